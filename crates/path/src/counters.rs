@@ -32,8 +32,8 @@ pub struct Counters {
     pub served: u64,
     /// Octets of the served packets, link-layer overhead included.
     pub bytes_served: Bytes,
-    /// Octets serialised, link-layer overhead included. A packet that is being sent when the window begins or ends counts by the share of its
-    /// service that lies within.
+    /// Octets serialised, link-layer overhead included. A packet that is being sent when the window
+    /// begins or ends counts by the share of its service that lies within.
     pub bytes_on_wire: Bytes,
     /// Packets that were lost after they were sent.
     pub lost: u64,
@@ -63,7 +63,8 @@ pub struct Counters {
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) counters: Counters,
-    /// Packets that have [passed](Self::passes) within the window. Each is several counts, which are made [when they are read](Self::counters_with).
+    /// Packets that have [passed](Self::passes) within the window. Each is several counts, which
+    /// are made [when they are read](Self::counters_with).
     passed: u64,
     /// Octets of these packets.
     bytes_passed: Bytes,
@@ -72,8 +73,8 @@ pub(crate) struct Tally {
     pub(crate) dropped_flows: Vec<FlowKey>,
     /// Every change of the queue's length, if the owner wants a log.
     pub(crate) lengths: Option<Vec<(Instant, u64)>>,
-    /// Whether the owner counts arrivals, departures and the queue's length itself, so that only drops, marks and filtered ACKs are
-    /// counted here.
+    /// Whether the owner counts arrivals, departures and the queue's length itself, so that only
+    /// drops, marks and filtered ACKs are counted here.
     pub(crate) owner_counts_traffic: bool,
 }
 
@@ -153,8 +154,9 @@ impl Tally {
         }
     }
 
-    /// A packet passes a FIFO whose departures are known on arrival, and the server behind it. It reaches the far end at `arrival`, if that is
-    /// known and not [counted](Self::delivers) otherwise.
+    /// A packet passes a FIFO whose departures are known on arrival, and the server behind it. It
+    /// reaches the far end at `arrival`, if that is known and not [counted](Self::delivers)
+    /// otherwise.
     #[inline(always)]
     pub(crate) fn passes(&mut self, passage: Passage, arrival: Option<Instant>) {
         let Passage { arrived, leaves, start, end, size, on_wire } = passage;
@@ -184,8 +186,9 @@ impl Tally {
         }
     }
 
-    /// The counters at `now`, where the packets that [pass](Self::passes) have been counted ahead and `waiting` have not left their FIFO yet.
-    /// `delivers_all` says that each packet that passes is delivered, and that its arrival was known when it did.
+    /// The counters at `now`, where the packets that [pass](Self::passes) have been counted ahead
+    /// and `waiting` have not left their FIFO yet. `delivers_all` says that each packet that passes
+    /// is delivered, and that its arrival was known when it did.
     pub(crate) fn counters_with<'a>(
         &self,
         now: Instant,
@@ -261,7 +264,8 @@ impl Tally {
         }
     }
 
-    /// Counts the capacity of a superframe that ended at `at`, or of several that ended at `at` or later in the window.
+    /// Counts the capacity of a superframe that ended at `at`, or of several that ended at `at` or
+    /// later in the window.
     pub(crate) fn ends_superframe(&mut self, at: Instant, assigned: Bytes, unused: Bytes) {
         if let Some(counters) = self.at(at) {
             counters.bytes_assigned += assigned;
@@ -278,7 +282,8 @@ impl Tally {
         self.logs_length(at, length);
     }
 
-    /// Notes the queue's length from `at` on, where the waits of its packets are [counted](Self::passes) apart.
+    /// Notes the queue's length from `at` on, where the waits of its packets are
+    /// [counted](Self::passes) apart.
     #[inline]
     pub(crate) fn notes_length(&mut self, at: Instant, length: usize) {
         if length as u64 > self.counters.queue.max && self.window.contains(&at) {
@@ -298,7 +303,8 @@ impl Tally {
     }
 }
 
-/// The times of a packet in a FIFO and the server behind it: it arrives, leaves the queue, and is served from `start` to `end`.
+/// The times of a packet in a FIFO and the server behind it: it arrives, leaves the queue, and is
+/// served from `start` to `end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
     pub(crate) arrived: Instant,
@@ -309,7 +315,8 @@ pub(crate) struct Passage {
     pub(crate) on_wire: Bytes,
 }
 
-/// The part of a wait that lies in `window`, in nanoseconds. The integral of a queue's length is the sum of these over its packets.
+/// The part of a wait that lies in `window`, in nanoseconds. The integral of a queue's length is
+/// the sum of these over its packets.
 fn waiting_time(from: Instant, until: Instant, window: &Range<Instant>) -> u128 {
     u128::from(until.min(window.end).since(from.max(window.start)).as_nanos())
 }
@@ -363,7 +370,8 @@ impl QueueLength {
 mod tests {
     use super::*;
 
-    /// A packet of 100 octets that is sent from 50 to 150 lies within the window by half, one from 190 to 230 by a quarter.
+    /// A packet of 100 octets that is sent from 50 to 150 lies within the window by half, one from
+    /// 190 to 230 by a quarter.
     #[test]
     fn a_packet_counts_by_the_share_of_its_service_in_the_window() {
         let at = Instant::from_nanos;

@@ -4,7 +4,8 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// At most `quota` packets pass at each multiple of `interval`. Further packets wait for the next slot; unused quota is lost.
+/// At most `quota` packets pass at each multiple of `interval`. Further packets wait for the next
+/// slot; unused quota is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GateConfig {

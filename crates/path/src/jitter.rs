@@ -5,7 +5,8 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Extra delay of every packet. Packets keep their order: a packet that would overtake another arrives together with it.
+/// Extra delay of every packet. Packets keep their order: a packet that would overtake another
+/// arrives together with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum JitterConfig {

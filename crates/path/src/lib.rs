@@ -1,6 +1,7 @@
 //! Links: what happens to packets between two nodes.
 //!
-//! A [`Link`] is one direction of a link, a chain of six stages; the opposite direction is another `Link`.
+//! A [`Link`] is one direction of a link, a chain of six stages; the opposite direction is another
+//! `Link`.
 //!
 //! ```text
 //!            thinner       queue             gate            server              channel               spacer

@@ -14,7 +14,8 @@ pub enum LossConfig {
         #[schemars(range(min = 0.0, max = 1.0))]
         probability: f64,
     },
-    /// A chain with two states, good and bad, which may change before each packet (Gilbert 1960, Elliott 1963).
+    /// A chain with two states, good and bad, which may change before each packet (Gilbert 1960,
+    /// Elliott 1963).
     GilbertElliott {
         /// Transition probability from good to bad.
         #[schemars(range(min = 0.0, max = 1.0))]
@@ -113,8 +114,8 @@ mod tests {
         assert!((share - 0.02).abs() < 0.001, "{share}");
     }
 
-    /// With transition probabilities p and r, the stationary share of the bad state is p/(p+r), and a run of losses has a mean length of
-    /// 1/r packets.
+    /// With transition probabilities p and r, the stationary share of the bad state is p/(p+r), and
+    /// a run of losses has a mean length of 1/r packets.
     #[test]
     fn gilbert_elliott_has_the_stationary_share_and_run_length() {
         let config = LossConfig::GilbertElliott { good_to_bad: 0.01, bad_to_good: 0.25, good_loss: 0.0, bad_loss: 1.0 };

@@ -2,7 +2,8 @@
 //!
 //! The packet in service does not count as queued: a limit of 20 packets lets 20 wait behind it.
 //!
-//! Each discipline is one file here, with its settings and its `Discipline`, and one line of `registry.rs`.
+//! Each discipline is one file here, with its settings and its `Discipline`, and one line of
+//! `registry.rs`.
 
 pub mod ack_filter;
 pub mod acks_first;
@@ -50,30 +51,35 @@ pub struct HeadDrops {
     pub bytes: Bytes,
 }
 
-/// The contract of a discipline: a queue of packets with their arrival times. It counts the packets that it marks and those that it
-/// drops at the head; [`PacketQueue`] counts the rest.
+/// The contract of a discipline: a queue of packets with their arrival times. It counts the packets
+/// that it marks and those that it drops at the head; [`PacketQueue`] counts the rest.
 pub(crate) trait Discipline<D> {
-    /// Offers `packet` to the queue. `room` is `false` if a limit outside of the discipline leaves no room for it.
+    /// Offers `packet` to the queue. `room` is `false` if a limit outside of the discipline leaves
+    /// no room for it.
     fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D>;
 
     /// The packet at the head, with its arrival time.
     fn head(&self) -> Option<(Instant, &D)>;
 
-    /// Removes the head and returns it with its arrival time. Returns `None` if the queue is empty, or if the discipline drops the head.
+    /// Removes the head and returns it with its arrival time. Returns `None` if the queue is empty,
+    /// or if the discipline drops the head.
     fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)>;
 
     /// Returns `true` if any queued packet satisfies `predicate`.
     fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool;
 
-    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them with their arrival times.
+    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them
+    /// with their arrival times.
     fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)>;
 
-    /// Serves a packet that finds the queue empty and the server free. Returns `None` if the discipline drops it.
+    /// Serves a packet that finds the queue empty and the server free. Returns `None` if the
+    /// discipline drops it.
     fn pass(&mut self, _now: Instant, packet: D, _tally: &mut Tally) -> Option<D> {
         Some(packet)
     }
 
-    /// [`pass`](Self::pass) of a discipline that keeps account of what it serves: the packet goes through its queue.
+    /// [`pass`](Self::pass) of a discipline that keeps account of what it serves: the packet goes
+    /// through its queue.
     fn pass_through(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
         drop(self.offer(now, packet, true, tally));
         self.take_head(now, tally).map(|(_, packet)| packet)
@@ -91,7 +97,8 @@ pub(crate) trait Discipline<D> {
     fn bytes(&self) -> Bytes;
 }
 
-/// The queue of a link. The departures of a FIFO are known on arrival, so it need not store the packets.
+/// The queue of a link. The departures of a FIFO are known on arrival, so it need not store the
+/// packets.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<D> {
     Precomputed(PrecomputedFifo),
@@ -143,7 +150,8 @@ impl Total {
     }
 }
 
-/// Marks `packet` CE if it is ECN-capable and not yet marked (RFC 3168, §5). Returns `true` if it did.
+/// Marks `packet` CE if it is ECN-capable and not yet marked (RFC 3168, §5). Returns `true` if it
+/// did.
 pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     let is_markable = matches!(packet.ecn(), Ecn::Ect0 | Ecn::Ect1);
     if is_markable {
@@ -152,8 +160,8 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     is_markable
 }
 
-/// Returns `true` if `limit` allows a packet of `size` in addition to `packets` packets of `bytes` octets in all. Also for owners of
-/// several buffers with a common limit.
+/// Returns `true` if `limit` allows a packet of `size` in addition to `packets` packets of `bytes`
+/// octets in all. Also for owners of several buffers with a common limit.
 #[must_use]
 #[inline]
 pub fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {

@@ -30,7 +30,8 @@ impl Server {
         Self::Constant(rate, Serializer::default())
     }
 
-    /// When the service of a packet ends that begins at `start`. `was_busy` says that the packet before it ended at `start`.
+    /// When the service of a packet ends that begins at `start`. `was_busy` says that the packet
+    /// before it ended at `start`.
     #[inline]
     pub(crate) fn finish(&mut self, start: Instant, size: Bytes, was_busy: bool) -> Instant {
         let Self::Constant(rate, serializer) = self else { return self.finish_at_other_rate(start, size) };

@@ -1,13 +1,19 @@
-//! Spacers: boxes at the far end of a link that spread ACKs over time, and put back those that are missing.
+//! Spacers: boxes at the far end of a link that spread ACKs over time, and put back those that are
+//! missing.
 //!
-//! ACKs that arrive together, or one in place of many, make a sender that is clocked by ACKs send bursts, and let its window grow by too little. Partridge
-//! (*ACK Spacing for High Delay-Bandwidth Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) has ACKs leave as
-//! far apart as the data that they acknowledge take on the bottleneck. Balakrishnan, Padmanabhan and Katz (*The Effects of
-//! Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC 3449, "ACK Reconstruction") restore at the end of a thin link what an ACK filter has
-//! removed at its beginning. What is done here was read in the authors' own code in ns-2 (`tcp/ack-recons.cc` and `tcl/lib/ns-queue.tcl`).
+//! ACKs that arrive together, or one in place of many, make a sender that is clocked by ACKs send
+//! bursts, and let its window grow by too little. Partridge (*ACK Spacing for High Delay-Bandwidth
+//! Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) has ACKs leave as far
+//! apart as the data that they acknowledge take on the bottleneck. Balakrishnan, Padmanabhan and
+//! Katz (*The Effects of Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC 3449, "ACK
+//! Reconstruction") restore at the end of a thin link what an ACK filter has removed at its
+//! beginning. What is done here was read in the authors' own code in ns-2 (`tcp/ack-recons.cc` and
+//! `tcl/lib/ns-queue.tcl`).
 //!
-//! Only pure ACKs that acknowledge new data and say nothing else are spaced. Anything else, duplicates and SACK first of all, leaves at once behind what waits of its flow, and
-//! so does the ACK that ends a loss recovery: partial ACKs before it would look like further losses (RFC 6582, §3.2).
+//! Only pure ACKs that acknowledge new data and say nothing else are spaced. Anything else,
+//! duplicates and SACK first of all, leaves at once behind what waits of its flow, and so does the
+//! ACK that ends a loss recovery: partial ACKs before it would look like further losses (RFC 6582,
+//! §3.2).
 
 use crate::numbers::is_after;
 use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate, mul_div};
@@ -40,7 +46,8 @@ pub enum SpacerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reconstruct {
-    /// The paper's `ack_thresh`: ACKs that acknowledge more are preceded by others, one for so many segments.
+    /// The paper's `ack_thresh`: ACKs that acknowledge more are preceded by others, one for so many
+    /// segments.
     #[schemars(range(min = 1))]
     pub segments: u32,
     /// The payload of a segment of flows whose SYN was not seen.
@@ -51,7 +58,8 @@ pub struct Reconstruct {
 }
 
 impl Default for Reconstruct {
-    /// Two segments as for delayed ACKs (the paper), the weight of the examples of ns-2, and 1500 octets less the headers of IPv4, TCP and timestamps.
+    /// Two segments as for delayed ACKs (the paper), the weight of the examples of ns-2, and 1500
+    /// octets less the headers of IPv4, TCP and timestamps.
     fn default() -> Self {
         Self { segments: 2, segment: Bytes(1448), weight: 0.25 }
     }
@@ -92,9 +100,11 @@ impl SpacerConfig {
     }
 }
 
-/// A flow that has been silent for so long is forgotten if there are many. Longer than a retransmission timeout at its largest (RFC 6298, §2.5).
+/// A flow that has been silent for so long is forgotten if there are many. Longer than a
+/// retransmission timeout at its largest (RFC 6298, §2.5).
 const SILENT: Duration = Duration::from_secs(60);
-/// ACKs that are put before one at most. One that acknowledges more passes alone: it is the first after a long gap, not the next of a stream.
+/// ACKs that are put before one at most. One that acknowledges more passes alone: it is the first
+/// after a long gap, not the next of a stream.
 const MOST_MADE: u32 = 255;
 /// The octets by which timestamps shorten a segment (RFC 6691, §2; RFC 7323, §3.2).
 const TIMESTAMPS: u64 = 12;

@@ -1,7 +1,8 @@
-//! Thinners: boxes that hold pure ACKs back, so that one stands for several, as drivers of Wi-Fi stations do.
+//! Thinners: boxes that hold pure ACKs back, so that one stands for several, as drivers of Wi-Fi
+//! stations do.
 //!
-//! An ACK filter removes ACKs that wait for a link anyway. A thinner makes them wait: of each flow it holds the newest ACK until enough
-//! others have come, or a time has passed.
+//! An ACK filter removes ACKs that wait for a link anyway. A thinner makes them wait: of each flow
+//! it holds the newest ACK until enough others have come, or a time has passed.
 //!
 //! Each rule is one file here, with its settings and its `Rule`, and one line of `registry.rs`.
 
@@ -91,7 +92,8 @@ pub struct Removed {
     pub bytes: Bytes,
 }
 
-/// A flow that has been silent for so long is forgotten if there are many. Longer than a retransmission timeout at its largest (RFC 6298, §2.5).
+/// A flow that has been silent for so long is forgotten if there are many. Longer than a
+/// retransmission timeout at its largest (RFC 6298, §2.5).
 const SILENT: Duration = Duration::from_secs(60);
 
 impl<D: Datagram> Thinner<D> {
@@ -108,7 +110,8 @@ impl<D: Datagram> Thinner<D> {
         }
     }
 
-    /// Passes `packet`, if there is one, and what leaves at `now` to `sink`. Returns the ACKs removed since the last call.
+    /// Passes `packet`, if there is one, and what leaves at `now` to `sink`. Returns the ACKs
+    /// removed since the last call.
     pub fn pass(&mut self, now: Instant, packet: Option<D>, sink: impl FnMut(D)) -> Removed {
         match packet {
             Some(packet) => self.accept(now, packet),

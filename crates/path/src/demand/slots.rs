@@ -58,8 +58,8 @@ impl Slots {
         (passed * u128::from(self.count)).div_ceil(u128::from(self.superframe.as_nanos())) as u64
     }
 
-    /// The number of slots in `superframes` that capacity of `rate` takes: as many as the octets of all superframes before the last one
-    /// fill, without those in earlier superframes.
+    /// The number of slots in `superframes` that capacity of `rate` takes: as many as the octets of
+    /// all superframes before the last one fill, without those in earlier superframes.
     pub(super) fn at_rate(self, rate: Option<Rate>, superframes: Range<u64>) -> u64 {
         let until = |superframe: u64| {
             let nanos = self.superframe.saturating_mul(superframe).as_nanos();

@@ -20,7 +20,8 @@ pub(super) struct Channel<D> {
 }
 
 impl<D: Datagram + Clone> Channel<D> {
-    /// The channel of `config`. `stream` returns the random stream of the component that it is given by name.
+    /// The channel of `config`. `stream` returns the random stream of the component that it is
+    /// given by name.
     pub(super) fn new(config: &LinkConfig, stream: impl Fn(&str) -> Stream) -> Self {
         Self {
             in_flight: Flight::new(),
@@ -35,12 +36,14 @@ impl<D: Datagram + Clone> Channel<D> {
         }
     }
 
-    /// Returns `true` if each packet that enters arrives at most once and behind those that entered before it.
+    /// Returns `true` if each packet that enters arrives at most once and behind those that entered
+    /// before it.
     pub(super) const fn is_in_order(&self) -> bool {
         !self.can_overtake && self.duplicate.is_none()
     }
 
-    /// Returns `true` if each packet that enters arrives, once and behind those that entered before it.
+    /// Returns `true` if each packet that enters arrives, once and behind those that entered before
+    /// it.
     #[inline]
     pub(super) const fn is_plain(&self) -> bool {
         self.loss.is_none() && self.is_in_order()

@@ -26,8 +26,8 @@ pub struct LinkConfig {
     /// Link-layer octets that are serialised with each IP packet.
     #[schemars(example = "2B")]
     pub overhead: Bytes,
-    /// The largest IP packet that the link carries. Larger ones are dropped without a word, as packets that must not be fragmented are where
-    /// no ICMP message comes back (RFC 2923, §2.1).
+    /// The largest IP packet that the link carries. Larger ones are dropped without a word, as
+    /// packets that must not be fragmented are where no ICMP message comes back (RFC 2923, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
     pub mtu: Option<Bytes>,
@@ -39,14 +39,16 @@ pub struct LinkConfig {
     pub thinner: Option<thinner::ThinnerConfig>,
     /// The queue in front of the link.
     pub queue: queue::QueueConfig,
-    /// The number of packets that the device takes from the queue before it sends them, as the transmit rings of drivers and ns-3's
-    /// devices do. They count neither towards the queue's limit nor towards its length.
+    /// The number of packets that the device takes from the queue before it sends them, as the
+    /// transmit rings of drivers and ns-3's devices do. They count neither towards the queue's
+    /// limit nor towards its length.
     #[serde(skip_serializing_if = "is_zero")]
     pub device_queue: u32,
     /// Releases packets in bursts, as an ACK-compressing link does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<gate::GateConfig>,
-    /// Capacity that is requested and assigned, as on the return channel of a satellite terminal; `rate` is that of the carrier.
+    /// Capacity that is requested and assigned, as on the return channel of a satellite terminal;
+    /// `rate` is that of the carrier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demand: Option<demand::DemandConfig>,
     /// Loss of packets after they have been sent.

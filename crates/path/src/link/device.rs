@@ -2,14 +2,16 @@
 
 use acklab_base::Instant;
 
-/// A FIFO of fixed capacity between queue and server. With a capacity of n, a packet can enter it when the n-th packet before it begins
-/// its service.
+/// A FIFO of fixed capacity between queue and server. With a capacity of n, a packet can enter it
+/// when the n-th packet before it begins its service.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     capacity: usize,
-    /// When the packets that entered last begin their service, at most `capacity` of them; the newest takes the place of the oldest.
+    /// When the packets that entered last begin their service, at most `capacity` of them; the
+    /// newest takes the place of the oldest.
     starts: Vec<Instant>,
-    /// The place of the oldest, once there are `capacity` of them; until then the place of the next.
+    /// The place of the oldest, once there are `capacity` of them; until then the place of the
+    /// next.
     next: usize,
 }
 
@@ -18,7 +20,8 @@ impl Device {
         Self { capacity, starts: Vec::new(), next: 0 }
     }
 
-    /// When a packet leaves the queue that reaches its head at `ready` and begins its service at `start`.
+    /// When a packet leaves the queue that reaches its head at `ready` and begins its service at
+    /// `start`.
     #[inline]
     pub(super) fn entry(&self, ready: Instant, start: Instant) -> Instant {
         if self.capacity == 0 {

@@ -10,7 +10,8 @@ const LONG: usize = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Flight<D> {
     packets: VecDeque<(Instant, D)>,
-    /// When the first of them arrives, or [`Instant::FAR_FUTURE`] if there is none. It is asked for more often than it changes.
+    /// When the first of them arrives, or [`Instant::FAR_FUTURE`] if there is none. It is asked for
+    /// more often than it changes.
     next: Instant,
 }
 
@@ -50,7 +51,8 @@ impl<D: Datagram> Flight<D> {
         first
     }
 
-    /// The packets of a long flight were written so long ago that they have left the caches. The next two are on their way back before they arrive.
+    /// The packets of a long flight were written so long ago that they have left the caches. The
+    /// next two are on their way back before they arrive.
     #[inline]
     fn fetch_next(&self) {
         let mut next = self.packets.iter();

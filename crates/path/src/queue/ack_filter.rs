@@ -1,7 +1,8 @@
 //! ACK filters: queues in which a newer ACK supersedes an older one of its flow.
 //!
-//! Information that only the older ACK carries is lost with it. A filter's `Rule` decides which older ACK is removed and at which
-//! position the newer one waits. [`newest`] and [`cake`] are disciplines with such rules.
+//! Information that only the older ACK carries is lost with it. A filter's `Rule` decides which
+//! older ACK is removed and at which position the newer one waits. [`newest`] and [`cake`] are
+//! disciplines with such rules.
 
 pub mod cake;
 mod chain;
@@ -18,7 +19,8 @@ pub(crate) trait Rule {
     /// The index in `chain` of the older ACK that `newer` supersedes, or `None`.
     fn superseded<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize>;
 
-    /// Returns `true` if the newer ACK takes the position of the older one, `false` if it joins the tail.
+    /// Returns `true` if the newer ACK takes the position of the older one, `false` if it joins the
+    /// tail.
     fn keeps_position(&self) -> bool {
         false
     }

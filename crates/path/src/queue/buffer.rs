@@ -6,7 +6,8 @@ use acklab_base::random::Stream;
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::ops::Range;
 
-/// A queue in front of a server whose departures cannot be computed in advance, such as a Wi-Fi MAC: its owner dequeues the packets.
+/// A queue in front of a server whose departures cannot be computed in advance, such as a Wi-Fi
+/// MAC: its owner dequeues the packets.
 ///
 /// A packet waits from `offer` to `take`; what happens to it afterwards is not counted here.
 #[derive(Clone, Debug)]
@@ -22,23 +23,26 @@ impl<D: Datagram> Buffer<D> {
         Self { packets: PacketQueue::new(config, draws), tally: Tally::new() }
     }
 
-    /// Disables the counters of arrivals, departures and the queue's length, for an owner that counts them itself.
+    /// Disables the counters of arrivals, departures and the queue's length, for an owner that
+    /// counts them itself.
     #[must_use]
     pub fn uncounted(mut self) -> Self {
         self.tally.owner_counts_traffic = true;
         self
     }
 
-    /// Offers `packet` to the queue. `room` is `false` if a limit that several buffers share leaves no room for it; the buffer's own
-    /// limit applies as well. An ACK that takes the position of an older one needs no room.
+    /// Offers `packet` to the queue. `room` is `false` if a limit that several buffers share leaves
+    /// no room for it; the buffer's own limit applies as well. An ACK that takes the position of an
+    /// older one needs no room.
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: D, room: bool) -> Verdict<D> {
         self.tally.arrives(now, packet.wire_len());
         self.packets.offer(now, packet, room, &mut self.tally)
     }
 
-    /// Dequeues the next packet, and returns it with its arrival time; for an ACK in the position of older ones, the arrival time of the
-    /// first of them. `CoDel` may drop packets at the head before: they are counted as drops, and added to `dropped`.
+    /// Dequeues the next packet, and returns it with its arrival time; for an ACK in the position
+    /// of older ones, the arrival time of the first of them. `CoDel` may drop packets at the head
+    /// before: they are counted as drops, and added to `dropped`.
     #[inline]
     pub fn take(&mut self, now: Instant, dropped: &mut HeadDrops) -> Option<(Instant, D)> {
         let (arrived, packet) = self.packets.take_next(now, &mut self.tally, dropped)?;
@@ -52,13 +56,15 @@ impl<D: Datagram> Buffer<D> {
         self.packets.any(predicate)
     }
 
-    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them with their arrival times. They count
-    /// neither as served nor as dropped, because the owner sends them by other means.
+    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them
+    /// with their arrival times. They count neither as served nor as dropped, because the owner
+    /// sends them by other means.
     pub fn take_out(&mut self, now: Instant, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
         if self.is_empty() { Vec::new() } else { self.packets.take_out(now, wanted, &mut self.tally) }
     }
 
-    /// The packet at the head. `take` may return another one, or none, because `CoDel` drops packets when they are dequeued.
+    /// The packet at the head. `take` may return another one, or none, because `CoDel` drops
+    /// packets when they are dequeued.
     #[must_use]
     pub fn head(&self) -> Option<&D> {
         self.packets.head().map(|(_, packet)| packet)
@@ -93,14 +99,15 @@ impl<D: Datagram> Buffer<D> {
         self.tally.window = window;
     }
 
-    /// The counters. A packet counts as served when it is dequeued, without link-layer overhead; the counters of loss, duplication and
-    /// delivery stay zero.
+    /// The counters. A packet counts as served when it is dequeued, without link-layer overhead;
+    /// the counters of loss, duplication and delivery stay zero.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.tally.counters
     }
 
-    /// Removes one packet that was dropped inside the window from the list of drops, and returns its flow.
+    /// Removes one packet that was dropped inside the window from the list of drops, and returns
+    /// its flow.
     pub fn take_drop(&mut self) -> Option<FlowKey> {
         self.tally.dropped_flows.pop()
     }

@@ -1,8 +1,9 @@
 //! Controlled delay (RFC 8289).
 //!
-//! The sojourn time of a packet is checked when it is dequeued. Once sojourn times have exceeded the target for an interval, one packet
-//! is dropped, and further ones after interval/√1, interval/√2, …, until a sojourn time is below the target. ECN-capable packets can be
-//! marked instead of dropped (Linux's `codel_dequeue` with `ecn`).
+//! The sojourn time of a packet is checked when it is dequeued. Once sojourn times have exceeded
+//! the target for an interval, one packet is dropped, and further ones after interval/√1,
+//! interval/√2, …, until a sojourn time is below the target. ECN-capable packets can be marked
+//! instead of dropped (Linux's `codel_dequeue` with `ecn`).
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, mark};
@@ -23,7 +24,8 @@ pub struct Config {
     /// The acceptable standing delay (RFC 8289, §4.3).
     #[schemars(example = "5ms")]
     pub target: Duration,
-    /// How long sojourn times must exceed the target before a packet is dropped: a worst-case RTT of the path (RFC 8289, §4.2).
+    /// How long sojourn times must exceed the target before a packet is dropped: a worst-case RTT
+    /// of the path (RFC 8289, §4.2).
     #[schemars(example = "100ms")]
     pub interval: Duration,
     /// Mark ECN-capable packets instead of dropping them.
@@ -49,7 +51,8 @@ impl Settings for Config {
     }
 }
 
-/// RFC 8289, §5.5: the drop rate of the last dropping state is resumed if that state ended no more than this many intervals ago.
+/// RFC 8289, §5.5: the drop rate of the last dropping state is resumed if that state ended no more
+/// than this many intervals ago.
 const MEMORY: u64 = 16;
 
 #[derive(Clone, Debug)]
@@ -66,7 +69,8 @@ pub(super) struct Law {
     interval: Duration,
     /// The largest packet so far.
     max_packet: Bytes,
-    /// `first_above_time_`: when sojourn times will have exceeded the target for an interval, if the last one exceeded it.
+    /// `first_above_time_`: when sojourn times will have exceeded the target for an interval, if
+    /// the last one exceeded it.
     first_above: Option<Instant>,
     dropping: bool,
     /// `drop_next_`: the time of the next drop.
@@ -97,7 +101,8 @@ impl Law {
         self.max_packet = self.max_packet.max(size);
     }
 
-    /// Notes that the owner has dropped `packets` because there was no room, so that the law signals more often.
+    /// Notes that the owner has dropped `packets` because there was no room, so that the law
+    /// signals more often.
     pub(super) fn adds_drops(&mut self, packets: u64) {
         self.count += packets;
     }
@@ -107,8 +112,9 @@ impl Law {
         (self.first_above, self.dropping, self.must_schedule) = (None, false, false);
     }
 
-    /// Judges a packet that is dequeued now and has arrived at `arrived`, with `left` octets queued behind it. Marks it if it is ECN-capable
-    /// and `marks` is set; otherwise returns `false` if it must be dropped. Counts either.
+    /// Judges a packet that is dequeued now and has arrived at `arrived`, with `left` octets queued
+    /// behind it. Marks it if it is ECN-capable and `marks` is set; otherwise returns `false` if it
+    /// must be dropped. Counts either.
     pub(super) fn admits<D: Datagram>(
         &mut self,
         now: Instant,
@@ -129,14 +135,16 @@ impl Law {
         if mark(packet) {
             tally.marks(now, size);
         }
-        // After a mark, the next time does not depend on the packet behind (Linux's `codel_dequeue`).
+        // After a mark, the next time does not depend on the packet behind (Linux's
+        // `codel_dequeue`).
         if self.must_schedule {
             self.schedule(self.next);
         }
         true
     }
 
-    /// Returns `true` if the packet dequeued now, which arrived at `arrived`, must be dropped. `left` octets are queued behind it.
+    /// Returns `true` if the packet dequeued now, which arrived at `arrived`, must be dropped.
+    /// `left` octets are queued behind it.
     fn drops(&mut self, now: Instant, arrived: Instant, left: Bytes) -> bool {
         let is_too_slow = self.is_too_slow(now, arrived, left);
         if self.dropping {
@@ -246,7 +254,8 @@ mod tests {
         Law { max_packet: PACKET, ..Law::new(Duration::from_millis(5), Duration::from_millis(100)) }
     }
 
-    /// The milliseconds at which packets are dropped if one is dequeued each millisecond after 10 ms in the queue.
+    /// The milliseconds at which packets are dropped if one is dequeued each millisecond after 10
+    /// ms in the queue.
     fn strikes(law: &mut Law, span: std::ops::Range<u64>) -> Vec<u64> {
         span.filter(|at| law.drops(ms(*at), ms(at - 10), LONG)).collect()
     }

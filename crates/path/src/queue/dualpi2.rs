@@ -1,8 +1,11 @@
-//! DualPI2 (RFC 9332, Appendix A): a queue for scalable (L4S) traffic and one for classic traffic, coupled by one controller.
+//! DualPI2 (RFC 9332, Appendix A): a queue for scalable (L4S) traffic and one for classic traffic,
+//! coupled by one controller.
 //!
-//! Packets with ECT(1) or CE enter the L-queue, the rest the C-queue. A proportional-integral controller sets a base probability p' from
-//! the longer of the two queues' delays. Classic packets are dropped or marked with p'², scalable ones marked with k·p' at least, so that flows of both
-//! kinds get about the same rate. A ramp marks scalable packets that wait longer than about a millisecond (Appendix A.1).
+//! Packets with ECT(1) or CE enter the L-queue, the rest the C-queue. A proportional-integral
+//! controller sets a base probability p' from the longer of the two queues' delays. Classic packets
+//! are dropped or marked with p'², scalable ones marked with k·p' at least, so that flows of both
+//! kinds get about the same rate. A ramp marks scalable packets that wait longer than about a
+//! millisecond (Appendix A.1).
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, has_room, mark};
@@ -23,13 +26,16 @@ pub struct Config {
     /// The queueing delay to which the controller steers (RFC 9332, Appendix A.1).
     #[schemars(example = "15ms")]
     pub target: Duration,
-    /// The longest RTT for which the controller is stable; it sets the gains and the time between two changes (RFC 9332, Appendix A.1).
+    /// The longest RTT for which the controller is stable; it sets the gains and the time between
+    /// two changes (RFC 9332, Appendix A.1).
     #[schemars(example = "100ms")]
     pub max_rtt: Duration,
-    /// The delay at which the ramp begins to mark scalable packets (RFC 9332, Appendix A.1: `minTh`).
+    /// The delay at which the ramp begins to mark scalable packets (RFC 9332, Appendix A.1:
+    /// `minTh`).
     #[schemars(example = "800us")]
     pub ramp: Duration,
-    /// The length of the ramp: a packet that waits that much longer is always marked (RFC 9332, Appendix A.1: `range`).
+    /// The length of the ramp: a packet that waits that much longer is always marked (RFC 9332,
+    /// Appendix A.1: `range`).
     #[schemars(example = "400us")]
     pub ramp_range: Duration,
 }
@@ -75,17 +81,19 @@ impl Settings for Config {
     }
 }
 
-/// The controller changes once in the target or in a third of the longest RTT; more often would only cost time.
+/// The controller changes once in the target or in a third of the longest RTT; more often would
+/// only cost time.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
-/// The coupling factor k: classic packets are dropped with (p/k)² where scalable ones are marked with p (RFC 9332, §2.1; 2 by §2.5.1).
+/// The coupling factor k: classic packets are dropped with (p/k)² where scalable ones are marked
+/// with p (RFC 9332, §2.1; 2 by §2.5.1).
 const COUPLING: f64 = 2.0;
 /// The ramp does not mark the only packet of the L-queue (RFC 9332, Appendix A.1: `Th_len`).
 const LEAST_LENGTH: usize = 1;
 /// The least that counts as the largest packet: that of Ethernet with its header.
 const LEAST_LARGEST: Bytes = Bytes(1514);
-/// The weights of the queues in percent. RFC 9332, §2.5.1 asks for a bounded priority of the L-queue, Appendix A.2 recommends
-/// weighted round robin with a small weight such as 1/16 for the C-queue; these are Linux's (`dualpi2_calculate_c_protection` in
-/// `net/sched/sch_dualpi2.c`).
+/// The weights of the queues in percent. RFC 9332, §2.5.1 asks for a bounded priority of the
+/// L-queue, Appendix A.2 recommends weighted round robin with a small weight such as 1/16 for the
+/// C-queue; these are Linux's (`dualpi2_calculate_c_protection` in `net/sched/sch_dualpi2.c`).
 const SCALABLE_WEIGHT: i64 = 90;
 const CLASSIC_WEIGHT: i64 = 10;
 /// `c_protection_init` with an MTU of 1514 octets: the L-queue goes first.
@@ -183,7 +191,8 @@ impl<D: Datagram> DualPi2<D> {
             }
             let at = self.controller.next;
             let waited = |band: &Band<D>| band.fifo.head().map_or(0.0, |(arrived, _)| at.since(arrived).as_secs_f64());
-            // The delay of the L-queue counts if it is the longer one, so that scalable traffic alone is controlled too (line 2a).
+            // The delay of the L-queue counts if it is the longer one, so that scalable traffic
+            // alone is controlled too (line 2a).
             self.controller.change(waited(&self.classic).max(waited(&self.scalable)));
             self.controller.next += self.controller.update;
         }
@@ -194,7 +203,8 @@ impl<D: Datagram> DualPi2<D> {
         self.scalable.fifo.len() > 0 && (self.classic.fifo.len() == 0 || self.credit <= 0)
     }
 
-    /// The native probability of the L-queue for a packet that has waited for `sojourn`: RFC 9332, Appendix A.1, Figure 5, `laqm`.
+    /// The native probability of the L-queue for a packet that has waited for `sojourn`: RFC 9332,
+    /// Appendix A.1, Figure 5, `laqm`.
     fn ramped(&self, sojourn: Duration) -> f64 {
         let (begin, range) = self.ramp;
         // The packet that is judged has left the queue already.
@@ -204,15 +214,16 @@ impl<D: Datagram> DualPi2<D> {
         (sojourn.saturating_sub(begin).as_secs_f64() / range.as_secs_f64()).min(1.0)
     }
 
-    /// Is there too little in the queues, the packet that leaves included, to drop it? Less than two of the largest packets, so that a
-    /// packet alone is not the victim of a probability that has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332,
-    /// Appendix A.1 names this bound as Linux's, which neither marks such a packet for the controller.
+    /// Is there too little in the queues, the packet that leaves included, to drop it? Less than
+    /// two of the largest packets, so that a packet alone is not the victim of a probability that
+    /// has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332, Appendix A.1 names
+    /// this bound as Linux's, which neither marks such a packet for the controller.
     fn is_short(&self, packet: &D) -> bool {
         self.bytes() + packet.wire_len() < self.largest + self.largest
     }
 
-    /// Returns `false` if the scalable packet must be dropped: only in overload, when marking every packet does not suffice
-    /// (RFC 9332, Appendix A.2, Figure 7).
+    /// Returns `false` if the scalable packet must be dropped: only in overload, when marking every
+    /// packet does not suffice (RFC 9332, Appendix A.2, Figure 7).
     fn judge_scalable(&mut self, now: Instant, sojourn: Duration, packet: &mut D, tally: &mut Tally) -> bool {
         let coupled = self.controller.coupled();
         let is_marked = if coupled < 1.0 {

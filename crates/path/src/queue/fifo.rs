@@ -16,7 +16,8 @@ pub struct Config {
     /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Mark an ECN-capable packet that finds more than this queued: the marking threshold K of DCTCP (RFC 8257, §3.1).
+    /// Mark an ECN-capable packet that finds more than this queued: the marking threshold K of
+    /// DCTCP (RFC 8257, §3.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "20packets")]
     pub mark_above: Option<Limit>,
@@ -58,8 +59,8 @@ impl<T> Fifo<T> {
         has_room(self.limit, self.waiting.len(), self.bytes, size)
     }
 
-    /// Returns `true` if a packet that arrives now must be marked: if it finds more than K queued (Alizadeh et al., SIGCOMM 2010,
-    /// §3.1 (1); RFC 8257, §3.1).
+    /// Returns `true` if a packet that arrives now must be marked: if it finds more than K queued
+    /// (Alizadeh et al., SIGCOMM 2010, §3.1 (1); RFC 8257, §3.1).
     #[inline]
     pub(crate) fn marks(&self) -> bool {
         match self.mark_above {

@@ -1,8 +1,10 @@
-//! FQ-CoDel (RFC 8290): a queue with CoDel for each flow, served by deficit round robin in which new flows go first.
+//! FQ-CoDel (RFC 8290): a queue with CoDel for each flow, served by deficit round robin in which
+//! new flows go first.
 //!
-//! Flows are told apart by a hash into `flows` queues. A queue that becomes active enters the list of new queues with a quantum of octets;
-//! when it has used it, it goes to the end of the list of old ones. A queue that is found empty leaves the old list, or moves from the new
-//! to the old list, so that it is new again only after the others have had their turn (RFC 8290, §4.2).
+//! Flows are told apart by a hash into `flows` queues. A queue that becomes active enters the list
+//! of new queues with a quantum of octets; when it has used it, it goes to the end of the list of
+//! old ones. A queue that is found empty leaves the old list, or moves from the new to the old
+//! list, so that it is new again only after the others have had their turn (RFC 8290, §4.2).
 
 use super::codel::Law;
 use super::fifo::Fifo;
@@ -19,8 +21,9 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The capacity of all queues together; unlimited by default. Linux's is 10240 packets (RFC 8290, §5.2.3). A packet that exceeds it makes
-    /// the longest queue lose half of its octets at the head, 64 packets at most.
+    /// The capacity of all queues together; unlimited by default. Linux's is 10240 packets (RFC
+    /// 8290, §5.2.3). A packet that exceeds it makes the longest queue lose half of its octets at
+    /// the head, 64 packets at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// The acceptable standing delay of each queue (RFC 8290, §5.2.2).
@@ -37,7 +40,8 @@ pub struct Config {
     pub quantum: Bytes,
     /// Mark ECN-capable packets instead of dropping them (RFC 8290, §5.2.6).
     pub ecn: bool,
-    /// Mark every ECN-capable packet that has waited longer than this, besides what CoDel does (RFC 8290, §5.2.7).
+    /// Mark every ECN-capable packet that has waited longer than this, besides what CoDel does (RFC
+    /// 8290, §5.2.7).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1ms")]
     pub ce_threshold: Option<Duration>,
@@ -92,7 +96,8 @@ impl Settings for Config {
 const MOST_FLOWS: u32 = 65_536;
 /// `fq_codel_change`: a smaller quantum makes many rounds of a packet.
 const QUANTUM: std::ops::RangeInclusive<Bytes> = Bytes(256)..=Bytes(1_000_000_000);
-/// RFC 8290, §4.1 (`drop_batch_size` of Linux's `fq_codel_init`): packets dropped at once when all queues are full.
+/// RFC 8290, §4.1 (`drop_batch_size` of Linux's `fq_codel_init`): packets dropped at once when all
+/// queues are full.
 const MOST_AT_ONCE: usize = 64;
 /// A slot of the hash that no flow has used.
 const NONE: u32 = u32::MAX;
@@ -135,8 +140,8 @@ impl<D: Datagram> FqCodel<D> {
         self.slots[slot] as usize
     }
 
-    /// Drops half of the longest queue at its head, at most [`MOST_AT_ONCE`] packets, and lets its CoDel signal more often
-    /// (RFC 8290, §4.1; `fq_codel_drop`).
+    /// Drops half of the longest queue at its head, at most [`MOST_AT_ONCE`] packets, and lets its
+    /// CoDel signal more often (RFC 8290, §4.1; `fq_codel_drop`).
     fn drop_from_longest(&mut self, now: Instant, tally: &mut Tally) {
         // The first of the longest, as the kernel's search finds it.
         let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes);
@@ -156,7 +161,8 @@ impl<D: Datagram> FqCodel<D> {
         self.total.loses(dropped, octets);
     }
 
-    /// The queue that is served next: the first with packets in the order in which deficit round robin visits them.
+    /// The queue that is served next: the first with packets in the order in which deficit round
+    /// robin visits them.
     fn next(&self) -> Option<&Queue<D>> {
         let active = self.new.iter().chain(&self.old).map(|at| &self.queues[*at as usize]);
         let mut rounds: Vec<(&Queue<D>, i64)> = Vec::new();
@@ -212,7 +218,8 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
             let Some((arrived, mut packet)) = queue.waiting.pop() else {
                 queue.law.idles();
                 list.pop_front();
-                // An empty new queue waits for the old ones, so that it does not starve them by being new again at once.
+                // An empty new queue waits for the old ones, so that it does not starve them by
+                // being new again at once.
                 queue.is_active = is_new && !self.old.is_empty();
                 if queue.is_active {
                     self.old.push_back(at);
@@ -221,7 +228,8 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
             };
             let size = packet.wire_len();
             self.total.loses(1, size);
-            // The octets of all queues decide whether there is a queue at all, as in Linux's `fq_codel_dequeue`.
+            // The octets of all queues decide whether there is a queue at all, as in Linux's
+            // `fq_codel_dequeue`.
             queue.law.notes_size(self.largest);
             if !queue.law.admits(leaves, arrived, self.total.bytes, &mut packet, self.config.ecn, tally) {
                 return None;
@@ -243,7 +251,8 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
         self.total.take_out(self.queues.iter_mut(), |queue| queue.waiting.take_out(&mut wanted))
     }
 
-    /// The packet goes through its queue, so that a flow which sends to an idle link uses up its quantum as well.
+    /// The packet goes through its queue, so that a flow which sends to an idle link uses up its
+    /// quantum as well.
     fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
         self.pass_through(now, packet, tally)
     }

@@ -1,7 +1,9 @@
-//! PIE (RFC 8033): packets are dropped on arrival with a probability that a proportional-integral controller sets from the queueing delay.
+//! PIE (RFC 8033): packets are dropped on arrival with a probability that a proportional-integral
+//! controller sets from the queueing delay.
 //!
-//! Every 15 ms the probability changes by α·(delay − target) + β·(delay − last delay), scaled down while it is small (§4.2). The delay is
-//! the sojourn time of the packet that left last, as RFC 8033, §4.3 allows and Linux does by default, so no departure rate is estimated.
+//! Every 15 ms the probability changes by α·(delay − target) + β·(delay − last delay), scaled down
+//! while it is small (§4.2). The delay is the sojourn time of the packet that left last, as RFC
+//! 8033, §4.3 allows and Linux does by default, so no departure rate is estimated.
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, mark};
@@ -28,7 +30,8 @@ pub struct Config {
     /// How long a burst passes without drops after the queue was short (RFC 8033, §4.4).
     #[schemars(example = "150ms")]
     pub burst: Duration,
-    /// Mark ECN-capable packets instead of dropping them while the probability is at most 0.1 (RFC 8033, §5.1).
+    /// Mark ECN-capable packets instead of dropping them while the probability is at most 0.1 (RFC
+    /// 8033, §5.1).
     pub ecn: bool,
 }
 
@@ -71,8 +74,8 @@ const BETA: f64 = 1.25;
 /// RFC 8033, §5.5: above this probability, one change is at most [`LARGEST_STEP`].
 const HIGH: f64 = 0.1;
 const LARGEST_STEP: f64 = 0.02;
-/// A delay above this adds 2 % at each change: `pie_calculate_probability` of Linux's `sch_pie.c`. RFC 8033 has no such rule; RFC 8034,
-/// Appendix A.2 has it with 200 ms.
+/// A delay above this adds 2 % at each change: `pie_calculate_probability` of Linux's `sch_pie.c`.
+/// RFC 8033 has no such rule; RFC 8034, Appendix A.2 has it with 200 ms.
 const VERY_LONG: Duration = Duration::from_millis(250);
 /// RFC 8033, §4.2: what an idle queue leaves of the probability at each change.
 const DECAY: f64 = 0.98;
@@ -80,10 +83,11 @@ const DECAY: f64 = 0.98;
 const MOST_MARKED: f64 = 0.1;
 /// RFC 8033, §4.1: below this probability and half of the target, nothing is dropped.
 const HARMLESS: f64 = 0.2;
-/// The least that counts as the largest packet. No packet is dropped while less than two of them wait, as in Linux; RFC 8033, §4.1 takes two
-/// of mean size.
+/// The least that counts as the largest packet. No packet is dropped while less than two of them
+/// wait, as in Linux; RFC 8033, §4.1 takes two of mean size.
 const LEAST_LARGEST: Bytes = Bytes(1514);
-/// RFC 8033, §5.4: the accumulated probability below which no packet is dropped, and above which one must be.
+/// RFC 8033, §5.4: the accumulated probability below which no packet is dropped, and above which
+/// one must be.
 const ACCUMULATED: std::ops::Range<f64> = 0.85..8.5;
 
 /// The drop probability and what it depends on (RFC 8033, §4.2 to §4.4).
@@ -178,7 +182,8 @@ pub(crate) struct Pie<D> {
 }
 
 impl<D> Pie<D> {
-    /// `drop_early` of RFC 8033, Appendix B: the rules of §4.1 and §4.4 with the derandomization of §5.4.
+    /// `drop_early` of RFC 8033, Appendix B: the rules of §4.1 and §4.4 with the derandomization of
+    /// §5.4.
     fn is_early(&mut self) -> bool {
         let Controller { probability, allowance, delay, target, .. } = self.controller;
         let is_harmless = delay * 2 < target && probability < HARMLESS;

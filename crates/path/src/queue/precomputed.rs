@@ -1,7 +1,8 @@
 //! A FIFO whose departures are computed on arrival.
 //!
-//! In a FIFO, later arrivals do not change when a packet leaves. A link therefore computes that instant on arrival and passes the packet
-//! to the channel at once. Only its size and times stay here, to know the queue's length when the next packet arrives.
+//! In a FIFO, later arrivals do not change when a packet leaves. A link therefore computes that
+//! instant on arrival and passes the packet to the channel at once. Only its size and times stay
+//! here, to know the queue's length when the next packet arrives.
 
 use super::fifo::Fifo;
 use crate::counters::Tally;

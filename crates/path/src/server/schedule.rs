@@ -69,8 +69,8 @@ impl Schedule {
         Ok(Self { steps: steps.to_vec(), current: 0 })
     }
 
-    /// When the service of a packet ends that begins at `start`, rounded up to a nanosecond. If the rate changes during the service,
-    /// each part of the packet is sent at the rate of its time.
+    /// When the service of a packet ends that begins at `start`, rounded up to a nanosecond. If the
+    /// rate changes during the service, each part of the packet is sent at the rate of its time.
     #[inline(never)]
     pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
         // In bits times 10⁹, so that products of rate and nanoseconds are subtracted exactly.

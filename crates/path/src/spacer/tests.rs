@@ -69,7 +69,8 @@ fn acks_leave_an_interval_apart() {
     assert_eq!(run.acks(&[(0, 10), (1, 20), (1, 30), (9, 40)]).left(), [(0, 10), (2000, 20), (4000, 30), (9000, 40)]);
 }
 
-/// The example of the paper: δa = 8 segments between two ACKs that arrive δt apart, so that ⌈8/2⌉ − 1 = 3 are put in between, δt · 2/8 apart.
+/// The example of the paper: δa = 8 segments between two ACKs that arrive δt apart, so that ⌈8/2⌉ −
+/// 1 = 3 are put in between, δt · 2/8 apart.
 #[test]
 fn missing_acks_are_put_back() {
     let mut run = Run::of(reconstruct());
@@ -101,7 +102,8 @@ fn acks_for_two_segments_pass() {
     assert_eq!(run.spacer.made(), 0);
 }
 
-/// The mean of the times between ACKs has the weight 0.25 for the newest: 0.25 · 4 ms + 0.75 · 8 ms = 7 ms, of which each of four ACKs has a quarter.
+/// The mean of the times between ACKs has the weight 0.25 for the newest: 0.25 · 4 ms + 0.75 · 8 ms
+/// = 7 ms, of which each of four ACKs has a quarter.
 #[test]
 fn the_time_between_acks_is_smoothed() {
     let mut run = Run::of(reconstruct());
@@ -118,7 +120,8 @@ fn the_size_of_a_segment_is_that_of_the_handshake() {
     assert_eq!(run.left(), [(0, 0), (4000, 1024), (6000, 2048)]);
 }
 
-/// A duplicate lets what waits leave at once, in order, and the ACK that ends the recovery comes alone.
+/// A duplicate lets what waits leave at once, in order, and the ACK that ends the recovery comes
+/// alone.
 #[test]
 fn losses_end_the_spacing() {
     let mut run = Run::of(reconstruct());
@@ -147,7 +150,8 @@ fn everything_else_passes_behind_what_waits() {
 }
 
 proptest! {
-    /// Numbers never go back, each ACK that came leaves, and no later than the ones behind it allow.
+    /// Numbers never go back, each ACK that came leaves, and no later than the ones behind it
+    /// allow.
     #[test]
     fn nothing_is_reordered_or_lost(steps in proptest::collection::vec((0u64..6, 0u32..30), 1..80), rule in 0usize..3) {
         let config = SpacerConfig::built_in().nth(rule).unwrap();

@@ -1,9 +1,12 @@
-//! ACK suppression in Broadcom's driver dhd, in its mode of holding: `dhd_tcpack_hold` in `dhd_ip.c`, with the numbers of `dhd_ip.h`.
+//! ACK suppression in Broadcom's driver dhd, in its mode of holding: `dhd_tcpack_hold` in
+//! `dhd_ip.c`, with the numbers of `dhd_ip.h`.
 //!
-//! Only segments without payload and without flags besides ACK are held. The driver looks neither at options nor for duplicates: an ACK with
-//! SACK and one that repeats a number are held and removed as any other. Segments that it does not hold overtake the one that it holds.
+//! Only segments without payload and without flags besides ACK are held. The driver looks neither
+//! at options nor for duplicates: an ACK with SACK and one that repeats a number are held and
+//! removed as any other. Segments that it does not hold overtake the one that it holds.
 //!
-//! The table has four entries. With a fifth flow the driver holds its ACK without keeping it, so that it is lost; here it goes on.
+//! The table has four entries. With a fifth flow the driver holds its ACK without keeping it, so
+//! that it is lost; here it goes on.
 
 use super::{Fate, Rule, Settings};
 use crate::numbers::is_after;
@@ -59,7 +62,8 @@ pub(crate) struct Dhd {
 
 impl Rule for Dhd {
     fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate {
-        // The driver tells PSH from unknown options, which it does not look at; the header of a pure ACK does not.
+        // The driver tells PSH from unknown options, which it does not look at; the header of a
+        // pure ACK does not.
         if !segment.is_pure || segment.ecn != 0 || segment.has_other_content || self.config.ratio == 1 {
             return Fate::Overtakes;
         }

@@ -1,7 +1,8 @@
 //! One ACK for several, without loss of information.
 //!
-//! An ACK is held only if a later one can say all that it says: it acknowledges new data, and has no SACK option, no other ECN flags than the
-//! ACK before it, and nothing that the thinner does not know. Everything else goes on at once.
+//! An ACK is held only if a later one can say all that it says: it acknowledges new data, and has
+//! no SACK option, no other ECN flags than the ACK before it, and nothing that the thinner does not
+//! know. Everything else goes on at once.
 
 use super::{Fate, Rule, Settings};
 use crate::numbers::is_after;

@@ -96,9 +96,11 @@ macro_rules! rules {
 rules! {
     /// One ACK for `acks`, or after `hold`; ACKs with information of their own are never held.
     "every" => Every(every),
-    /// Samsung's driver for SCSC: by the rate of the flow, none for the first 512 ACKs (`drivers/net/wireless/scsc/netif.c`).
+    /// Samsung's driver for SCSC: by the rate of the flow, none for the first 512 ACKs
+    /// (`drivers/net/wireless/scsc/netif.c`).
     "scsc" => Scsc(scsc),
-    /// Broadcom's driver dhd in its mode of holding: three ACKs or 10 ms (`dhd_tcpack_hold` in `dhd_ip.c`).
+    /// Broadcom's driver dhd in its mode of holding: three ACKs or 10 ms (`dhd_tcpack_hold` in
+    /// `dhd_ip.c`).
     "dhd" => Dhd(dhd),
     /// Unisoc's driver for SC2355: twelve ACKs or 5 ms (`tcp_ack.c`).
     "unisoc" => Unisoc(unisoc),

@@ -1,10 +1,13 @@
-//! ACK suppression in Samsung's driver for SCSC: `slsi_netif_tcp_ack_suppression_pkt` in `drivers/net/wireless/scsc/netif.c` (2020 and 2022).
+//! ACK suppression in Samsung's driver for SCSC: `slsi_netif_tcp_ack_suppression_pkt` in
+//! `drivers/net/wireless/scsc/netif.c` (2020 and 2022).
 //!
-//! A flow is thinned from its SYN on, by the rate at which it acknowledges, measured anew every 500 ms. Without this monitor of throughput
-//! (`tcp_ack_suppression_monitor`, on by default), one of 16 ACKs goes on, or what comes 16 ms after the last that went on, and only where the
-//! receive window is large. Never held are duplicates, SACK, ECE,
-//! PSH and data; what acknowledges more than two segments at once, as delayed ACKs do; and the first 512 ACKs, also after each SACK, so that
-//! slow start and recovery are clocked by all of them. With the monitor, the timer starts again with each ACK that is held.
+//! A flow is thinned from its SYN on, by the rate at which it acknowledges, measured anew every 500
+//! ms. Without this monitor of throughput (`tcp_ack_suppression_monitor`, on by default), one of 16
+//! ACKs goes on, or what comes 16 ms after the last that went on, and only where the receive window
+//! is large. Never held are duplicates, SACK, ECE, PSH and data; what acknowledges more than two
+//! segments at once, as delayed ACKs do; and the first 512 ACKs, also after each SACK, so that slow
+//! start and recovery are clocked by all of them. With the monitor, the timer starts again with
+//! each ACK that is held.
 //!
 //! Not modelled: the limit of sixteen flows.
 
@@ -23,10 +26,11 @@ pub struct Config {
     /// Without the monitor, one of so many ACKs goes on (`tcp_ack_suppression_max`).
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// Without the monitor, no ACK is held that comes this long after the last that went on, and none is held for longer
-    /// (`tcp_ack_suppression_timeout`).
+    /// Without the monitor, no ACK is held that comes this long after the last that went on, and
+    /// none is held for longer (`tcp_ack_suppression_timeout`).
     pub hold: Duration,
-    /// Without the monitor, nothing is held while the receive window is smaller (`tcp_ack_suppression_rcv_window`).
+    /// Without the monitor, nothing is held while the receive window is smaller
+    /// (`tcp_ack_suppression_rcv_window`).
     pub least_window: Bytes,
     /// One of so many ACKs goes on above 100 Mbps (`tcp_ack_suppression_rate_very_high_acks`).
     #[schemars(range(min = 1))]
@@ -37,7 +41,8 @@ pub struct Config {
     /// One of so many from 1 Mbps on (`tcp_ack_suppression_rate_low_acks`).
     #[schemars(range(min = 1))]
     pub low_acks: u32,
-    /// How long after the last ACK the newest leaves (`tcp_ack_suppression_rate_very_high_timeout` and the others).
+    /// How long after the last ACK the newest leaves (`tcp_ack_suppression_rate_very_high_timeout`
+    /// and the others).
     pub timeout: Duration,
     /// ACKs of a flow that go on before any is held (`tcp_ack_suppression_slow_start_acks`).
     pub slow_start_acks: u32,
@@ -96,7 +101,8 @@ impl Settings for Config {
     }
 }
 
-/// Rates in Mbps from which on more is suppressed (`tcp_ack_suppression_rate_very_high`, `_high`, `_low`).
+/// Rates in Mbps from which on more is suppressed (`tcp_ack_suppression_rate_very_high`, `_high`,
+/// `_low`).
 const VERY_HIGH: u64 = 100;
 const HIGH: u64 = 20;
 const LOW: u64 = 1;
@@ -132,7 +138,8 @@ struct Monitor {
 }
 
 impl Monitor {
-    /// Counts what is acknowledged. Returns the rate in Mbps at the end of an interval in which it changed by more than a fifth.
+    /// Counts what is acknowledged. Returns the rate in Mbps at the end of an interval in which it
+    /// changed by more than a fifth.
     fn counts(&mut self, now: Instant, ack: u32, interval: Duration) -> Option<u64> {
         self.octets += self.counted_to.map_or(0, |before| u64::from(ack.wrapping_sub(before)));
         self.counted_to = Some(ack);
@@ -155,7 +162,8 @@ fn receive_window(window: u16, opening: Opening) -> u64 {
 }
 
 impl Scsc {
-    /// How many ACKs one stands for at this rate: no more than a fifth of the receive window is acknowledged by.
+    /// How many ACKs one stands for at this rate: no more than a fifth of the receive window is
+    /// acknowledged by.
     fn most_at(&self, rate: u64, window: u16, opening: Opening) -> u32 {
         let acks = match rate {
             VERY_HIGH.. => self.config.very_high_acks,

@@ -62,7 +62,8 @@ impl Run {
 #[test]
 fn one_of_several_goes_on_and_the_last_after_a_time() {
     let config = every::Config { acks: 3, hold: Duration::from_millis(20) };
-    // The first says where the flow is. Of the next three the third goes on; the last leaves 20 ms after it came.
+    // The first says where the flow is. Of the next three the third goes on; the last leaves 20 ms
+    // after it came.
     let mut run = Run::of(config);
     assert_eq!(run.acks(&[(0, 10), (1, 11), (2, 12), (3, 13), (4, 14)]).left(), [(0, 10), (3, 13), (24, 14)]);
     assert_eq!(run.removed, Removed { packets: 2, bytes: Bytes(104) });
@@ -81,7 +82,8 @@ fn news_is_never_held() {
     assert_eq!(run.left(), [(0, 10), (2, 11), (3, 12), (4, 13), (5, 14), (6, 15)]);
 }
 
-/// An ACK that is older than one that was seen is passed on: it may be the first of a flow whose packets were reordered, and tells its time.
+/// An ACK that is older than one that was seen is passed on: it may be the first of a flow whose
+/// packets were reordered, and tells its time.
 #[test]
 fn an_older_ack_changes_nothing() {
     let mut run = Run::of(every::Config { acks: 2, hold: Duration::from_millis(20) });
@@ -96,7 +98,8 @@ fn flows_are_apart_and_other_packets_pass() {
     assert_eq!(run.left(), [(0, 1), (0, 1), (2, 0), (21, 2), (21, 2)]);
 }
 
-/// `dhd_tcpack_hold`: the first of a flow is held, and its time runs from there; duplicates and SACK count as any other.
+/// `dhd_tcpack_hold`: the first of a flow is held, and its time runs from there; duplicates and
+/// SACK count as any other.
 #[test]
 fn dhd_lets_one_of_three_go_on() {
     let mut run = Run::of(dhd::Config::default());
@@ -130,14 +133,16 @@ fn unisoc_holds_where_the_window_is_large() {
     for (millis, number) in [(20, 20), (21, 21), (22, 22), (23, 23), (24, 23), (25, 22)] {
         run.accepts(millis, wide(number));
     }
-    // The first makes the entry, after which the next goes on; the last two are a duplicate and an older one.
+    // The first makes the entry, after which the next goes on; the last two are a duplicate and an
+    // older one.
     assert_eq!(run.left(), [(20, 20), (21, 21), (24, 23)]);
     run.accepts(40, wide(30)).accepts(41, wide(31));
     run.accepts(42, wide(32).with(|header| header.sack = [(40, 50)].into_iter().collect())).accepts(43, wide(33));
     assert_eq!(run.left(), [(42, 32), (43, 33)], "SACK goes on at once, and so does what follows it");
 }
 
-/// ACKs of two segments of 1000 octets each millisecond: 16 Mbps, at which one of ten goes on, after 512 of the start.
+/// ACKs of two segments of 1000 octets each millisecond: 16 Mbps, at which one of ten goes on,
+/// after 512 of the start.
 #[test]
 fn scsc_thins_by_the_rate_after_slow_start() {
     let mut run = Run::of(scsc::Config::default());
@@ -153,7 +158,8 @@ fn scsc_thins_by_the_rate_after_slow_start() {
     assert_eq!(run.left().len(), 100, "after SACK all pass again");
 }
 
-/// What acknowledges more than two segments, as a delayed ACK, a duplicate, and everything of a flow whose SYN was not seen.
+/// What acknowledges more than two segments, as a delayed ACK, a duplicate, and everything of a
+/// flow whose SYN was not seen.
 #[test]
 fn scsc_passes_what_it_does_not_know() {
     let wide = |number: u32| ack(0, number).with(|header| header.window = u16::MAX);
@@ -172,7 +178,8 @@ fn scsc_passes_what_it_does_not_know() {
     assert_eq!(left.last(), Some(&(500, 198_000)));
 }
 
-/// Without the monitor of throughput, one of 16 goes on, none that comes 16 ms after the last that did, and all where the window is small.
+/// Without the monitor of throughput, one of 16 goes on, none that comes 16 ms after the last that
+/// did, and all where the window is small.
 #[test]
 fn scsc_without_its_monitor_counts_to_sixteen() {
     let config = scsc::Config { monitor: false, slow_start_acks: 0, ..scsc::Config::default() };
@@ -223,7 +230,8 @@ fn defaults_are_settings_that_may_be_set() {
 }
 
 proptest::proptest! {
-    /// Whatever comes, what goes on and what is removed is what has come; nothing stays for ever; and the newest number of each flow goes on.
+    /// Whatever comes, what goes on and what is removed is what has come; nothing stays for ever;
+    /// and the newest number of each flow goes on.
     #[test]
     fn nothing_is_lost(
         rule in 0..4usize,

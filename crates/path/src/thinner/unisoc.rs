@@ -1,10 +1,13 @@
-//! ACK suppression in Unisoc's driver for SC2355: `tcp_ack.c`, with the numbers of `tcp_ack.h`. An older one waited for 10 ms.
+//! ACK suppression in Unisoc's driver for SC2355: `tcp_ack.c`, with the numbers of `tcp_ack.h`. An
+//! older one waited for 10 ms.
 //!
-//! Segments with options besides timestamps, and ACKs whose window is small, take the place of the held one and leave at once; after them the
-//! next ACK leaves too. An ACK that repeats a number is held as any other, and one that is older than the newest is removed.
+//! Segments with options besides timestamps, and ACKs whose window is small, take the place of the
+//! held one and leave at once; after them the next ACK leaves too. An ACK that repeats a number is
+//! held as any other, and one that is older than the newest is removed.
 //!
-//! Not modelled: data with PSH that the station receives lets the ACK for it pass at once, which takes a look at the other direction; the
-//! driver has 32 entries for flows, and holds while an ACK of the flow waits in its own queue for the bus.
+//! Not modelled: data with PSH that the station receives lets the ACK for it pass at once, which
+//! takes a look at the other direction; the driver has 32 entries for flows, and holds while an ACK
+//! of the flow waits in its own queue for the bus.
 
 use super::{Fate, Rule, Settings};
 use crate::numbers::is_after;
@@ -21,7 +24,8 @@ pub struct Config {
     pub acks: u32,
     /// How long after the first the newest leaves (`sprdwl_tcp_ack_handle`).
     pub hold: Duration,
-    /// ACKs with a smaller window are not held (`MIN_WIN`, in KB). Without a window scale, which the driver reads from SYN, none is held.
+    /// ACKs with a smaller window are not held (`MIN_WIN`, in KB). Without a window scale, which
+    /// the driver reads from SYN, none is held.
     pub least_window: u32,
 }
 

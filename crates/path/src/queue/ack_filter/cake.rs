@@ -1,13 +1,16 @@
 //! The ACK filter of CAKE, with the rules of Linux's `cake_ack_filter` (`net/sched/sch_cake.c`).
 //!
-//! An acknowledging segment joins the tail and may remove one older ACK of its flow. Of the ACKs that it supersedes, the one nearest
-//! to the head is removed, provided that another superseded one stands behind it. Two ACKs of a flow thus remain, so that the loss of
-//! one does not stop the feedback. The aggressive filter leaves one: it also removes the only superseded ACK, if that is the last of its
-//! flow and has the same ECN flags.
+//! An acknowledging segment joins the tail and may remove one older ACK of its flow. Of the ACKs
+//! that it supersedes, the one nearest to the head is removed, provided that another superseded one
+//! stands behind it. Two ACKs of a flow thus remain, so that the loss of one does not stop the
+//! feedback. The aggressive filter leaves one: it also removes the only superseded ACK, if that is
+//! the last of its flow and has the same ECN flags.
 //!
-//! The kernel's filter takes ECE and CWR for those of RFC 3168, keeps every ACK with AE, and every ACK with an AccECN option. A filter that
-//! knows Accurate ECN (RFC 9768), which no kernel has, removes what loses no information: of ACKs with the option, whose counters are those
-//! of the connection so far, all that a newer one with as many counters follows; without it, those whose counter ACE the next one repeats.
+//! The kernel's filter takes ECE and CWR for those of RFC 3168, keeps every ACK with AE, and every
+//! ACK with an AccECN option. A filter that knows Accurate ECN (RFC 9768), which no kernel has,
+//! removes what loses no information: of ACKs with the option, whose counters are those of the
+//! connection so far, all that a newer one with as many counters follows; without it, those whose
+//! counter ACE the next one repeats.
 
 use super::chain::Chain;
 use super::{AckFilter, Rule};
@@ -28,7 +31,8 @@ pub struct Config {
     pub limit: Option<Limit>,
     /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
     pub aggressive: bool,
-    /// Read AE, CWR and ECE as the counter ACE, and AccECN options as counters (RFC 9768). Only for flows that all use Accurate ECN.
+    /// Read AE, CWR and ECE as the counter ACE, and AccECN options as counters (RFC 9768). Only for
+    /// flows that all use Accurate ECN.
     pub accurate_ecn: bool,
 }
 
@@ -59,8 +63,8 @@ impl Cake {
         }
     }
 
-    /// Returns `true` if `older` may be dropped and `newer` acknowledges more: by a larger acknowledgment number, or by SACK with the same
-    /// number.
+    /// Returns `true` if `older` may be dropped and `newer` acknowledges more: by a larger
+    /// acknowledgment number, or by SACK with the same number.
     fn supersedes(&self, newer: AckHeader, older: AckHeader) -> bool {
         if !self.may_drop(older, newer) || is_after(older.ack, newer.ack) {
             return false;
@@ -72,8 +76,9 @@ impl Cake {
         }
     }
 
-    /// `cake_tcph_may_drop`, and the check for payload: the segment has no flags but ACK, ECE and CWR (AE is not allowed), no unknown
-    /// options, and neither timestamp is ahead of the newer segment's, which count as zero if it has none.
+    /// `cake_tcph_may_drop`, and the check for payload: the segment has no flags but ACK, ECE and
+    /// CWR (AE is not allowed), no unknown options, and neither timestamp is ahead of the newer
+    /// segment's, which count as zero if it has none.
     fn may_drop(&self, older: AckHeader, newer: AckHeader) -> bool {
         let (value, echo) = newer.timestamps.unwrap_or_default();
         let is_ahead = older.timestamps.is_some_and(|older| is_after(older.0, value) || is_after(older.1, echo));

@@ -1,4 +1,5 @@
-//! A queue as a linked list, with a second linked list for each flow, so that a packet can be removed from the middle.
+//! A queue as a linked list, with a second linked list for each flow, so that a packet can be
+//! removed from the middle.
 
 use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, FlowTable, Instant};
 use std::iter::successors;

@@ -65,8 +65,8 @@ const fn newest(keeps: Keeps, place: Place) -> Newest {
 
 const KIM: Newest = newest(Keeps::Duplicates, Place::InPlace);
 
-/// Kim et al., VTC 2006, Figure 2: seven slots and flows a to g. The text names the packets that are sent and replaced; the positions
-/// of b and d are our choice.
+/// Kim et al., VTC 2006, Figure 2: seven slots and flows a to g. The text names the packets that
+/// are sent and replaced; the positions of b and d are our choice.
 #[test]
 fn the_example_of_kim_et_al() {
     let [a, b, c, d, e, f, g] = [0, 1, 2, 3, 4, 5, 6];
@@ -111,7 +111,8 @@ fn beside_the_newest_ack_only_those_stay_that_the_filter_keeps() {
         queue.numbers()
     };
     assert_eq!(left(Keeps::News), [10, 10, 10, 30, 25, 5u32.wrapping_sub(10)]);
-    // 20 takes the position of the first 10, 30 that of 20, and 25 that of the next 10, because Figure 1 searches from the head.
+    // 20 takes the position of the first 10, 30 that of 20, and 25 that of the next 10, because
+    // Figure 1 searches from the head.
     assert_eq!(left(Keeps::Duplicates), [30, 25, 10, 5u32.wrapping_sub(10)]);
     assert_eq!(left(Keeps::Nothing), [30, 25, 5u32.wrapping_sub(10)]);
 }
@@ -257,7 +258,8 @@ fn a_filter_that_knows_accurate_ecn_removes_what_the_next_ack_repeats() {
 }
 
 proptest! {
-    /// Compares the chain with a plain list: after any removals, the rest leaves in order, both of each flow and in all.
+    /// Compares the chain with a plain list: after any removals, the rest leaves in order, both of
+    /// each flow and in all.
     #[test]
     fn a_chain_is_a_list(steps in proptest::collection::vec((0u32..4, 0usize..6), 1..200)) {
         let mut chain = Chain::new();

@@ -1,8 +1,10 @@
-//! COBALT, the AQM of CAKE's queues: CoDel for flows that respond to signals, and BLUE for those that do not (`cobalt_*` in `sch_cake.c`).
+//! COBALT, the AQM of CAKE's queues: CoDel for flows that respond to signals, and BLUE for those
+//! that do not (`cobalt_*` in `sch_cake.c`).
 //!
-//! Unlike RFC 8289, this CoDel does not forget its rate when it stops to drop: `count` falls as it rose, a step each time a signal would
-//! have been due. Its square roots are exact; the kernel's come from a Newton step. Nor does it spare a queue of less than a packet: what counts
-//! is only how long a packet has waited.
+//! Unlike RFC 8289, this CoDel does not forget its rate when it stops to drop: `count` falls as it
+//! rose, a step each time a signal would have been due. Its square roots are exact; the kernel's
+//! come from a Newton step. Nor does it spare a queue of less than a packet: what counts is only
+//! how long a packet has waited.
 
 use super::duration;
 use crate::queue::mark;
@@ -22,7 +24,8 @@ pub(super) struct Parameters {
 /// The largest packet with its Ethernet header, which the kernel calls `psched_mtu`.
 const LARGEST: Bytes = Bytes(1514);
 
-/// BLUE's steps, in units of 2⁻³²: up by 1/256 when the queue overflows, down by 1/4096 when it is empty.
+/// BLUE's steps, in units of 2⁻³²: up by 1/256 when the queue overflows, down by 1/4096 when it is
+/// empty.
 const UP: u32 = 1 << 24;
 const DOWN: u32 = 1 << 20;
 
@@ -41,8 +44,9 @@ impl Parameters {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cobalt {
     count: u64,
-    /// interval/√count when the count changed last. Nothing before that: the kernel's `cobalt_vars_init` zeroes `rec_inv_sqrt`, so that a queue's
-    /// first excess of the target is signalled with the next packet, and only later ones wait for an interval.
+    /// interval/√count when the count changed last. Nothing before that: the kernel's
+    /// `cobalt_vars_init` zeroes `rec_inv_sqrt`, so that a queue's first excess of the target is
+    /// signalled with the next packet, and only later ones wait for an interval.
     gap: Duration,
     /// The time of the next signal, or of the last activity.
     drop_next: Instant,
@@ -87,8 +91,8 @@ impl Cobalt {
         self.probability == 0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Judges a packet that leaves now after `sojourn` in the queue: marks it, or returns `true` if it must be dropped
-    /// (`cobalt_should_drop`).
+    /// Judges a packet that leaves now after `sojourn` in the queue: marks it, or returns `true` if
+    /// it must be dropped (`cobalt_should_drop`).
     pub(super) fn judge<D: Datagram>(
         &mut self,
         now: Instant,
@@ -133,7 +137,8 @@ impl Cobalt {
         judgement
     }
 
-    /// The count changes, and the next signal is due interval/√count later; without a count, an interval later.
+    /// The count changes, and the next signal is due interval/√count later; without a count, an
+    /// interval later.
     fn steps_to(&mut self, count: u64, parameters: &Parameters) {
         let squared = u128::from(parameters.interval.as_nanos()).pow(2);
         self.count = count;
@@ -159,8 +164,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// What `cobalt_should_drop` decides, compiled from `sch_cake.c`, of packets that leave at these milliseconds after so many: whether it is
-    /// dropped, the count, and the time of the next signal in µs.
+    /// What `cobalt_should_drop` decides, compiled from `sch_cake.c`, of packets that leave at
+    /// these milliseconds after so many: whether it is dropped, the count, and the time of the next
+    /// signal in µs.
     const KERNEL: [(u64, u64, bool, u64, u64); 14] = [
         (1000, 8, false, 1, 1_000_000),
         (1008, 8, true, 2, 1_070_670),

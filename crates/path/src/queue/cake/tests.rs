@@ -57,7 +57,8 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// The share of the packets of host 1 if it sends by eight flows and host 2 by one, and all are backlogged.
+/// The share of the packets of host 1 if it sends by eight flows and host 2 by one, and all are
+/// backlogged.
 fn share(isolation: Isolation, hosts: fn(u32) -> [u64; 2]) -> f64 {
     let mut queue: Cake<Between> = Config { isolation, ..Config::default() }.discipline(draws());
     let mut tally = Tally::new();
@@ -108,7 +109,8 @@ fn a_hundred_flows_meet_in_no_queue() {
     assert_eq!(tin.longest(), Bytes(100));
 }
 
-/// The microseconds at which a link without a rate of its own delivers `packets` that arrive at once.
+/// The microseconds at which a link without a rate of its own delivers `packets` that arrive at
+/// once.
 fn departures(queue: Config, packets: &[Packet]) -> Vec<u64> {
     let config = LinkConfig { queue: queue.into(), ..LinkConfig::default() };
     let mut link = Link::new(&config, Server::Unlimited, Seed(1), "shaped");
@@ -138,7 +140,8 @@ fn a_slow_class_has_a_longer_target() {
         let Parameters { target, interval, .. } = Parameters::new(Duration::from_millis(100), rate);
         (target.as_nanos() / 1000, interval.as_nanos() / 1000)
     };
-    // As `tc -s qdisc` shows for `bandwidth 1mbit`: target 18.2 ms, interval 113 ms; one and a half packets of 1514 octets.
+    // As `tc -s qdisc` shows for `bandwidth 1mbit`: target 18.2 ms, interval 113 ms; one and a half
+    // packets of 1514 octets.
     assert_eq!(parameters(Some(1_000_000)), (18_168, 113_168));
     assert_eq!(parameters(Some(100_000_000)), (5_000, 100_000));
     assert_eq!(parameters(None), (5_000, 100_000));
@@ -156,14 +159,16 @@ fn cobalt_signals_at_intervals_over_the_root_of_their_number() {
         assert!(queue.take_head(ms(at), &mut tally).is_some());
         drops.extend((tally.counters.dropped > 0).then_some(at));
     }
-    // A packet waits for at/2. The first to wait more than 5 ms leaves at 11 ms, and the next one is dropped; 100/√2 later the second, and then
-    // after 100/√3, … more. The same come from `cobalt_should_drop`, compiled.
+    // A packet waits for at/2. The first to wait more than 5 ms leaves at 11 ms, and the next one
+    // is dropped; 100/√2 later the second, and then after 100/√3, … more. The same come from
+    // `cobalt_should_drop`, compiled.
     assert_eq!(drops, [12, 82, 140, 190, 235, 275, 313, 349, 382, 414, 444, 473]);
 }
 
-/// A gate of 8 ms through which one packet passes: the first of two packets waits for 8 ms, longer than the target, and nothing follows but
-/// these two. RFC 8289 spares what is no more than a packet; COBALT counts each of them, has signals due for good, and drops the first of each
-/// pair. `cobalt_should_drop` does the same of these twelve pairs, compiled from `sch_cake.c`.
+/// A gate of 8 ms through which one packet passes: the first of two packets waits for 8 ms, longer
+/// than the target, and nothing follows but these two. RFC 8289 spares what is no more than a
+/// packet; COBALT counts each of them, has signals due for good, and drops the first of each pair.
+/// `cobalt_should_drop` does the same of these twelve pairs, compiled from `sch_cake.c`.
 #[test]
 fn pairs_that_wait_for_a_gate_lose_their_first_packet_for_ever() {
     let mut queue: Cake<Packet> = Config::default().discipline(draws());

@@ -1,4 +1,5 @@
-//! A class of CAKE: its queues, told apart by a set-associative hash, and DRR++ between them with host isolation.
+//! A class of CAKE: its queues, told apart by a set-associative hash, and DRR++ between them with
+//! host isolation.
 
 use super::cobalt::{Cobalt, Parameters};
 use super::{Isolation, duration};
@@ -16,7 +17,8 @@ const WAYS: usize = 8;
 const NONE: u16 = u16::MAX;
 /// `flow_quantum` of `cake_set_rate`: octets of a round, and its bounds when the rate is known.
 const QUANTUM: std::ops::RangeInclusive<u64> = 300..=1514;
-/// Deficits count 65536ths of an octet, so that shares of hosts need no rounding; the kernel rounds at random instead.
+/// Deficits count 65536ths of an octet, so that shares of hosts need no rounding; the kernel rounds
+/// at random instead.
 const PARTS: i64 = 1 << 16;
 /// `quantum_div`: shares are multiples of 1/65535 there.
 const SHARES: i64 = 65_535;
@@ -41,7 +43,8 @@ pub(super) struct Tin<D> {
     /// The weight and the deficit of the class without a shaper, in octets.
     pub(super) weight: i64,
     pub(super) deficit: i64,
-    /// The share of the rate at which the class keeps its priority, and when it is within that share.
+    /// The share of the rate at which the class keeps its priority, and when it is within that
+    /// share.
     rate: Option<u64>,
     pub(super) next: Instant,
     total: Total,
@@ -68,7 +71,8 @@ enum Set {
     Decaying,
 }
 
-/// The number of bulk queues of each host, by source and by destination. Hosts are told apart exactly; the kernel hashes them.
+/// The number of bulk queues of each host, by source and by destination. Hosts are told apart
+/// exactly; the kernel hashes them.
 #[derive(Clone, Debug, Default)]
 struct Hosts([BTreeMap<u64, u32>; 2]);
 
@@ -155,7 +159,8 @@ impl<D: Datagram> Tin<D> {
         }
     }
 
-    /// Adds a packet to the queue of its flow. With a filter, an acknowledging segment may take the room of an older ACK, which is returned.
+    /// Adds a packet to the queue of its flow. With a filter, an acknowledging segment may take the
+    /// room of an older ACK, which is returned.
     pub(super) fn offer(
         &mut self,
         now: Instant,
@@ -179,8 +184,8 @@ impl<D: Datagram> Tin<D> {
         Verdict::Replaced(older)
     }
 
-    /// The queue of a packet's flow (`cake_hash`): of the eight places of its set, the flow's own, a free one, or else the first, which
-    /// two flows then share.
+    /// The queue of a packet's flow (`cake_hash`): of the eight places of its set, the flow's own,
+    /// a free one, or else the first, which two flows then share.
     fn queue_of(&mut self, packet: &D) -> usize {
         let tag = FlowKey::of_words(&[self.perturbation, packet.flow().0]).0;
         let place = (tag % QUEUES as u64) as usize;
@@ -233,8 +238,9 @@ impl<D: Datagram> Tin<D> {
         }
     }
 
-    /// Takes the next packet by DRR++, and judges it by COBALT. Returns `None` if a queue was found empty, so that another class may have
-    /// its turn. Once for each packet that leaves the discipline, `is_first` lets a decaying queue come nearer to rest.
+    /// Takes the next packet by DRR++, and judges it by COBALT. Returns `None` if a queue was found
+    /// empty, so that another class may have its turn. Once for each packet that leaves the
+    /// discipline, `is_first` lets a decaying queue come nearer to rest.
     pub(super) fn take(
         &mut self,
         now: Instant,
@@ -343,7 +349,8 @@ impl<D: Datagram> Tin<D> {
 }
 
 impl<D: Datagram> Queue<D> {
-    /// The next packet that COBALT admits. The last one in the queue may be marked, but is not dropped.
+    /// The next packet that COBALT admits. The last one in the queue may be marked, but is not
+    /// dropped.
     fn next_admitted(
         &mut self,
         now: Instant,

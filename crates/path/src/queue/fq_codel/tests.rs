@@ -46,7 +46,8 @@ fn a_flow_that_ran_empty_is_not_new_again_while_others_wait() {
     let mut queue = queue(Config::default());
     fill(&mut queue, ms(0), 1, 1500, 20);
     assert_eq!(served(&mut queue, ms(0), 2), [1, 1]);
-    // RFC 8290, §4.2: it moves to the old list when it is found empty, so each of its packets waits for a turn of flow 1 then.
+    // RFC 8290, §4.2: it moves to the old list when it is found empty, so each of its packets waits
+    // for a turn of flow 1 then.
     let mut order = Vec::new();
     for _ in 0..4 {
         fill(&mut queue, ms(0), 2, 1500, 1);
@@ -62,7 +63,8 @@ fn flows_with_packets_of_different_sizes_get_the_same_octets() {
     fill(&mut queue, ms(0), 2, 300, 1500);
     let order = served(&mut queue, ms(0), 600);
     let octets = |flow, size| order.iter().filter(|served| **served == flow).count() as i64 * size;
-    // Shreedhar and Varghese (SIGCOMM 1995), Theorem 2: DRR's deviation is below three of the largest packet and quantum.
+    // Shreedhar and Varghese (SIGCOMM 1995), Theorem 2: DRR's deviation is below three of the
+    // largest packet and quantum.
     let difference = octets(1, 1500) - octets(2, 300);
     assert!(difference.abs() < 3 * 1514, "{difference}");
 }
@@ -84,7 +86,8 @@ fn the_longest_queue_loses_half_at_its_head_when_there_is_no_room() {
 fn a_standing_queue_of_one_flow_costs_another_nothing() {
     let mut queue = queue(Config { ecn: false, ..Config::default() });
     let mut tally = Tally::new();
-    // Flow 1 keeps 40 packets, and one packet leaves each millisecond. Flow 2 sends a packet every 10 ms.
+    // Flow 1 keeps 40 packets, and one packet leaves each millisecond. Flow 2 sends a packet every
+    // 10 ms.
     fill(&mut queue, ms(0), 1, 1500, 40);
     let mut waits = Vec::new();
     for at in 1..1000 {

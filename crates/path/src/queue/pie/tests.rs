@@ -31,8 +31,8 @@ fn an_idle_queue_forgets_the_probability() {
     assert_eq!(controller.next, us(15_000 * 2001));
 }
 
-/// Runs a queue that is served every millisecond and offered `load` packets in that time; returns the share of drops and the mean
-/// delay in milliseconds over the last 100 of 200 seconds.
+/// Runs a queue that is served every millisecond and offered `load` packets in that time; returns
+/// the share of drops and the mean delay in milliseconds over the last 100 of 200 seconds.
 pub(crate) fn equilibrium(mut queue: impl Discipline<Packet>, load: f64, packet: Packet) -> (f64, f64) {
     let (mut tally, mut offered, mut owed) = (Tally::new(), 0u64, 0.0);
     let (mut delays, mut before) = (Vec::new(), 0);
@@ -63,7 +63,8 @@ pub(crate) fn equilibrium(mut queue: impl Discipline<Packet>, load: f64, packet:
 #[test]
 fn a_load_that_does_not_respond_is_cut_to_the_rate_at_the_target_delay() {
     for load in [1.05, 1.25, 1.5] {
-        // What exceeds the rate must be dropped: 1 − 1/load. The controller is at rest only where the delay is the target.
+        // What exceeds the rate must be dropped: 1 − 1/load. The controller is at rest only where
+        // the delay is the target.
         let (dropped, delay) = equilibrium(Config::default().discipline(draws()), load, data(1500));
         assert!((dropped - (1.0 - 1.0 / load)).abs() < 0.005, "load {load}: {dropped}");
         assert!((delay - 15.0).abs() < 1.5, "load {load}: {delay} ms");

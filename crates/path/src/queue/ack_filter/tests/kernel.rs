@@ -1,4 +1,5 @@
-//! Decision by decision against the kernel's own `cake_ack_filter`, which `validation/linux/cake` builds as a program.
+//! Decision by decision against the kernel's own `cake_ack_filter`, which `validation/linux/cake`
+//! builds as a program.
 
 use super::*;
 use acklab_base::random::{Seed, Stream};
@@ -15,8 +16,9 @@ struct Run {
     ours: String,
 }
 
-/// Segments of four flows that arrive and leave at random: acknowledgments in and out of order across the wrap of their numbers, with SACK, D-SACK, timestamps,
-/// ECN flags, data, FIN, PSH and unknown options.
+/// Segments of four flows that arrive and leave at random: acknowledgments in and out of order
+/// across the wrap of their numbers, with SACK, D-SACK, timestamps, ECN flags, data, FIN, PSH and
+/// unknown options.
 fn run(aggressive: bool, seed: u64) -> Run {
     let mut stream = Seed(seed).stream("segments");
     let mut queue = Bench::new(Cake { aggressive, accurate_ecn: false }, None);
@@ -88,7 +90,8 @@ fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Digests of what the code of Linux 6.12.117 answered: of the output of `replay` for the same questions.
+/// Digests of what the code of Linux 6.12.117 answered: of the output of `replay` for the same
+/// questions.
 const KERNEL: [u64; 2] = [0x2c6f_fe30_9d36_b072, 0x704f_fa1f_415b_a09d];
 
 #[test]
