@@ -5,7 +5,7 @@ use crate::thinner::Removed;
 use acklab_base::{Bytes, Duration, FlowKey, Instant, mul_div};
 use std::ops::Range;
 
-/// Counts and sums of one link direction. Octets are those of IP packets unless said otherwise.
+/// Counts and sums of one link direction. Octets are those of IP packets unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that arrived at the queue.
@@ -16,7 +16,7 @@ pub struct Counters {
     pub dropped: u64,
     /// Octets that the queue dropped.
     pub bytes_dropped: Bytes,
-    /// Packets that were larger than the link carries.
+    /// Packets that exceeded the MTU of the link.
     pub excluded: u64,
     /// Octets of these packets.
     pub bytes_excluded: Bytes,
@@ -30,10 +30,10 @@ pub struct Counters {
     pub bytes_filtered: Bytes,
     /// Packets that left the queue to be sent.
     pub served: u64,
-    /// Octets of the served packets, link-layer overhead included.
+    /// Octets of the served packets, including link-layer overhead.
     pub bytes_served: Bytes,
-    /// Octets serialised, link-layer overhead included. A packet that is being sent when the window
-    /// begins or ends counts by the share of its service that lies within.
+    /// Octets serialised, including link-layer overhead. A packet in service when the window begins
+    /// or ends counts by the share of its service within it.
     pub bytes_on_wire: Bytes,
     /// Packets that were lost after they were sent.
     pub lost: u64,
@@ -59,19 +59,19 @@ pub struct Counters {
     pub queue: QueueLength,
 }
 
-/// [`Counters`] with the window to which they are restricted, and the logs that owners may ask for.
+/// [`Counters`] with the window to which they are restricted, and optional logs.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) counters: Counters,
     /// Packets that have [passed](Self::passes) within the window. Each is several counts, which
-    /// are made [when they are read](Self::counters_with).
+    /// are computed [when they are read](Self::counters_with).
     passed: u64,
     /// Octets of these packets.
     bytes_passed: Bytes,
     pub(crate) window: Range<Instant>,
     /// The flows of dropped packets, until the owner takes them.
     pub(crate) dropped_flows: Vec<FlowKey>,
-    /// Every change of the queue's length, if the owner wants a log.
+    /// Every change of the queue's length, if logging is enabled.
     pub(crate) lengths: Option<Vec<(Instant, u64)>>,
     /// Whether the owner counts arrivals, departures and the queue's length itself, so that only
     /// drops, marks and filtered ACKs are counted here.
@@ -79,7 +79,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counters of the whole run.
+    /// Returns counters of the whole run.
     pub(crate) fn new() -> Self {
         Self {
             counters: Counters::default(),
@@ -134,7 +134,7 @@ impl Tally {
         }
     }
 
-    /// Counts ACKs that a thinner removed. They have arrived, and join no queue.
+    /// Counts ACKs that a thinner removed. They have arrived, but join no queue.
     pub(crate) fn thins(&mut self, at: Instant, removed: Removed) {
         if let Some(counters) = self.at(at) {
             counters.packets_in += removed.packets;
@@ -154,14 +154,14 @@ impl Tally {
         }
     }
 
-    /// A packet passes a FIFO whose departures are known on arrival, and the server behind it. It
+    /// Counts a packet that passes a FIFO whose departures are known on arrival, and its server. It
     /// reaches the far end at `arrival`, if that is known and not [counted](Self::delivers)
     /// otherwise.
     #[inline(always)]
     pub(crate) fn passes(&mut self, passage: Passage, arrival: Option<Instant>) {
         let Passage { arrived, leaves, start, end, size, on_wire } = passage;
         if arrived < self.window.start || arrival.unwrap_or(end) >= self.window.end {
-            // Written to memory only where it is rare.
+            // Written to memory only in the rare case.
             return self.passes_in_part(&Passage { arrived, leaves, start, end, size, on_wire }, arrival);
         }
         if leaves != arrived {
@@ -173,7 +173,7 @@ impl Tally {
         self.bytes_passed += size;
     }
 
-    /// `passes` of a packet that may arrive before the window or leave after it.
+    /// Counts a packet like `passes` that may arrive before the window or leave after it.
     #[inline(never)]
     fn passes_in_part(&mut self, passage: &Passage, arrival: Option<Instant>) {
         let Passage { arrived, leaves, start, end, size, on_wire } = *passage;
@@ -186,9 +186,9 @@ impl Tally {
         }
     }
 
-    /// The counters at `now`, where the packets that [pass](Self::passes) have been counted ahead
-    /// and `waiting` have not left their FIFO yet. `delivers_all` says that each packet that passes
-    /// is delivered, and that its arrival was known when it did.
+    /// Returns the counters at `now`. Packets that [pass](Self::passes) have been counted ahead,
+    /// and `waiting` have not left their FIFO yet. `delivers_all` means that each packet that
+    /// passes is delivered, at an arrival that was known when it passed.
     pub(crate) fn counters_with<'a>(
         &self,
         now: Instant,
@@ -219,7 +219,7 @@ impl Tally {
         counters
     }
 
-    /// Octets are serialised from `start` to `end`.
+    /// Counts octets that are serialised from `start` to `end`.
     #[inline]
     pub(crate) fn sends(&mut self, start: Instant, end: Instant, on_wire: Bytes) {
         if start >= self.window.start && end < self.window.end {
@@ -282,8 +282,8 @@ impl Tally {
         self.logs_length(at, length);
     }
 
-    /// Notes the queue's length from `at` on, where the waits of its packets are
-    /// [counted](Self::passes) apart.
+    /// Records the queue's length from `at` on, if the waits of its packets are
+    /// [counted](Self::passes) separately.
     #[inline]
     pub(crate) fn notes_length(&mut self, at: Instant, length: usize) {
         if length as u64 > self.counters.queue.max && self.window.contains(&at) {
@@ -303,8 +303,8 @@ impl Tally {
     }
 }
 
-/// The times of a packet in a FIFO and the server behind it: it arrives, leaves the queue, and is
-/// served from `start` to `end`.
+/// The times of a packet in a FIFO and its server: it arrives, leaves the queue, and is served from
+/// `start` to `end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
     pub(crate) arrived: Instant,
@@ -315,8 +315,8 @@ pub(crate) struct Passage {
     pub(crate) on_wire: Bytes,
 }
 
-/// The part of a wait that lies in `window`, in nanoseconds. The integral of a queue's length is
-/// the sum of these over its packets.
+/// Returns the part of a wait within `window`, in nanoseconds. The integral of a queue's length is
+/// the sum of these parts over its packets.
 fn waiting_time(from: Instant, until: Instant, window: &Range<Instant>) -> u128 {
     u128::from(until.min(window.end).since(from.max(window.start)).as_nanos())
 }
@@ -348,7 +348,7 @@ impl QueueLength {
         }
     }
 
-    /// The length now, without the packet in service.
+    /// Returns the length now, without the packet in service.
     #[must_use]
     pub const fn current(&self) -> u64 {
         self.now
@@ -358,7 +358,7 @@ impl QueueLength {
         u128::from(self.now) * waiting_time(self.since, at, window)
     }
 
-    /// The mean length over `window`, which must be the window of measurement.
+    /// Returns the mean length over `window`, which must be the window of measurement.
     #[must_use]
     pub fn mean(&self, window: &Range<Instant>) -> f64 {
         let area = self.area + self.area_until(window.end, window);
@@ -370,8 +370,8 @@ impl QueueLength {
 mod tests {
     use super::*;
 
-    /// A packet of 100 octets that is sent from 50 to 150 lies within the window by half, one from
-    /// 190 to 230 by a quarter.
+    /// Half of the service of a packet of 100 octets that is sent from 50 to 150 lies within the
+    /// window, and a quarter of one from 190 to 230.
     #[test]
     fn a_packet_counts_by_the_share_of_its_service_in_the_window() {
         let at = Instant::from_nanos;

@@ -31,7 +31,7 @@ impl Gate {
         Self { config, slot: Instant::ZERO, used: 0 }
     }
 
-    /// The slot in which a packet passes that reaches the gate at `ready`.
+    /// Returns the slot in which a packet that reaches the gate at `ready` passes.
     pub(crate) fn slot_for(&self, ready: Instant) -> Instant {
         let slot = if ready <= self.slot { self.slot } else { ready.next_multiple_of(self.config.interval) };
         if slot == self.slot && self.used >= self.config.quota { slot + self.config.interval } else { slot }

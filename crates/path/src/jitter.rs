@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum JitterConfig {
     /// Uniform from zero to `spread`.
     Uniform {
-        /// The longest extra delay.
+        /// The maximum extra delay.
         spread: Duration,
     },
     /// Exponential with this mean.
@@ -58,7 +58,7 @@ impl Arrivals {
         Self { delay, jitter, reorder, latest_in_order: Instant::ZERO }
     }
 
-    /// The arrival time of a packet that left the server at `sent`.
+    /// Returns the arrival time of a packet that left the server at `sent`.
     #[inline]
     pub(crate) fn arrival(&mut self, sent: Instant) -> Instant {
         let arrival = sent + self.delay;

@@ -1,13 +1,17 @@
-//! Links: what happens to packets between two nodes.
+//! Links: the treatment of packets between two nodes.
 //!
 //! A [`Link`] is one direction of a link, a chain of six stages; the opposite direction is another
 //! `Link`.
 //!
 //! ```text
-//!            thinner       queue             gate            server              channel               spacer
-//! accept → [ every, ] → [ fifo, codel, ] → [ slots, ] → [ rate, steps, ] → [ delay, jitter, ] → [ rate, interval, ] → poll
-//!          [ scsc   ]   [ ack-filter   ]   [ quota  ]   [ trace        ]   [ loss, reorder, ]   [ reconstruct     ]
-//!                                                                          [ duplicate      ]
+//! accept → thinner → queue → gate → server → channel → spacer → poll
+//!
+//! thinner  every, scsc, …
+//! queue    fifo, codel, ack-filter, …
+//! gate     slots, quota
+//! server   rate, steps, trace
+//! channel  delay, jitter, loss, reorder, duplicate
+//! spacer   rate, interval, reconstruct
 //! ```
 //!
 //! In the order of reading:
@@ -15,7 +19,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`link`] | [`Link`]: the machine, and its [`LinkConfig`](link::LinkConfig) |
-//! | [`thinner`] | thinners: pure ACKs are held back so that one stands for several |
+//! | [`thinner`] | thinners: pure ACKs are held so that one replaces several |
 //! | [`queue`] | queue disciplines: which packets wait, are dropped or are marked; [`Buffer`]: a queue whose owner dequeues |
 //! | [`gate`] | the ACK gate: a quota of packets at each multiple of an interval |
 //! | [`demand`] | capacity on demand, in place of gate and server: the return channel of a satellite terminal |
@@ -24,7 +28,7 @@
 //! | [`loss`] | models of packet loss |
 //! | [`duplicate`] | a model of packet duplication |
 //! | [`jitter`] | propagation delay, jitter and reordering |
-//! | [`spacer`] | spacers: ACKs are spread over time, and those that are missing put back |
+//! | [`spacer`] | spacers: ACKs are spread over time, and missing ones are restored |
 //! | [`counters`] | packets and octets in and out, drops, marks, and the queue's length over time |
 
 pub mod counters;

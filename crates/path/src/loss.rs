@@ -45,7 +45,7 @@ fn always() -> f64 {
 }
 
 impl LossConfig {
-    /// The names and values of the model's probabilities.
+    /// Returns the names and values of the model's probabilities.
     #[must_use]
     pub fn probabilities(&self) -> Vec<(&'static str, f64)> {
         match *self {

@@ -1,4 +1,4 @@
-//! The largest packet that a link carries.
+//! The MTU of a link.
 
 use crate::server::{ScheduleError, check_times};
 use acklab_base::{Bytes, Duration, Instant};
@@ -12,7 +12,7 @@ pub struct MtuStep {
     /// Time since the start of the run.
     #[schemars(example = "0s")]
     pub at: Duration,
-    /// The largest IP packet from that time on.
+    /// The maximum size of an IP packet from that time on.
     #[schemars(example = "1400B")]
     pub mtu: Bytes,
 }
@@ -25,14 +25,14 @@ pub(crate) struct Mtu {
 }
 
 impl Mtu {
-    /// The MTU of a link with these settings. Returns `None` if there is no limit.
+    /// Returns the MTU of a link with these settings. Returns `None` if there is no limit.
     pub(crate) fn new(mtu: Option<Bytes>, steps: Option<&[MtuStep]>) -> Option<Self> {
         let constant = mtu.map(|mtu| vec![MtuStep { at: Duration::ZERO, mtu }]);
         let steps = steps.map(<[MtuStep]>::to_vec).or(constant).filter(|steps| !steps.is_empty())?;
         Some(Self { steps, current: 0 })
     }
 
-    /// Is a packet of `size` octets too large at `now`? Time never runs backwards.
+    /// Returns `true` if a packet of `size` octets is too large at `now`. Time must not decrease.
     pub(crate) fn excludes(&mut self, now: Instant, size: Bytes) -> bool {
         while self.steps.get(self.current + 1).is_some_and(|next| Instant::ZERO + next.at <= now) {
             self.current += 1;

@@ -1,6 +1,6 @@
 //! Queues: which packets wait for the server, are dropped, or are marked.
 //!
-//! The packet in service does not count as queued: a limit of 20 packets lets 20 wait behind it.
+//! The packet in service does not count as queued: with a limit of 20 packets, 20 wait behind it.
 //!
 //! Each discipline is one file here, with its settings and its `Discipline`, and one line of
 //! `registry.rs`.
@@ -58,7 +58,7 @@ pub(crate) trait Discipline<D> {
     /// no room for it.
     fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D>;
 
-    /// The packet at the head, with its arrival time.
+    /// Returns the packet at the head, with its arrival time.
     fn head(&self) -> Option<(Instant, &D)>;
 
     /// Removes the head and returns it with its arrival time. Returns `None` if the queue is empty,
@@ -68,8 +68,8 @@ pub(crate) trait Discipline<D> {
     /// Returns `true` if any queued packet satisfies `predicate`.
     fn any(&self, predicate: impl FnMut(&D) -> bool) -> bool;
 
-    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them
-    /// with their arrival times.
+    /// Removes the packets that satisfy `wanted` anywhere in the queue, and returns them with their
+    /// arrival times.
     fn take_out(&mut self, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)>;
 
     /// Serves a packet that finds the queue empty and the server free. Returns `None` if the
@@ -78,22 +78,22 @@ pub(crate) trait Discipline<D> {
         Some(packet)
     }
 
-    /// [`pass`](Self::pass) of a discipline that keeps account of what it serves: the packet goes
+    /// [`pass`](Self::pass) of a discipline that accounts for served packets: the packet goes
     /// through its queue.
     fn pass_through(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
         drop(self.offer(now, packet, true, tally));
         self.take_head(now, tally).map(|(_, packet)| packet)
     }
 
-    /// When the next packet may leave, if the discipline shapes traffic to a rate.
+    /// Returns when the next packet may leave, if the discipline shapes traffic to a rate.
     fn not_before(&self) -> Instant {
         Instant::ZERO
     }
 
-    /// The number of queued packets.
+    /// Returns the number of queued packets.
     fn len(&self) -> usize;
 
-    /// The octets of the queued packets.
+    /// Returns the octets of the queued packets.
     fn bytes(&self) -> Bytes;
 }
 
@@ -106,13 +106,13 @@ pub(crate) enum Queue<D> {
 }
 
 impl<D: Datagram> Queue<D> {
-    /// A queue that draws from the stream that `draws` returns, if it needs one.
+    /// Returns a queue that draws from the stream that `draws` returns, if it needs one.
     pub(crate) fn new(config: QueueConfig, draws: impl FnOnce() -> Stream) -> Self {
         config.precomputed().map_or_else(|| Self::Stored(PacketQueue::new(config, draws())), Self::Precomputed)
     }
 }
 
-/// What several queues of a discipline hold together.
+/// The totals of several queues of a discipline.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     packets: usize,
@@ -130,7 +130,7 @@ impl Total {
         self.bytes -= bytes;
     }
 
-    /// The packets that these queues give up by `take_out`.
+    /// Returns the packets that `take_out` removes from these queues.
     fn take_out<'q, D: Datagram + 'q, Q: 'q>(
         &mut self,
         queues: impl Iterator<Item = &'q mut Q>,
@@ -144,8 +144,8 @@ impl Total {
     fn exceeds(self, limit: Option<Limit>) -> bool {
         match limit {
             None => false,
-            Some(Limit::Packets(most)) => self.packets as u64 > most,
-            Some(Limit::Bytes(most)) => self.bytes > most,
+            Some(Limit::Packets(maximum)) => self.packets as u64 > maximum,
+            Some(Limit::Bytes(maximum)) => self.bytes > maximum,
         }
     }
 }
@@ -160,14 +160,14 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     is_markable
 }
 
-/// Returns `true` if `limit` allows a packet of `size` in addition to `packets` packets of `bytes`
-/// octets in all. Also for owners of several buffers with a common limit.
+/// Returns `true` if `limit` permits a packet of `size` in addition to `packets` packets of `bytes`
+/// octets in total. Also for owners of several buffers with a common limit.
 #[must_use]
 #[inline]
 pub fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {
     match limit {
         None => true,
-        Some(Limit::Packets(most)) => (packets as u64) < most,
-        Some(Limit::Bytes(most)) => bytes + size <= most,
+        Some(Limit::Packets(maximum)) => (packets as u64) < maximum,
+        Some(Limit::Bytes(maximum)) => bytes + size <= maximum,
     }
 }

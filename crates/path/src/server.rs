@@ -24,14 +24,14 @@ pub enum Server {
 }
 
 impl Server {
-    /// A server of constant rate.
+    /// Returns a server of constant rate.
     #[must_use]
     pub fn constant(rate: Rate) -> Self {
         Self::Constant(rate, Serializer::default())
     }
 
-    /// When the service of a packet ends that begins at `start`. `was_busy` says that the packet
-    /// before it ended at `start`.
+    /// Returns when the service of a packet that begins at `start` ends. `was_busy` means that the
+    /// service of the previous packet ended at `start`.
     #[inline]
     pub(crate) fn finish(&mut self, start: Instant, size: Bytes, was_busy: bool) -> Instant {
         let Self::Constant(rate, serializer) = self else { return self.finish_at_other_rate(start, size) };
@@ -41,7 +41,7 @@ impl Server {
         start + serializer.transmit(size, *rate)
     }
 
-    /// The same at a rate that is not constant. Few links have one.
+    /// Returns the same at a variable rate, which few links have.
     #[inline(never)]
     fn finish_at_other_rate(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {
@@ -51,7 +51,7 @@ impl Server {
         }
     }
 
-    /// The mean rate in `window`. Returns `None` if packets take no time to send.
+    /// Returns the mean rate in `window`. Returns `None` if packets take no time to send.
     #[must_use]
     pub fn mean_rate(&self, window: &Range<Instant>) -> Option<f64> {
         match self {

@@ -1,19 +1,18 @@
-//! Spacers: boxes at the far end of a link that spread ACKs over time, and put back those that are
-//! missing.
+//! Spacers: boxes at the far end of a link that spread ACKs over time, and restore missing ones.
 //!
-//! ACKs that arrive together, or one in place of many, make a sender that is clocked by ACKs send
-//! bursts, and let its window grow by too little. Partridge (*ACK Spacing for High Delay-Bandwidth
-//! Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) has ACKs leave as far
-//! apart as the data that they acknowledge take on the bottleneck. Balakrishnan, Padmanabhan and
-//! Katz (*The Effects of Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC 3449, "ACK
-//! Reconstruction") restore at the end of a thin link what an ACK filter has removed at its
-//! beginning. What is done here was read in the authors' own code in ns-2 (`tcp/ack-recons.cc` and
+//! ACKs that arrive together, or one that replaces many, cause an ACK-clocked sender to send
+//! bursts, and slow the growth of its window. Partridge (*ACK Spacing for High Delay-Bandwidth
+//! Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) spaces ACKs by the time
+//! that the data that they acknowledge take on the bottleneck. Balakrishnan, Padmanabhan and Katz
+//! (*The Effects of Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC 3449, "ACK
+//! Reconstruction") restore at the end of a thin link the ACKs that an ACK filter has removed at
+//! its beginning. The implementation follows the authors' own code in ns-2 (`tcp/ack-recons.cc` and
 //! `tcl/lib/ns-queue.tcl`).
 //!
-//! Only pure ACKs that acknowledge new data and say nothing else are spaced. Anything else,
-//! duplicates and SACK first of all, leaves at once behind what waits of its flow, and so does the
-//! ACK that ends a loss recovery: partial ACKs before it would look like further losses (RFC 6582,
-//! §3.2).
+//! Only pure ACKs that acknowledge new data and have no other content are spaced. Other packets,
+//! duplicates and SACK first of all, leave immediately after the waiting ones of their flow. So
+//! does the ACK that ends a loss recovery: partial ACKs before it would look like further losses
+//! (RFC 6582, §3.2).
 
 use crate::numbers::is_after;
 use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate, mul_div};
@@ -26,19 +25,19 @@ use std::collections::{BinaryHeap, VecDeque};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SpacerConfig {
-    /// As far apart as the data that they acknowledge take at a rate.
+    /// Spaced by the time that the acknowledged data take at a rate.
     Rate {
-        /// That of the bottleneck of the data, in octets of payload.
+        /// The rate of the bottleneck of the data, in octets of payload.
         #[schemars(example = "16Mbps")]
         rate: Rate,
     },
-    /// At least so far apart.
+    /// Spaced by at least this interval.
     Interval {
-        /// Above zero.
+        /// The interval, above zero.
         #[schemars(example = "1ms")]
         interval: Duration,
     },
-    /// An ACK for each `segments` segments, spread over the mean time between those that arrive.
+    /// One ACK per `segments` segments, spread over the mean time between arriving ACKs.
     Reconstruct(Reconstruct),
 }
 
@@ -46,34 +45,34 @@ pub enum SpacerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reconstruct {
-    /// The paper's `ack_thresh`: ACKs that acknowledge more are preceded by others, one for so many
-    /// segments.
+    /// The paper's `ack_thresh`: ACKs that acknowledge more segments are preceded by others, one
+    /// per this number of segments.
     #[schemars(range(min = 1))]
     pub segments: u32,
     /// The payload of a segment of flows whose SYN was not seen.
     pub segment: Bytes,
-    /// The weight of the newest time between two ACKs in the mean of all, above 0 and at most 1.
+    /// The weight of the newest time between two ACKs in the moving mean, above 0 and at most 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub weight: f64,
 }
 
 impl Default for Reconstruct {
-    /// Two segments as for delayed ACKs (the paper), the weight of the examples of ns-2, and 1500
-    /// octets less the headers of IPv4, TCP and timestamps.
+    /// Returns two segments as for delayed ACKs (the paper), the weight of the examples of ns-2,
+    /// and 1500 octets less the headers of IPv4, TCP and timestamps.
     fn default() -> Self {
         Self { segments: 2, segment: Bytes(1448), weight: 0.25 }
     }
 }
 
 impl SpacerConfig {
-    /// All rules with default settings, or an example where there are none.
+    /// Returns all rules with default settings, or with an example if there are no defaults.
     pub fn built_in() -> impl Iterator<Item = Self> {
         let rate = Self::Rate { rate: Rate::from_mbps(16) };
         [rate, Self::Interval { interval: Duration::from_millis(1) }, Self::Reconstruct(Reconstruct::default())]
             .into_iter()
     }
 
-    /// The name of the rule in scenarios.
+    /// Returns the name of the rule in scenarios.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -86,7 +85,7 @@ impl SpacerConfig {
     /// Checks the settings.
     ///
     /// # Errors
-    /// The name of a setting with an impossible value, and what was expected of it.
+    /// The name of a setting with an invalid value, and the expected value.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         match self {
             Self::Interval { interval } if interval.is_zero() => Err(("interval", "a duration above zero")),
@@ -100,12 +99,12 @@ impl SpacerConfig {
     }
 }
 
-/// A flow that has been silent for so long is forgotten if there are many. Longer than a
-/// retransmission timeout at its largest (RFC 6298, §2.5).
+/// The time without packets after which a flow is dropped from the table, if there are many. It
+/// exceeds the maximum retransmission timeout (RFC 6298, §2.5).
 const SILENT: Duration = Duration::from_secs(60);
-/// ACKs that are put before one at most. One that acknowledges more passes alone: it is the first
-/// after a long gap, not the next of a stream.
-const MOST_MADE: u32 = 255;
+/// The maximum number of ACKs that are inserted before one. One that acknowledges more passes
+/// alone: it is the first after a long gap, not the next of a stream.
+const MAX_INSERTED: u32 = 255;
 /// The octets by which timestamps shorten a segment (RFC 6691, §2; RFC 7323, §3.2).
 const TIMESTAMPS: u64 = 12;
 
@@ -117,7 +116,7 @@ pub struct Spacer<D> {
     /// When waiting ACKs leave. The first of the flow may have left already.
     due: BinaryHeap<Reverse<(Instant, FlowKey)>>,
     leaving: VecDeque<D>,
-    /// Since when the first packets of `leaving` may leave.
+    /// The earliest time at which the first packets of `leaving` may leave.
     leaving_since: Instant,
     made: u64,
 }
@@ -132,13 +131,13 @@ struct Flow<D> {
     /// The mean time between ACKs in nanoseconds.
     spacing: Option<f64>,
     mss: Option<u16>,
-    /// A duplicate or SACK came last.
+    /// `true` if the last ACK was a duplicate or had SACK.
     recovers: bool,
     seen: Instant,
 }
 
 impl<D: Datagram> Spacer<D> {
-    /// A spacer with these settings.
+    /// Returns a spacer with these settings.
     #[must_use]
     pub fn new(config: SpacerConfig) -> Self {
         Self {
@@ -151,7 +150,7 @@ impl<D: Datagram> Spacer<D> {
         }
     }
 
-    /// The number of ACKs that were put in between.
+    /// Returns the number of inserted ACKs.
     #[must_use]
     pub const fn made(&self) -> u64 {
         self.made
@@ -166,7 +165,7 @@ impl<D: Datagram> Spacer<D> {
         let last = flow.last.filter(|(number, _)| is_plain && is_after(segment.ack, *number) && !flow.recovers);
         let Some((number, left)) = last else {
             let is_news = flow.last.is_none_or(|(number, _)| is_after(segment.ack, number));
-            // Data with the number of the ACK before them tell nothing of losses.
+            // Data that repeat the number of the previous ACK do not indicate losses.
             flow.recovers = if is_plain { !is_news } else { flow.recovers || !segment.sack.is_empty() };
             flow.arrived = Some(now);
             flow.release(&mut self.leaving);
@@ -191,14 +190,14 @@ impl<D: Datagram> Spacer<D> {
                 let missing = octets.div_ceil(share) - 1;
                 let interval = spacing * f64::from(share) / f64::from(octets);
                 let ahead = left + Duration::from_nanos(interval as u64);
-                // A whole interval behind, it would never catch up.
+                // A whole interval late, it would never catch up.
                 let is_behind = ahead > now + Duration::from_nanos(spacing as u64);
                 if is_behind {
                     flow.release(&mut self.leaving);
                 }
                 let start = if is_behind || flow.waiting.is_empty() { now } else { now.max(ahead) };
                 let after = |count: u32| start + Duration::from_nanos((interval * f64::from(count)) as u64);
-                let missing = if missing > MOST_MADE { 0 } else { missing };
+                let missing = if missing > MAX_INSERTED { 0 } else { missing };
                 for count in 0..missing {
                     let number = number.wrapping_add((count + 1) * share);
                     let Some(made) = packet.with_ack_number(number) else { break };
@@ -225,7 +224,7 @@ impl<D> Flow<D> {
         }
     }
 
-    /// An ACK arrives. Returns the mean time between ACKs in nanoseconds.
+    /// Records the arrival of an ACK. Returns the mean time between ACKs in nanoseconds.
     fn arrives(&mut self, now: Instant, weight: f64) -> f64 {
         let sample = self.arrived.replace(now).map(|before| now.since(before).as_nanos() as f64);
         if let Some(sample) = sample {
@@ -234,7 +233,7 @@ impl<D> Flow<D> {
         self.spacing.unwrap_or(0.0)
     }
 
-    /// The octets for which there is one ACK.
+    /// Returns the octets per ACK.
     fn share(&self, settings: &Reconstruct, has_timestamps: bool) -> u32 {
         let options = if has_timestamps { TIMESTAMPS } else { 0 };
         let segment = self.mss.map_or(settings.segment.get(), |mss| u64::from(mss).saturating_sub(options).max(1));
@@ -254,7 +253,7 @@ impl<D> Flow<D> {
         all.push(Reverse((due, key)));
     }
 
-    /// All that wait leave at once, in order.
+    /// Releases all waiting ACKs, in order.
     fn release(&mut self, leaving: &mut VecDeque<D>) {
         leaving.extend(self.waiting.drain(..).map(|(_, packet)| packet));
     }
@@ -293,7 +292,7 @@ impl<D: Datagram> Machine for Spacer<D> {
         }
     }
 
-    /// Packets that may leave now are a deadline, too, so that whoever polls goes on.
+    /// Packets that may leave now are a deadline, too, so that the driver continues polling.
     fn deadline(&self) -> Option<Instant> {
         let waits = self.due.peek().map(|Reverse((at, _))| *at);
         if self.leaving.is_empty() { waits } else { Some(self.leaving_since) }

@@ -1,8 +1,8 @@
-//! Thinners: boxes that hold pure ACKs back, so that one stands for several, as drivers of Wi-Fi
-//! stations do.
+//! Thinners: boxes that hold pure ACKs, so that one replaces several, as drivers of Wi-Fi stations
+//! do.
 //!
-//! An ACK filter removes ACKs that wait for a link anyway. A thinner makes them wait: of each flow
-//! it holds the newest ACK until enough others have come, or a time has passed.
+//! An ACK filter removes ACKs that wait for a link anyway. A thinner delays them: it holds the
+//! newest ACK of each flow until enough others have arrived, or a time has passed.
 //!
 //! Each rule is one file here, with its settings and its `Rule`, and one line of `registry.rs`.
 
@@ -19,28 +19,28 @@ use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Inst
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What becomes of an acknowledging segment.
+/// The decision on an acknowledging segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It goes on at once, in place of the ACK that is held.
+    /// It passes immediately and replaces the held ACK.
     Passes,
-    /// It goes on at once, and the ACK that is held stays.
+    /// It passes immediately, and the held ACK stays.
     Overtakes,
-    /// It is held in place of the ACK that was. `until` is when it leaves, if that changes.
+    /// It is held and replaces the held ACK. `until` is when it leaves, if that changes.
     IsHeld { until: Option<Instant> },
-    /// It is removed, and the ACK that is held stays.
+    /// It is removed, and the held ACK stays.
     IsRemoved,
 }
 
 /// The rule of a thinner, with its state of one flow.
 pub(crate) trait Rule {
-    /// The connection is opened in this direction.
+    /// Records that the connection is opened in this direction.
     fn opens(&mut self, _options: Opening) {}
 
     /// Decides on an acknowledging segment. `holds` is `true` if an ACK of the flow is held.
     fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate;
 
-    /// The time of the held ACK has come, and it leaves.
+    /// Records that the held ACK leaves because its time has passed.
     fn releases(&mut self, _now: Instant) {}
 }
 
@@ -49,21 +49,21 @@ pub(crate) trait Settings: Copy {
     /// The [`Rule`] that these settings configure.
     type Rule;
 
-    /// The rule of a flow of which nothing has been seen.
+    /// Returns the rule of a flow without packets.
     fn rule(self) -> Self::Rule;
 
-    /// How many flows can have an ACK held at a time; ACKs of others go on.
-    fn most_held(self) -> Option<usize> {
+    /// Returns how many flows can have an ACK held; ACKs of others pass.
+    fn max_held(self) -> Option<usize> {
         None
     }
 
-    /// Checks the settings. The error is the name of one, and what was expected of it.
+    /// Checks the settings. The error is the name of one, and its expected value.
     fn check(&self) -> Result<(), (&'static str, &'static str)> {
         Ok(())
     }
 }
 
-/// A thinner: holds at most one ACK of each flow, and lets everything else pass.
+/// A thinner: holds at most one ACK of each flow, and passes all other packets.
 #[derive(Clone, Debug)]
 pub struct Thinner<D> {
     config: ThinnerConfig,
@@ -92,12 +92,12 @@ pub struct Removed {
     pub bytes: Bytes,
 }
 
-/// A flow that has been silent for so long is forgotten if there are many. Longer than a
-/// retransmission timeout at its largest (RFC 6298, §2.5).
+/// The time without packets after which a flow is dropped from the table, if there are many. It
+/// exceeds the maximum retransmission timeout (RFC 6298, §2.5).
 const SILENT: Duration = Duration::from_secs(60);
 
 impl<D: Datagram> Thinner<D> {
-    /// A thinner with these settings.
+    /// Returns a thinner with these settings.
     #[must_use]
     pub fn new(config: ThinnerConfig) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl<D: Datagram> Thinner<D> {
         }
     }
 
-    /// Passes `packet`, if there is one, and what leaves at `now` to `sink`. Returns the ACKs
+    /// Passes `packet`, if any, and the packets that leave at `now` to `sink`. Returns the ACKs
     /// removed since the last call.
     pub fn pass(&mut self, now: Instant, packet: Option<D>, sink: impl FnMut(D)) -> Removed {
         match packet {
@@ -132,7 +132,7 @@ impl<D: Datagram> Thinner<D> {
         self.flows.forget(|flow| flow.held.is_some() || now.since(flow.seen) < SILENT);
         let key = packet.flow();
         let config = self.config;
-        let has_room = config.most_held().is_none_or(|most| self.held < most);
+        let has_room = config.max_held().is_none_or(|maximum| self.held < maximum);
         let flow = self.flows.entry(key, || Flow::new(config, now));
         flow.seen = now;
         let holds = flow.held.is_some();
@@ -207,7 +207,7 @@ impl<D: Datagram> Machine for Thinner<D> {
     }
 }
 
-/// Refuses a time of zero.
+/// Rejects a time of zero.
 fn above_zero(name: &'static str, time: Duration) -> Result<(), (&'static str, &'static str)> {
     if time.is_zero() { Err((name, "a duration above zero")) } else { Ok(()) }
 }

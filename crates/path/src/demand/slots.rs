@@ -4,7 +4,7 @@ use super::DemandConfig;
 use acklab_base::{Duration, Instant, Rate, mul_div};
 use std::ops::Range;
 
-/// A nanosecond at a bit per second carries 10⁻⁹ bits.
+/// Units of 10⁻⁹ bits: one bit per second carries one of them in a nanosecond.
 const UNITS_PER_OCTET: u128 = 8 * 1_000_000_000;
 
 /// Slots of one size that divide a superframe evenly.
@@ -23,43 +23,43 @@ impl Slots {
         Self { superframe: config.superframe, octets: config.slot.get(), count }
     }
 
-    /// The number of slots of a superframe on a carrier of `rate`.
+    /// Returns the number of slots of a superframe on a carrier of `rate`.
     pub(super) fn in_superframe(config: &DemandConfig, rate: Rate) -> u64 {
         let octets = product(rate, config.superframe.as_nanos()) / UNITS_PER_OCTET;
         octets as u64 / config.slot.get().max(1)
     }
 
-    /// The rate that all slots together carry, in bits per second.
+    /// Returns the rate that all slots together carry, in bits per second.
     pub(super) fn bits_per_second(self) -> u64 {
         let units = u128::from(self.count * self.octets) * UNITS_PER_OCTET;
         (units / u128::from(self.superframe.as_nanos())) as u64
     }
 
-    /// When a slot begins. The slot after the last one begins with the next superframe.
+    /// Returns when a slot begins. The slot after the last one begins with the next superframe.
     pub(super) fn start(self, superframe: u64, slot: u64) -> Instant {
         let offset = mul_div(self.superframe.as_nanos(), slot, self.count);
         Instant::ZERO + self.superframe.saturating_mul(superframe) + Duration::from_nanos(offset)
     }
 
-    /// The superframe to which an instant belongs.
+    /// Returns the superframe to which an instant belongs.
     pub(super) const fn superframe_at(self, instant: Instant) -> u64 {
         instant.as_nanos() / self.superframe.as_nanos()
     }
 
-    /// The superframes that begin in `window`.
+    /// Returns the superframes that begin in `window`.
     pub(super) fn superframes_in(self, window: &Range<Instant>) -> Range<u64> {
         let from = |instant: Instant| instant.as_nanos().div_ceil(self.superframe.as_nanos());
         from(window.start)..from(window.end)
     }
 
-    /// The number of slots of `superframe` that have begun by `now`.
+    /// Returns the number of slots of `superframe` that have begun by `now`.
     pub(super) fn begun_by(self, superframe: u64, now: Instant) -> u64 {
         let passed = u128::from(now.since(self.start(superframe, 0)).as_nanos()) + 1;
         (passed * u128::from(self.count)).div_ceil(u128::from(self.superframe.as_nanos())) as u64
     }
 
-    /// The number of slots in `superframes` that capacity of `rate` takes: as many as the octets of
-    /// all superframes before the last one fill, without those in earlier superframes.
+    /// Returns the number of slots in `superframes` for capacity of `rate`: as many as the octets
+    /// of all superframes before the last one fill, without those in earlier superframes.
     pub(super) fn at_rate(self, rate: Option<Rate>, superframes: Range<u64>) -> u64 {
         let until = |superframe: u64| {
             let nanos = self.superframe.saturating_mul(superframe).as_nanos();
@@ -68,28 +68,28 @@ impl Slots {
         (until(superframes.end) - until(superframes.start)) as u64
     }
 
-    /// Octets in a superframe at `bits_per_second`.
+    /// Returns the number of octets in a superframe at `bits_per_second`.
     pub(super) fn octets_at(self, bits_per_second: u64) -> u64 {
         (u128::from(bits_per_second) * u128::from(self.superframe.as_nanos()) / UNITS_PER_OCTET) as u64
     }
 
-    /// The rate of `octets` in a superframe, in bits per second, rounded up.
+    /// Returns the rate of `octets` in a superframe, in bits per second, rounded up.
     pub(super) fn rate_of(self, octets: u64) -> u64 {
         (u128::from(octets) * UNITS_PER_OCTET).div_ceil(u128::from(self.superframe.as_nanos())) as u64
     }
 
-    /// What a slot carries, in bits times 10⁹.
+    /// Returns the capacity of a slot, in bits times 10⁹.
     pub(super) fn units(self) -> u128 {
         u128::from(self.octets) * UNITS_PER_OCTET
     }
 
-    /// What `bits_per_second` carry in a superframe, in bits times 10⁹.
+    /// Returns the capacity of `bits_per_second` in a superframe, in bits times 10⁹.
     pub(super) fn units_at(self, bits_per_second: u64) -> u128 {
         u128::from(bits_per_second) * u128::from(self.superframe.as_nanos())
     }
 }
 
-/// What `rate` carries in `nanos` nanoseconds, in bits times 10⁹.
+/// Returns the capacity of `rate` in `nanos` nanoseconds, in bits times 10⁹.
 fn product(rate: Rate, nanos: u64) -> u128 {
     u128::from(rate.bits_per_second()) * u128::from(nanos)
 }

@@ -9,7 +9,7 @@ use crate::loss::Loss;
 use acklab_base::random::Stream;
 use acklab_base::{Datagram, Instant};
 
-/// The way to the far end, and the packets on it.
+/// The channel to the far end, and the packets in it.
 #[derive(Clone, Debug)]
 pub(super) struct Channel<D> {
     pub(super) in_flight: Flight<D>,
@@ -20,8 +20,7 @@ pub(super) struct Channel<D> {
 }
 
 impl<D: Datagram + Clone> Channel<D> {
-    /// The channel of `config`. `stream` returns the random stream of the component that it is
-    /// given by name.
+    /// Returns the channel of `config`. `stream` returns the random stream of a component by name.
     pub(super) fn new(config: &LinkConfig, stream: impl Fn(&str) -> Stream) -> Self {
         Self {
             in_flight: Flight::new(),
@@ -36,20 +35,20 @@ impl<D: Datagram + Clone> Channel<D> {
         }
     }
 
-    /// Returns `true` if each packet that enters arrives at most once and behind those that entered
+    /// Returns `true` if each packet that enters arrives at most once and after those that entered
     /// before it.
     pub(super) const fn is_in_order(&self) -> bool {
         !self.can_overtake && self.duplicate.is_none()
     }
 
-    /// Returns `true` if each packet that enters arrives, once and behind those that entered before
+    /// Returns `true` if each packet that enters arrives, once and after those that entered before
     /// it.
     #[inline]
     pub(super) const fn is_plain(&self) -> bool {
         self.loss.is_none() && self.is_in_order()
     }
 
-    /// When a packet that was sent at `sent` arrives, unless the channel loses it.
+    /// Returns when a packet that was sent at `sent` arrives, unless the channel loses it.
     #[inline]
     pub(super) fn arrival(&mut self, sent: Instant) -> Instant {
         self.arrivals.arrival(sent)

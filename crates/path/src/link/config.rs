@@ -26,22 +26,22 @@ pub struct LinkConfig {
     /// Link-layer octets that are serialised with each IP packet.
     #[schemars(example = "2B")]
     pub overhead: Bytes,
-    /// The largest IP packet that the link carries. Larger ones are dropped without a word, as
-    /// packets that must not be fragmented are where no ICMP message comes back (RFC 2923, §2.1).
+    /// The maximum size of an IP packet on the link. Larger ones are dropped silently, like packets
+    /// that must not be fragmented on a path that filters ICMP (RFC 2923, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
     pub mtu: Option<Bytes>,
     /// Sizes that change with time, instead of `mtu`; the first at 0s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_steps: Option<Vec<MtuStep>>,
-    /// Holds pure ACKs back before they join the queue, as drivers do.
+    /// The ACK thinner, which holds pure ACKs before they join the queue, as drivers do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinner: Option<thinner::ThinnerConfig>,
     /// The queue in front of the link.
     pub queue: queue::QueueConfig,
-    /// The number of packets that the device takes from the queue before it sends them, as the
-    /// transmit rings of drivers and ns-3's devices do. They count neither towards the queue's
-    /// limit nor towards its length.
+    /// The number of packets that the device takes from the queue before it sends them, like the
+    /// transmit rings of drivers and ns-3's devices. They count neither towards the queue's limit
+    /// nor towards its length.
     #[serde(skip_serializing_if = "is_zero")]
     pub device_queue: u32,
     /// Releases packets in bursts, as an ACK-compressing link does.
@@ -54,7 +54,7 @@ pub struct LinkConfig {
     /// Loss of packets after they have been sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<loss::LossConfig>,
-    /// Packets that arrive twice.
+    /// Duplicated packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<duplicate::DuplicateConfig>,
     /// Extra delay that keeps the order of packets.
@@ -63,7 +63,7 @@ pub struct LinkConfig {
     /// Extra delay for some packets, so that later ones overtake them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<jitter::Reorder>,
-    /// Spreads ACKs over time at the far end, and puts back those that are missing.
+    /// Spreads ACKs over time at the far end, and restores missing ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spacer: Option<spacer::SpacerConfig>,
 }

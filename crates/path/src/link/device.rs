@@ -8,9 +8,9 @@ use acklab_base::Instant;
 pub(super) struct Device {
     capacity: usize,
     /// When the packets that entered last begin their service, at most `capacity` of them; the
-    /// newest takes the place of the oldest.
+    /// newest replaces the oldest.
     starts: Vec<Instant>,
-    /// The place of the oldest, once there are `capacity` of them; until then the place of the
+    /// The index of the oldest, once there are `capacity` of them; until then the index of the
     /// next.
     next: usize,
 }
@@ -20,8 +20,8 @@ impl Device {
         Self { capacity, starts: Vec::new(), next: 0 }
     }
 
-    /// When a packet leaves the queue that reaches its head at `ready` and begins its service at
-    /// `start`.
+    /// Returns when a packet that reaches the head of the queue at `ready` and begins its service
+    /// at `start` leaves the queue.
     #[inline]
     pub(super) fn entry(&self, ready: Instant, start: Instant) -> Instant {
         if self.capacity == 0 {

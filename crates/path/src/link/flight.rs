@@ -1,17 +1,17 @@
-//! The packets that are under way to the far end of a link.
+//! The packets in flight to the far end of a link.
 
 use acklab_base::{Datagram, Instant};
 use std::collections::VecDeque;
 
-/// A first cache of 32 KiB holds about so many packets.
+/// About the number of packets in a first cache of 32 KiB.
 const LONG: usize = 128;
 
 /// The packets that have left the server, in the order of their arrival at the far end.
 #[derive(Clone, Debug)]
 pub(super) struct Flight<D> {
     packets: VecDeque<(Instant, D)>,
-    /// When the first of them arrives, or [`Instant::FAR_FUTURE`] if there is none. It is asked for
-    /// more often than it changes.
+    /// When the first of them arrives, or [`Instant::FAR_FUTURE`] if there is none. It is read more
+    /// often than it changes.
     next: Instant,
 }
 
@@ -20,20 +20,20 @@ impl<D: Datagram> Flight<D> {
         Self { packets: VecDeque::new(), next: Instant::FAR_FUTURE }
     }
 
-    /// When the first packet arrives.
+    /// Returns when the first packet arrives.
     #[inline]
     pub(super) fn next(&self) -> Option<Instant> {
         (self.next != Instant::FAR_FUTURE).then_some(self.next)
     }
 
-    /// Adds a packet that arrives behind all others.
+    /// Adds a packet that arrives after all others.
     #[inline]
     pub(super) fn push(&mut self, arrival: Instant, packet: D) {
         self.next = self.next.min(arrival);
         self.packets.push_back((arrival, packet));
     }
 
-    /// Adds a packet behind those that arrive no later.
+    /// Adds a packet after those that arrive no later.
     pub(super) fn insert(&mut self, arrival: Instant, packet: D) {
         let index = self.packets.partition_point(|(at, _)| *at <= arrival);
         self.next = self.next.min(arrival);
@@ -51,8 +51,8 @@ impl<D: Datagram> Flight<D> {
         first
     }
 
-    /// The packets of a long flight were written so long ago that they have left the caches. The
-    /// next two are on their way back before they arrive.
+    /// Prefetches the next two packets before they arrive. The packets of a long flight were
+    /// written so long ago that they have left the caches.
     #[inline]
     fn fetch_next(&self) {
         let mut next = self.packets.iter();

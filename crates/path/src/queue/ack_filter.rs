@@ -16,7 +16,7 @@ pub(super) use chain::Chain;
 
 /// Selects the older ACK that is removed, and the position of the newer one.
 pub(crate) trait Rule {
-    /// The index in `chain` of the older ACK that `newer` supersedes, or `None`.
+    /// Returns the index in `chain` of the older ACK that `newer` supersedes, or `None`.
     fn superseded<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize>;
 
     /// Returns `true` if the newer ACK takes the position of the older one, `false` if it joins the

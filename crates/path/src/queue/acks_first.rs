@@ -1,10 +1,10 @@
-//! ACKs-first scheduling (RFC 3449, §5.4.1): pure ACKs leave ahead of everything else.
+//! ACKs-first scheduling (RFC 3449, §5.4.1): pure ACKs leave before all other packets.
 //!
-//! Where data and ACKs share a slow link, an ACK in a FIFO waits for the data ahead of it, and a
-//! burst of data holds up the other direction's ACK clock. Here pure ACKs form a band of their own
-//! that is served with strict priority; the packet in service is not interrupted. Each band is a
-//! FIFO with the limit for itself, as a class of Linux's `prio` (`net/sched/sch_prio.c`), so data
-//! cannot fill the places of ACKs.
+//! If data and ACKs share a slow link, an ACK in a FIFO waits for the data ahead of it, and a burst
+//! of data delays the other direction's ACK clock. Here pure ACKs form a separate band that is
+//! served with strict priority; the packet in service is not interrupted. Each band is a FIFO with
+//! its own limit, as a class of Linux's `prio` (`net/sched/sch_prio.c`), so data cannot fill the
+//! places of ACKs.
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict};

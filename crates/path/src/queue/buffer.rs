@@ -9,7 +9,7 @@ use std::ops::Range;
 /// A queue in front of a server whose departures cannot be computed in advance, such as a Wi-Fi
 /// MAC: its owner dequeues the packets.
 ///
-/// A packet waits from `offer` to `take`; what happens to it afterwards is not counted here.
+/// A packet waits from `offer` to `take`; later events are not counted here.
 #[derive(Clone, Debug)]
 pub struct Buffer<D> {
     packets: PacketQueue<D>,
@@ -17,7 +17,7 @@ pub struct Buffer<D> {
 }
 
 impl<D: Datagram> Buffer<D> {
-    /// An empty buffer. What its discipline decides at random, it draws from `draws`.
+    /// Returns an empty buffer. Random decisions of its discipline draw from `draws`.
     #[must_use]
     pub fn new(config: QueueConfig, draws: Stream) -> Self {
         Self { packets: PacketQueue::new(config, draws), tally: Tally::new() }
@@ -56,27 +56,27 @@ impl<D: Datagram> Buffer<D> {
         self.packets.any(predicate)
     }
 
-    /// Removes the packets that satisfy `wanted`, wherever they are in the queue, and returns them
-    /// with their arrival times. They count neither as served nor as dropped, because the owner
-    /// sends them by other means.
+    /// Removes the packets that satisfy `wanted` anywhere in the queue, and returns them with their
+    /// arrival times. They count neither as served nor as dropped, because the owner sends them by
+    /// other means.
     pub fn take_out(&mut self, now: Instant, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
         if self.is_empty() { Vec::new() } else { self.packets.take_out(now, wanted, &mut self.tally) }
     }
 
-    /// The packet at the head. `take` may return another one, or none, because `CoDel` drops
-    /// packets when they are dequeued.
+    /// Returns the packet at the head. `take` may return another one, or none, because `CoDel`
+    /// drops packets when they are dequeued.
     #[must_use]
     pub fn head(&self) -> Option<&D> {
         self.packets.head().map(|(_, packet)| packet)
     }
 
-    /// The arrival time of the packet at the head.
+    /// Returns the arrival time of the packet at the head.
     #[must_use]
     pub fn head_arrived(&self) -> Option<Instant> {
         self.packets.head().map(|(arrived, _)| arrived)
     }
 
-    /// The number of queued packets.
+    /// Returns the number of queued packets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.packets.len()
@@ -88,19 +88,19 @@ impl<D: Datagram> Buffer<D> {
         self.len() == 0
     }
 
-    /// The octets of the queued packets.
+    /// Returns the octets of the queued packets.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.packets.bytes()
     }
 
-    /// Restricts the counters to what happens in `window`. The default window is the whole run.
+    /// Restricts the counters to events in `window`. The default window is the whole run.
     pub fn measure(&mut self, window: Range<Instant>) {
         self.tally.window = window;
     }
 
-    /// The counters. A packet counts as served when it is dequeued, without link-layer overhead;
-    /// the counters of loss, duplication and delivery stay zero.
+    /// Returns the counters. A packet counts as served when it is dequeued, without link-layer
+    /// overhead; the counters of loss, duplication and delivery stay zero.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.tally.counters
@@ -117,7 +117,7 @@ impl<D: Datagram> Buffer<D> {
         self.tally.lengths = Some(Vec::new());
     }
 
-    /// The recorded changes of the length: the instant and the length after it.
+    /// Returns the recorded changes of the length: the instant and the length after it.
     #[must_use]
     pub fn queue_log(&self) -> &[(Instant, u64)] {
         self.tally.lengths.as_deref().unwrap_or_default()

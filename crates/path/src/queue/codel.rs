@@ -33,7 +33,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// TARGET and INTERVAL of RFC 8289, §5.3.
+    /// Returns TARGET and INTERVAL of RFC 8289, §5.3.
     fn default() -> Self {
         Self { limit: None, target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false }
     }
@@ -96,25 +96,25 @@ impl Law {
         }
     }
 
-    /// Notes the size of a packet: no more than the largest one is no queue.
+    /// Records the size of a packet: octets up to that of the largest one are not a queue.
     pub(super) fn notes_size(&mut self, size: Bytes) {
         self.max_packet = self.max_packet.max(size);
     }
 
-    /// Notes that the owner has dropped `packets` because there was no room, so that the law
+    /// Records that the owner has dropped `packets` because there was no room, so that the law
     /// signals more often.
     pub(super) fn adds_drops(&mut self, packets: u64) {
         self.count += packets;
     }
 
-    /// Notes that the queue was empty when it was served.
+    /// Records that the queue was empty when it was served.
     pub(super) fn idles(&mut self) {
         (self.first_above, self.dropping, self.must_schedule) = (None, false, false);
     }
 
     /// Judges a packet that is dequeued now and has arrived at `arrived`, with `left` octets queued
     /// behind it. Marks it if it is ECN-capable and `marks` is set; otherwise returns `false` if it
-    /// must be dropped. Counts either.
+    /// must be dropped. Counts both.
     pub(super) fn admits<D: Datagram>(
         &mut self,
         now: Instant,
@@ -208,7 +208,7 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
         self.fifo.head()
     }
 
-    /// May mark the head instead of dropping it.
+    /// The head may be marked instead of dropped.
     fn take_head(&mut self, leaves: Instant, tally: &mut Tally) -> Option<(Instant, D)> {
         let (arrived, mut packet) = self.fifo.pop()?;
         let is_admitted = self.law.admits(leaves, arrived, self.fifo.bytes, &mut packet, self.marks, tally);
@@ -223,7 +223,7 @@ impl<D: Datagram> Discipline<D> for CoDel<D> {
         self.fifo.take_out(wanted)
     }
 
-    /// The sojourn time was zero.
+    /// Passes the packet, because its sojourn time was zero.
     fn pass(&mut self, _now: Instant, packet: D, _tally: &mut Tally) -> Option<D> {
         self.law.idles();
         Some(packet)
@@ -254,8 +254,8 @@ mod tests {
         Law { max_packet: PACKET, ..Law::new(Duration::from_millis(5), Duration::from_millis(100)) }
     }
 
-    /// The milliseconds at which packets are dropped if one is dequeued each millisecond after 10
-    /// ms in the queue.
+    /// Returns the milliseconds at which packets are dropped if one is dequeued each millisecond
+    /// after 10 ms in the queue.
     fn strikes(law: &mut Law, span: std::ops::Range<u64>) -> Vec<u64> {
         span.filter(|at| law.drops(ms(*at), ms(at - 10), LONG)).collect()
     }

@@ -3,8 +3,8 @@
 //!
 //! Packets with ECT(1) or CE enter the L-queue, the rest the C-queue. A proportional-integral
 //! controller sets a base probability p' from the longer of the two queues' delays. Classic packets
-//! are dropped or marked with p'², scalable ones marked with k·p' at least, so that flows of both
-//! kinds get about the same rate. A ramp marks scalable packets that wait longer than about a
+//! are dropped or marked with p'², and scalable ones marked with at least k·p', so that flows of
+//! both kinds get about the same rate. A ramp marks scalable packets that wait longer than about a
 //! millisecond (Appendix A.1).
 
 use super::fifo::Fifo;
@@ -26,22 +26,22 @@ pub struct Config {
     /// The queueing delay to which the controller steers (RFC 9332, Appendix A.1).
     #[schemars(example = "15ms")]
     pub target: Duration,
-    /// The longest RTT for which the controller is stable; it sets the gains and the time between
-    /// two changes (RFC 9332, Appendix A.1).
+    /// The maximum RTT for which the controller is stable; it determines the gains and the time
+    /// between two changes (RFC 9332, Appendix A.1).
     #[schemars(example = "100ms")]
     pub max_rtt: Duration,
     /// The delay at which the ramp begins to mark scalable packets (RFC 9332, Appendix A.1:
     /// `minTh`).
     #[schemars(example = "800us")]
     pub ramp: Duration,
-    /// The length of the ramp: a packet that waits that much longer is always marked (RFC 9332,
+    /// The length of the ramp: a packet that waits longer by this time is always marked (RFC 9332,
     /// Appendix A.1: `range`).
     #[schemars(example = "400us")]
     pub ramp_range: Duration,
 }
 
 impl Default for Config {
-    /// RFC 9332, Appendix A.1, Figure 2.
+    /// Returns the defaults of RFC 9332, Appendix A.1, Figure 2.
     fn default() -> Self {
         Self {
             limit: None,
@@ -60,7 +60,7 @@ impl Settings for Config {
         let fifo = || Fifo::new(None, None);
         DualPi2 {
             limit: self.limit,
-            largest: LEAST_LARGEST,
+            largest: MIN_LARGEST,
             ramp: (self.ramp, self.ramp_range),
             scalable: Band { fifo: fifo(), count: 0.0 },
             classic: Band { fifo: fifo(), count: 0.0 },
@@ -81,29 +81,29 @@ impl Settings for Config {
     }
 }
 
-/// The controller changes once in the target or in a third of the longest RTT; more often would
-/// only cost time.
+/// The minimum time between changes of the controller, which is the target or a third of the
+/// maximum RTT; more frequent changes would only cost time.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
 /// The coupling factor k: classic packets are dropped with (p/k)² where scalable ones are marked
 /// with p (RFC 9332, §2.1; 2 by §2.5.1).
 const COUPLING: f64 = 2.0;
 /// The ramp does not mark the only packet of the L-queue (RFC 9332, Appendix A.1: `Th_len`).
-const LEAST_LENGTH: usize = 1;
-/// The least that counts as the largest packet: that of Ethernet with its header.
-const LEAST_LARGEST: Bytes = Bytes(1514);
-/// The weights of the queues in percent. RFC 9332, §2.5.1 asks for a bounded priority of the
-/// L-queue, Appendix A.2 recommends weighted round robin with a small weight such as 1/16 for the
-/// C-queue; these are Linux's (`dualpi2_calculate_c_protection` in `net/sched/sch_dualpi2.c`).
+const MIN_LENGTH: usize = 1;
+/// The minimum assumed for the largest packet: that of Ethernet with its header.
+const MIN_LARGEST: Bytes = Bytes(1514);
+/// The weights of the queues in percent. RFC 9332, §2.5.1 requires a bounded priority of the
+/// L-queue, and Appendix A.2 recommends weighted round robin with a small weight such as 1/16 for
+/// the C-queue. These are Linux's (`dualpi2_calculate_c_protection` in `net/sched/sch_dualpi2.c`).
 const SCALABLE_WEIGHT: i64 = 90;
 const CLASSIC_WEIGHT: i64 = 10;
 /// `c_protection_init` with an MTU of 1514 octets: the L-queue goes first.
 const INITIAL_CREDIT: i64 = 1514 * (CLASSIC_WEIGHT - SCALABLE_WEIGHT);
 
-/// The base probability p' and what it depends on.
+/// The base probability p' and its parameters.
 #[derive(Clone, Copy, Debug)]
 struct Controller {
     target: f64,
-    /// In 1/s.
+    /// The gain in 1/s.
     alpha: f64,
     beta: f64,
     update: Duration,
@@ -136,12 +136,12 @@ impl Controller {
         self.last = delay;
     }
 
-    /// The probability with which the coupling marks scalable packets (p_CL).
+    /// Returns the probability with which the coupling marks scalable packets (p_CL).
     fn coupled(&self) -> f64 {
         COUPLING * self.base
     }
 
-    /// The probability with which classic packets are dropped or marked (p_C).
+    /// Returns the probability with which classic packets are dropped or marked (p_C).
     fn squared(&self) -> f64 {
         self.base * self.base
     }
@@ -171,17 +171,18 @@ pub(crate) struct DualPi2<D> {
     limit: Option<Limit>,
     /// The largest packet so far.
     largest: Bytes,
-    /// Where the ramp begins, and its length.
+    /// The start of the ramp, and its length.
     ramp: (Duration, Duration),
     scalable: Band<D>,
     classic: Band<D>,
     controller: Controller,
-    /// Above zero, the C-queue has waited long enough to go first.
+    /// Above zero, the C-queue has waited long enough to be served first.
     credit: i64,
 }
 
 impl<D: Datagram> DualPi2<D> {
-    /// Makes the changes that are due by `now`. What waits has waited at each of these instants.
+    /// Makes the changes that are due by `now`. The waiting packets have waited at each of these
+    /// instants.
     fn advance(&mut self, now: Instant) {
         while self.controller.next <= now {
             if self.len() == 0 && self.controller.base == 0.0 && self.controller.last == 0.0 {
@@ -203,21 +204,21 @@ impl<D: Datagram> DualPi2<D> {
         self.scalable.fifo.len() > 0 && (self.classic.fifo.len() == 0 || self.credit <= 0)
     }
 
-    /// The native probability of the L-queue for a packet that has waited for `sojourn`: RFC 9332,
-    /// Appendix A.1, Figure 5, `laqm`.
+    /// Returns the native probability of the L-queue for a packet that has waited for `sojourn`:
+    /// RFC 9332, Appendix A.1, Figure 5, `laqm`.
     fn ramped(&self, sojourn: Duration) -> f64 {
         let (begin, range) = self.ramp;
-        // The packet that is judged has left the queue already.
-        if self.scalable.fifo.len() < LEAST_LENGTH {
+        // The judged packet has already left the queue.
+        if self.scalable.fifo.len() < MIN_LENGTH {
             return 0.0;
         }
         (sojourn.saturating_sub(begin).as_secs_f64() / range.as_secs_f64()).min(1.0)
     }
 
-    /// Is there too little in the queues, the packet that leaves included, to drop it? Less than
-    /// two of the largest packets, so that a packet alone is not the victim of a probability that
-    /// has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332, Appendix A.1 names
-    /// this bound as Linux's, which neither marks such a packet for the controller.
+    /// Returns `true` if the queues, including the packet that leaves, hold too little to drop it:
+    /// less than two of the largest packets. So a single packet is not the victim of a probability
+    /// that has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332, Appendix A.1
+    /// attributes this bound to Linux, which does not mark such a packet for the controller either.
     fn is_short(&self, packet: &D) -> bool {
         self.bytes() + packet.wire_len() < self.largest + self.largest
     }
@@ -313,7 +314,7 @@ impl<D: Datagram> Discipline<D> for DualPi2<D> {
         taken
     }
 
-    /// The coupling acts on packets that need not wait as well.
+    /// Passes a packet. The coupling also acts on packets that need not wait.
     fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
         self.pass_through(now, packet, tally)
     }

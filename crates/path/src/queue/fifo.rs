@@ -35,7 +35,7 @@ impl Settings for Config {
     }
 }
 
-/// A FIFO of entries: packets with their arrival times, or only what the owner records of a packet.
+/// A FIFO of entries: packets with their arrival times, or the owner's record of a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<T> {
     limit: Option<Limit>,
@@ -59,14 +59,14 @@ impl<T> Fifo<T> {
         has_room(self.limit, self.waiting.len(), self.bytes, size)
     }
 
-    /// Returns `true` if a packet that arrives now must be marked: if it finds more than K queued
+    /// Returns `true` if a packet that arrives now must be marked: if more than K are queued
     /// (Alizadeh et al., SIGCOMM 2010, §3.1 (1); RFC 8257, §3.1).
     #[inline]
     pub(crate) fn marks(&self) -> bool {
         match self.mark_above {
             None => false,
-            Some(Limit::Packets(most)) => self.waiting.len() as u64 > most,
-            Some(Limit::Bytes(most)) => self.bytes > most,
+            Some(Limit::Packets(maximum)) => self.waiting.len() as u64 > maximum,
+            Some(Limit::Bytes(maximum)) => self.bytes > maximum,
         }
     }
 

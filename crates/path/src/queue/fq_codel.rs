@@ -1,10 +1,10 @@
 //! FQ-CoDel (RFC 8290): a queue with CoDel for each flow, served by deficit round robin in which
 //! new flows go first.
 //!
-//! Flows are told apart by a hash into `flows` queues. A queue that becomes active enters the list
-//! of new queues with a quantum of octets; when it has used it, it goes to the end of the list of
-//! old ones. A queue that is found empty leaves the old list, or moves from the new to the old
-//! list, so that it is new again only after the others have had their turn (RFC 8290, §4.2).
+//! Flows are assigned by a hash to `flows` queues. A queue that becomes active enters the list of
+//! new queues with a quantum of octets; when it has used it, it moves to the end of the list of old
+//! ones. A queue that is found empty leaves the old list, or moves from the new to the old list, so
+//! that it is new again only after the others have been served (RFC 8290, §4.2).
 
 use super::codel::Law;
 use super::fifo::Fifo;
@@ -22,8 +22,8 @@ use std::collections::VecDeque;
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The capacity of all queues together; unlimited by default. Linux's is 10240 packets (RFC
-    /// 8290, §5.2.3). A packet that exceeds it makes the longest queue lose half of its octets at
-    /// the head, 64 packets at most.
+    /// 8290, §5.2.3). A packet that exceeds it causes the longest queue to lose half of its octets
+    /// at the head, at most 64 packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// The acceptable standing delay of each queue (RFC 8290, §5.2.2).
@@ -35,12 +35,12 @@ pub struct Config {
     /// The number of queues into which flows are hashed, 1 to 65536 (RFC 8290, §5.2.5).
     #[schemars(range(min = 1, max = 65536), example = 1024)]
     pub flows: u32,
-    /// Octets that a queue may send in a round, 256B at least (RFC 8290, §5.2.4).
+    /// Octets that a queue may send in a round, at least 256B (RFC 8290, §5.2.4).
     #[schemars(example = "1514B")]
     pub quantum: Bytes,
     /// Mark ECN-capable packets instead of dropping them (RFC 8290, §5.2.6).
     pub ecn: bool,
-    /// Mark every ECN-capable packet that has waited longer than this, besides what CoDel does (RFC
+    /// Mark every ECN-capable packet that has waited longer than this, in addition to CoDel (RFC
     /// 8290, §5.2.7).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1ms")]
@@ -48,7 +48,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// RFC 8290, §5.2, but for the limit.
+    /// Returns the defaults of RFC 8290, §5.2, except the limit.
     fn default() -> Self {
         Self {
             limit: None,
@@ -85,7 +85,7 @@ impl Settings for Config {
     }
 
     fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        if !(1..=MOST_FLOWS).contains(&self.flows) {
+        if !(1..=MAX_FLOWS).contains(&self.flows) {
             return Err(("flows", "a number of queues from 1 to 65536"));
         }
         if QUANTUM.contains(&self.quantum) { Ok(()) } else { Err(("quantum", "a size from 256B to 1GB")) }
@@ -93,12 +93,12 @@ impl Settings for Config {
 }
 
 /// `fq_codel_change` of Linux's `net/sched/sch_fq_codel.c`.
-const MOST_FLOWS: u32 = 65_536;
-/// `fq_codel_change`: a smaller quantum makes many rounds of a packet.
+const MAX_FLOWS: u32 = 65_536;
+/// `fq_codel_change`: a smaller quantum would split a packet into many rounds.
 const QUANTUM: std::ops::RangeInclusive<Bytes> = Bytes(256)..=Bytes(1_000_000_000);
-/// RFC 8290, §4.1 (`drop_batch_size` of Linux's `fq_codel_init`): packets dropped at once when all
-/// queues are full.
-const MOST_AT_ONCE: usize = 64;
+/// RFC 8290, §4.1 (`drop_batch_size` of Linux's `fq_codel_init`): the maximum number of packets
+/// dropped together when all queues are full.
+const MAX_AT_ONCE: usize = 64;
 /// A slot of the hash that no flow has used.
 const NONE: u32 = u32::MAX;
 
@@ -106,15 +106,15 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct FqCodel<D> {
     config: Config,
-    /// Added to the hash, so that flows meet in other queues with another seed (RFC 8290, §4.1).
+    /// Added to the hash, so that other flows collide with another seed (RFC 8290, §4.1).
     perturbation: u64,
-    /// Of each slot of the hash, the index of its queue.
+    /// The index of the queue of each slot of the hash.
     slots: Vec<u32>,
     queues: Vec<Queue<D>>,
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     total: Total,
-    /// The largest packet so far: CoDel does not drop what is left when no more than this waits.
+    /// The largest packet so far: CoDel does not drop if at most this is left.
     largest: Bytes,
 }
 
@@ -140,10 +140,10 @@ impl<D: Datagram> FqCodel<D> {
         self.slots[slot] as usize
     }
 
-    /// Drops half of the longest queue at its head, at most [`MOST_AT_ONCE`] packets, and lets its
+    /// Drops half of the longest queue at its head, at most [`MAX_AT_ONCE`] packets, and lets its
     /// CoDel signal more often (RFC 8290, §4.1; `fq_codel_drop`).
     fn drop_from_longest(&mut self, now: Instant, tally: &mut Tally) {
-        // The first of the longest, as the kernel's search finds it.
+        // The first of the longest, as in the kernel's search.
         let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes);
         let Some(queue) = longest else { return };
         let half = Bytes(queue.waiting.bytes.get() / 2);
@@ -153,7 +153,7 @@ impl<D: Datagram> FqCodel<D> {
             tally.drops(now, packet.flow(), size);
             dropped += 1;
             octets += size;
-            if dropped == MOST_AT_ONCE || octets >= half {
+            if dropped == MAX_AT_ONCE || octets >= half {
                 break;
             }
         }
@@ -161,8 +161,8 @@ impl<D: Datagram> FqCodel<D> {
         self.total.loses(dropped, octets);
     }
 
-    /// The queue that is served next: the first with packets in the order in which deficit round
-    /// robin visits them.
+    /// Returns the queue that is served next: the first with packets in the order in which deficit
+    /// round robin visits them.
     fn next(&self) -> Option<&Queue<D>> {
         let active = self.new.iter().chain(&self.old).map(|at| &self.queues[*at as usize]);
         let mut rounds: Vec<(&Queue<D>, i64)> = Vec::new();
@@ -172,7 +172,8 @@ impl<D: Datagram> FqCodel<D> {
             }
             rounds.push((queue, queue.deficit));
         }
-        // All of them have used their round, so the one that needs the fewest more goes first.
+        // All of them have used their round, so the one that needs the fewest further rounds is
+        // served first.
         let quantum = self.config.quantum.get().cast_signed();
         rounds.into_iter().min_by_key(|(_, deficit)| -deficit / quantum).map(|(queue, _)| queue)
     }
@@ -219,7 +220,7 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
                 queue.law.idles();
                 list.pop_front();
                 // An empty new queue waits for the old ones, so that it does not starve them by
-                // being new again at once.
+                // becoming new again immediately.
                 queue.is_active = is_new && !self.old.is_empty();
                 if queue.is_active {
                     self.old.push_back(at);
@@ -251,7 +252,7 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
         self.total.take_out(self.queues.iter_mut(), |queue| queue.waiting.take_out(&mut wanted))
     }
 
-    /// The packet goes through its queue, so that a flow which sends to an idle link uses up its
+    /// Passes a packet through its queue, so that a flow that sends to an idle link uses up its
     /// quantum as well.
     fn pass(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
         self.pass_through(now, packet, tally)

@@ -3,7 +3,7 @@
 //!
 //! Every 15 ms the probability changes by α·(delay − target) + β·(delay − last delay), scaled down
 //! while it is small (§4.2). The delay is the sojourn time of the packet that left last, as RFC
-//! 8033, §4.3 allows and Linux does by default, so no departure rate is estimated.
+//! 8033, §4.3 permits and Linux does by default, so no departure rate is estimated.
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, mark};
@@ -27,7 +27,8 @@ pub struct Config {
     /// The time between two changes of the probability (RFC 8033, §4.2).
     #[schemars(example = "15ms")]
     pub update: Duration,
-    /// How long a burst passes without drops after the queue was short (RFC 8033, §4.4).
+    /// The duration of a burst that passes without drops after the queue was short (RFC 8033,
+    /// §4.4).
     #[schemars(example = "150ms")]
     pub burst: Duration,
     /// Mark ECN-capable packets instead of dropping them while the probability is at most 0.1 (RFC
@@ -36,7 +37,7 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// `QDELAY_REF`, `T_UPDATE` and `MAX_BURST` of RFC 8033, §4.2 and §4.4.
+    /// Returns `QDELAY_REF`, `T_UPDATE` and `MAX_BURST` of RFC 8033, §4.2 and §4.4.
     fn default() -> Self {
         Self {
             limit: None,
@@ -54,7 +55,7 @@ impl Settings for Config {
     fn discipline<D: Datagram>(self, draws: Stream) -> Pie<D> {
         let (fifo, last_sojourn) = (Fifo::new(self.limit, None), Duration::ZERO);
         let controller = Controller::new(&self);
-        Pie { ecn: self.ecn, largest: LEAST_LARGEST, fifo, controller, last_sojourn, accumulated: 0.0, draws }
+        Pie { ecn: self.ecn, largest: MIN_LARGEST, fifo, controller, last_sojourn, accumulated: 0.0, draws }
     }
 
     fn times(&self) -> Vec<(&'static str, Duration)> {
@@ -66,7 +67,7 @@ impl Settings for Config {
     }
 }
 
-/// A shorter time would only cost time: no packet leaves in it.
+/// The minimum time between changes: no packet leaves in a shorter time.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
 /// α and β in 1/s (RFC 8033, Appendix A).
 const ALPHA: f64 = 0.125;
@@ -77,20 +78,20 @@ const LARGEST_STEP: f64 = 0.02;
 /// A delay above this adds 2 % at each change: `pie_calculate_probability` of Linux's `sch_pie.c`.
 /// RFC 8033 has no such rule; RFC 8034, Appendix A.2 has it with 200 ms.
 const VERY_LONG: Duration = Duration::from_millis(250);
-/// RFC 8033, §4.2: what an idle queue leaves of the probability at each change.
+/// RFC 8033, §4.2: the factor of the probability at each change while the queue is idle.
 const DECAY: f64 = 0.98;
 /// RFC 8033, §5.1: above this probability ECN-capable packets are dropped as well.
-const MOST_MARKED: f64 = 0.1;
-/// RFC 8033, §4.1: below this probability and half of the target, nothing is dropped.
+const MAX_MARKED: f64 = 0.1;
+/// RFC 8033, §4.1: below this probability and half of the target, no packet is dropped.
 const HARMLESS: f64 = 0.2;
-/// The least that counts as the largest packet. No packet is dropped while less than two of them
-/// wait, as in Linux; RFC 8033, §4.1 takes two of mean size.
-const LEAST_LARGEST: Bytes = Bytes(1514);
+/// The minimum assumed for the largest packet. No packet is dropped while less than two of them
+/// wait, as in Linux; RFC 8033, §4.1 uses two of mean size.
+const MIN_LARGEST: Bytes = Bytes(1514);
 /// RFC 8033, §5.4: the accumulated probability below which no packet is dropped, and above which
 /// one must be.
 const ACCUMULATED: std::ops::Range<f64> = 0.85..8.5;
 
-/// The drop probability and what it depends on (RFC 8033, §4.2 to §4.4).
+/// The drop probability and its parameters (RFC 8033, §4.2 to §4.4).
 #[derive(Clone, Copy, Debug)]
 struct Controller {
     target: Duration,
@@ -99,7 +100,7 @@ struct Controller {
     probability: f64,
     /// The delay at the last change.
     delay: Duration,
-    /// How much longer no packet is dropped.
+    /// The remaining time without drops.
     allowance: Duration,
     /// The time of the next change.
     next: Instant,
@@ -153,7 +154,8 @@ impl Controller {
         self.delay = delay;
     }
 
-    /// The auto-tuning of RFC 8033, §4.2: the smaller the probability, the smaller its changes.
+    /// Returns the auto-tuning of RFC 8033, §4.2: the smaller the probability, the smaller its
+    /// changes.
     fn scale(&self) -> f64 {
         const STEPS: [(f64, f64); 6] = [
             (0.000_001, 1.0 / 2048.0),
@@ -174,16 +176,16 @@ pub(crate) struct Pie<D> {
     largest: Bytes,
     fifo: Fifo<(Instant, D)>,
     controller: Controller,
-    /// The sojourn time of the packet that left last; zero if it left nothing behind.
+    /// The sojourn time of the packet that left last; zero if the queue was empty then.
     last_sojourn: Duration,
-    /// The sum of the probabilities since the last drop, which spaces drops out (RFC 8033, §5.4).
+    /// The sum of the probabilities since the last drop, which spaces drops (RFC 8033, §5.4).
     accumulated: f64,
     draws: Stream,
 }
 
 impl<D> Pie<D> {
-    /// `drop_early` of RFC 8033, Appendix B: the rules of §4.1 and §4.4 with the derandomization of
-    /// §5.4.
+    /// Returns the result of `drop_early` of RFC 8033, Appendix B: the rules of §4.1 and §4.4 with
+    /// the derandomization of §5.4.
     fn is_early(&mut self) -> bool {
         let Controller { probability, allowance, delay, target, .. } = self.controller;
         let is_harmless = delay * 2 < target && probability < HARMLESS;
@@ -210,12 +212,12 @@ impl<D: Datagram> Discipline<D> for Pie<D> {
         self.controller.advance(now, self.last_sojourn);
         self.largest = self.largest.max(packet.wire_len());
         if !room {
-            // Tail drops count among those that are spaced out (`enque` of RFC 8033, Appendix B).
+            // Tail drops count among those that are spaced (`enque` of RFC 8033, Appendix B).
             self.accumulated = 0.0;
             return Verdict::Dropped(packet);
         }
         if self.is_early() {
-            let may_mark = self.ecn && packet.ecn().is_capable() && self.controller.probability <= MOST_MARKED;
+            let may_mark = self.ecn && packet.ecn().is_capable() && self.controller.probability <= MAX_MARKED;
             if !may_mark {
                 return Verdict::Dropped(packet);
             }

@@ -1,8 +1,8 @@
 //! A FIFO whose departures are computed on arrival.
 //!
 //! In a FIFO, later arrivals do not change when a packet leaves. A link therefore computes that
-//! instant on arrival and passes the packet to the channel at once. Only its size and times stay
-//! here, to know the queue's length when the next packet arrives.
+//! instant on arrival and passes the packet to the channel immediately. Only its size and times
+//! stay here, to compute the queue's length when the next packet arrives.
 
 use super::fifo::Fifo;
 use crate::counters::Tally;
@@ -50,7 +50,7 @@ impl PrecomputedFifo {
         self.next = waiting.front().map_or(Instant::FAR_FUTURE, |first| first.leaves);
     }
 
-    /// The packets that have not left at the last [`advance`](Self::advance).
+    /// Returns the packets that have not left at the last [`advance`](Self::advance).
     pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = &Waiting> {
         self.fifo.waiting.iter()
     }

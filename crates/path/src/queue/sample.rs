@@ -12,23 +12,23 @@ pub(crate) struct Packet {
     pub(crate) opening: Option<Opening>,
 }
 
-/// Draws of a discipline under test.
+/// Returns the draws of a discipline under test.
 pub(crate) fn draws() -> Stream {
     Seed(1).stream("queue")
 }
 
-/// Data of flow 0.
+/// Returns data of flow 0.
 pub(crate) fn data(size: u64) -> Packet {
     Packet { flow: 0, size, ecn: Ecn::NotEct, header: None, opening: None }
 }
 
-/// A pure ACK.
+/// Returns a pure ACK.
 pub(crate) fn ack(flow: u32, ack: u32) -> Packet {
     Packet { header: Some(AckHeader { ack, is_pure: true, ..AckHeader::default() }), flow, ..data(52) }
 }
 
 impl Packet {
-    /// The same packet with a changed header.
+    /// Returns the same packet with a changed header.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut AckHeader)) -> Self {
         self.header.as_mut().map(change);
         self

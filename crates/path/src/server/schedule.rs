@@ -30,7 +30,7 @@ pub struct Schedule {
 pub enum ScheduleError {
     /// There is no step, or the first is later than zero.
     NothingAtStart,
-    /// The step with this index is not later than the one before it.
+    /// The step with this index is not later than the previous one.
     OutOfOrder(usize),
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for ScheduleError {
 
 impl std::error::Error for ScheduleError {}
 
-/// Checks that the times of steps begin at zero and that each is later than the one before it.
+/// Checks that the times of steps begin at zero and that each is later than the previous one.
 pub(crate) fn check_times(mut times: impl Iterator<Item = Duration>) -> Result<(), ScheduleError> {
     let Some(mut before) = times.next().filter(|first| first.is_zero()) else {
         return Err(ScheduleError::NothingAtStart);
@@ -60,7 +60,7 @@ pub(crate) fn check_times(mut times: impl Iterator<Item = Duration>) -> Result<(
 }
 
 impl Schedule {
-    /// A schedule of these steps.
+    /// Returns a schedule of these steps.
     ///
     /// # Errors
     /// If the steps do not begin at zero or are out of order.
@@ -69,8 +69,9 @@ impl Schedule {
         Ok(Self { steps: steps.to_vec(), current: 0 })
     }
 
-    /// When the service of a packet ends that begins at `start`, rounded up to a nanosecond. If the
-    /// rate changes during the service, each part of the packet is sent at the rate of its time.
+    /// Returns when the service of a packet that begins at `start` ends, rounded up to a
+    /// nanosecond. If the rate changes during the service, each part of the packet is sent at the
+    /// rate of its time.
     #[inline(never)]
     pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
         // In bits times 10⁹, so that products of rate and nanoseconds are subtracted exactly.

@@ -7,7 +7,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// What leaves a spacer: (microsecond, acknowledgment number or 0).
+/// The packets that leave a spacer: (microsecond, acknowledgment number or 0).
 struct Run {
     spacer: Spacer<Packet>,
     left: Vec<(u64, u32)>,
@@ -70,7 +70,7 @@ fn acks_leave_an_interval_apart() {
 }
 
 /// The example of the paper: δa = 8 segments between two ACKs that arrive δt apart, so that ⌈8/2⌉ −
-/// 1 = 3 are put in between, δt · 2/8 apart.
+/// 1 = 3 are inserted, δt · 2/8 apart.
 #[test]
 fn missing_acks_are_put_back() {
     let mut run = Run::of(reconstruct());
@@ -79,7 +79,8 @@ fn missing_acks_are_put_back() {
     assert_eq!(run.spacer.made(), 3);
 }
 
-/// A gate passes duplicates together: whoever polls for the first must know that there are more.
+/// A gate passes duplicates together: after the first, the driver must be able to detect that there
+/// are more.
 #[test]
 fn what_may_leave_now_is_due_now() {
     let mut spacer = Spacer::new(SpacerConfig::Interval { interval: Duration::from_millis(2) });
@@ -90,7 +91,7 @@ fn what_may_leave_now_is_due_now() {
         assert_eq!(spacer.deadline(), Some(at(5)));
         assert_eq!(spacer.poll(at(5)).and_then(|packet| packet.header).map(|header| header.ack), Some(left));
     }
-    // The second was released by the third. Its deadline is over without it.
+    // The third released the second, whose deadline then passes without it.
     spacer.wake(at(7));
     assert_eq!((spacer.poll(at(7)), spacer.deadline()), (None, None));
 }
@@ -120,8 +121,8 @@ fn the_size_of_a_segment_is_that_of_the_handshake() {
     assert_eq!(run.left(), [(0, 0), (4000, 1024), (6000, 2048)]);
 }
 
-/// A duplicate lets what waits leave at once, in order, and the ACK that ends the recovery comes
-/// alone.
+/// A duplicate releases the waiting ACKs immediately, in order, and the ACK that ends the recovery
+/// arrives alone.
 #[test]
 fn losses_end_the_spacing() {
     let mut run = Run::of(reconstruct());
@@ -150,8 +151,7 @@ fn everything_else_passes_behind_what_waits() {
 }
 
 proptest! {
-    /// Numbers never go back, each ACK that came leaves, and no later than the ones behind it
-    /// allow.
+    /// Numbers never decrease, each arrived ACK leaves, and no later than those behind it permit.
     #[test]
     fn nothing_is_reordered_or_lost(steps in proptest::collection::vec((0u64..6, 0u32..30), 1..80), rule in 0usize..3) {
         let config = SpacerConfig::built_in().nth(rule).unwrap();

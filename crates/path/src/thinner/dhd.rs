@@ -1,12 +1,12 @@
 //! ACK suppression in Broadcom's driver dhd, in its mode of holding: `dhd_tcpack_hold` in
 //! `dhd_ip.c`, with the numbers of `dhd_ip.h`.
 //!
-//! Only segments without payload and without flags besides ACK are held. The driver looks neither
-//! at options nor for duplicates: an ACK with SACK and one that repeats a number are held and
-//! removed as any other. Segments that it does not hold overtake the one that it holds.
+//! Only segments without payload and without flags besides ACK are held. The driver inspects
+//! neither options nor duplicates: an ACK with SACK and one that repeats a number are held and
+//! removed as any other. Segments that it does not hold overtake the held one.
 //!
-//! The table has four entries. With a fifth flow the driver holds its ACK without keeping it, so
-//! that it is lost; here it goes on.
+//! The table has four entries. With a fifth flow the driver holds its ACK without storing it, so
+//! that it is lost; here it passes.
 
 use super::{Fate, Rule, Settings};
 use crate::numbers::is_after;
@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// One of so many ACKs goes on (`TCPACK_SUPP_RATIO`).
+    /// One of this number of ACKs passes (`TCPACK_SUPP_RATIO`).
     #[schemars(range(min = 1))]
     pub ratio: u32,
-    /// How long after the first the newest leaves (`TCPACK_DELAY_TIME`).
+    /// The time after the first ACK at which the newest leaves (`TCPACK_DELAY_TIME`).
     pub delay: Duration,
     /// How many flows can have an ACK held (`TCPACK_INFO_MAXNUM`).
     pub flows: u32,
@@ -40,7 +40,7 @@ impl Settings for Config {
         Dhd { config: self, held: 0, newest: 0 }
     }
 
-    fn most_held(self) -> Option<usize> {
+    fn max_held(self) -> Option<usize> {
         Some(self.flows as usize)
     }
 
@@ -55,15 +55,15 @@ impl Settings for Config {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dhd {
     config: Config,
-    /// ACKs that the held one stands for.
+    /// ACKs that the held one replaces.
     held: u32,
     newest: u32,
 }
 
 impl Rule for Dhd {
     fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate {
-        // The driver tells PSH from unknown options, which it does not look at; the header of a
-        // pure ACK does not.
+        // The driver distinguishes PSH from unknown options, which it does not inspect; the header
+        // of a pure ACK does not.
         if !segment.is_pure || segment.ecn != 0 || segment.has_other_content || self.config.ratio == 1 {
             return Fate::Overtakes;
         }

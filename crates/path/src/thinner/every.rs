@@ -1,8 +1,8 @@
 //! One ACK for several, without loss of information.
 //!
-//! An ACK is held only if a later one can say all that it says: it acknowledges new data, and has
-//! no SACK option, no other ECN flags than the ACK before it, and nothing that the thinner does not
-//! know. Everything else goes on at once.
+//! An ACK is held only if a later one can carry all of its information: it acknowledges new data,
+//! and has no SACK option, no other ECN flags than the previous ACK, and no content unknown to the
+//! thinner. All other packets pass immediately.
 
 use super::{Fate, Rule, Settings};
 use crate::numbers::is_after;
@@ -14,15 +14,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// One of so many ACKs goes on.
+    /// One of this number of ACKs passes.
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// How long an ACK is held at most.
+    /// The maximum time for which an ACK is held.
     pub hold: Duration,
 }
 
 impl Default for Config {
-    /// Every second ACK, held no longer than RFC 9293, §3.8.6.3 allows to a delayed ACK.
+    /// Returns every second ACK, held for at most the delay that RFC 9293, §3.8.6.3 permits for a
+    /// delayed ACK.
     fn default() -> Self {
         Self { acks: 2, hold: Duration::from_millis(500) }
     }
@@ -48,7 +49,7 @@ pub(crate) struct Every {
     config: Config,
     /// The number and the ECN flags of the newest segment.
     last: Option<(u32, u8)>,
-    /// ACKs since the last that went on.
+    /// ACKs since the last one that passed.
     held: u32,
 }
 

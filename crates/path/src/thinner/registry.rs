@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $name:literal => $Variant:ident($module:ident),)*) => {
-        /// A rule by which pure ACKs are held back.
+        /// A rule by which pure ACKs are held.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "rule", deny_unknown_fields)]
         pub enum ThinnerConfig {
@@ -21,12 +21,12 @@ macro_rules! rules {
         }
 
         impl ThinnerConfig {
-            /// All rules with their default settings, in the order of the registry.
+            /// Returns all rules with their default settings, in the order of the registry.
             pub fn built_in() -> impl Iterator<Item = Self> {
                 [$(Self::$Variant(super::$module::Config::default()),)*].into_iter()
             }
 
-            /// The name of the rule in scenarios.
+            /// Returns the name of the rule in scenarios.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -37,16 +37,16 @@ macro_rules! rules {
             /// Checks the settings.
             ///
             /// # Errors
-            /// The name of a setting with an impossible value, and what was expected of it.
+            /// The name of a setting with an invalid value, and the expected value.
             pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
                 match self {
                     $(Self::$Variant(settings) => settings.check(),)*
                 }
             }
 
-            pub(super) fn most_held(self) -> Option<usize> {
+            pub(super) fn max_held(self) -> Option<usize> {
                 match self {
-                    $(Self::$Variant(settings) => settings.most_held(),)*
+                    $(Self::$Variant(settings) => settings.max_held(),)*
                 }
             }
 
@@ -99,7 +99,7 @@ rules! {
     /// Samsung's driver for SCSC: by the rate of the flow, none for the first 512 ACKs
     /// (`drivers/net/wireless/scsc/netif.c`).
     "scsc" => Scsc(scsc),
-    /// Broadcom's driver dhd in its mode of holding: three ACKs or 10 ms (`dhd_tcpack_hold` in
+    /// Broadcom's driver dhd in its hold mode: three ACKs or 10 ms (`dhd_tcpack_hold` in
     /// `dhd_ip.c`).
     "dhd" => Dhd(dhd),
     /// Unisoc's driver for SC2355: twelve ACKs or 5 ms (`tcp_ack.c`).

@@ -1,13 +1,12 @@
 //! ACK suppression in Samsung's driver for SCSC: `slsi_netif_tcp_ack_suppression_pkt` in
 //! `drivers/net/wireless/scsc/netif.c` (2020 and 2022).
 //!
-//! A flow is thinned from its SYN on, by the rate at which it acknowledges, measured anew every 500
-//! ms. Without this monitor of throughput (`tcp_ack_suppression_monitor`, on by default), one of 16
-//! ACKs goes on, or what comes 16 ms after the last that went on, and only where the receive window
-//! is large. Never held are duplicates, SACK, ECE, PSH and data; what acknowledges more than two
-//! segments at once, as delayed ACKs do; and the first 512 ACKs, also after each SACK, so that slow
-//! start and recovery are clocked by all of them. With the monitor, the timer starts again with
-//! each ACK that is held.
+//! A flow is thinned from its SYN on, by the rate at which it acknowledges, measured every 500 ms.
+//! Without this monitor of throughput (`tcp_ack_suppression_monitor`, on by default), one of 16
+//! ACKs passes, or the first after 16 ms, and only if the receive window is large. Never held are
+//! duplicates, SACK, ECE, PSH and data; ACKs for more than two segments at once, as delayed ACKs
+//! are; and the first 512 ACKs, also after each SACK, so that all of them clock slow start and
+//! recovery. With the monitor, the timer restarts with each held ACK.
 //!
 //! Not modelled: the limit of sixteen flows.
 
@@ -23,28 +22,29 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Suppress by the rate (`tcp_ack_suppression_monitor`).
     pub monitor: bool,
-    /// Without the monitor, one of so many ACKs goes on (`tcp_ack_suppression_max`).
+    /// Without the monitor, one of this number of ACKs passes (`tcp_ack_suppression_max`).
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// Without the monitor, no ACK is held that comes this long after the last that went on, and
+    /// Without the monitor, no ACK is held that arrives this long after the last that passed, and
     /// none is held for longer (`tcp_ack_suppression_timeout`).
     pub hold: Duration,
-    /// Without the monitor, nothing is held while the receive window is smaller
+    /// Without the monitor, no ACK is held while the receive window is smaller
     /// (`tcp_ack_suppression_rcv_window`).
     pub least_window: Bytes,
-    /// One of so many ACKs goes on above 100 Mbps (`tcp_ack_suppression_rate_very_high_acks`).
+    /// One of this number of ACKs passes above 100 Mbps
+    /// (`tcp_ack_suppression_rate_very_high_acks`).
     #[schemars(range(min = 1))]
     pub very_high_acks: u32,
-    /// One of so many from 20 Mbps on (`tcp_ack_suppression_rate_high_acks`).
+    /// One of this number of ACKs passes from 20 Mbps on (`tcp_ack_suppression_rate_high_acks`).
     #[schemars(range(min = 1))]
     pub high_acks: u32,
-    /// One of so many from 1 Mbps on (`tcp_ack_suppression_rate_low_acks`).
+    /// One of this number of ACKs passes from 1 Mbps on (`tcp_ack_suppression_rate_low_acks`).
     #[schemars(range(min = 1))]
     pub low_acks: u32,
-    /// How long after the last ACK the newest leaves (`tcp_ack_suppression_rate_very_high_timeout`
-    /// and the others).
+    /// The time after the last ACK at which the newest leaves
+    /// (`tcp_ack_suppression_rate_very_high_timeout` and the others).
     pub timeout: Duration,
-    /// ACKs of a flow that go on before any is held (`tcp_ack_suppression_slow_start_acks`).
+    /// ACKs of a flow that pass before any is held (`tcp_ack_suppression_slow_start_acks`).
     pub slow_start_acks: u32,
     /// The time between two measurements of the rate (`tcp_ack_suppression_monitor_interval`).
     pub interval: Duration,
@@ -78,7 +78,7 @@ impl Settings for Config {
             held: 0,
             passes_first: Some(0),
             passed_at: None,
-            most: if self.monitor { 0 } else { self.acks },
+            maximum: if self.monitor { 0 } else { self.acks },
             monitor: Monitor { since: None, octets: 0, counted_to: None, last: 0, hysteresis: 0 },
         }
     }
@@ -112,21 +112,21 @@ const MAX_SHIFT: u8 = 14;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scsc {
     config: Config,
-    /// What SYN said. Without it nothing is held.
+    /// The options of the SYN. Without it no ACK is held.
     opening: Option<Opening>,
     newest: Option<u32>,
-    /// ACKs that the held one stands for.
+    /// ACKs that the held one replaces.
     held: u32,
     /// The number of ACKs that have passed since the start or a SACK, while all pass.
     passes_first: Option<u32>,
-    /// When an ACK last went on.
+    /// When an ACK last passed.
     passed_at: Option<Instant>,
-    /// One of so many ACKs goes on; at zero, all.
-    most: u32,
+    /// One of this number of ACKs passes; zero passes all.
+    maximum: u32,
     monitor: Monitor,
 }
 
-/// Measures the rate that is acknowledged.
+/// Measures the acknowledged rate.
 #[derive(Clone, Copy, Debug)]
 struct Monitor {
     since: Option<Instant>,
@@ -138,7 +138,7 @@ struct Monitor {
 }
 
 impl Monitor {
-    /// Counts what is acknowledged. Returns the rate in Mbps at the end of an interval in which it
+    /// Counts acknowledged octets. Returns the rate in Mbps at the end of an interval in which it
     /// changed by more than a fifth.
     fn counts(&mut self, now: Instant, ack: u32, interval: Duration) -> Option<u64> {
         self.octets += self.counted_to.map_or(0, |before| u64::from(ack.wrapping_sub(before)));
@@ -153,7 +153,7 @@ impl Monitor {
     }
 }
 
-/// The receive window as the driver computes it: twice what it is, if it is scaled at all.
+/// Returns the receive window as the driver computes it: twice the actual one, if it is scaled.
 fn receive_window(window: u16, opening: Opening) -> u64 {
     match opening.window_scale.filter(|shift| *shift <= MAX_SHIFT) {
         None | Some(0) => u64::from(window),
@@ -162,9 +162,9 @@ fn receive_window(window: u16, opening: Opening) -> u64 {
 }
 
 impl Scsc {
-    /// How many ACKs one stands for at this rate: no more than a fifth of the receive window is
-    /// acknowledged by.
-    fn most_at(&self, rate: u64, window: u16, opening: Opening) -> u32 {
+    /// Returns how many ACKs one replaces at this rate, so that it acknowledges at most a fifth of
+    /// the receive window.
+    fn max_replaced(&self, rate: u64, window: u16, opening: Opening) -> u32 {
         let acks = match rate {
             VERY_HIGH.. => self.config.very_high_acks,
             HIGH.. => self.config.high_acks,
@@ -172,8 +172,8 @@ impl Scsc {
             _ => 0,
         };
         let two_segments = 2 * u64::from(opening.mss.unwrap_or(0));
-        let most = (receive_window(window, opening) / 5).checked_div(two_segments).unwrap_or(u64::MAX);
-        acks.min(u32::try_from(most).unwrap_or(u32::MAX))
+        let maximum = (receive_window(window, opening) / 5).checked_div(two_segments).unwrap_or(u64::MAX);
+        acks.min(u32::try_from(maximum).unwrap_or(u32::MAX))
     }
 
     /// Returns `true` if the segment may be held.
@@ -185,7 +185,7 @@ impl Scsc {
         if self.config.monitor
             && let Some(rate) = self.monitor.counts(now, segment.ack, self.config.interval)
         {
-            self.most = self.most_at(rate, segment.window, opening);
+            self.maximum = self.max_replaced(rate, segment.window, opening);
         }
         if !segment.sack.is_empty() {
             self.passes_first = Some(0);
@@ -202,7 +202,7 @@ impl Scsc {
             return false;
         }
         let octets = segment.ack.wrapping_sub(self.newest.unwrap_or(0));
-        if self.most == 0 || octets > 2 * u32::from(opening.mss.unwrap_or(0)) {
+        if self.maximum == 0 || octets > 2 * u32::from(opening.mss.unwrap_or(0)) {
             return false;
         }
         let Config { monitor, hold, least_window, .. } = self.config;
@@ -225,8 +225,8 @@ impl Rule for Scsc {
         let may_hold = self.may_hold(now, segment, opening);
         self.newest = Some(segment.ack);
         self.held = if holds { self.held + 1 } else { 1 };
-        // The first ACK that is held never counts as enough.
-        if !may_hold || holds && self.held >= self.most {
+        // The first held ACK never counts as enough.
+        if !may_hold || holds && self.held >= self.maximum {
             self.passed_at = Some(now);
             return Fate::Passes;
         }

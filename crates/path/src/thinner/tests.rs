@@ -6,7 +6,8 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// Segments with ACK numbers, and what leaves the thinner with them: (millisecond, number).
+/// Segments with ACK numbers, and the packets that leave the thinner with them: (millisecond,
+/// number).
 struct Run {
     thinner: Thinner<Packet>,
     left: Vec<(u64, u32)>,
@@ -52,7 +53,7 @@ impl Run {
         self
     }
 
-    /// What has left, those that are still held included.
+    /// Returns the packets that have left, including those that are still held.
     fn left(&mut self) -> Vec<(u64, u32)> {
         self.until(u64::from(u32::MAX));
         std::mem::take(&mut self.left)
@@ -62,8 +63,8 @@ impl Run {
 #[test]
 fn one_of_several_goes_on_and_the_last_after_a_time() {
     let config = every::Config { acks: 3, hold: Duration::from_millis(20) };
-    // The first says where the flow is. Of the next three the third goes on; the last leaves 20 ms
-    // after it came.
+    // The first shows the position of the flow. Of the next three the third passes; the last leaves
+    // 20 ms after its arrival.
     let mut run = Run::of(config);
     assert_eq!(run.acks(&[(0, 10), (1, 11), (2, 12), (3, 13), (4, 14)]).left(), [(0, 10), (3, 13), (24, 14)]);
     assert_eq!(run.removed, Removed { packets: 2, bytes: Bytes(104) });
@@ -78,12 +79,12 @@ fn news_is_never_held() {
     run.accepts(4, ack(0, 13).with(|header| header.ecn = 1));
     run.accepts(5, ack(0, 14).with(|header| (header.ecn, header.has_other_content) = (1, true)));
     run.accepts(6, ack(0, 15).with(|header| (header.ecn, header.is_pure) = (1, false)));
-    // The duplicate takes the place of the ACK with the same number that was held.
+    // The duplicate replaces the held ACK with the same number.
     assert_eq!(run.left(), [(0, 10), (2, 11), (3, 12), (4, 13), (5, 14), (6, 15)]);
 }
 
-/// An ACK that is older than one that was seen is passed on: it may be the first of a flow whose
-/// packets were reordered, and tells its time.
+/// An ACK that is older than an earlier one is passed on: it may be the first of a flow whose
+/// packets were reordered, and shows its time.
 #[test]
 fn an_older_ack_changes_nothing() {
     let mut run = Run::of(every::Config { acks: 2, hold: Duration::from_millis(20) });
@@ -120,7 +121,7 @@ fn dhd_has_four_entries() {
     assert_eq!(run.left(), [(0, 4), (10, 0), (10, 1), (10, 2), (10, 3)]);
 }
 
-/// A window of 65535 × 2⁷ is above 256 KB, and the same without its scale is not.
+/// A window of 65535 × 2⁷ is above 256 KB, but not without its scale.
 #[test]
 fn unisoc_holds_where_the_window_is_large() {
     let wide = |number| ack(0, number).with(|header| header.window = u16::MAX);
@@ -133,7 +134,7 @@ fn unisoc_holds_where_the_window_is_large() {
     for (millis, number) in [(20, 20), (21, 21), (22, 22), (23, 23), (24, 23), (25, 22)] {
         run.accepts(millis, wide(number));
     }
-    // The first makes the entry, after which the next goes on; the last two are a duplicate and an
+    // The first creates the entry, after which the next passes; the last two are a duplicate and an
     // older one.
     assert_eq!(run.left(), [(20, 20), (21, 21), (24, 23)]);
     run.accepts(40, wide(30)).accepts(41, wide(31));
@@ -141,8 +142,8 @@ fn unisoc_holds_where_the_window_is_large() {
     assert_eq!(run.left(), [(42, 32), (43, 33)], "SACK goes on at once, and so does what follows it");
 }
 
-/// ACKs of two segments of 1000 octets each millisecond: 16 Mbps, at which one of ten goes on,
-/// after 512 of the start.
+/// ACKs of two segments of 1000 octets each millisecond: 16 Mbps, at which one of ten passes, after
+/// 512 of the start.
 #[test]
 fn scsc_thins_by_the_rate_after_slow_start() {
     let mut run = Run::of(scsc::Config::default());
@@ -158,8 +159,8 @@ fn scsc_thins_by_the_rate_after_slow_start() {
     assert_eq!(run.left().len(), 100, "after SACK all pass again");
 }
 
-/// What acknowledges more than two segments, as a delayed ACK, a duplicate, and everything of a
-/// flow whose SYN was not seen.
+/// ACKs for more than two segments, as delayed ACKs are, duplicates, and all packets of a flow
+/// whose SYN was not seen.
 #[test]
 fn scsc_passes_what_it_does_not_know() {
     let wide = |number: u32| ack(0, number).with(|header| header.window = u16::MAX);
@@ -178,8 +179,8 @@ fn scsc_passes_what_it_does_not_know() {
     assert_eq!(left.last(), Some(&(500, 198_000)));
 }
 
-/// Without the monitor of throughput, one of 16 goes on, none that comes 16 ms after the last that
-/// did, and all where the window is small.
+/// Without the monitor of throughput, one of 16 passes, and each that arrives 16 ms after the last
+/// that passed, and all if the window is small.
 #[test]
 fn scsc_without_its_monitor_counts_to_sixteen() {
     let config = scsc::Config { monitor: false, slow_start_acks: 0, ..scsc::Config::default() };
@@ -202,7 +203,7 @@ fn scsc_without_its_monitor_counts_to_sixteen() {
     assert_eq!(goes_on(0, 3000, u16::MAX).len(), 39, "delayed ACKs");
 }
 
-/// A receive window of 20 segments: no more than two ACKs stand for one, a fifth of it.
+/// A receive window of 20 segments: one ACK replaces at most two, a fifth of it.
 #[test]
 fn scsc_keeps_to_a_fifth_of_the_window() {
     let config = scsc::Config { slow_start_acks: 0, interval: Duration::from_millis(10), ..scsc::Config::default() };
@@ -230,8 +231,8 @@ fn defaults_are_settings_that_may_be_set() {
 }
 
 proptest::proptest! {
-    /// Whatever comes, what goes on and what is removed is what has come; nothing stays for ever;
-    /// and the newest number of each flow goes on.
+    /// For any packets, those that pass and those that are removed are those that arrived; none is
+    /// held forever; and the newest number of each flow passes.
     #[test]
     fn nothing_is_lost(
         rule in 0..4usize,

@@ -1,13 +1,13 @@
 //! ACK suppression in Unisoc's driver for SC2355: `tcp_ack.c`, with the numbers of `tcp_ack.h`. An
 //! older one waited for 10 ms.
 //!
-//! Segments with options besides timestamps, and ACKs whose window is small, take the place of the
-//! held one and leave at once; after them the next ACK leaves too. An ACK that repeats a number is
-//! held as any other, and one that is older than the newest is removed.
+//! Segments with options besides timestamps, and ACKs whose window is small, replace the held one
+//! and leave immediately; the next ACK then leaves too. An ACK that repeats a number is held as any
+//! other, and one that is older than the newest is removed.
 //!
-//! Not modelled: data with PSH that the station receives lets the ACK for it pass at once, which
-//! takes a look at the other direction; the driver has 32 entries for flows, and holds while an ACK
-//! of the flow waits in its own queue for the bus.
+//! Not modelled: data with PSH that the station receives let the ACK for them pass immediately,
+//! which requires inspection of the other direction; the driver has 32 entries for flows, and holds
+//! while an ACK of the flow waits in its own queue for the bus.
 
 use super::{Fate, Rule, Settings};
 use crate::numbers::is_after;
@@ -19,10 +19,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// One of so many ACKs goes on (`SPRDWL_TCP_ACK_DROP_CNT`).
+    /// One of this number of ACKs passes (`SPRDWL_TCP_ACK_DROP_CNT`).
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// How long after the first the newest leaves (`sprdwl_tcp_ack_handle`).
+    /// The time after the first ACK at which the newest leaves (`sprdwl_tcp_ack_handle`).
     pub hold: Duration,
     /// ACKs with a smaller window are not held (`MIN_WIN`, in KB). Without a window scale, which
     /// the driver reads from SYN, none is held.
@@ -55,7 +55,7 @@ pub(crate) struct Unisoc {
     config: Config,
     window_shift: u8,
     newest: Option<u32>,
-    /// ACKs since the last that went on; at `acks` the next goes on.
+    /// ACKs since the last one that passed; at `acks` the next passes.
     held: u32,
 }
 
@@ -74,7 +74,7 @@ impl Rule for Unisoc {
             return Fate::Overtakes;
         }
         let Some(newest) = self.newest else {
-            // The first makes an entry, and the driver does not look at it further.
+            // The first creates an entry, and the driver does not inspect it further.
             self.newest = Some(segment.ack);
             return Fate::Passes;
         };

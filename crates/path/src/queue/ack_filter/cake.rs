@@ -2,15 +2,15 @@
 //!
 //! An acknowledging segment joins the tail and may remove one older ACK of its flow. Of the ACKs
 //! that it supersedes, the one nearest to the head is removed, provided that another superseded one
-//! stands behind it. Two ACKs of a flow thus remain, so that the loss of one does not stop the
+//! is behind it. Two ACKs of a flow thus remain, so that the loss of one does not stop the
 //! feedback. The aggressive filter leaves one: it also removes the only superseded ACK, if that is
 //! the last of its flow and has the same ECN flags.
 //!
-//! The kernel's filter takes ECE and CWR for those of RFC 3168, keeps every ACK with AE, and every
-//! ACK with an AccECN option. A filter that knows Accurate ECN (RFC 9768), which no kernel has,
-//! removes what loses no information: of ACKs with the option, whose counters are those of the
-//! connection so far, all that a newer one with as many counters follows; without it, those whose
-//! counter ACE the next one repeats.
+//! The kernel's filter interprets ECE and CWR by RFC 3168, keeps every ACK with AE, and every ACK
+//! with an AccECN option. A filter that supports Accurate ECN (RFC 9768), which no kernel has,
+//! removes ACKs without loss of information. The counters of the option are those of the connection
+//! so far, so an ACK with it is redundant if a newer one has as many counters. Without the option,
+//! an ACK is redundant if the next one repeats its counter ACE.
 
 use super::chain::Chain;
 use super::{AckFilter, Rule};
@@ -54,7 +54,7 @@ pub(crate) struct Cake {
 }
 
 impl Cake {
-    /// What must not change behind an ACK that is removed.
+    /// Returns the flags that must not change behind a removed ACK.
     const fn flags(&self, header: AckHeader) -> u8 {
         match (self.accurate_ecn, header.accurate_ecn) {
             (false, _) => header.ecn & ECE_CWR,

@@ -74,7 +74,7 @@ impl<D> Chain<D> {
         self.bytes
     }
 
-    /// The packet at the head, with its arrival time.
+    /// Returns the packet at the head, with its arrival time.
     pub(crate) fn head(&self) -> Option<(Instant, &D)> {
         let (arrived, packet) = self.nodes[self.all.first?].waiting.as_ref()?;
         Some((*arrived, packet))
@@ -84,12 +84,12 @@ impl<D> Chain<D> {
         self.flows.get(flow).copied().unwrap_or_default()
     }
 
-    /// The node indices of the flow's packets, from the head to the tail.
+    /// Returns the node indices of the flow's packets, from the head to the tail.
     pub(super) fn of_flow(&self, flow: FlowKey) -> impl Iterator<Item = usize> {
         successors(self.ends(flow).first, |at| self.nodes[*at].in_flow.behind)
     }
 
-    /// The node indices of the flow's packets, from the tail to the head.
+    /// Returns the node indices of the flow's packets, from the tail to the head.
     pub(super) fn of_flow_newest_first(&self, flow: FlowKey) -> impl Iterator<Item = usize> {
         successors(self.ends(flow).last, |at| self.nodes[*at].in_flow.before)
     }
@@ -113,7 +113,7 @@ impl<D: Datagram> Chain<D> {
         self.packet(at)?.pure_ack()
     }
 
-    /// The newest pure ACK of the flow, with its node index.
+    /// Returns the newest pure ACK of the flow, with its node index.
     pub(super) fn newest_ack(&self, flow: FlowKey) -> Option<(usize, AckHeader)> {
         self.of_flow_newest_first(flow).find_map(|at| Some((at, self.pure_ack(at)?)))
     }
@@ -161,7 +161,7 @@ impl<D: Datagram> Chain<D> {
         Some((arrived, packet))
     }
 
-    /// All packets, from the head to the tail.
+    /// Returns all packets, from the head to the tail.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &D> {
         successors(self.all.first, |at| self.nodes[*at].in_all.behind).filter_map(|at| self.packet(at))
     }

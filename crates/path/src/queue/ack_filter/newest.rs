@@ -3,12 +3,12 @@
 //! * **`duplicates`**, in place, is Figure 1 of Kim et al., "On the cross-layer impact of TCP ACK
 //!   thinning on IEEE 802.11 wireless MAC dynamics" (VTC 2006): searching from the head, the first
 //!   pure ACK of the flow with a strictly smaller number is overwritten. If duplicates are queued,
-//!   the newer ACK thus gets ahead of the second of them.
+//!   the newer ACK thus overtakes the second of them.
 //! * **`news`** loses no information. ACKs with equal numbers stay, so that duplicates count
 //!   towards fast retransmit and window updates are not lost. An ACK with a SACK option stays,
 //!   because the next may not repeat its blocks, such as a D-SACK. An ACK with other ECN flags
 //!   stays, because each one counts (RFC 3168, §6.1.3; RFC 9768). Only the newest queued ACK of the
-//!   flow can be superseded, so that no ACK gets ahead of a duplicate.
+//!   flow can be superseded, so that no ACK overtakes a duplicate.
 //! * **`nothing`** leaves one ACK of a flow.
 
 use super::chain::Chain;

@@ -1,4 +1,4 @@
-//! State by event: which ACK is removed, and in which order the rest leaves.
+//! Event tests: which ACK is removed, and the order of the rest.
 
 use super::cake::Cake;
 use super::newest::{Keeps, Newest, Place};
@@ -20,7 +20,7 @@ impl<R: Rule> Bench<R> {
         Self { filter: AckFilter::new(limit, rule), now: Instant::ZERO }
     }
 
-    /// A queue with these packets, which are not filtered.
+    /// Returns a queue with these packets, which are not filtered.
     fn with(rule: R, waiting: &[Packet]) -> Self {
         let mut bench = Self::new(rule, None);
         waiting.iter().for_each(|packet| bench.filter.chain.push(Instant::ZERO, *packet, false));
@@ -32,7 +32,7 @@ impl<R: Rule> Bench<R> {
         self.filter.offer(self.now, packet, true, &mut Tally::new())
     }
 
-    /// The ACK that is removed when `packet` arrives.
+    /// Returns the ACK that is removed when `packet` arrives.
     fn removed(&mut self, packet: Packet) -> Option<Packet> {
         match self.offer(packet) {
             Verdict::Replaced(older) => Some(older),
@@ -66,7 +66,7 @@ const fn newest(keeps: Keeps, place: Place) -> Newest {
 const KIM: Newest = newest(Keeps::Duplicates, Place::InPlace);
 
 /// Kim et al., VTC 2006, Figure 2: seven slots and flows a to g. The text names the packets that
-/// are sent and replaced; the positions of b and d are our choice.
+/// are sent and replaced; the positions of b and d are chosen here.
 #[test]
 fn the_example_of_kim_et_al() {
     let [a, b, c, d, e, f, g] = [0, 1, 2, 3, 4, 5, 6];
@@ -258,8 +258,8 @@ fn a_filter_that_knows_accurate_ecn_removes_what_the_next_ack_repeats() {
 }
 
 proptest! {
-    /// Compares the chain with a plain list: after any removals, the rest leaves in order, both of
-    /// each flow and in all.
+    /// Compares the chain with a plain list: after any removals, the rest leaves in order, both per
+    /// flow and in total.
     #[test]
     fn a_chain_is_a_list(steps in proptest::collection::vec((0u32..4, 0usize..6), 1..200)) {
         let mut chain = Chain::new();

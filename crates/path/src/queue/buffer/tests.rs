@@ -1,4 +1,4 @@
-//! State by event: which packets are offered, which leave, and what is counted.
+//! Event tests: which packets are offered, which leave, and which are counted.
 
 use super::*;
 use crate::queue::ack_filter::{cake, newest};

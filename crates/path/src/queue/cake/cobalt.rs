@@ -1,10 +1,10 @@
 //! COBALT, the AQM of CAKE's queues: CoDel for flows that respond to signals, and BLUE for those
 //! that do not (`cobalt_*` in `sch_cake.c`).
 //!
-//! Unlike RFC 8289, this CoDel does not forget its rate when it stops to drop: `count` falls as it
+//! Unlike RFC 8289, this CoDel does not reset its rate when it stops dropping: `count` falls as it
 //! rose, a step each time a signal would have been due. Its square roots are exact; the kernel's
-//! come from a Newton step. Nor does it spare a queue of less than a packet: what counts is only
-//! how long a packet has waited.
+//! come from a Newton step. Nor does it spare a queue of less than a packet: only the waiting time
+//! of a packet matters.
 
 use super::duration;
 use crate::queue::mark;
@@ -14,10 +14,11 @@ use acklab_base::{Bytes, Datagram, Duration, Instant};
 /// The parameters of a class (`cake_set_rate`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parameters {
-    /// The acceptable standing delay, and the least time between two changes of BLUE's probability.
+    /// The acceptable standing delay, and the minimum time between two changes of BLUE's
+    /// probability.
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    /// How long the class takes to send the largest packet.
+    /// The time in which the class sends the largest packet.
     packet_time: Duration,
 }
 
@@ -44,13 +45,13 @@ impl Parameters {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cobalt {
     count: u64,
-    /// interval/√count when the count changed last. Nothing before that: the kernel's
-    /// `cobalt_vars_init` zeroes `rec_inv_sqrt`, so that a queue's first excess of the target is
+    /// interval/√count when the count last changed. It is zero before that: the kernel's
+    /// `cobalt_vars_init` zeroes `rec_inv_sqrt`. So a queue's first excess of the target is
     /// signalled with the next packet, and only later ones wait for an interval.
     gap: Duration,
     /// The time of the next signal, or of the last activity.
     drop_next: Instant,
-    /// When BLUE's probability changed last.
+    /// When BLUE's probability last changed.
     changed: Instant,
     /// BLUE's drop probability in units of 2⁻³².
     probability: u32,
@@ -65,7 +66,7 @@ impl Default for Cobalt {
 }
 
 impl Cobalt {
-    /// The queue has lost a packet because all queues were full (`cobalt_queue_full`).
+    /// Records that the queue has lost a packet because all queues were full (`cobalt_queue_full`).
     pub(super) fn overflows(&mut self, now: Instant, parameters: &Parameters) {
         if now.since(self.changed) > parameters.target {
             self.probability = self.probability.saturating_add(UP);
@@ -74,7 +75,7 @@ impl Cobalt {
         (self.dropping, self.drop_next, self.count) = (true, now, self.count.max(1));
     }
 
-    /// The queue was served and found empty (`cobalt_queue_empty`).
+    /// Records that the queue was served and found empty (`cobalt_queue_empty`).
     pub(super) fn runs_empty(&mut self, now: Instant, parameters: &Parameters) {
         if self.probability > 0 && now.since(self.changed) > parameters.target {
             self.probability = self.probability.saturating_sub(DOWN);
@@ -86,7 +87,7 @@ impl Cobalt {
         }
     }
 
-    /// Returns `true` if the state has decayed, so that the queue may be forgotten.
+    /// Returns `true` if the state has decayed, so that it may be discarded.
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
         self.probability == 0 && self.count == 0 && now >= self.drop_next
     }
@@ -137,8 +138,8 @@ impl Cobalt {
         judgement
     }
 
-    /// The count changes, and the next signal is due interval/√count later; without a count, an
-    /// interval later.
+    /// Changes the count; the next signal is due interval/√count later, or, with a count of zero,
+    /// an interval later.
     fn steps_to(&mut self, count: u64, parameters: &Parameters) {
         let squared = u128::from(parameters.interval.as_nanos()).pow(2);
         self.count = count;
@@ -147,11 +148,11 @@ impl Cobalt {
     }
 }
 
-/// What happens to a packet.
+/// The decision on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Judgement {
     pub(super) is_dropped: bool,
-    /// Whether it was marked; it may be dropped all the same.
+    /// Whether it was marked; it may be dropped nevertheless.
     pub(super) is_marked: bool,
 }
 
@@ -164,9 +165,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// What `cobalt_should_drop` decides, compiled from `sch_cake.c`, of packets that leave at
-    /// these milliseconds after so many: whether it is dropped, the count, and the time of the next
-    /// signal in µs.
+    /// The decisions of `cobalt_should_drop`, compiled from `sch_cake.c`, on packets that leave at
+    /// these milliseconds after these delays: whether it is dropped, the count, and the time of the
+    /// next signal in µs.
     const KERNEL: [(u64, u64, bool, u64, u64); 14] = [
         (1000, 8, false, 1, 1_000_000),
         (1008, 8, true, 2, 1_070_670),

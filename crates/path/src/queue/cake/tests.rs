@@ -1,4 +1,4 @@
-//! Who shares what, when packets leave a shaper, and what COBALT signals.
+//! Shares of capacity, departures from a shaper, and signals of COBALT.
 
 use super::*;
 use crate::link::{Link, LinkConfig};
@@ -57,7 +57,7 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// The share of the packets of host 1 if it sends by eight flows and host 2 by one, and all are
+/// Returns the share of the packets of host 1 if it sends by eight flows and host 2 by one, all
 /// backlogged.
 fn share(isolation: Isolation, hosts: fn(u32) -> [u64; 2]) -> f64 {
     let mut queue: Cake<Between> = Config { isolation, ..Config::default() }.discipline(draws());
@@ -77,7 +77,7 @@ fn share(isolation: Isolation, hosts: fn(u32) -> [u64; 2]) -> f64 {
 fn hosts_share_before_flows_do() {
     let senders = |flow| if flow < 8 { [1, 9] } else { [2, 9] };
     let receivers = |flow| if flow < 8 { [9, 1] } else { [9, 2] };
-    // Half for each host, whatever the number of its flows; between flows, eight ninths.
+    // Half for each host, for any number of its flows; between flows, eight ninths.
     for (isolation, hosts, expected) in [
         (Isolation::DualSource, senders as fn(u32) -> [u64; 2], 0.5),
         (Isolation::DualDestination, receivers, 0.5),
@@ -91,7 +91,7 @@ fn hosts_share_before_flows_do() {
 
 #[test]
 fn triple_isolation_divides_by_the_busier_of_the_two_hosts() {
-    // All nine flows end at one host, so each is divided by nine, and host isolation does nothing.
+    // All nine flows end at one host, so each is divided by nine, and host isolation has no effect.
     let to_one = share(Isolation::Triple, |flow| if flow < 8 { [1, 9] } else { [2, 9] });
     assert!((to_one - 8.0 / 9.0).abs() < 0.02, "{to_one}");
     let apart = share(Isolation::Triple, |flow| if flow < 8 { [1, 8] } else { [2, 9] });
@@ -100,7 +100,7 @@ fn triple_isolation_divides_by_the_busier_of_the_two_hosts() {
 
 #[test]
 fn a_hundred_flows_meet_in_no_queue() {
-    // A plain hash into 1024 queues would let 100 · 99 / (2 · 1024) = 4.8 pairs meet in the mean.
+    // A plain hash into 1024 queues would have 100 · 99 / (2 · 1024) = 4.8 collisions in the mean.
     let mut tin: Tin<Packet> =
         Tin::new(Parameters::new(Duration::from_millis(100), None), None, 1024, 5, Isolation::Flows);
     for flow in 0..100 {
@@ -109,8 +109,8 @@ fn a_hundred_flows_meet_in_no_queue() {
     assert_eq!(tin.longest(), Bytes(100));
 }
 
-/// The microseconds at which a link without a rate of its own delivers `packets` that arrive at
-/// once.
+/// Returns the microseconds at which a link without its own rate delivers `packets` that arrive
+/// together.
 fn departures(queue: Config, packets: &[Packet]) -> Vec<u64> {
     let config = LinkConfig { queue: queue.into(), ..LinkConfig::default() };
     let mut link = Link::new(&config, Server::Unlimited, Seed(1), "shaped");
@@ -140,8 +140,8 @@ fn a_slow_class_has_a_longer_target() {
         let Parameters { target, interval, .. } = Parameters::new(Duration::from_millis(100), rate);
         (target.as_nanos() / 1000, interval.as_nanos() / 1000)
     };
-    // As `tc -s qdisc` shows for `bandwidth 1mbit`: target 18.2 ms, interval 113 ms; one and a half
-    // packets of 1514 octets.
+    // The output of `tc -s qdisc` for `bandwidth 1mbit`: target 18.2 ms, interval 113 ms; one and a
+    // half packets of 1514 octets.
     assert_eq!(parameters(Some(1_000_000)), (18_168, 113_168));
     assert_eq!(parameters(Some(100_000_000)), (5_000, 100_000));
     assert_eq!(parameters(None), (5_000, 100_000));
@@ -159,16 +159,16 @@ fn cobalt_signals_at_intervals_over_the_root_of_their_number() {
         assert!(queue.take_head(ms(at), &mut tally).is_some());
         drops.extend((tally.counters.dropped > 0).then_some(at));
     }
-    // A packet waits for at/2. The first to wait more than 5 ms leaves at 11 ms, and the next one
-    // is dropped; 100/√2 later the second, and then after 100/√3, … more. The same come from
-    // `cobalt_should_drop`, compiled.
+    // A packet waits for at/2. The first to wait longer than 5 ms leaves at 11 ms, and the next one
+    // is dropped; 100/√2 later the second, and then after 100/√3, … more. `cobalt_should_drop`,
+    // compiled, yields the same.
     assert_eq!(drops, [12, 82, 140, 190, 235, 275, 313, 349, 382, 414, 444, 473]);
 }
 
 /// A gate of 8 ms through which one packet passes: the first of two packets waits for 8 ms, longer
-/// than the target, and nothing follows but these two. RFC 8289 spares what is no more than a
-/// packet; COBALT counts each of them, has signals due for good, and drops the first of each pair.
-/// `cobalt_should_drop` does the same of these twelve pairs, compiled from `sch_cake.c`.
+/// than the target, and only these two follow. RFC 8289 spares queues of at most a packet. COBALT
+/// counts each of them, has signals due permanently, and drops the first of each pair.
+/// `cobalt_should_drop`, compiled from `sch_cake.c`, does the same with these twelve pairs.
 #[test]
 fn pairs_that_wait_for_a_gate_lose_their_first_packet_for_ever() {
     let mut queue: Cake<Packet> = Config::default().discipline(draws());

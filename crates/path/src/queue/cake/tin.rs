@@ -1,4 +1,4 @@
-//! A class of CAKE: its queues, told apart by a set-associative hash, and DRR++ between them with
+//! A class of CAKE: its queues, selected by a set-associative hash, and DRR++ between them with
 //! host isolation.
 
 use super::cobalt::{Cobalt, Parameters};
@@ -35,7 +35,7 @@ pub(super) struct Tin<D> {
     queues: Vec<Queue<D>>,
     new: VecDeque<u16>,
     old: VecDeque<u16>,
-    /// Empty queues whose AQM has not come to rest.
+    /// Empty queues whose AQM has not decayed.
     decaying: VecDeque<u16>,
     /// Queues in the lists `new` and `old`.
     active: usize,
@@ -60,18 +60,18 @@ struct Queue<D> {
     cobalt: Cobalt,
 }
 
-/// To which of the kernel's sets a queue belongs.
+/// The kernel's set of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
     None,
     Sparse,
-    /// Counted as sparse, but in the rotation of bulk queues until its deficit is made up.
+    /// Counted as sparse, but in the rotation of bulk queues until its deficit is recovered.
     SparseWait,
     Bulk,
     Decaying,
 }
 
-/// The number of bulk queues of each host, by source and by destination. Hosts are told apart
+/// The number of bulk queues of each host, by source and by destination. Hosts are identified
 /// exactly; the kernel hashes them.
 #[derive(Clone, Debug, Default)]
 struct Hosts([BTreeMap<u64, u32>; 2]);
@@ -94,7 +94,7 @@ impl Hosts {
         }
     }
 
-    /// Between how many queues the host's share is divided.
+    /// Returns the number of queues that divide the host's share.
     fn load(&self, hosts: [u64; 2], isolation: Isolation) -> i64 {
         let [by_source, by_destination] = match isolation {
             Isolation::Triple => [true, true],
@@ -117,7 +117,7 @@ impl<D: Datagram> Tin<D> {
         perturbation: u64,
         isolation: Isolation,
     ) -> Self {
-        // A 4096th of the octets in a second.
+        // A 4096th of the octets per second.
         let quantum = rate.map_or(*QUANTUM.end(), |rate| (rate / 8 / 4096).clamp(*QUANTUM.start(), *QUANTUM.end()));
         Self {
             parameters,
@@ -152,15 +152,16 @@ impl<D: Datagram> Tin<D> {
         self.active > 0
     }
 
-    /// A class that was empty may not make up for the time before.
+    /// Handles the end of an idle period: a class that was empty may not make up for the time
+    /// before.
     pub(super) fn wakes(&mut self, now: Instant) {
         if self.total.packets == 0 {
             self.next = self.next.max(now);
         }
     }
 
-    /// Adds a packet to the queue of its flow. With a filter, an acknowledging segment may take the
-    /// room of an older ACK, which is returned.
+    /// Adds a packet to the queue of its flow. With a filter, an acknowledging segment may replace
+    /// an older ACK, which is returned.
     pub(super) fn offer(
         &mut self,
         now: Instant,
@@ -184,8 +185,8 @@ impl<D: Datagram> Tin<D> {
         Verdict::Replaced(older)
     }
 
-    /// The queue of a packet's flow (`cake_hash`): of the eight places of its set, the flow's own,
-    /// a free one, or else the first, which two flows then share.
+    /// Returns the queue of a packet's flow (`cake_hash`): of the eight places of its set, the
+    /// flow's own, a free one, or otherwise the first, which two flows then share.
     fn queue_of(&mut self, packet: &D) -> usize {
         let tag = FlowKey::of_words(&[self.perturbation, packet.flow().0]).0;
         let place = (tag % QUEUES as u64) as usize;
@@ -239,8 +240,8 @@ impl<D: Datagram> Tin<D> {
     }
 
     /// Takes the next packet by DRR++, and judges it by COBALT. Returns `None` if a queue was found
-    /// empty, so that another class may have its turn. Once for each packet that leaves the
-    /// discipline, `is_first` lets a decaying queue come nearer to rest.
+    /// empty, so that another class may be served. `is_first` permits a decaying queue to decay
+    /// further, once for each packet that leaves the discipline.
     pub(super) fn take(
         &mut self,
         now: Instant,
@@ -285,7 +286,7 @@ impl<D: Datagram> Tin<D> {
         }
     }
 
-    /// A queue was found empty: it decays, or leaves the rotation.
+    /// Handles a queue that was found empty: it decays, or leaves the rotation.
     fn retire(&mut self, now: Instant, at: u16) {
         let queue = &mut self.queues[usize::from(at)];
         queue.cobalt.runs_empty(now, &self.parameters);
@@ -303,7 +304,7 @@ impl<D: Datagram> Tin<D> {
         }
     }
 
-    /// The packet that DRR++ serves next.
+    /// Returns the packet that DRR++ serves next.
     pub(super) fn head(&self) -> Option<(Instant, &D)> {
         let in_order = self.new.iter().chain(&self.old).map(|at| &self.queues[usize::from(*at)]);
         let mut waiting: Vec<(&Queue<D>, i64)> = Vec::new();
@@ -325,12 +326,12 @@ impl<D: Datagram> Tin<D> {
         self.next = if self.next < now { self.next + taken } else { self.next.max(now + taken) };
     }
 
-    /// The octets of the longest queue.
+    /// Returns the octets of the longest queue.
     pub(super) fn longest(&self) -> Bytes {
         self.queues.iter().map(|queue| queue.waiting.bytes()).max().unwrap_or(Bytes::ZERO)
     }
 
-    /// Removes the head of the longest queue, which is told so.
+    /// Removes the head of the longest queue, and records the overflow in its AQM.
     pub(super) fn drop_from_longest(&mut self, now: Instant) -> Option<(Instant, D)> {
         let queue = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes())?;
         let dropped = queue.waiting.pop()?;
@@ -349,8 +350,8 @@ impl<D: Datagram> Tin<D> {
 }
 
 impl<D: Datagram> Queue<D> {
-    /// The next packet that COBALT admits. The last one in the queue may be marked, but is not
-    /// dropped.
+    /// Returns the next packet that COBALT admits. The last one in the queue may be marked, but is
+    /// not dropped.
     fn next_admitted(
         &mut self,
         now: Instant,

@@ -16,7 +16,7 @@ fn queue() -> DualPi2<Packet> {
     Config::default().discipline(draws())
 }
 
-/// A queue whose base probability stays what it is.
+/// Returns a queue with a constant base probability.
 fn with_base(base: f64) -> DualPi2<Packet> {
     let mut queue = queue();
     (queue.controller.base, queue.controller.next) = (base, Instant::FAR_FUTURE);
@@ -54,8 +54,8 @@ fn classic_traffic_that_does_not_respond_is_cut_to_the_rate_at_the_target_delay(
 
 #[test]
 fn scalable_traffic_that_does_not_respond_is_dropped_in_overload() {
-    // Marks do not slow it down: p'² drops what exceeds the rate once every packet is marked (RFC
-    // 9332, §4.2.3.1).
+    // Marks do not slow it down: p'² drops the excess over the rate once every packet is marked
+    // (RFC 9332, §4.2.3.1).
     let (dropped, _) = equilibrium(queue(), 1.5, scalable());
     assert!((dropped - 1.0 / 3.0).abs() < 0.005, "{dropped}");
 }

@@ -1,4 +1,4 @@
-//! The order of service, and who loses packets.
+//! The order of service, and which flows lose packets.
 
 use super::*;
 use crate::queue::sample::{Packet, data, draws};
@@ -46,8 +46,8 @@ fn a_flow_that_ran_empty_is_not_new_again_while_others_wait() {
     let mut queue = queue(Config::default());
     fill(&mut queue, ms(0), 1, 1500, 20);
     assert_eq!(served(&mut queue, ms(0), 2), [1, 1]);
-    // RFC 8290, §4.2: it moves to the old list when it is found empty, so each of its packets waits
-    // for a turn of flow 1 then.
+    // RFC 8290, §4.2: it moves to the old list when it is found empty, so each of its packets then
+    // waits for a turn of flow 1.
     let mut order = Vec::new();
     for _ in 0..4 {
         fill(&mut queue, ms(0), 2, 1500, 1);

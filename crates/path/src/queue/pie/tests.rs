@@ -1,4 +1,4 @@
-//! The controller by hand, and its equilibrium.
+//! The controller, compared with values computed by hand, and its equilibrium.
 
 use super::*;
 use crate::queue::sample::{Packet, data, draws};
@@ -31,7 +31,7 @@ fn an_idle_queue_forgets_the_probability() {
     assert_eq!(controller.next, us(15_000 * 2001));
 }
 
-/// Runs a queue that is served every millisecond and offered `load` packets in that time; returns
+/// Runs a queue that is served every millisecond and offered `load` packets in that time. Returns
 /// the share of drops and the mean delay in milliseconds over the last 100 of 200 seconds.
 pub(crate) fn equilibrium(mut queue: impl Discipline<Packet>, load: f64, packet: Packet) -> (f64, f64) {
     let (mut tally, mut offered, mut owed) = (Tally::new(), 0u64, 0.0);
@@ -63,7 +63,7 @@ pub(crate) fn equilibrium(mut queue: impl Discipline<Packet>, load: f64, packet:
 #[test]
 fn a_load_that_does_not_respond_is_cut_to_the_rate_at_the_target_delay() {
     for load in [1.05, 1.25, 1.5] {
-        // What exceeds the rate must be dropped: 1 − 1/load. The controller is at rest only where
+        // The excess over the rate must be dropped: 1 − 1/load. The controller is at rest only if
         // the delay is the target.
         let (dropped, delay) = equilibrium(Config::default().discipline(draws()), load, data(1500));
         assert!((dropped - (1.0 - 1.0 / load)).abs() < 0.005, "load {load}: {dropped}");

@@ -1,4 +1,4 @@
-//! Decision by decision against the kernel's own `cake_ack_filter`, which `validation/linux/cake`
+//! Compares each decision with the kernel's own `cake_ack_filter`, which `validation/linux/cake`
 //! builds as a program.
 
 use super::*;
@@ -10,7 +10,7 @@ const PACKETS: u32 = 20_000;
 /// Octets of a segment.
 const SEGMENT: u32 = 1_000;
 
-/// What both are asked, and what we answer.
+/// The inputs for both, and the decisions of this implementation.
 struct Run {
     asked: String,
     ours: String,
@@ -36,7 +36,7 @@ fn run(aggressive: bool, seed: u64) -> Run {
     run
 }
 
-/// A segment, whose size stands for its identity, and its text for the kernel.
+/// Returns a segment, whose size identifies it, and its text for the kernel.
 fn segment(stream: &mut Stream, id: u32) -> (Packet, String) {
     let flow = stream.below(4) as u32;
     let mut edge = |from: u32, count: u64| from.wrapping_add(SEGMENT * stream.below(count) as u32);
@@ -82,7 +82,7 @@ fn segment(stream: &mut Stream, id: u32) -> (Packet, String) {
     (Packet { header: Some(header), flow, ..data(id.into()) }, text)
 }
 
-/// By name.
+/// The cases by name.
 const CASES: [(&str, bool); 2] = [("filter", false), ("aggressive", true)];
 
 /// FNV-1a of 64 bits.
@@ -90,15 +90,14 @@ fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Digests of what the code of Linux 6.12.117 answered: of the output of `replay` for the same
-/// questions.
+/// Digests of the output of `replay` in Linux 6.12.117 for the same inputs.
 const KERNEL: [u64; 2] = [0x2c6f_fe30_9d36_b072, 0x704f_fa1f_415b_a09d];
 
 #[test]
 fn decisions_are_those_of_the_kernel() {
     for ((name, aggressive), kernel) in CASES.into_iter().zip(KERNEL) {
         let found = digest(&run(aggressive, 0).ours);
-        assert_eq!(found, kernel, "{name}: `make -C validation/linux/cake run` shows where they part");
+        assert_eq!(found, kernel, "{name}: `make -C validation/linux/cake run` shows where they differ");
     }
 }
 
