@@ -88,8 +88,8 @@ def test_connections_that_resume(tmp_path):
     assert times["nothing"] == times["other path"], "a round trip that is not confirmed lets nobody jump"
     # More than two bandwidth-delay products do not fit path and queue.
     assert mean(runs, "lost", saved="16 BDP") > 100 > mean(runs, "lost", saved="nothing")
-    beside = module.summary(module.load_sweep(bench.folder / module.COMPANY))
-    assert mean(beside, "lost", company="beside BBR", saved="4 BDP") > mean(beside, "lost", company="beside BBR", saved="nothing")
+    beside = module.summary(module.load_sweep(bench.folder / module.COMPETING))
+    assert mean(beside, "lost", competing="beside BBR", saved="4 BDP") > mean(beside, "lost", competing="beside BBR", saved="nothing")
 
 
 def test_receive_timestamps(tmp_path):
@@ -110,9 +110,9 @@ def test_every_variant_is_a_scenario():
     load_every_variant("quic_ack_rate", "path.toml", ("conditions.toml", "controllers.toml", "requests.toml", "grid.toml"))
     load_every_variant("quic_reordering", "path.toml", ("controllers.toml", "requests.toml", "lateness.toml", "thresholds.toml"))
     load_every_variant(
-        "quic_careful_resume", "path.toml", ("paths.toml", "sizes.toml", "company.toml", "satellite.toml", "vdsl.toml")
+        "quic_careful_resume", "path.toml", ("paths.toml", "sizes.toml", "competing.toml", "satellite.toml", "vdsl.toml")
     )
     receive = ("controllers.toml", "requests.toml", "returns.toml", "timestamps.toml")
     load_every_variant("quic_receive_timestamps", "path.toml", receive)
-    load_every_variant("l4s_thinning", "path.toml", ("company.toml", "thinning.toml"))
+    load_every_variant("l4s_thinning", "path.toml", ("competing.toml", "thinning.toml"))
     load_every_variant("accecn_filtering", "path.toml", ("echoes.toml", "filters.toml"))

@@ -14,7 +14,7 @@ from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study l4s_thinning"
 SCENARIO, SWEEP = "path.toml", "thinning"
-BY = ["company", "thinning"]
+BY = ["competing", "thinning"]
 ALONE, BESIDE, EVERY_2 = "alone", "beside CUBIC", "every 2"
 QUICK = "thinning.toml:every 2,TACK"
 SHORTER = {"duration": "12s", "measure.from": "6s"}
@@ -22,7 +22,7 @@ SHORTER = {"duration": "12s", "measure.from": "6s"}
 
 def run(bench: Bench) -> SweepResult:
     """Each way to thin, alone and beside CUBIC."""
-    axes = {"company": bench.variants("company.toml"), "thinning": bench.variants(QUICK if bench.quick else "thinning.toml")}
+    axes = {"competing": bench.variants("competing.toml"), "thinning": bench.variants(QUICK if bench.quick else "thinning.toml")}
     return bench.sweep(SCENARIO, SWEEP, axes, set=SHORTER if bench.quick else {})
 
 
@@ -57,8 +57,8 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     result = run(bench)
     runs = summary(result)
 
-    def values(column: str, company: str, thinning: str) -> list[float]:
-        return runs.filter(pl.col("company") == company, pl.col("thinning") == thinning).sort("seed")[column].to_list()
+    def values(column: str, competing: str, thinning: str) -> list[float]:
+        return runs.filter(pl.col("competing") == competing, pl.col("thinning") == thinning).sort("seed")[column].to_list()
 
     beside = ratio_interval(values("goodput", BESIDE, EVERY_2), values("cubic", BESIDE, EVERY_2))
     tack = ratio_interval(values("goodput", ALONE, "TACK"), values("goodput", ALONE, EVERY_2))
@@ -85,7 +85,7 @@ def sections(bench: Bench) -> list[Section]:
         "law": ".2f",
         "srtt": ".1f",
     }
-    beside = pl.when(pl.col("company") != ALONE).then("cubic").alias("cubic")
+    beside = pl.when(pl.col("competing") != ALONE).then("cubic").alias("cubic")
     rows = mean_rows(runs.with_columns(beside), BY, shown)
     head = ["", "ACKs", "goodput [Mbps]", "CUBIC's", "queue [ms]", "ACKs ÷ data [%]", "marked [%]", "p·W/2", "sRTT [ms]"]
     listed = [[name, of.title, of.source] for name, of in bench.variants("thinning.toml").chosen.items()]
@@ -104,10 +104,10 @@ def sections(bench: Bench) -> list[Section]:
 
 def _bars(runs: pl.DataFrame) -> go.Figure:
     figure = go.Figure()
-    for company, ink in zip((ALONE, BESIDE), COLOURS, strict=False):
-        own = intervals(runs.filter(pl.col("company") == company), BY, "goodput")
+    for competing, ink in zip((ALONE, BESIDE), COLOURS, strict=False):
+        own = intervals(runs.filter(pl.col("competing") == competing), BY, "goodput")
         figure.add_bar(
-            x=own["thinning"], y=own["mean"], name=company, marker={"color": ink}, error_y=error_bars(half_widths(own)),
+            x=own["thinning"], y=own["mean"], name=competing, marker={"color": ink}, error_y=error_bars(half_widths(own)),
             hovertemplate="%{x}: %{y:.2f} Mbps",
         )  # fmt: skip
     figure.update_yaxes(title_text="goodput of Prague [Mbps]", rangemode="tozero")

@@ -12,13 +12,13 @@ from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study quic_careful_resume"
 SCENARIO = "path.toml"
-SATELLITE, VDSL, COMPANY = "satellite", "vdsl", "company"
+SATELLITE, VDSL, COMPETING = "satellite", "vdsl", "competing"
 ROUND_TRIP = {SATELLITE: 0.630, VDSL: 0.020}
 """Of the empty path, in seconds."""
 NOTHING, SAME, QUARTER, SIXTEENTH = "nothing", "1 BDP", "4 BDP", "16 BDP"
 SIZE = "1 MB"
 ALONE, BESIDE = "alone", ("beside CUBIC", "beside BBR")
-BY = ["path", "size", "saved", "company"]
+BY = ["path", "size", "saved", "competing"]
 BASELINE = {"saved": NOTHING}
 
 
@@ -26,19 +26,19 @@ def run(bench: Bench) -> dict[str, SweepResult]:
     """Each size with what was saved, over both paths; and a download of 1 MB beside another over the satellite."""
     sizes = bench.variants(f"sizes.toml:{SIZE}" if bench.quick else "sizes.toml")
 
-    def sweep(name: str, path: str, company: str) -> SweepResult:
+    def sweep(name: str, path: str, competing: str) -> SweepResult:
         axes = {
             "path": bench.variants(f"paths.toml:{path}"),
             "saved": bench.variants(f"{path}.toml"),
-            "size": sizes if company == ALONE else bench.variants(f"sizes.toml:{SIZE}"),
-            "company": bench.variants(f"company.toml:{company}"),
+            "size": sizes if competing == ALONE else bench.variants(f"sizes.toml:{SIZE}"),
+            "competing": bench.variants(f"competing.toml:{competing}"),
         }
         return bench.sweep(SCENARIO, name, axes)
 
     return {
         SATELLITE: sweep(SATELLITE, SATELLITE, ALONE),
         VDSL: sweep(VDSL, VDSL, ALONE),
-        COMPANY: sweep(COMPANY, SATELLITE, ",".join(BESIDE)),
+        COMPETING: sweep(COMPETING, SATELLITE, ",".join(BESIDE)),
     }
 
 
@@ -60,8 +60,8 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """Gains, what a retreat costs in round trips, and what others lose, for 1 MB."""
     results = run(bench)
 
-    def values(sweep: str, saved: str, column: str = "time", company: str = ALONE) -> list[float]:
-        own = summary(results[sweep]).filter(pl.col("size") == SIZE, pl.col("saved") == saved, pl.col("company") == company)
+    def values(sweep: str, saved: str, column: str = "time", competing: str = ALONE) -> list[float]:
+        own = summary(results[sweep]).filter(pl.col("size") == SIZE, pl.col("saved") == saved, pl.col("competing") == competing)
         return own.sort("seed")[column].to_list()
 
     found = {}
@@ -71,11 +71,11 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         for factor, saved in (("4", QUARTER), ("16", SIXTEENTH)):
             pairs = zip(values(path, saved), values(path, NOTHING), strict=True)
             found[f"{path}_{factor}"] = Measure([(own - other) / ROUND_TRIP[path] for own, other in pairs], command)
-    for company in BESIDE:
+    for competing in BESIDE:
         for factor, saved in (("1", SAME), ("4", QUARTER), ("16", SIXTEENTH)):
-            resumed, fresh = (values(COMPANY, one, "other", company) for one in (saved, NOTHING))
-            name = f"{company.removeprefix('beside ').lower()}_{factor}"
-            found[name] = Measure.of(ratio_interval(resumed, fresh), [results[COMPANY].rerun])
+            resumed, fresh = (values(COMPETING, one, "other", competing) for one in (saved, NOTHING))
+            name = f"{competing.removeprefix('beside ').lower()}_{factor}"
+            found[name] = Measure.of(ratio_interval(resumed, fresh), [results[COMPETING].rerun])
     return found
 
 
@@ -103,8 +103,8 @@ def sections(bench: Bench) -> list[Section]:
     head = ["path", "size", "saved", "time [s]", "packets lost"]
     shown = {"time": "±2", "lost": ".0f"}
     rows = [row for result in paths for row in mean_rows(summary(result), head[:3], shown)]
-    beside = summary(load_sweep(bench.folder / COMPANY))
-    others = mean_rows(beside, ["company", "saved"], {"other": "±2", "time": ".1f", "lost": ".0f"})
+    beside = summary(load_sweep(bench.folder / COMPETING))
+    others = mean_rows(beside, ["competing", "saved"], {"other": "±2", "time": ".1f", "lost": ".0f"})
     listed = [
         [path, name, of.title, of.source]
         for path in (SATELLITE, VDSL)
