@@ -125,7 +125,7 @@ def test_strategies_of_a_file(tmp_path):
     (tmp_path / "mine.py").write_text((tmp_path / "mine.py").read_text().replace(">= 3", ">= 2"))
     assert acklab("sweep", EXPERIMENT, "--strategy", place, *sets, *grid).returncode == 0
     assert len(PackedStore(LocalPlace(tmp_path / "out")).done()) == 2, "another file makes another point"
-    assert "found no class 'Other', it has EveryThird" in refused(
+    assert "found no class 'Other', expected one of: EveryThird" in refused(
         "run", EXPERIMENT, "--strategy", f"{tmp_path / 'mine.py'}:Other"
     )
     (tmp_path / "broken.py").write_text("x = 1\nraise ValueError('why')\n")

@@ -153,7 +153,7 @@ COMMANDS = [
     strategy("gone.py:A", "gone.py: cannot read the strategy: No such file"),
     strategy("folder.py:A", "folder.py: cannot read the strategy: Is a directory"),
     strategy("endless.py:A", "endless.py: found more than 64 MiB, expected a class in Python"),
-    strategy("plain.py:B", "plain.py: found no class 'B', it has A"),
+    strategy("plain.py:B", "plain.py: found no class 'B', expected one of: A"),
     strategy("broken.py:A", "broken.py: line 2: ValueError: why"),
     strategy("syntax.py:A", "syntax.py: line 2: SyntaxError"),
     strategy("nul.py:A", "nul.py: SyntaxError: source code string cannot contain null bytes"),

@@ -101,7 +101,7 @@ def test_what_is_malformed_is_a_mistake(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nowhere.pkt",), "nowhere.pkt: found no such file"),
+        (("nowhere.pkt",), "nowhere.pkt: no such file"),
         ((LOSS, "--preset", "bsd"), 'preset: found "bsd", expected linux, ns3, rfc or kernel'),
         ((LOSS, "--set", "flow.0.sack=perhaps"), "flow.0.sack"),
         ((LOSS, "--scenario", "studies/wifi_capacity/nowhere.toml"), "nowhere.toml"),

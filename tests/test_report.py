@@ -81,7 +81,7 @@ def test_a_document_survives_a_round_trip(tmp_path):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (["format"], 2, "format: found 2, expected 1, which this version reads"),
+        (["format"], 2, "format: found 2, expected 1"),
         (["title"], None, "title: found None, expected text"),
         (["seeds"], "three", "seeds: found 'three', expected a whole number"),
         (["colour"], "red", "colour: found no such key"),
@@ -245,7 +245,7 @@ def test_figures_in_view_are_drawn_when_the_page_has_loaded(tmp_path: Path):
 @needs_a_browser
 def test_a_telephone_shows_whole_legends_below_their_figures_and_all_numbers(tmp_path: Path):
     uses = ("data", "transport_ack", "link_ack", "compressed_ack", "interframe_space", "backoff", "collision", "lost", "idle")
-    shares = Figure(figures.air_shares({"cell": dict.fromkeys(uses, 1 / 9)}), "Use of the air")
+    shares = Figure(figures.air_shares({"cell": dict.fromkeys(uses, 1 / 9)}), "Airtime by use")
     table = Table(["metric", "unit", "down"], [["mean_return_utilization_l1", "packets", "12 345"]], "Flows")
     page = tmp_path / "report.html"
     page.write_text(render([replace(DOCUMENT, sections=(Section("Figures", items=[shares, table]),))]))
@@ -308,7 +308,7 @@ def test_the_report_of_a_run_shows_the_air(fake, scenario, tmp_path: Path):
     flows = run.flows.with_columns(mean_in_flight_l4=10.0)
     replace(run, tables={**run.tables, "flows": flows.to_arrow(), "air": air(10).to_arrow()}).save(tmp_path / "run")
     html = write_report(tmp_path / "run").read_text()
-    assert "<figcaption>On the air</figcaption>" in html
+    assert "<figcaption>PPDUs on the air</figcaption>" in html
     dom = drawn_by_a_browser(tmp_path / "run" / "report.html")
     # Nine bars of data and the one that collided, which alone has a pattern.
     assert dom.count('class="point"') >= 19

@@ -142,7 +142,7 @@ def test_a_report_of_a_sweep_has_a_map_for_each_kind_of_flow():
     ]
     found = list(_over_grid(pl.concat(parts), ["a", "b", "c"], "goodput", "goodput [Mbps]"))
     assert [what for _, what in found] == [
-        "Mean goodput [Mbps] of the flows server → phone: mean over seeds with its interval of 95 %",
-        "Mean goodput [Mbps] of the flows phone → server, averaged over up to 2 flows of a run: mean over seeds with its interval of 95 %",
+        "Mean goodput [Mbps] of the flows server → phone: mean over seeds with its 95 % confidence interval",
+        "Mean goodput [Mbps] of the flows phone → server, averaged over up to 2 flows per run: mean over seeds with its 95 % confidence interval",
     ]
     assert [title.text for title in found[0][0].layout.annotations[:2]] == ["c 1", "c 2"]

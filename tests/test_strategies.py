@@ -482,7 +482,7 @@ def test_a_copy_of_a_strategy_elsewhere_reads_what_lies_beside_it(tmp_path):
 
 def test_a_sweep_refuses_strategies(tmp_path):
     with pytest.raises(
-        acklab.UsageError, match=r"flow.0.ack.name: found the strategy 'mine', expected a built-in one: a sweep keeps"
+        acklab.UsageError, match=r"flow.0.ack.name: found the strategy 'mine', expected a built-in one: a sweep stores"
     ):
         acklab.sweep(scenario(ack=MINE), out=tmp_path, quiet=True)
     with pytest.raises(acklab.UsageError, match=r"flow.0.congestion.name: found the strategy 'mine'"):

@@ -1,25 +1,25 @@
-"""acklab: a laboratory for the acknowledgements of transport protocols.
+"""acklab: simulates, emulates and deploys the acknowledgements of transport protocols.
 
     import acklab
 
     result = acklab.run("experiment_55.toml", set={"flow.0.congestion": "newreno"})
-    result.flows                       # Polars; .to_pandas() and .to_arrow() give what you prefer
+    result.flows                       # Polars; .to_pandas() and .to_arrow() convert it
 
 run, load_result    one run, and its tables from a folder
 emulate             the same scenario in real time, with real packets
-inline              its path between two interfaces of this host
+inline              the path of a scenario between two interfaces of this host
 sweep, load_sweep   a grid of values times a set of seeds, on all cores
-check, schema       a scenario with every default filled in; what editors complete from
-new                 a commented scenario to begin with
-perf                transports measured in turns between two real hosts
-inspection          what a capture tells of connections and their path
+check, schema       a scenario with all defaults; the JSON Schema for editors
+new                 a commented scenario from a template
+perf                comparison of transports between two real hosts
+inspection          analysis of captured connections and their path
 fitting             the scenario of a captured path
-advice              which ACKs, controller and transport serve a path best
-packetdrill         scripts of packetdrill, played at the TCP of a scenario
-strategies          ACK policies, congestion controllers and rules of asking for ACKs of your own
+advice              the best ACKs, controller and transport for a path
+packetdrill         packetdrill scripts, run against the TCP of a scenario
+strategies          your own ACK policies, congestion controllers and ACK request rules
 statistics          means with intervals over seeds, fairness, distributions
 figures             Plotly figures in one style
-report              one HTML file that needs no network
+report              one HTML file that works offline
 studies             published numbers beside ours
 """
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __version__ = core.version()
 
-# What is imported when it is first used: each brings libraries that most programs need no more than one of.
+# Imported at first use: most programs need at most one of these modules and its libraries.
 _MODULES = ("advice", "figures", "fitting", "inspection", "packetdrill", "report", "statistics", "strategies", "studies")
 _NAMES = {
     "AckPolicy": "strategies",
@@ -70,10 +70,10 @@ _NAMES = {
 
 
 def check(scenario: Any, *, set: "Overrides" = (), base: Any = None) -> dict[str, Any]:
-    """Checks a scenario (file or dict) and returns it in full, with every preset resolved.
+    """Checks a scenario (file or dict) and returns it complete, with every preset resolved.
 
-    `base` is the folder that trace files are relative to, as in `run`: they are read. Raises ScenarioError for all that a run refuses, but for
-    the name of a strategy of your own.
+    `base` is the folder of relative trace files, as in `run`; the files are read. Raises
+    ScenarioError for everything that a run refuses, except for names of your own strategies.
     """
     from acklab.files import path_of
     from acklab.scenario import Source, overrides

@@ -6,7 +6,10 @@ from types import FrameType
 
 
 def main() -> None:
-    """Runs the command line. Its libraries take a while to import: Ctrl-C meanwhile ends the process without a traceback."""
+    """Runs the command line.
+
+    Its libraries are imported slowly: Ctrl-C meanwhile ends the process without a traceback.
+    """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
     from acklab.cli import main as command_line

@@ -1,11 +1,14 @@
-"""What the time on the air of Wi-Fi cells goes into."""
+"""Uses of the airtime of Wi-Fi cells."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 
 def by_use(airtime: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of the table `airtime` added up over the nodes of each cell: cell, use, time [ns] and share of the time."""
+    """Returns the rows of the table `airtime`, summed over the nodes of each cell.
+
+    They have cell, use, time [ns] and share of the time.
+    """
     sums: dict[tuple[str, str], dict[str, Any]] = {}
     for row in airtime:
         key = row["cell"], row["use"]

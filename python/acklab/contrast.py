@@ -1,7 +1,7 @@
-"""Differences and ratios between results: of runs, of sweeps, and of the points of one sweep.
+"""Differences and ratios between results: of runs, of sweeps, and of points of one sweep.
 
-Runs with the same seed share their random effects, so sweeps are compared seed by seed: the interval is that of the differences, or of the
-ratios, and is narrower than those of the two means.
+Runs with the same seed share their random effects, so sweeps are compared per seed. The interval is
+that of the differences, or of the ratios, and is narrower than those of the two means.
 """
 
 import math
@@ -39,14 +39,17 @@ SHORT = (
     "jain_throughput_l4",
     "agg_retransmissions_l4",
 )
-"""Metrics that are compared unless others are asked for."""
-_MOST_ROWS = 20_000
-"""Rows of flows beyond which nothing is looked for that merely would be good to know."""
+"""Metrics that are compared by default."""
+_MAX_ROWS = 20_000
+"""Maximum number of rows of flows for optional searches."""
 OF_SWEEPS = ("mean_throughput_l7", "mean_srtt_l4", "total_acks_sent_l4", "total_retransmissions_l4")
 
 
 def contrast_rows(rows: Mapping[str, Mapping[str, Any]], units: Mapping[str, str], only: Sequence[str], caption: str) -> Table:
-    """The same row of a table in several runs, the first of which the others are compared with: values, differences and ratios."""
+    """Returns the same row of a table in several runs: values, differences and ratios.
+
+    The first run is the reference.
+    """
     (first, reference), *others = rows.items()
     head = ["metric", "unit", first]
     for label, _ in others:
@@ -66,7 +69,7 @@ def contrast_rows(rows: Mapping[str, Mapping[str, Any]], units: Mapping[str, str
 
 
 def _against(value: object, reference: object) -> tuple[str, str]:
-    """The difference and the ratio, as text."""
+    """Returns the difference and the ratio as text."""
     if not isinstance(value, int | float) or not isinstance(reference, int | float):
         return "–", "–"
     difference = value - reference
@@ -74,7 +77,7 @@ def _against(value: object, reference: object) -> tuple[str, str]:
 
 
 def run_columns(results: Mapping[str, "Result"], relative_to: str) -> dict[str, "Result"]:
-    """The results with the one to which the others are relative first. Raises UsageError if it is none of them."""
+    """Returns the results with the reference first. Raises UsageError if it is missing."""
     if not relative_to:
         return dict(results)
     if relative_to not in results:
@@ -83,9 +86,11 @@ def run_columns(results: Mapping[str, "Result"], relative_to: str) -> dict[str, 
 
 
 def contrast_sweeps(sweeps: Mapping[str, "SweepResult"], only: Sequence[str], relative_to: str) -> list[Table]:
-    """Sweeps over the same axes, seed by seed: a row for each point of the grid and kind of flow, a table for each metric.
+    """Compares sweeps over the same axes, per seed.
 
-    Raises UsageError for sweeps that have no axis, point or seed in common.
+    There is a table per metric, and a row per point of the grid and kind of flow.
+
+    Raises UsageError for sweeps without a common axis, point or seed.
     """
     labels = [relative_to or next(iter(sweeps)), *(label for label in sweeps if label != (relative_to or next(iter(sweeps))))]
     if labels[0] not in sweeps:
@@ -93,14 +98,14 @@ def contrast_sweeps(sweeps: Mapping[str, "SweepResult"], only: Sequence[str], re
     axes = [name for name in sweeps[labels[0]].columns.values() if all(name in one.columns.values() for one in sweeps.values())]
     for label, one in sweeps.items():
         if own := [name for name in one.columns.values() if name not in axes]:
-            raise UsageError(f"{label}: found the axis {own[0]!r}, which not all sweeps have; expected the same axes")
+            raise UsageError(f"{label}: found the axis {own[0]!r}, which is missing from other sweeps; expected the same axes")
     frames = {label: _with_kinds(sweeps[label]) for label in labels}
     units = sweeps[labels[0]].units("flows")
     tables = []
     for metric in _metrics(frames.values(), only):
         values = {label: _values(frame, [*axes, "kind"], metric) for label, frame in frames.items()}
         if not any(key in values[labels[0]] for label in labels[1:] for key in values[label]):
-            raise UsageError("found no point of the grid that the sweeps have in common")
+            raise UsageError("found no common point of the sweeps' grids")
         rows = []
         for key, reference in values[labels[0]].items():
             row = [*map(str, key), mean_of(reference)]
@@ -115,7 +120,10 @@ def contrast_sweeps(sweeps: Mapping[str, "SweepResult"], only: Sequence[str], re
 
 
 def contrast_within(sweep: "SweepResult", relative_to: str, only: Sequence[str]) -> list[Table]:
-    """Each point of a sweep relative to that of the same grid with one axis at the value of `relative_to`, such as `congestion=newreno`."""
+    """Compares each point of a sweep with the same point at one value of an axis.
+
+    `relative_to` is the axis and the value, such as `congestion=newreno`.
+    """
     axes = {name: key for key, name in sweep.columns.items()}
     axis, equals, held = relative_to.partition("=")
     name = axis if axis in axes else sweep.columns.get(axis, "")
@@ -126,7 +134,7 @@ def contrast_within(sweep: "SweepResult", relative_to: str, only: Sequence[str])
         )
     frame = _with_kinds(sweep)
     held_axis = sweep.grid.axes[axes[name]]
-    # A column has numbers where the grid has numbers with a unit.
+    # A column has numbers if the grid has numbers with a unit.
     choices = dict(zip(map(str, AxisColumn.of(held_axis).values), held_axis.choices, strict=True))
     if held not in choices.values():
         raise UsageError(f"--relative-to {name}: found {held!r}, expected one of {', '.join(choices.values())}")
@@ -149,9 +157,12 @@ def contrast_within(sweep: "SweepResult", relative_to: str, only: Sequence[str])
 
 
 def unchanged_axes(sweep: "SweepResult") -> list[str]:
-    """Axes of the grid whose values made no difference: every flow has the same numbers at all of them. Of a large sweep, none is looked for."""
+    """Returns the axes of the grid without an effect: every flow has equal numbers for all values.
+
+    Large sweeps are not searched.
+    """
     frame = sweep.flows if sweep.columns else pl.DataFrame()
-    if not 0 < frame.height <= _MOST_ROWS:
+    if not 0 < frame.height <= _MAX_ROWS:
         return []
     axes = list(sweep.columns.values())
     measured = [name for name in frame.columns if is_metric(name)]
@@ -169,12 +180,12 @@ def unchanged_axes(sweep: "SweepResult") -> list[str]:
 
 
 def mean_of(by_seed: Mapping[Any, float]) -> str:
-    """The mean over seeds with half of its interval, as text."""
+    """Returns the mean over seeds with its half-width, as text."""
     return _text(mean_interval(by_seed.values()))
 
 
 def _paired(own: Mapping[Any, float], reference: Mapping[Any, float]) -> tuple[str, str]:
-    """Difference and ratio, seed by seed, with their intervals."""
+    """Returns difference and ratio per seed, with their intervals."""
     seeds = [seed for seed in own if seed in reference]
     difference = mean_interval(own[seed] - reference[seed] for seed in seeds)
     ratio = ratio_interval([own[seed] for seed in seeds], [reference[seed] for seed in seeds])
@@ -190,7 +201,7 @@ def _text(interval: Interval, signed: bool = False) -> str:
 
 
 def _bounds(interval: Interval) -> str:
-    """A ratio, whose interval is not symmetric."""
+    """Returns a ratio as text. Its interval is not symmetric."""
     if math.isnan(interval.mean):
         return "–"
     bounds = "" if math.isnan(interval.low) else f" ({interval.low:.3f} … {interval.high:.3f})"
@@ -198,7 +209,10 @@ def _bounds(interval: Interval) -> str:
 
 
 def _with_kinds(sweep: "SweepResult") -> pl.DataFrame:
-    """The flows of a sweep with a column `kind`: their name without its number, by which like flows belong together, or all of it."""
+    """Returns the flows of a sweep with a column `kind`.
+
+    A kind is the name of like flows without their number, or the whole name.
+    """
     flows = sweep.flows
     if flows["flow"].n_unique() == 1:
         return flows.with_columns(kind=pl.lit(""))
@@ -208,7 +222,10 @@ def _with_kinds(sweep: "SweepResult") -> pl.DataFrame:
 
 
 def _values(frame: pl.DataFrame, by: Sequence[str], metric: str) -> dict[tuple[Any, ...], dict[Any, float]]:
-    """By combination of the columns `by`, the value of each seed, averaged over like flows of a run."""
+    """Returns the value per seed by combination of the columns `by`.
+
+    Like flows of a run are averaged.
+    """
     values: dict[tuple[Any, ...], dict[Any, float]] = {}
     for row in per_run(frame, by, metric, "mean").iter_rows(named=True):
         if row[metric] is not None:
@@ -227,11 +244,13 @@ def _metrics(frames: Iterable[pl.DataFrame], only: Sequence[str]) -> list[str]:
 
 def _caption(metric: str, units: Mapping[str, str]) -> str:
     unit = f" [{units[metric]}]" if units.get(metric) else ""
-    return f"{metric}{unit}: of one flow, mean over seeds ± half of the interval of 95 %; differences and ratios seed by seed"
+    return (
+        f"{metric}{unit}: per flow, mean ± half-width of the 95 % confidence interval over seeds; differences and ratios per seed"
+    )
 
 
 def _without_kinds(table: Table) -> Table:
-    """The table without the column of kinds of flows, if all are of one kind."""
+    """Returns the table without the column of kinds of flows, if there is only one kind."""
     place = list(table.head).index("flows")
     if any(row[place] for row in table.rows):
         return table

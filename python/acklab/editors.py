@@ -1,8 +1,8 @@
-"""The schema of scenarios as editors need it.
+"""The schema of scenarios for editors.
 
-Of a table with variants, JSON Schema's `oneOf` lets a validator say only that none of them fits. Here the key that chooses the variant is
-checked first and then the table against that variant alone, so that a message names the key that is wrong; the keys of all variants are
-offered.
+For a table with variants, JSON Schema's `oneOf` lets a validator report only that none fits. Here
+the key that selects the variant is checked first, and then the table against that variant alone, so
+that a message names the wrong key. The keys of all variants are offered.
 """
 
 from typing import Any
@@ -11,9 +11,10 @@ Schema = dict[str, Any]
 
 
 def for_editors(schema: Schema) -> Schema:
-    """The same schema with its variants told apart by the key that chooses them.
+    """Returns the schema with its variants distinguished by the key that selects them.
 
-    The settings of a flow's transport may stand among the keys of the flow: there, a key takes the names that it takes for any transport.
+    The settings of a flow's transport may be among the keys of the flow. There, a key accepts the
+    names that it has for any transport.
     """
     changed: Schema = _dispatch(schema)
     flow, flat = schema["properties"]["flow"]["items"]["properties"], changed["properties"]["flow"]["items"]["properties"]
@@ -42,7 +43,7 @@ def _dispatch(schema: Any) -> Any:
 
 
 def _tag(variant: Schema) -> str | None:
-    """The key whose value is fixed in a variant."""
+    """Returns the key whose value is fixed in a variant."""
     return next((name for name, value in variant.get("properties", {}).items() if "const" in value), None)
 
 
@@ -52,12 +53,12 @@ def _dispatched(schema: Schema, tag: str, tagged: list[tuple[str, Schema]], othe
     offered: dict[str, Schema] = {}
     for _, variant in tagged:
         for name, value in variant["properties"].items():
-            # The rules below check it; here it is only offered, if the variants do not agree.
+            # The rules below check it. If the variants differ, it is only offered here.
             first = offered.setdefault(name, value)
             offered[name] = first if first == value else {"description": first.get("description", "")}
     offered[tag] = {"enum": names, "x-taplo": {"docs": {"enumValues": meanings}}}
     rest = {key: value for key, value in schema.items() if key != "oneOf"}
-    # A shorthand that is a table of its own names its only key.
+    # A shorthand that is a table names its only key.
     pairs = [other for other in others if other.get("type") == "object"]
     is_table = {"type": "object"}
     is_pair: Schema = {"anyOf": [{"required": other.get("required", [])} for other in pairs]} if pairs else {"not": {}}

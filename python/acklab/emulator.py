@@ -1,4 +1,4 @@
-"""One run in real time, with the packets of real applications and of the kernel's TCP."""
+"""One run in real time, with packets of real applications and of the kernel's TCP."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
 
 def idle_processors(name: str) -> str:
-    """One of `core.PROCESSORS`. Raises UsageError for another text."""
+    """Returns one of `core.PROCESSORS`. Raises UsageError for another text."""
     if name not in core.PROCESSORS:
         raise UsageError(f"processors: found {name!r}, expected one of: {', '.join(core.PROCESSORS)}")
     return name
@@ -22,22 +22,22 @@ def idle_processors(name: str) -> str:
 
 @dataclass(frozen=True)
 class Emulated(Result):
-    """The tables of an emulation, and whether they can be trusted.
+    """The tables of an emulation, and whether they are reliable.
 
-    In addition to the tables of a simulation there are the tables `timing` (how late packets were), `kernel` (its release and parameters) and, if the
-    scenario has any, `applications` (how each command ended).
+    Besides the tables of a simulation, there are `timing` (lateness of packets), `kernel` (its
+    release and parameters) and, if the scenario has any, `applications` (the end of each command).
     """
 
     reasons: tuple[str, ...] = ()
-    """Reasons why the results cannot be trusted; empty if they can."""
+    """Reasons why the results are unreliable; empty if they are reliable."""
     exit_status: int | None = None
     """The exit status of the command that was run with `at`."""
     stopped: float | None = None
-    """When it was stopped before its end, in seconds: the tables are of what was measured by then."""
+    """Time of an early stop, in seconds: the tables cover the time until then."""
 
     @property
     def is_trusted(self) -> bool:
-        """Whether all packets were delivered in time."""
+        """Returns whether all packets were delivered on time."""
         return not self.reasons
 
 
@@ -57,19 +57,24 @@ def emulate(
 ) -> Emulated:
     """Runs a scenario in real time and returns its tables.
 
-    Once `cancel` is cancelled it ends, and returns what was measured by then.
+    Once `cancel` is cancelled, stops and returns the results until then.
 
-    It takes as long as the scenario's duration, and needs root, or a user namespace that this process has entered by
-    `core.acquire_permission`, as the command line does.
+    The run lasts as long as the scenario. It requires root, or a user namespace that this process
+    has entered by `core.acquire_permission`, as the command line does.
 
-    The arguments are those of `acklab.run`. The output of applications is kept in the folder `outputs`, or nowhere. `at` is a node and a
-    command that uses the terminal, such as `("sta", ["curl", "http://{server}/"])`; the run ends when it ends. `watch` is given a sample of each second: rates, queues, round trips, ACKs,
-    airtime and lateness. `processors` is what idle processors do while it lasts: "awake" keeps them from halting where root may ask for that, "halt" lets them
-    halt, which saves power and makes packets later, and "auto" keeps them awake until the hypervisor takes more than 1 % of a second of one of them. `internet` is a node that leads to the networks of this machine: packets of IPv4 to addresses that no node has leave there, with
-    their addresses translated. It needs root, `nft`, and a machine that forwards packets.
+    The arguments are those of `acklab.run`. The output of applications is stored in the folder
+    `outputs`, if it is given. `at` is a node and a command that uses the terminal, such as `("sta",
+    ["curl", "http://{server}/"])`; the run ends with the command. `watch` receives a sample per
+    second: rates, queues, RTTs, ACKs, airtime and lateness. `processors` is the mode of idle
+    processors: "awake" keeps them from halting where root permits this; "halt" lets them halt,
+    which saves power and delays packets; "auto" keeps them awake until the hypervisor takes more
+    than 1 % of a second of one of them. `internet` is a node that connects to the networks of this
+    machine: IPv4 packets for addresses of no node leave there, with translated addresses. This
+    requires root, `nft`, and a machine that forwards packets.
 
-    Raises ScenarioError for a scenario that is refused or that asks the kernel's TCP for what it cannot do, RunError for a missing
-    permission and for a run that fails, Cancelled if `cancel` is cancelled before the window of measurement has begun.
+    Raises ScenarioError for a scenario that is refused or requires what the kernel's TCP does not
+    support, RunError for a missing permission and for a run that fails, Cancelled if `cancel` is
+    cancelled before the window of measurement.
     """
     if at is not None and not (isinstance(at, Sequence) and len(at) == 2 and isinstance(at[0], str)):
         raise UsageError(f'at: found {at!r}, expected a node and a command such as ("client", ["ping", "-c", "3", "{{server}}"])')
@@ -89,7 +94,7 @@ def emulate(
 
 
 def _folder(path: str | Path | None, what: str) -> Path | None:
-    """The folder, which exists from now on. Raises StoreError."""
+    """Returns the folder, and creates it if it is missing. Raises StoreError."""
     if path is None:
         return None
     from acklab.atomic import make_folder

@@ -19,7 +19,7 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
     "cake": {"discipline": "cake-ack-filter"},
     "cake-aggressive": {"discipline": "cake-ack-filter", "aggressive": True},
 }
-"""Queues with an ACK filter, by the names that `acklab inline --ack-filter` has for them."""
+"""Queues with an ACK filter, by their names in `acklab inline --ack-filter`."""
 
 THINNERS = ("scsc", "dhd", "unisoc")
 """Thinners with the rules of a driver, by their names in scenarios."""
@@ -42,14 +42,17 @@ def line(
     spacer: str | None = None,
     seed: int = 1,
 ) -> dict[str, Any]:
-    """The scenario of one link, "line", between two interfaces: "east" and "west".
+    """Returns the scenario of one link, "line", between two interfaces: "east" and "west".
 
-    Each text is a value for both directions, or two values with a slash between: from the first interface to the second, and back, such as "100Mbps/2Mbps".
-    `queue` is the limit of the queue, such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` is an interval and a quota, such as "5ms:10";
-    `thinner` is one of `THINNERS`, a number of ACKs and the longest time to hold one, such as "4:10ms", or "none"; `spacer` is "reconstruct", a rate of data such as
+    Each text is a value for both directions, or two values with a slash between: from the first
+    interface to the second, and back, such as "100Mbps/2Mbps". `queue` is the limit of the queue,
+    such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` is an interval and a
+    quota, such as "5ms:10"; `thinner` is one of `THINNERS`, a number of ACKs and the maximum time
+    to hold one, such as "4:10ms", or "none"; `spacer` is "reconstruct", a data rate such as
     "16Mbps", a time between ACKs such as "1ms", or "none".
 
-    Raises UsageError for three values, an unknown filter or thinner, and a filter without a rate or a gate, before which no ACK ever waits.
+    Raises UsageError for three values, for an unknown filter or thinner, and for a filter without a
+    rate or a gate, where no ACK ever waits.
     """
     directions: list[dict[str, Any]] = [{}, {}]
     for name, text in (("rate", rate), ("delay", delay), ("loss", loss)):
@@ -73,9 +76,7 @@ def line(
         discipline = _discipline(chosen, acks_first)
         if discipline["discipline"] != "fifo" and not {"rate", "gate"} & direction.keys():
             what = "--acks-first" if acks_first else "--ack-filter"
-            raise UsageError(
-                f"found {what} without --rate or --gate, expected one of them: without it no packet waits in a queue"
-            )
+            raise UsageError(f"found {what} without --rate or --gate, expected one of them: otherwise no packet waits in a queue")
         if limit is not None:
             discipline["limit"] = limit
         if discipline != {"discipline": "fifo"}:
@@ -89,7 +90,7 @@ def line(
 
 
 def _both(name: str, text: str | None) -> tuple[str | None, str | None]:
-    """The values of the two directions."""
+    """Returns the values of the two directions."""
     if text is None:
         return None, None
     parts = text.split("/")
@@ -124,7 +125,7 @@ def _spacer(text: str) -> dict[str, Any]:
     if text.endswith("s"):
         return {"rule": "interval", "interval": text}
     raise UsageError(
-        f"--spacer: found {text!r}, expected reconstruct, none, a rate of data such as 16Mbps, or a time between ACKs such as 1ms"
+        f"--spacer: found {text!r}, expected reconstruct, none, a data rate such as 16Mbps, or a time between ACKs such as 1ms"
     )
 
 
@@ -152,16 +153,21 @@ def inline(
     processors: str = "auto",
     method: str | None = None,
 ) -> Result:
-    """Puts the path of a scenario between two interfaces of this host, until the scenario's end or `cancel`, and returns its tables.
+    """Runs the path of a scenario between two interfaces of this host, and returns its tables.
 
-    The scenario has two entries `[[interface]]`; `interfaces` are other devices in their place. Needs root. `stands` is called once traffic takes the path, with
-    words for what forwards the traffic, how frames come from the kernel, and the priority of the thread that carries packets. `method` is how frames
-    come: "ring" (AF_PACKET with a ring in shared memory), "tap" (a TAP device), or the best that the system allows. The other arguments are those of
-    `acklab.emulate`.
+    It ends with the scenario or by `cancel`.
 
-    In addition to the tables of a simulation there are `interfaces` (what entered, left, was lost or bypassed the path), `inline` and `timing`.
+    The scenario has two entries `[[interface]]`; `interfaces` are other devices instead. Requires
+    root. `stands` is called once the path carries traffic, with descriptions of the forwarder, of
+    the source of frames, and of the priority of the thread. `method` is the source of frames:
+    "ring" (AF_PACKET with a ring in shared memory), "tap" (a TAP device), or by default the best
+    that the system allows. The other arguments are those of `acklab.emulate`.
 
-    Raises ScenarioError for a scenario that is refused or has no interfaces, RunError for a missing interface or permission.
+    Besides the tables of a simulation, there are `interfaces` (packets that entered, left, were
+    lost or bypassed the path), `inline` and `timing`.
+
+    Raises ScenarioError for a scenario that is refused or has no interfaces, RunError for a missing
+    interface or permission.
     """
     processors = idle_processors(processors)
     source = Source.of(scenario, None if base is None else path_of(base, "base"))

@@ -1,4 +1,4 @@
-"""Columns of the tables that are metrics, their better direction, and the format of their values."""
+"""Columns of the tables that are metrics, their better direction, and formats of values."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,10 @@ MORE, LESS = "more", "less"
 
 @dataclass(frozen=True)
 class Metric:
-    """One column of a table, as the core describes it. `better` is "more", "less" or "neither"; a ratio has no unit."""
+    """One column of a table, as described by the core.
+
+    `better` is "more", "less" or "neither"; a ratio has no unit.
+    """
 
     table: str
     name: str
@@ -24,13 +27,16 @@ class Metric:
 
 @cache
 def metrics() -> tuple[Metric, ...]:
-    """The columns of the tables of metrics, in their order."""
+    """Returns the columns of the tables of metrics, in their order."""
     return tuple(Metric(**described) for described in core.metrics())
 
 
 @cache
 def _better() -> dict[str, str]:
-    """The better direction of metrics that have one, by column. A column has the same meaning in every table."""
+    """Returns the better direction of metrics that have one, by column.
+
+    A column has the same meaning in every table.
+    """
     return {metric.name: metric.better for metric in metrics() if metric.better in (MORE, LESS)}
 
 
@@ -38,19 +44,28 @@ _STATISTICS = ("agg_", "cov_", "flow_completion", "jain_", "last_", "max_", "mea
 
 
 def is_metric(column: str) -> bool:
-    """Whether a column is a measurement and not a name or a setting: its name begins with a statistic."""
+    """Returns whether a column is a measurement, not a name or a setting.
+
+    Its name begins with a statistic.
+    """
     return column.startswith(_STATISTICS)
 
 
 def name_columns(columns: Sequence[str]) -> list[str]:
-    """The columns that name the rows of a table: the first, for nodes of Wi-Fi cells also the second; none in a table of one row."""
+    """Returns the columns that name the rows of a table.
+
+    These are the first, for nodes of Wi-Fi cells also the second; none in a table of one row.
+    """
     if columns[:2] == ["cell", "node"]:
         return ["cell", "node"]
     return [] if is_metric(columns[0]) else [columns[0]]
 
 
 def best(column: str, values: list[Any]) -> set[int]:
-    """Indices of the best values of a metric; none if the metric has no better direction or if all values are equal."""
+    """Returns indices of the best values of a metric.
+
+    None are best if the metric has no better direction or all values are equal.
+    """
     better = _better().get(column)
     numbers = [math.nan if value is None else float(value) for value in values]
     known = [number for number in numbers if not math.isnan(number)]
@@ -61,7 +76,7 @@ def best(column: str, values: list[Any]) -> set[int]:
 
 
 def written(value: Any) -> str:
-    """A value as text: two decimals or four significant digits, a dash for a missing value."""
+    """Returns a value as text: two decimals or four significant digits, a dash if it is missing."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, bool | str):

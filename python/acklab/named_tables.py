@@ -1,4 +1,4 @@
-"""Tables of results by name: those of a run, or those of a sweep over all its points."""
+"""Tables of results by name, of a run or of a sweep over all its points."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING
@@ -8,25 +8,28 @@ if TYPE_CHECKING:
 
 
 class NamedTables:
-    """Tables as properties. In a sweep each begins with the columns `point`, one for each key of the grid, and `seed`."""
+    """Tables as properties.
+
+    In a sweep, each begins with the columns `point`, one per key of the grid, and `seed`.
+    """
 
     @abstractmethod
     def table(self, name: str) -> "pl.DataFrame":
-        """A table as a Polars frame."""
+        """Returns a table as a Polars frame."""
 
     @property
     def flows(self) -> "pl.DataFrame":
-        """One row per flow: its settings and its metrics over the measurement window."""
+        """Returns one row per flow: its settings and its metrics over the measurement window."""
         return self.table("flows")
 
     @property
     def links(self) -> "pl.DataFrame":
-        """One row per direction of a link."""
+        """Returns one row per direction of a link."""
         return self.table("links")
 
     @property
     def stations(self) -> "pl.DataFrame":
-        """One row per node of a Wi-Fi cell, access point first: its metrics as a sender."""
+        """Returns one row per node of a Wi-Fi cell, access point first: its metrics as a sender."""
         return self.table("stations")
 
     @property
@@ -36,22 +39,28 @@ class NamedTables:
 
     @property
     def hack(self) -> "pl.DataFrame":
-        """One row per node of a Wi-Fi cell with TCP/HACK, access point first: ACKs carried in response frames, and their fate."""
+        """Returns one row per node of a Wi-Fi cell with TCP/HACK, access point first.
+
+        It counts ACKs carried in response frames, and their fate.
+        """
         return self.table("hack")
 
     @property
     def objects(self) -> "pl.DataFrame":
-        """One row per object of each page: its size, and when it was requested, begun and complete."""
+        """One row per object of each page: its size, and times of request, start and end."""
         return self.table("objects")
 
     @property
     def completions(self) -> "pl.DataFrame":
-        """One row per flow with copies of finite size and class of sizes: how many were complete, and percentiles of their times [s]."""
+        """Returns one row per flow with copies of finite size and class of sizes.
+
+        It has the number of complete copies, and percentiles of their times [s].
+        """
         return self.table("completions")
 
     @property
     def network(self) -> "pl.DataFrame":
-        """One row: sums and means over all flows and links."""
+        """Returns one row: sums and means over all flows and links."""
         return self.table("network")
 
     @property
@@ -76,7 +85,7 @@ class NamedTables:
 
     @property
     def packets(self) -> "pl.DataFrame":
-        """Each packet sent, retransmitted, received or acknowledged, by number."""
+        """Returns each packet sent, retransmitted, received or acknowledged, by number."""
         return self.table("packets")
 
     @property
@@ -86,7 +95,11 @@ class NamedTables:
 
     @property
     def decisions(self) -> "pl.DataFrame":
-        """Each decision of an ACK policy: when to acknowledge (after `delay` [ms] if later), why, and how much was unacknowledged."""
+        """Returns each decision of an ACK policy.
+
+        It has the time (after `delay` [ms] if later), the reason, and the amount of unacknowledged
+        data.
+        """
         return self.table("decisions")
 
     @property

@@ -1,4 +1,4 @@
-"""Display in notebooks: tables as HTML that follow the light or dark theme, and progress bars."""
+"""Display in notebooks: HTML tables that follow the light or dark theme, and progress bars."""
 
 import contextlib
 import time
@@ -17,11 +17,14 @@ _LONGEST = 60
 
 
 DRAWN = "<div class='acklab-figure'>"
-"""Where the figure of a page begins, for those who draw it in their own way."""
+"""Start of the figure in a page, for programs that draw it in another way."""
 
 
 def page(title: str, note: str, tables: Sequence[Table], below: str = "", figure: "go.Figure | None" = None) -> str:
-    """A heading, a line of provenance, tables, HTML below them, and a figure. The first table is open, the others on a click."""
+    """Returns a heading, a line of provenance, tables, HTML below them, and a figure.
+
+    The first table is open; the others open on a click.
+    """
     parts = [f"<div><b>{escape(title)}</b> <span style='opacity: .65'>{escape(note)}</span></div>"]
     for index, table in enumerate(tables):
         parts.append(
@@ -32,7 +35,10 @@ def page(title: str, note: str, tables: Sequence[Table], below: str = "", figure
 
 
 def html(table: Table) -> str:
-    """A table as HTML with best values in bold; a long table is cut and states the number of omitted rows."""
+    """Returns a table as HTML with best values in bold.
+
+    A long table is cut, with the number of omitted rows.
+    """
     cut = table.cut(_LONGEST)
     left = [("right" if table.is_number(place) else "left") for place in range(len(table.head))]
     head = "".join(
@@ -51,7 +57,7 @@ def html(table: Table) -> str:
 
 @contextlib.contextmanager
 def progress_bar(title: str) -> Iterator[Callable[["Progress"], None]]:
-    """A progress bar in the output of the cell, which is updated as runs finish."""
+    """Shows a progress bar in the output of the cell, which is updated as runs finish."""
     from IPython import display as shell
 
     show_html: Any = shell.display

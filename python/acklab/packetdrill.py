@@ -1,4 +1,4 @@
-"""Scripts of packetdrill, played at acklab's TCP."""
+"""packetdrill scripts, run against acklab's TCP."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from acklab.strategies import Strategies
 
 PRESETS = ("linux", "ns3", "rfc")
 KERNEL = "kernel"
-"""In place of a preset: the TCP of this machine's kernel."""
+"""Name of the TCP of this machine's kernel, instead of a preset."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that was not as a script expects it."""
+    """An expectation of a script that failed."""
 
     line: int
     expected: str
@@ -27,19 +27,19 @@ class Failure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What has become of a script."""
+    """The outcome of a script."""
 
     script: Path
     verdict: str
     """"passed", "failed", "out of scope" or "malformed"."""
     failures: tuple[Failure, ...]
     line: int | None
-    """The line for which it was not played, if it was not."""
+    """The line because of which it was skipped, if it was."""
     reason: str | None
-    """Why it was not played, if it was not."""
+    """The reason why it was skipped, if it was."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can write it."""
+        """Returns values that JSON supports."""
         failures = [{"line": failure.line, "expected": failure.expected, "found": failure.found} for failure in self.failures]
         refusal = None if self.line is None else {"line": self.line, "message": self.reason}
         return {"script": printable(self.script), "verdict": self.verdict, "failures": failures, "refusal": refusal}
@@ -54,27 +54,27 @@ def play(
     strategies: Strategies | None = None,
     tolerance_usecs: int | None = None,
 ) -> list[Verdict]:
-    """Plays scripts at the TCP of `preset`, or of the first flow over TCP of `scenario`.
+    """Runs scripts against the TCP of `preset`, or of the first TCP flow of `scenario`.
 
-    A folder stands for all scripts (`*.pkt`) in it and below it. `set` changes the scenario, such as `{"flow.0.congestion": "bbr"}`; without a
-    scenario it has one flow, which has the preset. What it says stands above the variables that scripts set. `tolerance_usecs` stands above
-    what scripts say.
+    A folder represents all scripts (`*.pkt`) in and below it. `set` changes the scenario, such as
+    `{"flow.0.congestion": "bbr"}`. The default scenario has one flow, with the preset. Its settings
+    override the variables of scripts. `tolerance_usecs` overrides the tolerances of scripts.
 
-    With the preset "kernel", scripts are played at the TCP of this machine's kernel, in real time, over a device in a network namespace. That
-    takes root or a user namespace (`core.acquire_permission`), and there is nothing to set.
+    With the preset "kernel", scripts run against the TCP of this machine's kernel, in real time,
+    over a device in a network namespace. This requires root or a user namespace
+    (`core.acquire_permission`), and accepts no settings.
 
-    Raises ScenarioError for a scenario that is refused, UsageError for a script that does not exist, RunError for one that cannot be read.
+    Raises ScenarioError for a scenario that is refused, UsageError for a missing script, RunError
+    for one that cannot be read.
     """
     if preset not in (*PRESETS, KERNEL):
         raise UsageError(f'preset: found "{preset}", expected {", ".join(PRESETS)} or {KERNEL}')
     if preset == KERNEL and (scenario is not None or set or strategies):
-        raise UsageError(
-            "preset: found kernel beside a scenario, settings or strategies, expected none of these, which a kernel does not take"
-        )
+        raise UsageError("preset: found kernel beside a scenario, settings or strategies, which a kernel does not support")
     source = None if scenario is None else Source.of(scenario)
     files = list(_files(scripts))
     if not files:
-        raise UsageError("found no script, expected files of packetdrill, *.pkt, or folders with them")
+        raise UsageError("found no script, expected packetdrill files, *.pkt, or folders with them")
     text, name = (None, f"preset {preset}") if source is None else (source.text, source.name)
     return [
         Verdict(
@@ -95,11 +95,11 @@ def _files(scripts: Iterable[str | Path]) -> Iterable[Path]:
         elif path.exists():
             yield path
         else:
-            raise UsageError(f"{printable(path)}: found no such file, expected a script of packetdrill or a folder with scripts")
+            raise UsageError(f"{printable(path)}: no such file, expected a packetdrill script or a folder with scripts")
 
 
 def by_folder(verdicts: Sequence[Verdict]) -> dict[Path, dict[str, int]]:
-    """How many scripts of each folder came to which verdict, folders in alphabetical order."""
+    """Returns the number of scripts per verdict by folder, in alphabetical order."""
     counts: dict[Path, dict[str, int]] = {}
     for verdict in sorted(verdicts, key=lambda verdict: verdict.script.parent):
         of_folder = counts.setdefault(verdict.script.parent, dict.fromkeys(("passed", "failed", "out of scope", "malformed"), 0))

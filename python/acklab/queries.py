@@ -1,4 +1,7 @@
-"""Questions in SQL about kept tables, which DuckDB answers. It reads the columns and the groups of rows that a question needs."""
+"""SQL queries of stored tables, executed by DuckDB.
+
+It reads only the columns and groups of rows that a query needs.
+"""
 
 import contextlib
 import re
@@ -14,13 +17,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 _INTERRUPTED = "Query interrupted"
-"""The message of the RuntimeError that DuckDB raises at Ctrl-C."""
+"""The message of DuckDB's RuntimeError at Ctrl-C."""
 
 
 def ask(sql: str, place: Place, tables: Mapping[str, Stamp | None]) -> "pl.DataFrame":
-    """The answer to a question. Each table is a view of its own name. Those that the question names are checked first, if they have stamps.
+    """Returns the result of a query. Each table is a view of the same name.
 
-    Raises UsageError for a question that DuckDB refuses or that yields no table, StoreError for a table that is damaged.
+    Tables in the query are verified first, if they have stamps.
+
+    Raises UsageError for a query that DuckDB refuses or that returns no table, StoreError for a
+    damaged table.
     """
     import duckdb
 
@@ -33,27 +39,30 @@ def ask(sql: str, place: Place, tables: Mapping[str, Stamp | None]) -> "pl.DataF
         try:
             relation = connection.sql(sql)
             if relation is None:
-                raise UsageError(f"query: found {sql!r}, expected one that yields a table")
+                raise UsageError(f"query: found {sql!r}, expected a query that returns a table")
             frame: pl.DataFrame = relation.pl()
         except (AcklabError, MemoryError):
             raise
         except Exception as error:
-            # DuckDB looks for signals itself, and reports Ctrl-C as a failure of the query.
+            # DuckDB handles signals itself, and reports Ctrl-C as a failure of the query.
             if isinstance(error, duckdb.InterruptException) or str(error) == _INTERRUPTED:
                 raise KeyboardInterrupt from None
-            # Besides what DuckDB refuses, there are values that Polars has no type for.
+            # Includes values of types that Polars does not support.
             raise UsageError(f"DuckDB refused the query: {error}") from error
     return frame
 
 
 def _named(sql: str, tables: Iterable[str]) -> set[str]:
-    """The tables that a question may read: those whose names occur in it, or all of them if it may compute a name (`query_table`)."""
+    """Returns the tables that a query may read: those whose names occur in it.
+
+    Returns all tables if the query may compute a name (`query_table`).
+    """
     text = sql.lower()
     return {name for name in tables if name.lower() in text or "query" in text}
 
 
 def _view(connection: "duckdb.DuckDBPyConnection", place: Place, name: str, stamp: Stamp | None, *, is_named: bool) -> None:
-    """Makes a table known to DuckDB. Raises StoreError for one that the question names and that is damaged."""
+    """Registers a table in DuckDB. Raises StoreError if the query names it and it is damaged."""
     import duckdb
     import pyarrow.dataset as ds
 
@@ -61,12 +70,14 @@ def _view(connection: "duckdb.DuckDBPyConnection", place: Place, name: str, stam
     full = place.name_of(file)
     is_read_by_duckdb = place.path is not None and is_utf8(full)
     if is_named and (stamp is None or not is_read_by_duckdb):
-        # What is checked is what is read: a store sends it once, and Arrow finds most damage where there is no stamp.
+        # The verified bytes are the bytes that are read: a store sends them once, and Arrow detects
+        # most damage without a stamp.
         connection.register(name, place.table(file, stamp))
         return
     if is_named and stamp is not None:
         place.verify(file, stamp)
-    # A table that the question does not name is there to be listed. If it is damaged, the question can do without.
+    # A table that the query does not name is registered for listings. The query succeeds even if it
+    # is damaged.
     with contextlib.nullcontext() if is_named else contextlib.suppress(duckdb.Error, OSError, ValueError):
         if is_read_by_duckdb:
             view, source = _quoted(name, '"'), _quoted(_literally(full), "'")
@@ -80,5 +91,5 @@ def _quoted(text: str, mark: str) -> str:
 
 
 def _literally(path: str) -> str:
-    """A path whose characters stand for themselves where DuckDB expects a pattern."""
+    """Returns a path with escaped characters where DuckDB expects a pattern."""
     return re.sub(r"[*?\[]", r"[\g<0>]", path)

@@ -29,20 +29,24 @@ def run(
 ) -> Result:
     """Runs a scenario and returns its tables.
 
-    `scenario` is a TOML or JSON file, or a dict of the same shape. `seed` replaces the seed of the scenario, and `set` any of its
-    values, such as `{"flow.0.congestion": "cubic"}`. `base` is the folder that trace files are relative to (default: that of the
-    file). Captures that the scenario names are written into the folder `captures`, or not at all.
+    `scenario` is a TOML or JSON file, or a dict with the same keys. `seed` replaces the seed of the
+    scenario, and `set` any of its values, such as `{"flow.0.congestion": "cubic"}`. `base` is the
+    folder of relative trace files (default: that of the file). Captures of the scenario are written
+    into the folder `captures`, if it is given.
 
-    `qlog` is a folder for logs of the endpoints, two files for each flow, which qvis reads: `FLOW_client.sqlog` and
-    `FLOW_server.sqlog`. It is made if it is missing. `qlog_version` is "0.3", which tools read, or "draft-13", the current drafts.
+    `qlog` is a folder for logs of the endpoints, two files per flow, for qvis: `FLOW_client.sqlog`
+    and `FLOW_server.sqlog`. It is created if it is missing. `qlog_version` is "0.3", which tools
+    read, or "draft-13", the current drafts.
 
-    `strategies` are ACK policies and congestion controllers written in Python (see `acklab.strategies`): classes by the name that the
-    scenario calls them, `{"mine": MyPolicy}` for `ack = { policy = "custom", name = "mine" }`. Each flow has an instance of its own.
+    `strategies` are ACK policies and congestion controllers written in Python (see
+    `acklab.strategies`): classes by their names in the scenario, `{"mine": MyPolicy}` for `ack = {
+    policy = "custom", name = "mine" }`. Each flow has its own instance.
 
-    `watch` is told some times a second which share of the duration has passed, from 0 to 1.
+    `watch` is called some times per second with the elapsed share of the duration, from 0 to 1.
 
-    Raises ScenarioError for a scenario that is refused, UsageError for a version of qlog that is not known, RunError for a run that fails, Cancelled once `cancel` is cancelled. What a
-    strategy raises ends the run at once and comes out as it is.
+    Raises ScenarioError for a scenario that is refused, UsageError for an unknown version of qlog,
+    RunError for a run that fails, Cancelled once `cancel` is cancelled. An error of a strategy
+    stops the run and is raised unchanged.
     """
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     folder = None if captures is None else path_of(captures, "captures")
@@ -63,7 +67,7 @@ def run_source(
     strategies: Strategies | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Result:
-    """As `run`, with parsed arguments."""
+    """Runs a scenario as `run` does, with parsed arguments."""
     if qlog_version not in core.QLOG_VERSIONS:
         known = " or ".join(f'"{version}"' for version in core.QLOG_VERSIONS)
         raise UsageError(f'qlog_version: found "{qlog_version}", expected {known}')
@@ -81,7 +85,11 @@ def run_source(
 
 
 def repeating(source: Source, sets: Sequence[str], seed: int, strategies: Strategies | None = None) -> str:
-    """The command that repeats a run. A comment adds what a command cannot express: the file of a scenario from a dict, and classes of strategies."""
+    """Returns the command that repeats a run.
+
+    A comment adds what a command cannot express: the file of a scenario from a dict, and classes of
+    strategies.
+    """
     files = [made for made in (strategies or {}).values() if isinstance(made, StrategyFile)]
     classes = {name: made for name, made in (strategies or {}).items() if not isinstance(made, StrategyFile)}
     words = ["scenario.json is beside the tables"] if source.name == FROM_DICT else []

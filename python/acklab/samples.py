@@ -1,7 +1,7 @@
-"""What a run contributes to a sample: one number.
+"""The contribution of a run to a sample: one number.
 
-Flows of one run share a network and are not independent samples; only runs with different seeds are. Several rows of one run are first
-combined into one number, in a way that the caller chooses.
+Flows of one run share a network and are not independent samples; only runs with different seeds
+are. Several rows of one run are first combined into one number, in a way that the caller chooses.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,21 @@ Within = Literal["sum", "mean"]
 """How the rows of one run become one number."""
 
 _DESCRIBE = ("src", "dst", "transport_protocol", "preset", "cca", "cc_recovery_alg", "ack_policy", "traffic_model")
-"""Columns of the table of flows that say what a flow is; nodes of one station entry differ in the number at the end of their name."""
+"""Columns of the table of flows that describe a flow.
+
+Names of nodes of one station entry differ only in their final number.
+"""
 
 
 def per_run(frame: pl.DataFrame, by: Sequence[str], value: str, within: Within | None, seed: str = "seed") -> pl.DataFrame:
-    """One row for each combination of the columns `by` and each seed, in order of first appearance: the columns `by`, `seed`, `value`.
+    """Returns one row per combination of the columns `by` and seed, in order of appearance.
 
-    `within` adds or averages several rows of one run; a run with a missing row has no value. Raises UsageError if a run has several rows
-    and `within` is None, if it would average flows of different kinds, or if the rows belong to several points of a sweep. A frame
-    without the columns `seed` and `flow` has one row per run.
+    The columns are `by`, `seed` and `value`.
+
+    `within` adds or averages several rows of one run. A run with a missing row has no value. Raises
+    UsageError if a run has several rows and `within` is None, if it would average flows of
+    different kinds, or if the rows belong to several points of a sweep. A frame without the columns
+    `seed` and `flow` has one row per run.
     """
     if seed not in frame.columns and "flow" not in frame.columns:
         frame = frame.with_row_index(seed)
@@ -53,32 +59,35 @@ def require_runs(frame: pl.DataFrame, by: Sequence[str], seed: str) -> None:
 
 
 def refuse_several_rows(frame: pl.DataFrame, runs: Sequence[str]) -> None:
-    """Raises UsageError if a run has several rows, naming the ways out."""
+    """Raises UsageError if a run has several rows, with the alternatives."""
     most = _most(frame, runs, pl.len())
     if most > 1:
         raise UsageError(
             f"found {most} rows for one seed by {_listed(runs[:-1])}: flows of one run are not independent samples; expected "
-            'within="sum" or within="mean", or the name of the flow among the columns that results go by'
+            'within="sum" or within="mean", or the name of the flow among the grouping columns'
         )
 
 
 def refuse_unlike_flows(frame: pl.DataFrame, runs: Sequence[str]) -> None:
-    """Raises UsageError if the flows of a run are of different kinds, naming what differs."""
+    """Raises UsageError if the flows of a run differ in kind, with the differing columns."""
     if differing := _differing(frame, runs):
         raise UsageError(
             f"found flows of one run that differ in {_listed(differing)}, expected flows of one kind: unlike flows have no mean; filter them, "
-            "or put the name of the flow among the columns that results go by"
+            "or add the name of the flow to the grouping columns"
         )
 
 
 def kinds_of_flow(frame: pl.DataFrame, runs: Sequence[str]) -> pl.Series:
-    """The kind of the flow in each row, in words: what differs between flows of one run, such as `ap → sta`. Empty if all are alike."""
+    """Returns the kind of the flow in each row as text, such as `ap → sta`.
+
+    It has what differs between flows of one run, and is empty if all are alike.
+    """
     differing = _differing(frame, runs)
     if not differing:
         return pl.Series("kind", [""] * frame.height, dtype=pl.String)
     ends = [name for name in ("src", "dst") if name in differing]
     if ends:
-        # Both ends tell the direction, also where they differ in one of them alone.
+        # Both ends define the direction, even if only one of them differs.
         differing = ["src", "dst", *(name for name in differing if name not in ends)]
     stems = _with_stems(frame)
     arrow = [pl.concat_str("src", "dst", separator=" → ")] if ends else []
@@ -87,7 +96,7 @@ def kinds_of_flow(frame: pl.DataFrame, runs: Sequence[str]) -> pl.Series:
 
 
 def _differing(frame: pl.DataFrame, runs: Sequence[str]) -> list[str]:
-    """The describing columns that have several values in one run."""
+    """Returns the describing columns with several values in one run."""
     described = [name for name in _DESCRIBE if name in frame.columns and name not in runs]
     if not described or frame.is_empty():
         return []
@@ -96,7 +105,7 @@ def _differing(frame: pl.DataFrame, runs: Sequence[str]) -> list[str]:
 
 
 def _with_stems(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with names of nodes without the number that tells the nodes of one entry apart."""
+    """Returns the frame with names of nodes without their final number."""
     return frame.with_columns(pl.col(name).str.replace(r"_\d+$", "") for name in ("src", "dst") if name in frame.columns)
 
 

@@ -1,16 +1,20 @@
-"""ACK policies, congestion controllers and rules of asking for ACKs of your own, written in Python.
+"""Your own ACK policies, congestion controllers and rules for requesting ACKs, in Python.
 
     class EveryThird(acklab.AckPolicy):
         def decide(self, now, arrival, ledger):
             if arrival.kind != "in-order":
                 return acklab.Now(arrival.kind)
-            return acklab.Now("third") if ledger.segments >= 3 else acklab.At(ledger.since + 100 * MILLISECOND, "timer")
+            if ledger.segments >= 3:
+                return acklab.Now("third")
+            return acklab.At(ledger.since + 100 * MILLISECOND, "timer")
 
-    acklab.run(scenario, strategies={"mine": EveryThird}, set={"flow.0.ack": {"policy": "custom", "name": "mine"}})
+    ack = {"policy": "custom", "name": "mine"}
+    acklab.run(scenario, strategies={"mine": EveryThird}, set={"flow.0.ack": ack})
 
-Times are whole nanoseconds, points in time since the start of the run; sizes are octets of payload; rates are bits per second.
-A strategy sees only what it is told, so its runs repeat to the octet as long as it draws its chance from `start.seed` and looks at
-no clock and at no set of strings, whose order changes from process to process.
+Times are whole nanoseconds, points in time since the start of the run; sizes are bytes of payload;
+rates are bits per second. A strategy sees only its arguments, so its runs are reproducible to the
+byte, provided that it draws random numbers from `start.seed` only. It must read no clock, and
+iterate over no set of strings, whose order changes from process to process.
 """
 
 from abc import ABC, abstractmethod
@@ -36,16 +40,18 @@ from acklab.core import (
 )
 
 MICROSECOND = 1_000
-"""Nanoseconds of a microsecond."""
+"""Nanoseconds per microsecond."""
 MILLISECOND = 1_000_000
-"""Nanoseconds of a millisecond."""
+"""Nanoseconds per millisecond."""
 SECOND = 1_000_000_000
-"""Nanoseconds of a second."""
+"""Nanoseconds per second."""
 
 Decision = Now | At | Hold
 """The decision of an ACK policy."""
 State = Literal["open", "disorder", "reduced", "recovery", "loss"]
-"""State of congestion control: open; disorder after duplicate ACKs; reduction without loss; fast recovery; after a timeout."""
+"""State of congestion control: open; disorder after duplicate ACKs; reduction without loss; fast
+recovery; after a timeout.
+"""
 Signal = Literal["loss", "mark", "timeout"]
 """Cause of a window reduction: a detected loss, an echoed mark, an expired retransmission timer."""
 Strategies = Mapping[str, Callable[[Any], Any]]
@@ -53,53 +59,68 @@ Strategies = Mapping[str, Callable[[Any], Any]]
 
 
 class AckPolicy(ABC):
-    """When a receiver acknowledges. Each flow that names it has one instance.
+    """Decides when a receiver acknowledges. Each flow that names it has one instance.
 
-    Scenarios name it as `ack = { policy = "custom", name = "mine" }`. A class need not inherit from this one if it has the same
-    methods.
+    Scenarios name it as `ack = { policy = "custom", name = "mine" }`. A class need not inherit from
+    this one if it has the same methods.
 
-    The receiver measures round trips and the delivery rate only if the attributes below request them. They are read once. A custom
-    policy cannot receive an ACK ratio from the sender (RFC 5690).
+    The receiver measures round trips and the delivery rate only if the attributes below request
+    them. They are read once. A custom policy cannot receive an ACK ratio from the sender (RFC
+    5690).
     """
 
     rtt_window: int | None = None
-    """Window of the minimum RTT in nanoseconds. If it is set, `ledger` has `handshake_rtt`, `srtt` and `min_rtt`."""
+    """Window of the minimum RTT in nanoseconds. If it is set, `ledger` has `handshake_rtt`, `srtt`
+    and `min_rtt`.
+    """
     bandwidth_window: int | None = None
-    """Window of the maximum delivery rate in round trips. If it and `rtt_window` are set, `ledger` has `delivery_rate`."""
+    """Window of the maximum delivery rate in round trips. If it and `rtt_window` are set, `ledger`
+    has `delivery_rate`.
+    """
     bandwidth_intervals: int = 4
     """Samples of the delivery rate per round trip, if it is measured."""
 
     def __init__(self, start: PolicyStart) -> None:
-        """`start.mss` is the payload of a full-sized segment, `start.seed` a seed for random numbers of the policy."""
+        """Creates a policy.
+
+        `start.mss` is the payload of a full-sized segment, `start.seed` a seed for random numbers
+        of the policy.
+        """
         self.start = start
 
     @abstractmethod
     def decide(self, now: int, arrival: Arrival, ledger: Ledger) -> Decision:
         """Decides on a segment with data that arrived at `now`; `ledger` already includes it.
 
-        `Now(why)` acknowledges at once. `At(time, why)` acknowledges at that time unless an ACK is sent before; a time in the past means
-        at once. `Hold()` waits for the next segment. A decision never postpones an earlier one. The table `acks` counts reasons; a
-        policy may have 16 reasons in addition to those of built-in policies.
+        `Now(why)` acknowledges at once. `At(time, why)` acknowledges at that time unless an ACK is
+        sent before; a time in the past means at once. `Hold()` waits for the next segment. A
+        decision never postpones an earlier one. The table `acks` counts reasons; a policy may have
+        16 reasons in addition to those of built-in policies.
         """
 
     def on_ack_sent(self, now: int) -> None:  # noqa: B027 - what need not be said
         """Called after any ACK was sent; no data are unacknowledged now."""
 
     def on_first_mark(self) -> None:  # noqa: B027 - what need not be said
-        """Called over TCP at the first mark since the sender last reduced its window (RFC 3168, section 6.1.3)."""
+        """Called over TCP at the first mark since the sender last reduced its window.
+
+        Source: RFC 3168, section 6.1.3.
+        """
 
     def on_window_reduced(self) -> None:  # noqa: B027 - what need not be said
         """Called over TCP when the sender signals that it has reduced its window (CWR)."""
 
 
 class CongestionController(ABC):
-    """How much a sender may have in flight. Each flow that names it has one instance.
+    """Controls how much a sender may have in flight. Each flow that names it has one instance.
 
-    Scenarios name it as `congestion = { custom = "mine" }`. Methods that receive the window may change `window.cwnd` and
-    `window.ssthresh`. In a recovery and after a timeout the sender itself moves the window to the threshold, unless `governs_window` is
-    true. Methods that a class does not define cost nothing. A class need not inherit from this one if it has the same methods.
+    Scenarios name it as `congestion = { custom = "mine" }`. Methods that receive the window may
+    change `window.cwnd` and `window.ssthresh`. In a recovery and after a timeout the sender itself
+    moves the window to the threshold, unless `governs_window` is true. Methods that a class does
+    not define cost nothing. A class need not inherit from this one if it has the same methods.
 
-    The outcome of each single transmission and a clock (`on_outcomes` and `deadline` of a controller in Rust) are not available here.
+    The outcome of each single transmission and a clock (`on_outcomes` and `deadline` of a
+    controller in Rust) are not available here.
     """
 
     governs_window: ClassVar[bool] = False
@@ -108,9 +129,13 @@ class CongestionController(ABC):
     """Whether the controller uses `Ack.rate`, which is measured only in this case. Read once."""
 
     def __init__(self, start: ControllerStart) -> None:
-        """`start` has `mss` and `initial_window` in octets, `growth` as in the scenario, `paced` and `seed`.
+        """Creates a controller.
 
-        `paced` is true if the sender paces even if the controller sets no rate. `seed` is for random numbers of the controller.
+        `start` has `mss` and `initial_window` in bytes, `growth` as in the scenario, `paced` and
+        `seed`.
+
+        `paced` is true if the sender paces even if the controller sets no rate. `seed` is for
+        random numbers of the controller.
         """
         self.start = start
 
@@ -120,13 +145,18 @@ class CongestionController(ABC):
 
     @abstractmethod
     def ssthresh(self, now: int, window: Window, flight: int, signal: Signal) -> int:
-        """Returns the slow-start threshold after congestion, in octets; `flight` is the octets in flight.
+        """Returns the slow-start threshold after congestion, in bytes.
+
+        `flight` is the bytes in flight.
 
         The window is read-only here: changes have no effect.
         """
 
     def on_established(self, now: int, window: Window, rtt: int | None) -> None:  # noqa: B027 - what need not be said
-        """Called when the connection is established; `rtt` is that of the handshake in nanoseconds, or None if the SYN was retransmitted."""
+        """Called when the connection is established.
+
+        `rtt` is that of the handshake in nanoseconds, or None if the SYN was retransmitted.
+        """
 
     def on_state(self, now: int, window: Window, state: State) -> None:  # noqa: B027 - what need not be said
         """Called when the state of congestion control changes."""
@@ -135,36 +165,53 @@ class CongestionController(ABC):
         """Called when the last reduction was spurious and the window has been restored."""
 
     def on_lost(self, window: Window, lost: Lost) -> None:  # noqa: B027 - what need not be said
-        """Called when a transmission counts as lost, before `on_ack` for the same ACK; the window is read-only here."""
+        """Called when a transmission counts as lost, before `on_ack` for the same ACK.
+
+        The window is read-only here.
+        """
 
     def on_sent(self, window: Window, sent: Sent) -> None:  # noqa: B027 - what need not be said
         """Called when a segment with data was sent."""
 
     def limits_itself(self) -> bool:
-        """Whether the controller deliberately limited sending at the last ACK, so that rate samples do not measure the path."""
+        """Returns whether the controller deliberately limited sending at the last ACK.
+
+        Rate samples then do not measure the path.
+        """
         return False
 
     def pacing_rate(self) -> int | None:
-        """Returns the pacing rate in bits per second, or None for no limit. Called after each segment."""
+        """Returns the pacing rate in bits per second, or None for no limit.
+
+        Called after each segment.
+        """
         return None
 
 
 class AskRule(ABC):
-    """What a sender over QUIC asks of its peer's ACKs (draft-ietf-quic-ack-frequency). Each end that names it has one instance.
+    """Requests ACKs from the peer of a QUIC sender (draft-ietf-quic-ack-frequency).
 
-    Scenarios name it as `ask = { rule = "custom", name = "mine" }`. A class need not inherit from this one if it has the same method.
+    Each end that names it has one instance.
+
+    Scenarios name it as `ask = { rule = "custom", name = "mine" }`. A class need not inherit from
+    this one if it has the same method.
     """
 
     def __init__(self, start: AskStart) -> None:
-        """`start.mss` is the size of a full-sized packet, `start.seed` a seed for random numbers of the rule."""
+        """Creates a rule.
+
+        `start.mss` is the size of a full-sized packet, `start.seed` a seed for random numbers of
+        the rule.
+        """
         self.start = start
 
     @abstractmethod
     def request(self, now: int, path: AskPath) -> AckRequest | None:
-        """Returns what would be best now, or None to leave the peer as it is. Called after each ACK.
+        """Returns the best request now, or None to leave the peer as it is. Called after each ACK.
 
-        The delay is raised to what the peer supports (its `min_ack_delay`). A frame leaves if the request differs from the last in the
-        threshold, the reordering threshold or by a quarter of the delay, and none is under way.
+        The delay is raised to the peer's minimum (its `min_ack_delay`). A frame is sent if the
+        request differs from the last in the threshold, the reordering threshold or by a quarter of
+        the delay, and no frame is in flight.
         """
 
 

@@ -1,4 +1,4 @@
-"""Strategies from files (`--strategy FILE:CLASS`), so that a command can repeat runs and sweeps with them."""
+"""Strategies from files (`--strategy FILE:CLASS`), so that commands can repeat runs."""
 
 import contextlib
 import hashlib
@@ -29,7 +29,10 @@ class StrategyFile:
 
     @classmethod
     def parse(cls, text: str) -> "StrategyFile":
-        """Reads `mine.py:EveryThird`, or `every-third=mine.py:EveryThird` for another name than that of the class. Raises UsageError."""
+        """Reads `mine.py:EveryThird`, or with another name `every-third=mine.py:EveryThird`.
+
+        Raises UsageError.
+        """
         match = _FORM.fullmatch(text.strip())
         if match is None:
             raise UsageError(f"strategy {text!r}: expected FILE.py:CLASS, or NAME=FILE.py:CLASS")
@@ -39,18 +42,25 @@ class StrategyFile:
 
     @property
     def text(self) -> str:
-        """As it is written after `--strategy`."""
+        """Returns the form of `--strategy`."""
         place = f"{printable(self.path)}:{self.made}"
         return place if self.name == self.made else f"{self.name}={place}"
 
     @property
     def digest(self) -> str:
-        """Digest of the octets of the file, without the modules that it imports. Raises UsageError."""
+        """Returns a digest of the bytes of the file, without the modules that it imports.
+
+        Raises UsageError.
+        """
         return hashlib.sha256(self._octets()).hexdigest()
 
     def load(self) -> Any:
-        """The class. The file is executed once, as any module is, and again when it has changed. Raises UsageError."""
-        # A copy elsewhere is a module of its own: it may read what lies beside it, and its faults have its place.
+        """Returns the class. The file is executed once, like any module, and again after a change.
+
+        Raises UsageError.
+        """
+        # A copy elsewhere is a separate module: it may read files of its folder, and its errors
+        # have its path.
         place_and_content = os.fsencode(self._absolute) + b"\0" + self._octets()
         name = f"acklab_strategy_{hashlib.sha256(place_and_content).hexdigest()[:16]}"
         module = sys.modules.get(name)
@@ -69,11 +79,13 @@ class StrategyFile:
                 raise UsageError(self.fault(error)) from error
         if not callable(made := getattr(module, self.made, None)):
             classes = [key for key, value in vars(module).items() if isinstance(value, type) and value.__module__ == name]
-            raise UsageError(f"{printable(self.path)}: found no class {self.made!r}, it has {', '.join(classes) or 'none'}")
+            raise UsageError(
+                f"{printable(self.path)}: found no class {self.made!r}, expected one of: {', '.join(classes) or 'none'}"
+            )
         return made
 
     def fault(self, error: BaseException) -> str:
-        """What the code of the file has raised, with its line there."""
+        """Returns an error of the code in the file, with its line."""
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self._absolute]
         if isinstance(error, SyntaxError):
             lines.append(error.lineno)
@@ -83,7 +95,7 @@ class StrategyFile:
 
     @property
     def _absolute(self) -> str:
-        """As tracebacks have it."""
+        """Returns the path as in tracebacks."""
         return str(self.path.absolute())
 
     def _octets(self) -> bytes:
@@ -115,12 +127,13 @@ def strategy_files(given: Sequence["str | StrategyFile"]) -> dict[str, StrategyF
 
 @contextlib.contextmanager
 def faults_named(files: Iterable[object]) -> Iterator[None]:
-    """Turns what strategies of these files raise into a RunError that names the file and the line."""
+    """Converts errors of strategies in these files to a RunError with file and line."""
     try:
         yield
     except (AcklabError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # SystemExit too, which would end the process without a message
+    # Includes SystemExit, which would end the process without a message.
+    except BaseException as error:
         own = [file for file in files if isinstance(file, StrategyFile)]
         at = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
         for file in [*(file for file in own if file._absolute in at), *own]:
@@ -129,12 +142,15 @@ def faults_named(files: Iterable[object]) -> Iterator[None]:
 
 
 def refuse_unused(given: Iterable[str], scenario: object, sets: Iterable[str] = ()) -> None:
-    """Raises UsageError for a strategy that neither the scenario in full names, nor a value `sets` of the grid of a sweep."""
+    """Raises UsageError for an unused strategy.
+
+    A strategy is used by the complete scenario, or by a value `sets` of the grid of a sweep.
+    """
     named = custom_names(scenario)
     for name in given:
         word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
         if name not in named and not any(word.search(change) for change in sets):
-            others = f", it names {', '.join(sorted(named))}" if named else ""
+            others = f", which names {', '.join(sorted(named))}" if named else ""
             raise UsageError(
                 f"strategy {name!r}: no flow of the scenario names it{others}; expected it in a flow, such as "
                 f'--set \'flow.0.ack={{policy = "custom", name = "{name}"}}\' or --set \'flow.0.congestion={{custom = "{name}"}}\''
@@ -142,7 +158,10 @@ def refuse_unused(given: Iterable[str], scenario: object, sets: Iterable[str] = 
 
 
 def custom_names(value: object) -> set[str]:
-    """The names of the user's own strategies in a scenario in full: those of tables that say "custom"."""
+    """Returns the names of the user's own strategies in a complete scenario.
+
+    They are in tables with "custom".
+    """
     if isinstance(value, list):
         return set().union(*map(custom_names, value))
     if not isinstance(value, dict):

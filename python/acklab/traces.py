@@ -1,7 +1,10 @@
-"""Traces of links: when a link may deliver, in mahimahi's format. Generators with published statistics, and the statistics of any trace.
+"""Traces of links in mahimahi's format: the times at which a link may deliver.
 
-A line is a delivery opportunity of 1504 octets, with its millisecond (Netravali et al., USENIX ATC 2015, section 4.1). The same values give the
-same text on every machine. `docs/models/path.md` compares generated traces with recorded ones.
+Generators have published statistics; statistics can be computed for any trace.
+
+A line is a delivery opportunity of 1504 bytes, with its millisecond (Netravali et al., USENIX ATC
+2015, section 4.1). Equal values give equal texts on every machine. `docs/models/path.md` compares
+generated traces with recorded ones.
 """
 
 import math
@@ -16,11 +19,14 @@ import numpy.typing as npt
 from acklab.errors import UsageError
 
 OPPORTUNITY_BITS = 1504 * 8
-"""Octets per opportunity: a packet of 1500 octets and its header of 4, as in mahimahi."""
+"""Bits per opportunity: a packet of 1500 bytes and its header of 4, as in mahimahi."""
 
 
 def read(text: str) -> list[int]:
-    """The millisecond of each opportunity. Blank lines are ignored. Raises UsageError, which names the line, for what is no trace."""
+    """Returns the millisecond of each opportunity. Ignores blank lines.
+
+    Raises UsageError with the line for invalid traces.
+    """
     times: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not (found := line.strip()):
@@ -36,13 +42,13 @@ def read(text: str) -> list[int]:
 
 
 def write(times: Iterable[float]) -> str:
-    """The text of a trace with opportunities at these milliseconds, in order."""
+    """Returns the text of a trace with opportunities at these milliseconds, in order."""
     return "".join(f"{int(time)}\n" for time in times)
 
 
 @cache
 def poisson(rate: float, seconds: int, seed: int) -> str:
-    """A Poisson process with a mean of `rate` Mbps."""
+    """Returns a Poisson process with a mean of `rate` Mbps."""
     chance = random.Random(seed)
     times, now = [], 0.0
     while (now := now + 1000 * chance.expovariate(rate * 1e6 / OPPORTUNITY_BITS)) < seconds * 1000:
@@ -50,7 +56,7 @@ def poisson(rate: float, seconds: int, seed: int) -> str:
     return write(times)
 
 
-_FASTEST = 1000.0
+_MAX_RATE = 1000.0
 """Maximum rate in Sprout's model of a cellular link, packets per second."""
 _WANDER = 200.0
 """Standard deviation of the Brownian motion of the rate after one second, packets per second."""
@@ -59,7 +65,10 @@ _TICK = 0.02
 
 
 def _of_tick(chance: random.Random, tick: int, rate: float) -> Iterator[float]:
-    """The milliseconds of a Poisson process with `rate` events a second that fall into a tick; none if the rate is zero."""
+    """Yields the milliseconds of a Poisson process with `rate` events per second within a tick.
+
+    Yields none if the rate is zero.
+    """
     now = tick * _TICK
     while rate > 0 and (now := now + chance.expovariate(rate)) < (tick + 1) * _TICK:
         yield 1000 * now
@@ -67,31 +76,31 @@ def _of_tick(chance: random.Random, tick: int, rate: float) -> Iterator[float]:
 
 @cache
 def cellular(seconds: int, seed: int, start: float = 500.0) -> str:
-    """A Poisson process whose rate is a Brownian motion between 0 and 1000 packets/s.
+    """Returns a Poisson process whose rate is a Brownian motion between 0 and 1000 packets/s.
 
-    The model that Sprout has of a cellular link, with its constants; `start` is the first rate in packets per second. An outage, which
-    Sprout's rate of zero tends to stay in, is no more than the walk's touch of zero here.
-    Source: Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 3.1.
+    This is Sprout's model of a cellular link, with its constants; `start` is the first rate in
+    packets per second. Outages, in which Sprout's rate tends to stay at zero, last here only while
+    the walk touches zero. Source: Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 3.1.
     """
     chance = random.Random(seed)
     rate, times = start, list[float]()
     for tick in range(round(seconds / _TICK)):
         rate = abs(rate + chance.gauss(0, _WANDER * _TICK**0.5))
-        rate = 2 * _FASTEST - rate if rate > _FASTEST else rate
+        rate = 2 * _MAX_RATE - rate if rate > _MAX_RATE else rate
         times.extend(_of_tick(chance, tick, rate))
     return write(times)
 
 
 @dataclass(frozen=True)
 class Network:
-    """What a cellular network did in a published recording."""
+    """Statistics of a cellular network in a published recording."""
 
     mean: float
     """Mean rate in Mbps."""
     variation: float
     """Standard deviation of the mean rate of a second, relative to `mean`."""
     correlation: float
-    """Correlation of the mean rates of two seconds in a row."""
+    """Correlation of the mean rates of two consecutive seconds."""
 
 
 NETWORKS = {
@@ -101,20 +110,24 @@ NETWORKS = {
     "tmobile-umts": Network(2.03, 0.78, 0.90),
     "verizon-evdo": Network(0.52, 0.89, 0.82),
 }
-"""Downlinks as users in motion saw them.
+"""Downlinks of moving users.
 
-Source: `statistics` of the recordings of Sprout (NSDI 2013) that mahimahi publishes (`traces/` of revision ae477d4): Verizon-LTE-short.down,
-ATT-LTE-driving.down, TMobile-LTE-driving.down, TMobile-UMTS-driving.down and Verizon-EVDO-driving.down.
+Source: `statistics` of the recordings of Sprout (NSDI 2013) that mahimahi publishes (`traces/` of
+revision ae477d4): Verizon-LTE-short.down, ATT-LTE-driving.down, TMobile-LTE-driving.down,
+TMobile-UMTS-driving.down and Verizon-EVDO-driving.down.
 """
 
 
 @cache
 def network(name: str, seconds: int, seed: int) -> str:
-    """A trace with the statistics of one of `NETWORKS`: a Poisson process whose rate is log-normal with an exponentially decaying memory.
+    """Returns a trace with the statistics of one of `NETWORKS`.
 
-    The logarithm of the rate is an Ornstein–Uhlenbeck process. Its variance s² and its time constant follow from the network's variation v and
-    correlation c: s² = ln(1 + v²), and c = (exp(s²·exp(−1 s/τ)) − 1) / (exp(s²) − 1). The averaging over a second and the noise of the Poisson
-    process are not corrected for. Raises UsageError for an unknown name.
+    It is a Poisson process whose rate is log-normal with an exponentially decaying memory.
+
+    The logarithm of the rate is an Ornstein–Uhlenbeck process. Its variance s² and its time
+    constant follow from the network's variation v and correlation c: s² = ln(1 + v²), and c =
+    (exp(s²·exp(−1 s/τ)) − 1) / (exp(s²) − 1). The averaging over a second and the noise of the
+    Poisson process are not corrected for. Raises UsageError for an unknown name.
     """
     if name not in NETWORKS:
         raise UsageError(f'found "{name}", expected a network: {", ".join(NETWORKS)}')
@@ -134,7 +147,7 @@ def network(name: str, seconds: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Statistics:
-    """How the rate of a trace varies."""
+    """Statistics of the rate of a trace."""
 
     seconds: float
     """Length of the trace."""
@@ -149,15 +162,20 @@ class Statistics:
     long_gaps: float
     """Share of gaps between opportunities that exceed 20 ms (Sprout's tick)."""
     tail: float
-    """Exponent of the power law that fits these best: their density falls with gap^−tail (Hill's estimator); NaN if there are none."""
+    """Exponent of the power law that fits these best. Their density falls with gap^−tail (Hill's
+    estimator); NaN without such gaps.
+    """
 
 
 LAGS = (1, 2, 5, 10)
-"""[s]"""
+"""Lags of the correlations, in seconds."""
 
 
 def statistics(text: str) -> Statistics:
-    """The statistics of a trace of at least 20 s. Raises UsageError for what is no trace, or a shorter one."""
+    """Returns the statistics of a trace of at least 20 s.
+
+    Raises UsageError for invalid or shorter traces.
+    """
     times = np.asarray(read(text), dtype=np.int64)
     seconds = int(times[-1]) // 1000
     if seconds < 2 * max(LAGS):

@@ -227,7 +227,7 @@ def _own_address() -> str:
 
 @contextmanager
 def _until_stopped(cancel: core.Cancel) -> Iterator[None]:
-    """Ends a server by signals: the first SIGINT or SIGTERM drains transfers, the second ends it."""
+    """Ends a server at SIGINT or SIGTERM: the first drains transfers, the second ends it."""
     with drained_by_signals(cancel):
         # A second signal ends the server at once and is no error.
         with suppress(KeyboardInterrupt):

@@ -1,26 +1,27 @@
-"""Figures of results, in Plotly and in one style.
+"""Figures of results, by Plotly and in one style.
 
-Every function returns a `plotly.graph_objects.Figure`: show it in Jupyter, change it, or write it with `save`.
+Every function returns a `plotly.graph_objects.Figure`: show it in Jupyter, change it, or write it
+with `save`.
 
 theme            colours, template, thinning of long series
-operating_point  over time; against data in flight; in the plane of throughput and RTT
+operating_point  over time; against data in flight; throughput over RTT
 distribution     empirical distributions of throughput and RTT
 packets          packet number over time
-time_sequence    octets over time, of captured connections
-acks             ACKs by reason, in all and over time
+time_sequence    bytes over time, of captured connections
+acks             ACKs by reason, in total and over time
 queues           queues over time
 events           events of endpoints over time
-limits           what limited flows
+limits           limiting factors of flows
 of_run           all figures of a run, by name
 air              timeline of the PPDUs of a cell
 air_shares       shares of airtime by use
 sweep            a value over two keys of a grid
-overview         aggregates over a grid that is too large to show each of its points
+overview         aggregates over a large grid
 ratio            ratios to a baseline over the axes of a grid
 comparison       our numbers compared with published ones
-agreement        our numbers over those of another implementation, path by path
+agreement        ratios of ours to another implementation, path by path
 bars             means in groups, with intervals and published numbers
-error_bars       intervals as Plotly takes them
+error_bars       intervals in the form of Plotly
 saving           figures as HTML, SVG, PDF or PNG
 """
 

@@ -1,4 +1,4 @@
-"""Acknowledgements by the reason for which they were sent."""
+"""Acknowledgements by reason."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -7,13 +7,15 @@ from acklab.figures.theme import COLOURS, finish, legend_below, style_of
 from acklab.result import Result
 
 _BINS = 120
-"""Bins of time of a figure: about one for each eight pixels of a wide page."""
+"""Number of time bins in a figure: about one per eight pixels of a wide page."""
 
 
 def acks_by_reason(result: Result) -> go.Figure | None:
-    """The number of acknowledgements of each flow by the reason for which its receiver sent them, or None if no receiver tells.
+    """Draws the number of ACKs of each flow by the reason of its receiver.
 
-    Source: the table `acks`, whose reasons a kernel does not tell.
+    Returns None if no receiver reports reasons.
+
+    Source: the table `acks`. A kernel reports no reasons.
     """
     rows = result.table("acks") if "acks" in result.tables else pl.DataFrame()
     if rows.is_empty() or rows["reason"].null_count() == rows.height:
@@ -34,10 +36,12 @@ def acks_by_reason(result: Result) -> go.Figure | None:
 
 
 def decisions(result: Result, flow: str | None = None) -> go.Figure | None:
-    """ACKs per second over time that the ACK policy of a flow decided to send, stacked by reason, or None without the series `decisions`.
+    """Draws the ACKs per second that the ACK policy of a flow decided to send, stacked by reason.
 
-    An ACK that was to be sent later counts at the time at which it was decided; those that were held have no reason. `flow` is the name of
-    a flow (default: the first with decisions).
+    Returns None without the series `decisions`.
+
+    A delayed ACK counts at the time of its decision. Held ACKs have no reason. `flow` is the name
+    of a flow (default: the first with decisions).
     """
     if "decisions" not in result.tables:
         return None
@@ -59,5 +63,5 @@ def decisions(result: Result, flow: str | None = None) -> go.Figure | None:
         )  # fmt: skip
     figure.update_layout(hovermode="x unified")
     figure.update_xaxes(title_text="time [s]")
-    figure.update_yaxes(title_text=f"decisions of {name} [1/s]")
+    figure.update_yaxes(title_text=f"Decisions of {name} [1/s]")
     return legend_below(finish(figure, 400))

@@ -1,4 +1,4 @@
-"""Our numbers over those of another implementation, path by path."""
+"""Ratios of our numbers to those of another implementation, path by path."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,11 @@ _TICKS = (0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 2, 5, 10)
 
 
 def agreement(claims: Sequence[Finding]) -> go.Figure:
-    """Ours over theirs with its interval: a row for each group of claims, a colour for each title, a logarithmic axis.
+    """Draws the ratios of our numbers to the reference with intervals, on a logarithmic axis.
 
-    What they or we have as zero has no ratio and is omitted.
+    There is a row per group of claims, and a colour per title.
+
+    Zeros of either side have no ratio and are omitted.
     """
     shown = [claim for claim in claims if claim.published > 0 and claim.measured > 0]
     groups = list(dict.fromkeys(claim.group for claim in shown))
@@ -32,14 +34,19 @@ def agreement(claims: Sequence[Finding]) -> go.Figure:
                 "array": [_span(claim, claim.high) for claim in own], "arrayminus": [-_span(claim, claim.low) for claim in own],
             },
             customdata=[[claim.published, claim.measured] for claim in own],
-            hovertemplate="theirs %{customdata[0]:.4g}, ours %{customdata[1]:.4g}: %{x:.3f}",
+            hovertemplate="reference %{customdata[0]:.4g}, ours %{customdata[1]:.4g}: %{x:.3f}",
         )  # fmt: skip
     figure.add_vline(1, line={"color": OPTIMUM, "width": 1.2, "dash": "dash"})
-    figure.update_xaxes(type="log", title_text="ours over theirs", tickvals=_TICKS, ticktext=[f"{tick:g}" for tick in _TICKS])
+    figure.update_xaxes(
+        type="log",
+        title_text="Ratio of ours to the other implementation",
+        tickvals=_TICKS,
+        ticktext=[f"{tick:g}" for tick in _TICKS],
+    )
     figure.update_yaxes(categoryorder="array", categoryarray=list(reversed(groups)))
     return finish(figure, 150 + 22 * max(len(groups), 4))
 
 
 def _span(claim: Finding, value: float) -> float:
-    """From the mean to an end of the interval, which ends above zero."""
+    """Returns the distance from the mean to an end of the interval, limited to positive values."""
     return 0.0 if math.isnan(value) else (max(value, 0.02 * claim.published) - claim.measured) / claim.published

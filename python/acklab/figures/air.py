@@ -1,4 +1,4 @@
-"""The timeline of a cell's medium: sender, type, time and fate of each PPDU."""
+"""The timeline of a cell's medium: sender, type, time and outcome of each PPDU."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -20,15 +20,19 @@ _FAILED = "#D7263D"
 _FATES = {"collided": ("collided", "/"), "lost": ("lost", "")}
 _CARRIES = ("data", "tcp_ack")
 _SEEN_AT_FIRST = 40
-"""Frames that the first view spans: about as many as keep their gaps apart on a page."""
+"""Number of frames in the first view: their gaps stay visible on a page."""
 
 
 def air_timeline(air: pl.DataFrame, window: tuple[float, float] | None = None, at_most: int = 4000) -> go.Figure:
-    """Each PPDU as a bar from its start to its end in the lane of its sender; the gaps are interframe spaces and backoff.
+    """Draws each PPDU as a bar in the lane of its sender.
 
-    `air` is the table of that name. The view begins with `window`, a span of time in seconds (default: the first few PPDUs): drag
-    in it to zoom, drag its axis to move, and double-click to see everything that is drawn, at most `at_most` PPDUs, a quarter of them
-    before the window. Bars with a red edge failed: hatched bars collided, plain bars were lost for another reason.
+    The gaps are interframe spaces and backoff.
+
+    `air` is the table of that name. The view begins with `window`, a span of time in seconds
+    (default: the first few PPDUs): drag in it to zoom, drag its axis to move, and double-click to
+    see everything that is drawn. At most `at_most` PPDUs are drawn, a quarter of them before the
+    window. Bars with a red edge failed: hatched bars collided, plain bars were lost for another
+    reason.
     """
     frames = air.sort("time")
     before = 0 if window is None else frames.filter(pl.col("time") + pl.col("duration") / 1e6 < window[0]).height
@@ -90,20 +94,20 @@ def _bars(kind: str, rows: pl.DataFrame) -> go.Bar:
         hovertemplate=(
             f"<b>{label}</b> to %{{customdata[0]}}, %{{customdata[5]}}<br>"
             "at %{customdata[6]:.4f} ms for %{customdata[1]:.1f} µs<br>"
-            "%{customdata[2]} MPDU, %{customdata[3]} octets<br>%{customdata[4]}<extra>%{y}</extra>"
+            "%{customdata[2]} MPDU, %{customdata[3]} bytes<br>%{customdata[4]}<extra>%{y}</extra>"
         ),
     )
 
 
 def _key(label: str, hatch: str) -> go.Bar:
-    """An entry of the legend: no bar."""
+    """Returns an entry of the legend, without a bar."""
     pattern = {"shape": hatch, "fillmode": "replace", "size": 6, "solidity": 0.35}
     marker = {"color": MUTED, "line": {"color": _FAILED, "width": 1.6}, "pattern": pattern}
     return go.Bar(orientation="h", y=[None], x=[None], name=label, marker=marker, hoverinfo="skip")
 
 
 def _view(shown: pl.DataFrame, window: tuple[float, float] | None) -> list[float] | None:
-    """The first view in ms."""
+    """Returns the first view in ms."""
     if window is not None:
         return [1e3 * window[0], 1e3 * window[1]]
     first = shown.head(_SEEN_AT_FIRST).select(start=pl.col("time") * 1e3, end=pl.col("time") * 1e3 + pl.col("duration") / 1e3)

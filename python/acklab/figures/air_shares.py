@@ -15,13 +15,13 @@ _USES = (
     ("interframe_space", "interframe spaces", COLOURS[5]),
     ("backoff", "backoff", "#B4BAC4"),
     ("collision", "collisions", COLOURS[3]),
-    ("lost", "frames lost otherwise", COLOURS[6]),
+    ("lost", "frames lost for another reason", COLOURS[6]),
     ("idle", "idle", MUTED),
 )
 
 
 def air_shares(shares: Mapping[str, Mapping[str, float]]) -> go.Figure:
-    """A bar for each name: shares of the time on the air by use, as the table `airtime` calls uses."""
+    """Draws a bar per name: shares of the airtime by use, as in the table `airtime`."""
     names = list(shares)[::-1]
     figure = go.Figure()
     for use, title, ink in _USES:
@@ -29,6 +29,6 @@ def air_shares(shares: Mapping[str, Mapping[str, float]]) -> go.Figure:
         if any(parts):
             figure.add_bar(y=names, x=parts, name=title, orientation="h", marker={"color": ink}, hovertemplate="%{x:.2f} %")
     figure.update_layout(barmode="stack", bargap=0.35, legend={"traceorder": "normal"}, margin={"r": 32})
-    figure.update_xaxes(title_text="share of the time", ticksuffix=" %", range=[0, 100])
+    figure.update_xaxes(title_text="Share of the time", ticksuffix=" %", range=[0, 100])
     figure.update_yaxes(showgrid=False)
     return finish(figure, 150 + 44 * len(names))

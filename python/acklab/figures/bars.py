@@ -20,10 +20,13 @@ def bars(
     x_title: str = "",
     from_zero: bool = False,
 ) -> go.Figure:
-    """The means of `cells`, as `acklab.statistics.intervals` gives them, in groups along the column `x`, a bar for each value of `series`.
+    """Draws means in groups along the column `x`, with a bar for each value of `series`.
 
-    `published` gives numbers by group and series: they are stars. `inks` gives colours by series. `from_zero`
-    says that the quantity is never negative, so the axis does not follow an interval below zero.
+    `cells` is a result of `acklab.statistics.intervals`.
+
+    `published` gives numbers by group and series, drawn as stars. `inks` gives colours by series.
+    `from_zero` marks a quantity that is never negative, so the axis does not extend to an interval
+    below zero.
     """
     figure = go.Figure()
     stars = published or {}

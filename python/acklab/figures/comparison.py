@@ -12,9 +12,12 @@ VERDICT_COLOURS = {REPRODUCED: COLOURS[2], SAME_DIRECTION: COLOURS[4], NOT_REPRO
 
 
 def comparison(claims: Sequence[Finding]) -> go.Figure:
-    """Difference of each number from the published one [%], with its interval; the grey bar is the tolerance.
+    """Draws the difference of each number from the published one [%], with its interval.
 
-    Numbers published as zero have no ratio and are omitted. The bar of a bound ends at the farthest number.
+    The grey bar is the tolerance.
+
+    Numbers published as zero have no ratio and are omitted. The bar of a bound ends at the farthest
+    number.
     """
     shown = [claim for claim in reversed(claims) if claim.published and not math.isnan(claim.measured)]
     names = [claim.title for claim in shown]
@@ -43,7 +46,7 @@ def comparison(claims: Sequence[Finding]) -> go.Figure:
             hovertemplate="published %{customdata[0]} · ours %{customdata[1]:.4g} · %{x:+.2f} %",
         )  # fmt: skip
     figure.add_vline(0, line={"color": MUTED, "width": 1})
-    figure.update_xaxes(title_text="ours less published [% of published]", ticksuffix=" %")
+    figure.update_xaxes(title_text="Ours minus published [% of published]", ticksuffix=" %")
     figure.update_yaxes(categoryorder="array", categoryarray=names, showgrid=False)
     return finish(figure, 110 + 26 * max(len(shown), 3))
 

@@ -11,9 +11,9 @@ from acklab.statistics import ecdf
 
 
 def distribution(result: Result) -> go.Figure:
-    """Share of the bins of time with no more throughput [Mbps], and of the ACKs that saw no more smoothed RTT [ms].
+    """Draws the distributions of throughput [Mbps] per time bin and of smoothed RTT [ms] per ACK.
 
-    Needs the series `operating_point` and `throughput`.
+    Requires the series `operating_point` and `throughput`.
     """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.05)
     for index, flow in enumerate(drawn_flows(result)):

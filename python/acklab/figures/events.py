@@ -6,14 +6,16 @@ import polars as pl
 from acklab.figures.theme import finish, legend_below, symbol_of
 from acklab.result import Result
 
-_MOST = 4000
-"""Events of one kind that are drawn."""
+_MAX_EVENTS = 4000
+"""Maximum number of drawn events of one kind."""
 
 
 def events(result: Result) -> go.Figure | None:
-    """A mark for each event inside an endpoint, such as a timeout or the beginning of a recovery: over time [s], in the row of its flow.
+    """Draws a mark for each event inside an endpoint, such as a timeout or the start of a recovery.
 
-    None if the series `events` was not recorded or nothing happened.
+    The time [s] is the horizontal axis, and each flow has a row.
+
+    Returns None if the series `events` was not recorded or is empty.
     """
     if "events" not in result.tables or result.events.is_empty():
         return None
@@ -22,7 +24,7 @@ def events(result: Result) -> go.Figure | None:
     figure = go.Figure()
     for order, kind in enumerate(rows["event"].unique(maintain_order=True)):
         own = rows.filter(pl.col("event") == kind)
-        own = own.gather_every(own.height // _MOST + 1)
+        own = own.gather_every(own.height // _MAX_EVENTS + 1)
         figure.add_scatter(
             x=own["time"], y=own["flow"], name=kind.replace("_", " "), mode="markers", marker={"size": 9, **symbol_of(order)},
             customdata=own["detail"], hovertemplate="%{x:.4f} s · %{customdata}",

@@ -1,4 +1,4 @@
-"""What limited flows."""
+"""Limiting factors of flows."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -16,9 +16,11 @@ _FACTORS = (
 
 
 def limits(result: Result, most: int = 24) -> go.Figure | None:
-    """A bar for each flow: for which share of the time which factor kept the next octets back, with what limits the flow beside its name.
+    """Draws a bar per flow: the shares of time of each limiting factor.
 
-    Of many flows the first `most` are drawn. None if no sender tells.
+    The conclusion is beside the name.
+
+    At most `most` flows are drawn. Returns None if no sender reports its limits.
     """
     flows = result.flows
     factors = [factor for factor in _FACTORS if factor[0] in flows.columns]
@@ -34,6 +36,6 @@ def limits(result: Result, most: int = 24) -> go.Figure | None:
         if any(shares):
             figure.add_bar(y=names, x=shares, name=title, orientation="h", marker={"color": ink}, hovertemplate="%{x:.1f} %")
     figure.update_layout(barmode="stack", bargap=0.35, legend={"traceorder": "normal"}, margin={"r": 32}, showlegend=True)
-    figure.update_xaxes(title_text="share of the time", ticksuffix=" %", range=[0, 100])
+    figure.update_xaxes(title_text="Share of the time", ticksuffix=" %", range=[0, 100])
     figure.update_yaxes(showgrid=False, type="category")
     return legend_below(finish(figure, 170 + 34 * len(names)))

@@ -66,23 +66,23 @@ def _has(result: Result, column: str) -> bool:
 
 FIGURES: Mapping[str, tuple[Callable[[Result], go.Figure | None], str]] = {
     "operating-point": (_operating_point, "Operating point over time"),
-    "limits": (limits, "What limited each flow: share of the time, and the conclusion beside the name"),
+    "limits": (limits, "Limiting factors of each flow by share of time, with the conclusion beside the name"),
     "queues": (queues, "Queues over time"),
-    "acks": (acks_by_reason, "ACKs by the reason for which the receiver sent them"),
+    "acks": (acks_by_reason, "ACKs by the receiver's reason"),
     "decisions": (decisions, "Decisions of the ACK policy over time, by reason"),
     "events": (events, "Events of the endpoints over time"),
     "packets": (_packet_numbers, "Packet number over time"),
-    "airtime": (_air_shares, "Use of the air"),
-    "air": (_air, "On the air"),
-    "means": (_mean_plane, "Mean operating point"),
-    "in-flight": (_in_flight_plane, "In flight against the mean operating point"),
+    "airtime": (_air_shares, "Airtime by use"),
+    "air": (_air, "PPDUs on the air"),
+    "means": (_mean_plane, "Mean operating point: throughput over smoothed RTT"),
+    "in-flight": (_in_flight_plane, "Throughput and smoothed RTT over data in flight"),
     "distribution": (_distribution, "Distribution of throughput and smoothed RTT"),
 }
-"""The figures by name, with their captions. A function gives None for a run that has nothing to show there."""
+"""The figures by name, with their captions. A function returns None if a run has no data for it."""
 
 
 def figures_of(result: Result) -> Iterator[tuple[str, go.Figure, str]]:
-    """The figures of a run that have something to show: name, figure and caption."""
+    """Yields the figures of a run that have data: name, figure and caption."""
     many = result.flows.height
     for name, (draw, caption) in FIGURES.items():
         figure = draw(result)

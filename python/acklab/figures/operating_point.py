@@ -11,18 +11,20 @@ from acklab.figures.path import Optimum, optimum
 from acklab.figures.theme import MUTED, OPTIMUM, colour, faded, finish, legend_below, style_of, symbol_of, thin
 from acklab.result import Result
 
-MOST_MARKS = 24
-"""Flows that have a mark and a name each; more are one cloud of marks, whose names show on hover."""
+MAX_MARKS = 24
+"""Maximum number of flows with a separate mark and name. More form one cloud, whose names show on
+hover.
+"""
 
 _MANY = {"size": 6, "color": faded(colour(0), 0.5)}
 _STAR = {"symbol": "star", "size": 19, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
 
 
 def operating_point(result: Result) -> go.Figure:
-    """In flight [segments], smoothed RTT [ms] and throughput [Mbps] over time, one above the other.
+    """Draws data in flight [segments], smoothed RTT [ms] and throughput [Mbps] over time.
 
-    Needs the series `operating_point` and `throughput`. Dashed lines mark the optimum. Of many flows those with the highest and the lowest
-    throughput are drawn.
+    Requires the series `operating_point` and `throughput`. Dashed lines mark the optimum. Of many
+    flows, those with the highest and the lowest throughput are drawn.
     """
     series, throughput = result.operating_point, result.throughput
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.045)
@@ -37,7 +39,7 @@ def operating_point(result: Result) -> go.Figure:
         bins = throughput.filter(pl.col("flow") == flow)
         ends, rates = bins["time"].to_list(), bins["throughput"].to_list()
         first = ends[0] - (ends[1] - ends[0]) if len(ends) > 1 else 0.0
-        # The time of a bin is its end, so a step is held to the left of it.
+        # The time of a bin is its end, so a step extends to its left.
         line = {"width": 1.8, "shape": "vh", **style_of(index)}
         figure.add_scatter(
             x=[first, *ends], y=[*rates[:1], *rates], name=flow, legendgroup=flow, showlegend=False, mode="lines", line=line,
@@ -51,17 +53,20 @@ def operating_point(result: Result) -> go.Figure:
             (3, best.throughput, f"bottleneck {best.throughput:.4g} Mbps"),
         ):
             _reference(figure, row, value, text)
-    for row, title in ((1, "in flight [segments]"), (2, "sRTT [ms]"), (3, "throughput [Mbps]")):
+    for row, title in ((1, "In flight [segments]"), (2, "sRTT [ms]"), (3, "Throughput [Mbps]")):
         figure.update_yaxes(title_text=title, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text="time [s]", row=3, col=1)
     legend_below(finish(figure, 660))
-    # The labels of the reference lines stand beside the plots, clear of the data.
+    # The labels of the reference lines are beside the plots, clear of the data.
     figure.update_layout(showlegend=True, margin={"r": 20 if best is None else 136})
     return figure
 
 
 def drawn_flows(result: Result, most: int = 16) -> list[str]:
-    """The flows that a figure with a line for each draws: all, or of many those with the highest and the lowest throughput, in their order."""
+    """Returns the flows that a figure with a line per flow draws, in their order.
+
+    Of many flows, these are those with the highest and the lowest throughput.
+    """
     flows = result.flows
     if flows.height <= most:
         return flows["flow"].to_list()
@@ -71,18 +76,19 @@ def drawn_flows(result: Result, most: int = 16) -> list[str]:
 
 
 def in_flight_plane(result: Result) -> go.Figure:
-    """Throughput [Mbps] and smoothed RTT [ms] against the data in flight [segments], compared with theory.
+    """Draws throughput [Mbps] and smoothed RTT [ms] over data in flight [segments], beside theory.
 
-    In theory throughput grows with the flight until the bottleneck is busy, and beyond this point only the RTT grows. The star is the
-    optimum, where both curves bend; each dot is the mean of a flow, the square the sum of all flows at their mean RTT.
+    In theory, throughput grows with the data in flight until the bottleneck is busy; beyond, only
+    the RTT grows. The star is the optimum, where both curves bend. Each dot is the mean of a flow.
+    The square is the sum of all flows at their mean RTT.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
-    # A flow over UDP does not know what is in flight.
+    # A UDP flow has no data in flight.
     flows = result.flows.filter(pl.col("mean_in_flight_l4").is_not_null())
     best = optimum(result)
     if best is not None:
         _theory(figure, best, float(flows["mean_in_flight_l4"].sum() or 0))
-    if flows.height <= MOST_MARKS:
+    if flows.height <= MAX_MARKS:
         for index, flow in enumerate(flows.iter_rows(named=True)):
             _mean_point(figure, flow["flow"], index, flow["mean_in_flight_l4"], flow["mean_throughput_l4"], flow["mean_srtt_l4"])
     else:
@@ -98,15 +104,18 @@ def in_flight_plane(result: Result) -> go.Figure:
             figure.add_scatter(x=[x], y=[y], name="joint", mode="markers", marker=marker, showlegend=row == 1, row=row, col=1)
     figure.update_yaxes(title_text="throughput [Mbps]", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text="sRTT [ms]", rangemode="tozero", row=2, col=1)
-    figure.update_xaxes(title_text="in flight [segments]", rangemode="tozero", row=2, col=1)
+    figure.update_xaxes(title_text="In flight [segments]", rangemode="tozero", row=2, col=1)
     return legend_below(finish(figure, 560))
 
 
 def mean_plane(result: Result) -> go.Figure:
-    """Mean throughput [Mbps] of each flow over its mean smoothed RTT [ms]; up and to the left is better, the star is best."""
+    """Draws mean throughput [Mbps] of each flow over its mean smoothed RTT [ms].
+
+    Up and left is better; the star is the optimum.
+    """
     figure = go.Figure()
     flows, best = result.flows.filter(pl.col("mean_srtt_l4").is_not_null()), optimum(result)
-    if flows.height <= MOST_MARKS:
+    if flows.height <= MAX_MARKS:
         for index, flow in enumerate(flows.iter_rows(named=True)):
             name = f"{flow['flow']} ({flow['cca']})" if flow["cca"] else flow["flow"]
             figure.add_scatter(
@@ -125,13 +134,16 @@ def mean_plane(result: Result) -> go.Figure:
         )  # fmt: skip
         figure.add_hline(best.throughput, line={"dash": "dot", "color": MUTED, "width": 1})
         figure.add_vline(best.rtt, line={"dash": "dot", "color": MUTED, "width": 1})
-    figure.update_xaxes(title_text="mean sRTT [ms]", rangemode="tozero")
-    figure.update_yaxes(title_text="mean throughput [Mbps]", rangemode="tozero")
+    figure.update_xaxes(title_text="Mean sRTT [ms]", rangemode="tozero")
+    figure.update_yaxes(title_text="Mean throughput [Mbps]", rangemode="tozero")
     return legend_below(finish(figure, 440).update_layout(showlegend=True))
 
 
 def runs_plane(results: Mapping[str, Result]) -> go.Figure:
-    """Mean throughput [Mbps] of each flow over its mean smoothed RTT [ms] in several runs: a colour for each run, a symbol for each flow."""
+    """Draws mean throughput [Mbps] over mean smoothed RTT [ms] of flows in several runs.
+
+    Each run has a colour, and each flow a symbol.
+    """
     figure = go.Figure()
     for index, (label, result) in enumerate(results.items()):
         flows = result.flows.filter(pl.col("mean_srtt_l4").is_not_null())
@@ -140,8 +152,8 @@ def runs_plane(results: Mapping[str, Result]) -> go.Figure:
             x=flows["mean_srtt_l4"], y=flows["mean_throughput_l4"], name=label, mode="markers", text=flows["flow"],
             marker={"size": 12, "color": colour(index), "symbol": symbols}, hovertemplate="%{text}: %{x:.2f} ms · %{y:.2f} Mbps",
         )  # fmt: skip
-    figure.update_xaxes(title_text="mean sRTT [ms]", rangemode="tozero")
-    figure.update_yaxes(title_text="mean throughput [Mbps]", rangemode="tozero")
+    figure.update_xaxes(title_text="Mean sRTT [ms]", rangemode="tozero")
+    figure.update_yaxes(title_text="Mean throughput [Mbps]", rangemode="tozero")
     return legend_below(finish(figure, 440).update_layout(showlegend=True))
 
 

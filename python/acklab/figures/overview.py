@@ -1,4 +1,4 @@
-"""Aggregates over a grid that is too large to show each of its points."""
+"""Aggregates over a grid that is too large to show each point."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -12,7 +12,10 @@ _WIDTH = 900
 
 
 def spread(frame: pl.DataFrame, x: str, value: str, title: str) -> go.Figure:
-    """The median of a column along another and the range from the 10th to the 90th percentile, over all rows with a value of that axis."""
+    """Draws the median and the range from 10th to 90th percentile of a column along another.
+
+    Both are over all rows with a value of that axis.
+    """
     known = frame.filter(pl.col(value).is_not_null())
     rows = known.group_by(x, maintain_order=True).agg(
         low=pl.col(value).quantile(0.1), mid=pl.col(value).median(), high=pl.col(value).quantile(0.9)
@@ -42,7 +45,7 @@ def spread(frame: pl.DataFrame, x: str, value: str, title: str) -> go.Figure:
 
 
 def median_map(frame: pl.DataFrame, x: str, y: str, value: str, title: str) -> go.Figure:
-    """The median of a column over two others, over all rows of a cell, as colours."""
+    """Draws the median of a column over two others as colours, over all rows of a cell."""
     columns, lines = (frame[name].unique(maintain_order=True).to_list() for name in (x, y))
     cells = {row[:2]: row[2] for row in frame.group_by(x, y).agg(pl.col(value).median()).iter_rows()}
     bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}

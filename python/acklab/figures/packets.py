@@ -17,10 +17,11 @@ _KINDS = {
 def packet_numbers(
     result: Result, flow: str | None = None, window: tuple[float, float] | None = None, at_most: int = 6000
 ) -> go.Figure:
-    """Number of each packet over the time [s] at which it was sent, retransmitted or acknowledged.
+    """Draws each packet's number over the time [s] of its transmission, retransmission and ACK.
 
-    Needs the series `packets`. `flow` is the name of a flow (default: the first) and `window` a span of time in seconds. In longer
-    spans only every n-th number is drawn, at most `at_most` in total; all retransmissions are drawn.
+    Requires the series `packets`. `flow` is the name of a flow (default: the first) and `window` a
+    span of time in seconds. In longer spans only every n-th number is drawn, at most `at_most` in
+    total. All retransmissions are drawn.
     """
     name = flow or result.flows["flow"][0]
     frame = result.packets.filter(pl.col("flow") == name)
@@ -37,7 +38,7 @@ def packet_numbers(
             hovertemplate="%{x:.4f} s · packet %{y}",
         )  # fmt: skip
     figure.update_xaxes(title_text="time [s]")
-    figure.update_yaxes(title_text=f"packet number of {name}")
+    figure.update_yaxes(title_text=f"Packet number of {name}")
     return finish(figure, 460)
 
 

@@ -1,4 +1,4 @@
-"""The best operating point of a flow, from the table of flows."""
+"""The optimal operating point of a flow, from the table of flows."""
 
 import math
 from dataclasses import dataclass
@@ -11,15 +11,22 @@ class Optimum:
     """The operating point at which the bottleneck is busy and its queue empty."""
 
     throughput: float
-    """Capacity of the bottleneck, Mbps: the rate of a link, or what the MAC of a Wi-Fi cell can deliver."""
+    """Capacity of the bottleneck in Mbps: the rate of a link, or the maximum goodput of a Wi-Fi
+    cell's MAC.
+    """
     rtt: float
-    """RTT without queues, ms; with a cell as the bottleneck, one of its mean cycles more than the propagation."""
+    """RTT without queues, in ms. If a cell is the bottleneck, the propagation delay and one of its
+    mean cycles.
+    """
     in_flight: float
-    """Product of the two, segments."""
+    """Product of the two, in segments."""
 
 
 def optimum(result: Result) -> Optimum | None:
-    """Returns the optimum of the first flow, or None without a flow, or if its path has no bottleneck or no RTT without queues."""
+    """Returns the optimum of the first flow.
+
+    Returns None without a flow, a bottleneck or an RTT without queues.
+    """
     if result.flows.is_empty():
         return None
     flow = result.flows.row(0, named=True)

@@ -8,7 +8,9 @@ from acklab.result import Result
 
 
 def queues(result: Result, most: int = 12) -> go.Figure | None:
-    """The length [packets] of each queue over time, or None if the series `queue` was not recorded or no packet ever waited.
+    """Draws the length [packets] of each queue over time.
+
+    Returns None if the series `queue` was not recorded or no packet ever waited.
 
     Of many queues the `most` longest are drawn.
     """
@@ -28,5 +30,5 @@ def queues(result: Result, most: int = 12) -> go.Figure | None:
         )  # fmt: skip
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="time [s]")
-    figure.update_yaxes(title_text="packets in the queue", rangemode="tozero")
+    figure.update_yaxes(title_text="Queue length [packets]", rangemode="tozero")
     return legend_below(finish(figure, 400))

@@ -13,12 +13,12 @@ from acklab.figures.theme import DIVERGING, UNDECIDED, finish, widen
 
 _ROW = 31
 _LABELS = 96
-"""Height in pixels of a line of cells, and of the names below a panel."""
+"""Height in pixels of a row of cells, and of the names below a panel."""
 _CELL = 31
 _MARGINS = 200
-"""Width in pixels of the narrowest cell that holds its two numbers, and of what stands beside the panels."""
+"""Width in pixels of the narrowest cell with two numbers, and of the space beside the panels."""
 _LETTER = 9
-"""Width in pixels of a letter in the title of a panel: titles stand side by side."""
+"""Width in pixels of a character in the title of a panel: titles are side by side."""
 
 
 def ratio_map(
@@ -35,12 +35,15 @@ def ratio_map(
     notes: str | None = None,
     commands: str | None = None,
 ) -> go.Figure:
-    """Ratios with their intervals, as `acklab.statistics.ratios` gives them, over two columns; one panel for each value of `panel`.
+    """Draws ratios with their intervals over two columns, with a panel for each value of `panel`.
 
-    Blue is better than the baseline and orange worse, on a logarithmic scale that ends at `most` and 1/`most`. Cells are grey if their
-    interval includes 1 or if they have none. The second line of a cell is half the width of its interval. `x_title` names the columns
-    if their labels are not clear by themselves. `notes` and `commands` name columns of text: additional text for the hover label, and
-    the command that repeats the cell, which the report also shows on a click.
+    `cells` is a result of `acklab.statistics.ratios`.
+
+    Blue is better than the baseline and orange worse, on a logarithmic scale that ends at `most`
+    and 1/`most`. Cells are grey if their interval includes 1 or is missing. The second line of a
+    cell is the half-width of its interval. `x_title` names the columns if their labels need it.
+    `notes` and `commands` name columns of text: additional text for the hover label, and the
+    command that repeats the cell, which the report also shows on a click.
     """
     panels = cells[panel].unique(maintain_order=True).to_list() if panel else [None]
     columns, lines = (cells[name].unique(maintain_order=True).to_list() for name in (x, y))
@@ -80,7 +83,7 @@ def ratio_map(
         )
     edge = math.log2(most)
     steps = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
-    # The ends of the scale have a number, and what would stand over it has none.
+    # Only the ends of the scale have numbers, if others would overlap them.
     ticks = [1 / most, *(value for value in steps if 1.2 / most <= value <= most / 1.2), most]
     sign = -1 if less_is_better else 1
     bar = {
@@ -97,12 +100,12 @@ def _is_short(names: Sequence[object]) -> bool:
 
 
 def is_decided(cell: dict[str, Any]) -> bool:
-    """Whether the interval of a ratio lies wholly on one side of 1."""
+    """Returns whether the interval of a ratio is entirely on one side of 1."""
     return cell["low"] is not None and (cell["low"] > 1 or cell["high"] < 1)
 
 
 def _level(cell: dict[str, Any] | None, less_is_better: bool) -> float | None:
-    """The value behind the colour of a cell: the binary logarithm of the ratio, positive if better."""
+    """Returns the value of a cell's colour: log2 of the ratio, positive if better."""
     if cell is None or cell["mean"] is None:
         return None
     return math.log2(cell["mean"]) * (-1 if less_is_better else 1)

@@ -9,19 +9,20 @@ from acklab.errors import StoreError, UsageError
 
 _DRAWN = ("svg", "pdf", "png")
 KINDS = (*_DRAWN, "html")
-"""Endings of the files that figures can be saved as."""
+"""Extensions of the files of figures."""
 
 
 def on_paper(figure: go.Figure) -> go.Figure:
-    """A copy of the figure on a ground of its own: a file has no page behind it."""
+    """Returns a copy of the figure with a background, because a file has no page behind it."""
     return go.Figure(figure).update_layout(paper_bgcolor="white", plot_bgcolor="white")
 
 
 def save(figure: go.Figure, path: str | Path, width: int = 900) -> Path:
-    """Writes a figure as HTML, which needs no network, or as SVG, PDF or PNG, depending on the extension.
+    """Writes a figure as HTML, which works offline, or as SVG, PDF or PNG, by the extension.
 
-    `width` is in pixels; the height is that of the figure. SVG, PDF and PNG need Kaleido (`pip install acklab[images]`) and a Chromium.
-    Raises UsageError for another ending, StoreError if the file cannot be written or drawn.
+    `width` is in pixels; the height is that of the figure. SVG, PDF and PNG require Kaleido (`pip
+    install acklab[images]`) and Chromium. Raises UsageError for another extension, StoreError if
+    the file cannot be written or drawn.
     """
     target = Path(path)
     kind = target.suffix.removeprefix(".").lower()
@@ -30,11 +31,11 @@ def save(figure: go.Figure, path: str | Path, width: int = 900) -> Path:
             figure.write_html(temporary, include_plotlyjs=True)
         return target
     if kind not in _DRAWN:
-        raise UsageError(f"{target}: found the ending {target.suffix!r}, expected .html, .{', .'.join(_DRAWN)}")
+        raise UsageError(f"{target}: found the extension {target.suffix!r}, expected .html, .{', .'.join(_DRAWN)}")
     try:
         octets = figure.to_image(format=kind, width=width, height=figure.layout.height or 450)
     except Exception as error:
-        raise StoreError(f"{target}: cannot draw it: {str(error).strip().splitlines()[0]}") from error
+        raise StoreError(f"{target}: cannot be drawn: {str(error).strip().splitlines()[0]}") from error
     with writing(target) as temporary:
         temporary.write_bytes(octets)
     return target

@@ -15,7 +15,7 @@ from acklab.statistics import intervals
 
 _CELL = 44
 _MARGINS = 230
-"""Width in pixels of the narrowest cell that holds its two numbers, and of what stands beside the panels."""
+"""Width in pixels of the narrowest cell with two numbers, and of the space beside the panels."""
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)\s*([A-Za-zµ]*)")
 
 
@@ -30,11 +30,12 @@ def heat_map(
     within: Within | None = None,
     wrap: int | None = None,
 ) -> go.Figure:
-    """The mean of a column over two others, with its interval of 95 % over seeds in every cell.
+    """Draws the mean of a column over two others, with its 95 % interval over seeds in every cell.
 
-    One panel for each value of the column `panel`, `wrap` of them in a row (default: all), with a common colour scale, which is
-    logarithmic with `log`. Axes keep the order of first appearance. `within` combines the flows of a run as in
-    `acklab.statistics.intervals`. Raises UsageError for the same reasons as that function.
+    There is a panel for each value of the column `panel`, `wrap` of them in a row (default: all),
+    with a common colour scale, which is logarithmic with `log`. Axes keep the order of first
+    appearance. `within` combines the flows of a run as in `acklab.statistics.intervals`. Raises
+    UsageError for the same reasons as that function.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     columns, lines = (frame[name].unique(maintain_order=True).to_list() for name in (x, y))
@@ -82,12 +83,15 @@ def profiles(
     panel: str | None = None,
     within: Within | None = None,
 ) -> go.Figure:
-    """The mean of a column along another, one line for each value of a third, with intervals of 95 % over seeds as bands.
+    """Draws the mean of a column along another, with a line for each value of a third.
 
-    Numbers with one unit, such as 1ms and 5ms, are on a numeric axis, which is logarithmic if they span a factor of 20. Other values are
-    categories, and no line joins their means.
+    Bands are 95 % intervals over seeds.
 
-    `within` combines the flows of a run as in `acklab.statistics.intervals`. Raises UsageError for the same reasons as that function.
+    Numbers with one unit, such as 1ms and 5ms, are on a numeric axis, which is logarithmic if they
+    span a factor of 20. Other values are categories, whose means are not connected.
+
+    `within` combines the flows of a run as in `acklab.statistics.intervals`. Raises UsageError for
+    the same reasons as that function.
     """
     panels = frame[panel].unique(maintain_order=True).to_list() if panel else [None]
     figure = make_subplots(
@@ -101,7 +105,7 @@ def profiles(
             label, ink = f"{colour_by} {group}", colour(order)
             common = {"name": label, "legendgroup": label, "showlegend": index == 1, "row": 1, "col": index}
             if numbers is None:
-                # Between categories there is nothing that a line could stand for.
+                # Categories have nothing between them that a line could show.
                 figure.add_scatter(
                     x=[str(place) for place in points[x]], y=points["mean"], mode="markers", marker={"color": ink, "size": 9},
                     error_y=error_bars(half_widths(points), ink), hovertemplate="%{x} · %{y:.3f}", **common,
@@ -136,7 +140,7 @@ def profiles(
 
 
 def numbers_of(names: Sequence[str]) -> dict[str, float] | None:
-    """The number of each value of an axis, in the unit that all of them share; None if they are categories."""
+    """Returns the number of each value of an axis in their common unit; None for categories."""
     found = [_NUMBER.fullmatch(name) for name in names]
     if len({match[2] for match in found if match}) != 1 or not all(found):
         return None
@@ -144,12 +148,12 @@ def numbers_of(names: Sequence[str]) -> dict[str, float] | None:
 
 
 def spans_decades(numbers: Mapping[str, float]) -> bool:
-    """Whether an axis of these numbers is logarithmic."""
+    """Returns whether an axis of these numbers is logarithmic."""
     return min(numbers.values()) > 0 and max(numbers.values()) > 20 * min(numbers.values())
 
 
 def _level(cell: dict[str, float] | None, log: bool) -> float | None:
-    """What the colour of a cell stands for."""
+    """Returns the value of a cell's colour."""
     if cell is None or cell["mean"] is None or (log and cell["mean"] <= 0):
         return None
     return math.log10(cell["mean"]) if log else cell["mean"]
@@ -166,7 +170,7 @@ def _cell(cell: dict[str, float] | None) -> str:
 
 
 def short(value: float, beside: float | None = None) -> str:
-    """Three significant digits, or as many decimals as the number that it stands beside."""
+    """Returns three significant digits, or as many decimals as the number beside it."""
     if value == 0:
         return "0"
     scale = abs(value if beside is None else beside)

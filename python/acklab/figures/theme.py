@@ -1,11 +1,11 @@
-"""One look for all figures: it must read on light and dark ground, and without seeing red and green apart."""
+"""One style for all figures, for light and dark backgrounds and for red–green colour blindness."""
 
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
-"""After Okabe and Ito, without the yellow and the black that vanish on light or dark ground."""
+"""After Okabe and Ito, without yellow and black, which vanish on light or dark backgrounds."""
 
 OPTIMUM = "#E3008C"
 """The star at the optimal operating point."""
@@ -20,7 +20,7 @@ SEQUENTIAL = [
     [0.75, "#2C6E9E"],
     [1.0, "#1F2F6B"],
 ]
-"""One hue path from light to dark, so that it survives a grey print."""
+"""A single hue from light to dark, which survives a grey print."""
 
 DIVERGING = [
     [0.0, "#B24A00"],
@@ -29,13 +29,17 @@ DIVERGING = [
     [0.75, "#76B4D6"],
     [1.0, "#00588F"],
 ]
-"""Worse to better around a neutral middle, in two hues that everybody tells apart."""
+"""Worse to better around a neutral middle, in two hues that are distinguishable with colour
+blindness.
+"""
 
 UNDECIDED = "#D9DDE3"
-"""Cells of which the interval says nothing."""
+"""Cells whose interval is not conclusive."""
 
 FROM_ZERO = {"rangemode": "tozero", "autorangeoptions": {"minallowed": 0}}
-"""An axis of a quantity that is never negative: it begins at zero, also where Student's interval of a small mean reaches below."""
+"""An axis of a quantity that is never negative. It begins at zero, even if Student's interval of a
+small mean extends below.
+"""
 
 _INK = "#5B6577"
 _GRID = "rgba(128, 138, 155, 0.20)"
@@ -65,7 +69,7 @@ TEMPLATE = go.layout.Template(
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom", "font": {"size": 12}},
         "hoverlabel": {"font": {"family": _FONT, "size": 12}},
         "hovermode": "closest",
-        # The ground is transparent, from which Plotly would make a dark box for its buttons.
+        # From a transparent background, Plotly would derive a dark box for its buttons.
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "rgba(128, 138, 155, 0.55)", "activecolor": COLOURS[0]},
         "colorscale": {"sequential": SEQUENTIAL},
     }
@@ -73,7 +77,7 @@ TEMPLATE = go.layout.Template(
 
 
 def colour(index: int) -> str:
-    """The colour of the flow, or the like, with this index."""
+    """Returns the colour for this index of a flow or another item."""
     return COLOURS[index % len(COLOURS)]
 
 
@@ -82,41 +86,50 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", 
 
 
 def style_of(index: int) -> dict[str, str]:
-    """Colour and dash of the line with this index: after the last colour, the next dash tells lines apart."""
+    """Returns colour and dash of the line with this index.
+
+    The dash changes after the last colour.
+    """
     return {"color": colour(index), "dash": _DASHES[index // len(COLOURS) % len(_DASHES)]}
 
 
 def symbol_of(index: int) -> dict[str, str]:
-    """Colour and symbol of the marks with this index: neighbours differ in both, and after the last colour the symbols are others."""
+    """Returns colour and symbol of the marks with this index.
+
+    Neighbours differ in both, and the symbols change after the last colour.
+    """
     return {"color": colour(index), "symbol": _SYMBOLS[(index + index // len(COLOURS)) % len(_SYMBOLS)]}
 
 
 def faded(hexadecimal: str, alpha: float) -> str:
-    """A colour with an opacity."""
+    """Returns a colour with an opacity."""
     red, green, blue = (int(hexadecimal[start : start + 2], 16) for start in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
-    """Gives a figure the house style and a height in pixels; its width follows the page."""
+    """Applies the common style and a height in pixels. The width follows the page."""
     figure.update_layout(template=TEMPLATE, height=height, autosize=True)
     return figure
 
 
 def legend_below(figure: go.Figure) -> go.Figure:
-    """Moves the legend of a finished figure to its lower edge, clear of the titles of its panels."""
+    """Moves the legend of a finished figure to its lower edge, clear of the panels' titles."""
     return figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"}, margin={"b": 92})
 
 
 def widen(figure: go.Figure, pixels: float) -> go.Figure:
-    """Says how wide a figure is at least: on a narrower page the report lets it scroll, so that what it writes stays in its place."""
+    """Sets the minimum width of a figure. On a narrower page, the report makes it scroll."""
     return figure.update_layout(meta={"least_width": round(pixels)})
 
 
 def thin(
     x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], buckets: int = 1500
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Leaves out points of a long series that could not be seen: first, least, greatest and last of each bucket stay."""
+    """Removes invisible points of a long series.
+
+    First, minimum, maximum and last point of each bucket stay.
+    """
     if len(x) <= 4 * buckets:
         return x, y
     edges = np.searchsorted(x, np.linspace(x[0], x[-1], buckets + 1)[1:-1])

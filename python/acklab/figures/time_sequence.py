@@ -1,4 +1,4 @@
-"""Time–sequence graphs of captured connections, as tcptrace draws them."""
+"""Time–sequence graphs of captured connections, in the style of tcptrace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from acklab.figures.theme import COLOURS, MUTED, faded, finish, legend_below
 
 @dataclass(frozen=True)
 class Axis:
-    """What the octets of a protocol are, and what carries them."""
+    """Names of a protocol's byte numbers and of the units that carry them."""
 
     quantity: str
     packet: str
 
 
 SEQUENCE = Axis("Sequence number", "segment")
-"""Of TCP."""
+"""Axis of TCP."""
 
 Numbers = npt.NDArray[np.float64]
 
@@ -30,24 +30,25 @@ _BARS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "retransmitted": ("retransmitted", COLOURS[1], {"symbol": "x-thin", "size": 7}),
     "reordered": ("reordered", COLOURS[4], {"symbol": "diamond-open", "size": 7}),
 }
-"""Kinds of data: their names, colours, and the marks that show them where the bars are too short."""
+"""Kinds of data: names, colours, and marks for bars that are too short."""
 _ACKED = COLOURS[2]
 _SACKED = COLOURS[6]
 _ROOM = 0.04
-"""The margin above and below what is shown at first."""
+"""Margin above and below the first view."""
 _EDGE = 1.5
-"""The edge of the receive window is shown at first if it is at most so many times as high as the data. Chosen."""
+"""Maximum height of the receive window's edge in the first view, relative to the data. Chosen."""
 _HEIGHT = 560
 
 
 def time_sequence(
     curves: Mapping[str, Any], title: str, axis: Axis = SEQUENCE, span: tuple[float, float] | None = None
 ) -> go.Figure:
-    """The octets of one direction of a connection over the time at which they passed.
+    """Draws the bytes of one direction of a connection over the time of their packets.
 
-    A segment is a bar from its first to its last octet. Acknowledgments and the right edge of the receive window are steps. Blocks of selective
-    acknowledgments are bars above them. `curves` are those of `acklab.inspection`: of long transfers some windows have all packets, and lines show the
-    course between them. `span` limits the figure to a span of time and what lies around it.
+    A segment is a bar from its first to its last byte. ACKs and the right edge of the receive
+    window are steps. SACK blocks are bars above them. `curves` are those of `acklab.inspection`:
+    for long transfers, some windows have all packets, and lines show the course between them.
+    `span` limits the figure to a span of time and its surroundings.
     """
     windows = [_Window(window) for window in curves["windows"]]
     overview = _Overview(curves["overview"]) if curves["overview"] else None
@@ -73,7 +74,7 @@ def time_sequence(
 
 
 class _Window:
-    """All packets of a span of time, as columns."""
+    """All packets in a span of time, as columns."""
 
     def __init__(self, window: Mapping[str, Sequence[Sequence[float | None]]]) -> None:
         widths = {"data": 3, "retransmitted": 3, "reordered": 3, "acks": 3, "sacked": 3}
@@ -82,20 +83,23 @@ class _Window:
         }
 
     def within(self, span: tuple[float, float]) -> "_Window | None":
-        """The part within a span of time, or `None` if there is no packet."""
+        """Returns the part within a span of time, or None without a packet."""
         part = object.__new__(_Window)
         part.of = {name: rows[(rows[:, 0] >= span[0]) & (rows[:, 0] <= span[1])] for name, rows in self.of.items()}
         return part if any(len(rows) for rows in part.of.values()) else None
 
     @property
     def times(self) -> tuple[float, float]:
-        """Its first and last packet."""
+        """Returns the times of its first and last packet."""
         times = np.concatenate([rows[:, 0] for rows in self.of.values()])
         return float(times.min()), float(times.max())
 
     @property
     def duplicates(self) -> Numbers:
-        """ACKs that repeat the one before, of number and window, while data are outstanding (RFC 5681, §2)."""
+        """Returns duplicate ACKs while data are outstanding: same number and window.
+
+        Source: RFC 5681, §2.
+        """
         acks = self.of["acks"]
         if len(acks) < 2 or not len(self.of["data"]):
             return acks[:0]
@@ -107,7 +111,7 @@ class _Window:
         return acks[1:].compress(repeats, axis=0)
 
     def extent(self, span: tuple[float, float] | None) -> list[float]:
-        """The octets of data and ACKs within a span."""
+        """Returns the byte range of data and ACKs within a span."""
         part = self if span is None else self.within(span)
         if part is None:
             return []
@@ -134,13 +138,16 @@ class _Overview:
         }
 
     def line(self, name: str) -> tuple[Numbers, Numbers]:
-        """Times and octets of a line that has points only where something changed."""
+        """Returns times and bytes of a line that has points only at changes."""
         known = ~np.isnan(self.lines[name])
         return self.at[known], self.lines[name][known]
 
 
 def _view(windows: Sequence[_Window], overview: _Overview | None, span: tuple[float, float] | None) -> tuple[float, float]:
-    """The octets that are shown at first: those of data and ACKs, and the receive window if it is near."""
+    """Returns the byte range of the first view.
+
+    It covers data and ACKs, and the receive window if it is near.
+    """
     octets = [octet for window in windows for octet in window.extent(span)]
     edges = [window.of["acks"][:, 2] for window in windows]
     if overview is not None:
@@ -171,7 +178,7 @@ def _draw_overview(figure: go.Figure, overview: _Overview, unit: float, name: st
 
 def _draw_windows(figure: go.Figure, windows: Sequence[_Window], is_sample: bool, unit: float, name: str, axis: Axis) -> None:
     acks = _apart([window.of["acks"] for window in windows])
-    # Where an overview has the line already, its legend has it too.
+    # If an overview has the line, it also has the legend.
     if not is_sample and len(acks) and not np.isnan(acks[:, 2]).all():
         _steps(figure, acks[:, 0], acks[:, 2] / unit, "receive window, right edge", {"color": MUTED, "width": 1}, name, "edge")
     if not is_sample:
@@ -191,7 +198,7 @@ def _draw_windows(figure: go.Figure, windows: Sequence[_Window], is_sample: bool
         if len(rows) and not (is_sample and kind != "data"):
             _bars(figure, rows, label, colour, marks, unit, name)
     repeated = np.concatenate([window.duplicates for window in windows]) if windows else np.empty((0, 3))
-    # Of a long transfer they would hide the retransmissions that they cause.
+    # In a long transfer they would hide the retransmissions that they cause.
     if len(repeated) and not is_sample:
         figure.add_scatter(
             x=repeated[:, 0], y=repeated[:, 1] / unit, name="duplicate ACK", mode="markers",
@@ -201,7 +208,7 @@ def _draw_windows(figure: go.Figure, windows: Sequence[_Window], is_sample: bool
 
 
 def _apart(parts: Sequence[Numbers]) -> Numbers:
-    """Rows of several windows, with an empty one between windows, where no line is drawn."""
+    """Returns rows of several windows, separated by empty rows, where lines are interrupted."""
     gap = np.full((1, 3), np.nan)
     return np.concatenate([rows for part in parts for rows in (part, gap)][:-1]) if parts else np.empty((0, 3))
 
@@ -219,7 +226,10 @@ def _steps(
 def _bars(
     figure: go.Figure, rows: Numbers, label: str, colour: str, marks: Mapping[str, Any] | None, unit: float, name: str
 ) -> None:
-    """A vertical bar from the first to the last octet of each row. A line with gaps is drawn at once, which error bars are not."""
+    """Draws a vertical bar from the first to the last byte of each row.
+
+    A line with gaps is drawn fast; error bars are slow.
+    """
     x = np.repeat(rows[:, 0], 3)
     y = np.full(len(x), np.nan)
     y[0::3] = rows[:, 1] / unit
@@ -229,7 +239,7 @@ def _bars(
         hovertemplate=_hover(label, name), legendgroup=label, showlegend=marks is None, connectgaps=False,
     )  # fmt: skip
     if marks is not None:
-        # The bar of a segment is too short to be seen in a figure of many.
+        # The bar of a segment is too short to be visible in a figure of many.
         figure.add_scatter(
             x=rows[:, 0], y=(rows[:, 1] + rows[:, 2] / 2) / unit, name=label, mode="markers",
             marker={"color": faded(colour, 0.9), "line": {"width": 1.5, "color": colour}, **marks}, legendgroup=label,

@@ -1,6 +1,7 @@
-"""A server of HTTP whose clients cannot keep its process from ending.
+"""An HTTP server whose clients cannot delay the end of its process.
 
-Each client has a thread that dies with the process, a limited time for its request, and a limited time for each part of the response.
+Each client has a thread that ends with the process, a time limit for its request, and a time limit
+for each part of the response.
 """
 
 import contextlib
@@ -13,13 +14,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 MAX_CLIENTS = 32
-"""Connections at a time; more are refused. Chosen: a browser opens six per page, and a page needs one for long."""
+"""Maximum number of connections; more are refused. Chosen: a browser opens six per page, and a page
+keeps one.
+"""
 REQUEST_SECONDS = 5.0
-"""Time for a whole request, from the connection to the end of its header. Chosen: clients are on this machine or behind `ssh -L`."""
+"""Maximum time of a whole request, from the connection to the end of its header. Chosen: clients
+are on this machine or behind `ssh -L`.
+"""
 IDLE_SECONDS = 10.0
-"""Time for the client to take the next part of a response. Chosen, as above."""
+"""Maximum time for a client to read the next part of a response. Chosen for the same reason."""
 LAST_SECONDS = 0.5
-"""Time for clients to take what is left when the server ends. Chosen: a quarter of the two seconds in which a command ends."""
+"""Maximum time for clients to read the rest when the server ends. Chosen: a quarter of the two
+seconds in which a command ends.
+"""
 _POLL_SECONDS = 0.2
 """Interval of the checks for late requests and for the end."""
 _PART = 1 << 16
@@ -35,7 +42,7 @@ class LimitedServer(ThreadingHTTPServer):
     request_queue_size = MAX_CLIENTS
 
     def __init__(self, address: tuple[str, int], handler: type["LimitedHandler"]) -> None:
-        """Listens at once. Raises OSError for a port that is taken."""
+        """Listens at once. Raises OSError for a port in use."""
         self._clients: dict[socket.socket, float | None] = {}
         self._changed = threading.Condition()
         super().__init__(address, handler)
@@ -84,7 +91,7 @@ class LimitedServer(ThreadingHTTPServer):
                 self._clients[client] = None
 
     def service_actions(self) -> None:
-        """Disconnects the clients whose requests take too long, also those that send an octet now and then."""
+        """Disconnects clients whose requests take too long, even if they send some bytes."""
         now = time.monotonic()
         with self._changed:
             for client, deadline in self._clients.items():
@@ -92,7 +99,7 @@ class LimitedServer(ThreadingHTTPServer):
                     _disconnect(client)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores clients that have gone or are too slow."""
+        """Ignores clients that disconnected or are too slow."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -104,7 +111,7 @@ class LimitedHandler(BaseHTTPRequestHandler):
     timeout = IDLE_SECONDS
 
     def respond(self) -> None:
-        """Responds to a request. Raises OSError for a client that has gone or takes nothing."""
+        """Responds to a request. Raises OSError for a client that disconnected or does not read."""
         raise NotImplementedError
 
     def do_GET(self) -> None:
@@ -118,7 +125,10 @@ class LimitedHandler(BaseHTTPRequestHandler):
         return is_valid
 
     def write(self, octets: bytes) -> None:
-        """Writes a part of a response. Raises OSError for a client that has gone or takes nothing."""
+        """Writes a part of a response.
+
+        Raises OSError for a client that disconnected or does not read.
+        """
         view = memoryview(octets)
         for start in range(0, len(view), _PART):
             self.wfile.write(view[start : start + _PART])

@@ -7,16 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_SAMPLES = 7200
-"""Samples that are kept: chosen as two hours of one per second, some 10 MB, because `inline` may run for months."""
+"""Maximum number of stored samples. Chosen: two hours of one per second, some 10 MB, because
+`inline` may run for months.
+"""
 _WAIT = 1.0
-"""Seconds after which a reader returns without a sample, so that it notices a client that has gone. Chosen."""
+"""Seconds after which a reader returns without a sample, to detect a client that disconnected.
+Chosen.
+"""
 
 
 class Stream:
-    """The samples of a run so far. Older ones than the last `MAX_SAMPLES` are dropped."""
+    """The samples of a run so far. Only the last `MAX_SAMPLES` are kept."""
 
     def __init__(self) -> None:
-        """No sample yet."""
+        """Starts without a sample."""
         self._samples: deque[str] = deque(maxlen=MAX_SAMPLES)
         self._added = 0
         self._is_over = False
@@ -37,7 +41,10 @@ class Stream:
             self._changed.notify_all()
 
     def after(self, seen: int) -> tuple[list[str], int, bool]:
-        """Returns the samples behind the first `seen`, their new count, and whether the run is over. Waits for a second if there are none."""
+        """Returns the samples after the first `seen`, their new count, and whether the run is over.
+
+        Waits for a second if there are none.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or self._added > seen, _WAIT)
             dropped = self._added - len(self._samples)

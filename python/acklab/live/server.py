@@ -1,4 +1,4 @@
-"""A page on localhost that shows an emulation while it runs: samples are sent to the browser as server-sent events."""
+"""A live page of an emulation on localhost, which receives samples as server-sent events."""
 
 import contextlib
 import ipaddress
@@ -18,9 +18,10 @@ _HOST = "127.0.0.1"
 
 @contextlib.contextmanager
 def served(title: str, port: int = 0) -> Iterator[tuple[str, Callable[[Mapping[str, Any]], None]]]:
-    """Serves the page while the run lasts: gives its address, and a function that shows a sample there.
+    """Serves the page during the run. Yields its address, and a function that shows a sample.
 
-    Port 0 is a free one. Raises UsageError if the port is taken. Nothing but this machine can reach the page.
+    Port 0 selects a free one. Raises UsageError if the port is in use. Only this machine can access
+    the page.
     """
     try:
         server = _Server((_HOST, port), _Handler)
@@ -65,7 +66,8 @@ class _Handler(LimitedHandler):
     def _is_of_this_page(self) -> bool:
         """Checks `Host` and `Origin`.
 
-        A site whose name resolves to this machine (DNS rebinding) sends its own name as the host. The port may be another one, as behind `ssh -L`.
+        A site whose name resolves to this machine (DNS rebinding) sends its own name as the host.
+        The port may differ, as behind `ssh -L`.
         """
         hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         if len(hosts) != 1 or not is_loopback(hosts[0]):
@@ -78,7 +80,7 @@ class _Handler(LimitedHandler):
             "Content-Type": kind,
             "Cache-Control": "no-store",
             "X-Content-Type-Options": "nosniff",
-            # No other site may show the page in a frame, or use its files.
+            # Other sites must not frame the page or use its files.
             "Content-Security-Policy": "frame-ancestors 'none'",
             "Cross-Origin-Resource-Policy": "same-origin",
         }
@@ -106,7 +108,10 @@ class _Handler(LimitedHandler):
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether the value of a header `Host` names this machine: `localhost` or a loopback address, with any port."""
+    """Returns whether the value of a header `Host` names this machine.
+
+    That is `localhost` or a loopback address, with any port.
+    """
     try:
         split = urlsplit(f"//{host}")
         name = split.hostname or ""

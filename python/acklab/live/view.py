@@ -1,4 +1,4 @@
-"""The live view in the terminal: tables that are drawn anew each second."""
+"""The live view in the terminal: tables that are redrawn each second."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,13 +11,13 @@ from rich.text import Text
 
 Sample = Mapping[str, Any]
 
-_MOST = 12
-"""Rows of a table: a terminal is not higher."""
+_MAX_ROWS = 12
+"""Maximum rows of a table, which must fit into a terminal."""
 
 
 @contextlib.contextmanager
 def live_view(console: Console, title: str) -> Iterator[Callable[[Sample], None]]:
-    """Shows each sample that it is given in the place of the one before, and nothing once the run is over."""
+    """Shows each sample in place of the previous one, and nothing after the run."""
     with Live(console=console, transient=True, auto_refresh=False) as live:
 
         def show(sample: Sample) -> None:
@@ -27,7 +27,7 @@ def live_view(console: Console, title: str) -> Iterator[Callable[[Sample], None]
 
 
 def drawn(sample: Sample, title: str) -> RenderableType:
-    """One sample as tables."""
+    """Returns one sample as tables."""
     head = Text.assemble((title, "bold"), (f"  {_time(sample)} s", "dim"))
     parts: list[RenderableType] = [head]
     if sample["flows"]:
@@ -53,7 +53,7 @@ def _table(*columns: str) -> Table:
 
 def _flows(flows: Sequence[Sample]) -> Table:
     table = _table("flow", "Mbps", "RTT [ms]", "delay [ms]", "cwnd", "ACKs/s", "sent again")
-    for flow in flows[:_MOST]:
+    for flow in flows[:_MAX_ROWS]:
         numbers = (flow["throughput"], flow["srtt"], flow["delay"], flow["cwnd"], flow["acks"], flow["retransmissions"])
         table.add_row(flow["flow"], *(_number(value, digits) for value, digits in zip(numbers, (2, 1, 1, 1, 0, 0), strict=True)))
     return _with_rest(table, flows)
@@ -61,7 +61,7 @@ def _flows(flows: Sequence[Sample]) -> Table:
 
 def _links(links: Sequence[Sample]) -> Table:
     table = _table("link", "Mbps", "queue", "drops", "filtered")
-    for link in links[:_MOST]:
+    for link in links[:_MAX_ROWS]:
         table.add_row(
             link["link"],
             *(_number(link[name], digits) for name, digits in (("rate", 2), ("queue", 0), ("drops", 0), ("filtered", 0))),
@@ -81,13 +81,13 @@ def _cell(cell: Sample) -> Text:
 def _lateness(lateness: Sample | None) -> Text:
     if lateness is None:
         return Text("no packet was delivered in this second", style="dim")
-    late = f"p50 {lateness['p50']:.0f}, p99 {lateness['p99']:.0f}, max {lateness['max']:.0f} us"
+    late = f"p50 {lateness['p50']:.0f}, p99 {lateness['p99']:.0f}, max {lateness['max']:.0f} µs"
     return Text.assemble(("lateness  ", "dim"), late, (f"  of {lateness['deliveries']:,} packets", "dim"))
 
 
 def _with_rest(table: Table, rows: Sequence[Sample]) -> Table:
-    if len(rows) > _MOST:
-        table.add_row(Text(f"… {len(rows) - _MOST} more", style="dim"))
+    if len(rows) > _MAX_ROWS:
+        table.add_row(Text(f"… {len(rows) - _MAX_ROWS} more", style="dim"))
     return table
 
 

@@ -1,4 +1,4 @@
-"""Reports: one HTML file each, which opens from disk and needs no network.
+"""Reports: one HTML file each, which works offline.
 
 document  content of a report: sections, figures, tables
 sources   contents of a folder: studies, a run, a sweep

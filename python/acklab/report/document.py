@@ -1,4 +1,7 @@
-"""The content of a report, without its layout: sections of text, figures and tables, stored as JSON with the results."""
+"""The content of a report, without its layout: sections of text, figures and tables.
+
+It is stored as JSON with the results.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,7 +33,7 @@ class Figure:
     commands: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         plotly = cast(dict[str, Any], json.loads(self.figure.to_json()))
         return {"kind": "figure", "figure": plotly, "caption": self.caption, "commands": list(self.commands)}
 
@@ -44,13 +47,13 @@ class Section:
     items: Sequence[Figure | Table] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         items = [_table(item) if isinstance(item, Table) else item.to_dict() for item in self.items]
         return {"title": self.title, "text": self.text, "items": items}
 
 
 def _table(table: Table) -> dict[str, Any]:
-    """Plain values."""
+    """Returns plain values."""
     return {
         "kind": "table",
         "head": list(table.head),
@@ -72,18 +75,18 @@ class Document:
     title: str
     revision: str = field(default_factory=core.revision)
     version: str = field(default_factory=core.version)
-    """Of the core that has computed it, by default this one."""
+    """The version of the core that computed it, by default this one."""
     question: str = ""
     readme: str = ""
     seeds: int | None = None
     part_of: str = ""
-    """The name of the study that this is the emulation of."""
+    """The name of the study whose emulation this is."""
     findings: Sequence[Finding] = ()
     sections: Sequence[Section | Mapping[str, Any]] = field(default=())
-    """As created by a study, or as plain values after reading; only the page uses their content."""
+    """As created by a study, or plain values after reading. Only the page uses their content."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {
             "format": _FORMAT,
             "name": self.name,
@@ -104,7 +107,7 @@ class Document:
 
     @classmethod
     def read(cls, folder: str | Path | Place) -> "Document":
-        """Reads a document from a folder. Raises StoreError with the place of what does not belong into one."""
+        """Reads a document from a folder. Raises StoreError with the place of each error."""
         place = place_of(folder, "folder")
         path = place.name_of(store.STUDY_FILE)
         expected = "the report of a study that acklab wrote"
@@ -113,11 +116,11 @@ class Document:
             raise StoreError(f"{path}: found a value of type {type(found).__name__}, expected {expected}")
         values = opened(found)
         if (read := values.pop("format", None)) != _FORMAT:
-            raise StoreError(f"{path}: format: found {read!r}, expected {_FORMAT}, which this version reads; run the study again")
+            raise StoreError(f"{path}: format: found {read!r}, expected {_FORMAT}; rerun the study")
         try:
             stored = StoredDocument.model_validate(values)
         except ValidationError as error:
-            # A file of another kind has a fault in every line.
+            # A file of another kind has an error in every line.
             raise StoreError(f"{path}: {faults(error, most=3)}; expected {expected}") from error
         verify(found, path)
         return cls(**values | {"findings": tuple(stored.findings)})

@@ -26,20 +26,24 @@ from acklab.verdict import BOUNDS, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, U
 _CLASSES = {REPRODUCED: "good", SAME_DIRECTION: "near", NOT_REPRODUCED: "bad", UNDECIDED: "open"}
 
 _LINE, _LETTERS, _ROW, _CLAIM = 26, 90, 34, 41
-"""Height of a line of text, letters in it, and height of a row and of a claim, in pixels of a wide page: a scroll bar that is about right."""
+"""Height of a line of text, characters per line, and heights of a row and of a claim, in pixels of
+a wide page. They estimate the length of the scroll bar.
+"""
 
 _NAME, _SENTENCE = 16, 40
-"""Letters up to which a cell is a name, and beyond which it is a sentence."""
+"""Maximum characters of a name in a cell, and minimum characters of a sentence."""
 
 _PICTURE = re.compile(r"!\[[^]]*\]\(figures/[^)]*\.svg\)")
 """A committed picture of a study's README."""
 
 _LARGE = 10_000
-"""Figures larger than this number of octets are compressed in the page. The browser unpacks them when they come into view."""
+"""Minimum size in bytes of figures that are compressed in the page. The browser unpacks them when
+they come into view.
+"""
 
 
 def render(documents: Sequence[Document]) -> str:
-    """The report of one or more documents: scorecard first, then each with its text, tables and figures."""
+    """Returns the report of one or more documents: scorecard, then texts, tables and figures."""
     page = resources.files("acklab.report") / "page"
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(
@@ -67,13 +71,17 @@ def render(documents: Sequence[Document]) -> str:
         counts=_tally(findings),
         style=Markup((page / "style.css").read_text(encoding="utf-8")),
         script=Markup("".join((page / name).read_text(encoding="utf-8") for name in ("narrow.js", "script.js"))),
-        # Once for all figures, and not at all in a report without any: it is most of the file. Packed, and read after the page is shown.
+        # Included once for all figures, and not in reports without any, because it is most of the
+        # file. It is compressed, and read after the page is shown.
         plotly=_packed(get_plotlyjs()) if has_figures else "",
     )
 
 
 def write(documents: Sequence[Document], path: Path) -> Path:
-    """Writes the report of these documents as one HTML file that needs no network. Raises StoreError."""
+    """Writes the report of these documents as one HTML file, which works offline.
+
+    Raises StoreError.
+    """
     write_text(path, render(documents))
     return path
 
@@ -90,12 +98,13 @@ def _view(document: Document, index: int) -> dict[str, Any]:
             if item["kind"] == "figure":
                 data = json.dumps(item["figure"], separators=(",", ":"))
                 item["packed"] = len(data) > _LARGE
-                # Within a script element, "</script" would end it, and "<!--<script" keep it from ending.
+                # Within a script element, "</script" would end it, and "<!--<script" would keep it
+                # open.
                 item["data"] = Markup(_packed(data) if item["packed"] else data.replace("<", "\\u003c"))
                 item["height"] = int(item["figure"]["layout"].get("height", 400))
             else:
                 item["best"] = {tuple(cell) for cell in item["best"]}
-                # Documents of an earlier version have no columns of text among the numbers, and leave no rows out.
+                # Documents of an earlier version have neither `text` nor `left_out`.
                 item |= {"text": item.get("text", []), "left_out": item.get("left_out", 0)}
                 item["meanings"] = _meanings(item["head"], item["rows"])
                 item["widths"] = [_width(column) for column in zip_longest(*item["rows"], fillvalue="")]
@@ -104,12 +113,12 @@ def _view(document: Document, index: int) -> dict[str, Any]:
 
 
 def _breakable(cell: str) -> Markup:
-    """A cell whose name may be broken behind its underscores, where there is little room."""
+    """Returns a cell whose name may be broken after underscores in narrow columns."""
     return Markup(str(escape(cell)).replace("_", "_<wbr>"))
 
 
 def _meaning(text: str) -> str:
-    """The definition of the metric that a cell names, with or without its unit; empty if it names none."""
+    """Returns the definition of the metric in a cell, with or without unit; empty for others."""
     return _definitions().get(text.split(" [", maxsplit=1)[0], "")
 
 
@@ -119,48 +128,51 @@ def _definitions() -> dict[str, str]:
 
 
 def _meanings(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
-    """The definitions of the metrics in the head and the first column of a table."""
+    """Returns the definitions of the metrics in the head and the first column of a table."""
     cells = [*head, *(row[0] for row in rows if row)]
     return {cell.split(" [")[0]: meaning for cell in cells if (meaning := _meaning(cell))}
 
 
 def _tally(findings: Sequence[Finding]) -> dict[str, int]:
-    """How many statements have each verdict; other readings of a statement do not count."""
+    """Returns the number of statements per verdict. Other readings of a statement do not count."""
     verdicts = [finding.verdict for finding in counted(findings)]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
 
 def _width(column: Sequence[str]) -> str:
-    """Whether a column of text is of names, which are not broken, or of sentences, which have room for some words in a line."""
+    """Returns the CSS class of a column of text.
+
+    Names are unbreakable; sentences need several words per line.
+    """
     longest = max(map(len, column))
     return "name" if longest <= _NAME else "sentence" if longest > _SENTENCE else ""
 
 
 def _height_of_text(text: str) -> int:
-    """The height of a text in Markdown, in pixels, about."""
+    """Returns the approximate height of a text in Markdown, in pixels."""
     return sum(_LINE * (1 + len(line) // _LETTERS) for line in text.splitlines() if line)
 
 
 def _height_of_section(section: Mapping[str, Any]) -> int:
-    """The height of a section, in pixels, about."""
+    """Returns the approximate height of a section, in pixels."""
     figures: int = sum(item["height"] + 4 * _LINE for item in section["items"] if item["kind"] == "figure")
     rows: int = sum(len(item["rows"]) + 4 for item in section["items"] if item["kind"] == "table")
     return 3 * _LINE + _height_of_text(section["text"]) + figures + rows * _ROW
 
 
 def _height_of_claims(findings: Sequence[Finding]) -> int:
-    """The height of a card of claims, in pixels, about."""
+    """Returns the approximate height of a card of claims, in pixels."""
     notes = sum(_height_of_text(finding.note) for finding in findings if finding.verdict != REPRODUCED)
     return 3 * _LINE + len(findings) * _CLAIM + notes
 
 
 def _packed(text: str) -> str:
-    """The text compressed with gzip and encoded in base64, deterministically."""
+    """Returns the text compressed by gzip and encoded in base64, deterministically."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _markdown(text: str) -> Markup:
-    """Markdown as HTML, with headings below those of the page."""
+    """Returns Markdown as HTML, with headings below those of the page."""
     html = markdown.markdown(
         text, extensions=["tables", "fenced_code", "sane_lists", "toc"], extension_configs={"toc": {"baselevel": 3}}
     )
@@ -168,13 +180,16 @@ def _markdown(text: str) -> Markup:
 
 
 def _without_heading(text: str) -> str:
-    """A README without its title and its pictures: the page shows both itself, the pictures as figures."""
+    """Returns a README without its title and pictures.
+
+    The page shows the title itself, and the pictures as figures.
+    """
     lines = [line for line in text.lstrip().splitlines() if not _PICTURE.fullmatch(line)]
     return "\n".join(lines[1:] if lines and lines[0].startswith("# ") else lines)
 
 
 def _number(value: float) -> str:
-    """A number as in a table of claims, with enough digits for a comparison with the published one."""
+    """Returns a number for a table of claims, with enough digits for a comparison."""
     if value is None or math.isnan(value):
         return "–"
     if float(value).is_integer():
@@ -186,12 +201,15 @@ def _number(value: float) -> str:
 
 
 def _tolerance(finding: Finding) -> str:
-    """The tolerance as text."""
+    """Returns the tolerance as text."""
     return finding.tolerance if finding.tolerance in BOUNDS or finding.tolerance.startswith("factor") else f"±{finding.tolerance}"
 
 
 def _gauge(finding: Finding) -> Markup:
-    """A small picture of a claim: the tolerance as a band around the published number, ours as a dot with its interval."""
+    """Returns a small picture of a claim.
+
+    The tolerance is a band around the published number, and ours a dot with its interval.
+    """
     lowest, highest = finding.tolerated
     room = max(edge for edge in (highest - finding.published, finding.published - lowest) if math.isfinite(edge))
     if finding.tolerance in BOUNDS and not math.isnan(finding.measured):

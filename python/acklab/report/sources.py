@@ -31,25 +31,31 @@ REPORT_FILE = "report.html"
 
 
 Folder = str | Path | Place
-"""Where results are: a folder, or the URL of a store."""
+"""The place of results: a folder, or the URL of a store."""
 
 
 def write_report(folder: Folder | Sequence[Folder], out: str | Path | None = None) -> Path:
-    """Writes a report and returns its path. Raises StoreError, and UsageError for several folders without `out`.
+    """Writes a report and returns its path.
 
-    Of one folder with results it is `report.html` in the folder, or in the current one for a URL, unless `out` names another file. Several
-    folders make one report, which begins with a comparison if all of them hold runs.
+    Raises StoreError, and UsageError for several folders without `out`.
+
+    For one folder, the report is `report.html` in the folder, or in the current one for a URL,
+    unless `out` names another file. Several folders form one report, which begins with a comparison
+    if all have runs.
     """
     given = [folder] if isinstance(folder, str | Path | Place) else folder
     places = [place_of(one, "folder") for one in given]
     if out is None and len(places) != 1:
-        raise UsageError(f"found {len(places)} folders, expected the file of their report (--out FILE.html)")
+        raise UsageError(f"found {len(places)} folders, expected --out FILE.html")
     path = (places[0].path or Path()) / REPORT_FILE if out is None else Path(out)
     return write(collect(places[0]) if len(places) == 1 else collect_chosen(places), path)
 
 
 def collect_chosen(places: Sequence[Place]) -> list[Document]:
-    """The documents of several folders, after a comparison of those that hold runs if there are two or more. Raises StoreError."""
+    """Returns the documents of several folders.
+
+    A comparison comes first, if there are several runs. Raises StoreError.
+    """
     labels = _labels(places)
     runs = {label: load_result(place) for label, place in labels.items() if _holds_run(place)}
     compared = [_comparison(runs)] if len(runs) > 1 else []
@@ -61,13 +67,16 @@ def _holds_run(place: Place) -> bool:
 
 
 def _labels(places: Sequence[Place]) -> dict[str, Place]:
-    """A short name for each folder: its own, or all of its path if two have the same."""
+    """Returns a short name for each folder: its own, or the whole path if names are equal."""
     names = [place.name for place in places]
     return {printable(name if names.count(name) == 1 else str(place)): place for name, place in zip(names, places, strict=True)}
 
 
 def _comparison(runs: Mapping[str, Result]) -> Document:
-    """Several runs side by side: their flows in one figure, and tables of differences and ratios to the first."""
+    """Returns several runs side by side.
+
+    Their flows are in one figure, and tables have differences and ratios to the first.
+    """
     first = next(iter(runs.values()))
     tables: list[Figure | Table] = [Figure(figures.runs_plane(runs), "Mean operating point of each flow in each run")]
     for name, caption in METRIC_TABLES.items():
@@ -84,12 +93,12 @@ def _comparison(runs: Mapping[str, Result]) -> Document:
         title="Comparison",
         revision=", ".join(dict.fromkeys(result.provenance.revision for result in runs.values())),
         version=first.provenance.version,
-        sections=(Section("Side by side", items=tables[: 1 + _MOST_COMPARED]),),
+        sections=(Section("Side by side", items=tables[: 1 + _MAX_COMPARED]),),
     )
 
 
-_MOST_COMPARED = 40
-"""Tables of a comparison: a flow, a link or a node each."""
+_MAX_COMPARED = 40
+"""Maximum number of tables in a comparison, one per flow, link or node."""
 
 
 def _name_of(row: Mapping[str, Any]) -> str:
@@ -97,14 +106,16 @@ def _name_of(row: Mapping[str, Any]) -> str:
 
 
 def collect(folder: Folder, label: str = "") -> list[Document]:
-    """The documents of a folder and of the folders in it. Raises StoreError if there are none, or if one is damaged.
+    """Returns the documents of a folder and its subfolders.
 
-    A run without a title is called by its folder, or by `label`.
+    Raises StoreError if there are none, or one is damaged.
+
+    A run without a title has the name of its folder, or `label`.
     """
     top = place_of(folder, "folder")
     if top.path is not None and not top.path.is_dir():
         raise StoreError(f"{top}: no such folder, expected one with results of acklab")
-    # What belongs to a study is shown by the study.
+    # The documents of a study's folder belong to the study.
     is_study = Contents.of(top) is Contents.STUDY
     documents: list[Document] = []
     for place in [top, *(top / name for name in top.folders())]:
@@ -126,7 +137,7 @@ def collect(folder: Folder, label: str = "") -> list[Document]:
 
 
 def _beside(documents: Sequence[Document]) -> list[Document]:
-    """Documents with the sections of emulated studies in those of the simulated ones, where these are there and of the same revision."""
+    """Returns documents with emulated studies inside the simulated ones of the same revision."""
     simulated = {(document.name, document.revision) for document in documents}
     emulated = {
         (document.part_of, document.revision): document.sections
@@ -141,11 +152,12 @@ def _beside(documents: Sequence[Document]) -> list[Document]:
 
 
 _SIDE_BY_SIDE = 24
-"""Flows, links or nodes that a page shows in columns."""
+"""Maximum number of flows, links or nodes that a page shows as columns."""
 _POINTS = 500
-"""Largest number of rows of the summary and of the table of points of a page; the Parquet files have all."""
+"""Maximum rows of the summary and of the table of points on a page. The Parquet files have all."""
 _CELLS = 1000
-"""Points of a grid that figures show each for itself. Of more they show aggregates."""
+"""Maximum number of points of a grid that figures show separately. For more, they show aggregates.
+"""
 
 
 def _of_run(name: str, result: Result, label: str = "") -> Document:
@@ -171,7 +183,7 @@ def _remarks(result: Result) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is: names of flows and links are the user's."""
+    """Returns text that Markdown shows unchanged: names of flows and links are the user's."""
     return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", text)
 
 
@@ -185,7 +197,7 @@ def _of_sweep(result: SweepResult) -> Document:
     points = flows.head(_POINTS).rename(titles).to_dicts()
     table = replace(plain_table(points, "Points", result.units("flows")), left_out=flows.height - len(points))
     summary = result.summary_table(_POINTS)
-    # A summary that fills pages stands behind what it is the detail of.
+    # A long summary follows the figures.
     items: list[Figure | Table] = [summary, *drawn] if len(summary.rows) <= _SIDE_BY_SIDE else [*drawn, summary]
     sections = [Section("Sweep", items=[*items, table])]
     if result.failures:
@@ -203,11 +215,14 @@ def _of_sweep(result: SweepResult) -> Document:
 
 
 _OF_SWEEP = {"mean_throughput_l4": "throughput [Mbps]", "mean_srtt_l4": "sRTT [ms]"}
-"""Metrics that are drawn of a sweep unless others are asked for, with the titles of their axes."""
+"""Default metrics in figures of a sweep, with the titles of their axes."""
 
 
 def figures_of_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> Iterator[tuple[str, go.Figure, str]]:
-    """Metrics of flows over the axes of a sweep: name, figure and caption. Raises UsageError for a metric that flows do not have."""
+    """Yields figures of metrics over the axes of a sweep: name, figure and caption.
+
+    Raises UsageError for a metric that flows do not have.
+    """
     flows, units = result.flows, result.units("flows")
     names = list(result.columns.values())
     for metric in metrics or _OF_SWEEP:
@@ -223,8 +238,11 @@ def figures_of_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> Iterat
 
 
 def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:
-    """Figures of a metric over the axes of a grid, with captions: one for each kind of flow, because different kinds have no common mean."""
-    what, over = f"Mean {title}", ": mean over seeds with its interval of 95 %"
+    """Yields figures of a metric over the axes of a grid, with captions.
+
+    There is one per kind of flow, because different kinds have no common mean.
+    """
+    what, over = f"Mean {title}", ": mean over seeds with its 95 % confidence interval"
     if len(names) == 1:
         yield figures.profiles(flows, names[0], "flow", metric, title, names[0]), what + over
     if len(names) < 2:
@@ -238,14 +256,14 @@ def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: st
     for (kind,), part in kinds.group_by("kind", maintain_order=True):
         most = int(part.group_by("point").len()["len"].max())  # type: ignore[arg-type]
         of = f" of the flows {kind}" if kind else ""
-        mean = f"{what}{of}" + (f", averaged over up to {most} flows of a run" if most > 1 else "")
+        mean = f"{what}{of}" + (f", averaged over up to {most} flows per run" if most > 1 else "")
         panel = "panel" if rest else None
         within: Within | None = "mean" if most > 1 else None
         yield figures.heat_map(part, names[1], names[0], metric, title, panel, within=within), mean + over
 
 
 def _over_large_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:
-    """Aggregates of each kind of flow: along each axis, and over the first two."""
+    """Yields aggregates of each kind of flow: along each axis, and over the first two."""
     kinds = flows.with_columns(kinds_of_flow(flows, ["point"]))
     for (kind,), part in kinds.group_by("kind", maintain_order=True):
         what = f"{title[0].upper()}{title[1:]}" + (f" of the flows {kind}" if kind else "")

@@ -1,4 +1,4 @@
-"""The form of a document as JSON: what `Document.read` accepts."""
+"""The JSON form of a document, as accepted by `Document.read`."""
 
 import math
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ class _Strict(BaseModel):
 
 
 class _Table(_Strict):
-    """A table. Documents of an earlier version have no columns of text among the numbers, and leave no rows out."""
+    """A table. Documents of an earlier version have neither `text` nor `left_out`."""
 
     kind: Literal["table"]
     head: list[str]
@@ -29,7 +29,7 @@ class _Table(_Strict):
 
 
 class _Layout(BaseModel):
-    """What the page reads of Plotly's layout."""
+    """The parts of Plotly's layout that the page reads."""
 
     model_config = ConfigDict(extra="allow")
     height: float = 400
@@ -59,7 +59,10 @@ class _Section(_Strict):
 
 
 def _with_nan(value: object) -> object:
-    """JSON has no NaN, which a finding of a single seed has as its interval."""
+    """Returns NaN for null, because JSON has no NaN.
+
+    A finding of a single seed has it as its interval.
+    """
     return Finding.with_nan(value) if isinstance(value, dict) else value
 
 

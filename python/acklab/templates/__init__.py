@@ -1,4 +1,4 @@
-"""Commented scenarios to begin with: what `acklab new` writes."""
+"""Commented scenarios as templates for `acklab new`."""
 
 from functools import cache
 from importlib import resources
@@ -7,19 +7,21 @@ from pathlib import Path
 from acklab.errors import UsageError
 
 _TRACES = {"lte": "lte.trace"}
-"""Templates that need a trace beside them."""
+"""Templates that require a trace beside them."""
 
 
 @cache
 def templates() -> dict[str, str]:
-    """The title of each template, by its name."""
+    """Returns the title of each template, by its name."""
     return {name: text.split('title = "', 1)[1].split('"', 1)[0] for name, text in _texts().items()}
 
 
 def new(kind: str, path: str | Path) -> list[Path]:
-    """Writes the template `kind` as a scenario, and its trace beside it if it needs one; gives what was written.
+    """Writes the template `kind` as a scenario, with its trace if it needs one.
 
-    Raises UsageError for a kind that there is not, StoreError if a file cannot be written.
+    Returns the written files.
+
+    Raises UsageError for an unknown kind, StoreError if a file cannot be written.
     """
     from acklab.atomic import write_text
 
