@@ -25,6 +25,8 @@ for target; do
         ip_packet | tcp_decode | udp_decode) options="-max_len=160 -timeout=2" ;;
         tack_tools) options="-max_len=512 -timeout=2" ;;
         scenario) options="-max_len=2048 -timeout=20 -dict=fuzz/scenario.dict" ;;
+        link_trace | identity) options="-max_len=4096 -timeout=2" ;;
+        capture_file) options="-max_len=4096 -timeout=10" ;;
         qlog) options="-max_len=8192 -timeout=10 -dict=fuzz/qlog.dict" ;;
         packetdrill) options="-max_len=4096 -timeout=20 -dict=fuzz/packetdrill.dict" ;;
         wifi_cell) options="-max_len=4096 -timeout=20 -len_control=0" ;;

@@ -31,7 +31,24 @@ impl IdentityError {
 }
 
 fn error(source: impl fmt::Display) -> IdentityError {
-    IdentityError(source.to_string())
+    // Messages of libraries quote files, whose control characters a terminal would obey.
+    let text = source.to_string();
+    IdentityError(text.chars().map(|one| if one.is_control() { char::REPLACEMENT_CHARACTER } else { one }).collect())
+}
+
+/// Returns the certificates of a file in PEM.
+///
+/// # Errors
+/// If there is none, or one is malformed.
+pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
+    let found: Vec<_> = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<_, _>>()
+        .map_err(|fault| error(format_args!("certificate: {fault}")))?;
+    if found.is_empty() { Err(error("certificate: found none, expected one in PEM at least")) } else { Ok(found) }
+}
+
+fn of_key(fault: impl fmt::Display) -> IdentityError {
+    error(format_args!("private key: {fault}"))
 }
 
 /// SHA-256 of a certificate.
@@ -119,8 +136,9 @@ impl Identity {
     /// # Errors
     /// If a name is none, or the key is malformed.
     pub fn certificate(key: &[u8], names: impl IntoIterator<Item = String>) -> Result<String, IdentityError> {
-        let text = std::str::from_utf8(key).map_err(error)?;
-        let key = rcgen::KeyPair::from_pem(text).map_err(|fault| IdentityError(format!("private key: {fault}")))?;
+        // Read as `from_pem` reads it: other readers of PEM accept other keys.
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(of_key)?;
+        let key = rcgen::KeyPair::try_from(&key).map_err(of_key)?;
         let names: Vec<_> = names.into_iter().collect();
         Ok(rcgen::CertificateParams::new(names).and_then(|params| params.self_signed(&key)).map_err(error)?.pem())
     }
@@ -130,13 +148,8 @@ impl Identity {
     /// # Errors
     /// If there is none, or it is malformed.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
-        let certificates: Vec<_> = CertificateDer::pem_slice_iter(certificates)
-            .collect::<Result<_, _>>()
-            .map_err(|fault| IdentityError(format!("certificate: {fault}")))?;
-        if certificates.is_empty() {
-            return Err(IdentityError("certificate: found none, expected one in PEM at least".into()));
-        }
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|fault| IdentityError(format!("private key: {fault}")))?;
+        let certificates = self::certificates(certificates)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(of_key)?;
         Ok(Self { certificates, key })
     }
 

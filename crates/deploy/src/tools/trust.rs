@@ -5,8 +5,7 @@ use crate::config::Config;
 use crate::endpoint::Endpoint;
 use crate::error::ConnectError;
 use acklab_secure::identity::{self, Fingerprint, client_config};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, KeyLog, NoKeyLog, RootCertStore};
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -85,10 +84,10 @@ fn authorities(path: &Path) -> Result<RootCertStore, ToolError> {
     let mut roots = RootCertStore::empty();
     let octets = files::kept(path).map_err(|error| failed(&error))?;
     let octets = octets.ok_or_else(|| failed(&"no such file or an empty one, expected certificates in PEM"))?;
-    for certificate in CertificateDer::pem_slice_iter(&octets) {
-        roots.add(certificate.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+    for certificate in identity::certificates(&octets).map_err(|error| failed(&error))? {
+        roots.add(certificate).map_err(|error| failed(&error))?;
     }
-    if roots.is_empty() { Err(failed(&"found no certificate, expected one in PEM at least")) } else { Ok(roots) }
+    Ok(roots)
 }
 
 /// The fingerprint that a server shows. It is not believed: the handshake ends there.

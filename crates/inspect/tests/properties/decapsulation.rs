@@ -6,9 +6,10 @@ use acklab_inspect::table::Options as Bounds;
 use acklab_inspect::{Inspector, LinkType, Report};
 
 /// Link types that are opened, and some that are not.
-pub(crate) const LINK_TYPES: [u16; 44] = [
-    0, 1, 6, 7, 8, 9, 10, 11, 12, 50, 51, 100, 101, 104, 105, 107, 108, 109, 113, 117, 119, 122, 123, 127, 129, 163,
-    166, 178, 179, 180, 192, 204, 205, 206, 220, 226, 239, 240, 242, 258, 274, 276, 282, 285,
+pub(crate) const LINK_TYPES: [u16; 51] = [
+    0, 1, 6, 7, 8, 9, 10, 11, 12, 14, 50, 51, 100, 101, 104, 105, 107, 108, 109, 113, 117, 119, 122, 123, 127, 129,
+    163, 166, 178, 179, 180, 181, 192, 204, 205, 206, 220, 226, 228, 229, 239, 240, 242, 258, 259, 274, 276, 281, 282,
+    284, 285,
 ];
 
 /// Frames made of `octets`, of any link type, are each in the report: in a connection, or by the

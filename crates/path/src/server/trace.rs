@@ -4,7 +4,7 @@
 //! the trace starts again, shifted by the time of that line. An opportunity is wasted if no packet waits; a packet may span several
 //! opportunities, and several packets may share one (Netravali et al., "Mahimahi", USENIX ATC 2015, §4.1).
 
-use acklab_base::{Bytes, Duration, Instant};
+use acklab_base::{Bytes, Instant};
 use std::fmt;
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotMilliseconds { line, found } => {
-                write!(f, "line {line}: found \"{found}\", expected a whole number of milliseconds")
+                write!(f, "line {line}: found {found:?}, expected a whole number of milliseconds")
             }
             Self::Backwards { line } => write!(f, "line {line} is earlier than the one before it"),
             Self::NoTime => f.write_str("expected at least one line with a time above zero"),
@@ -85,7 +85,9 @@ impl Trace {
     /// The instant of the next opportunity.
     fn opportunity(&self) -> Instant {
         let period = self.millis[self.millis.len() - 1];
-        Instant::ZERO + Duration::from_millis(self.cycle * period + self.millis[self.next])
+        let millis = self.cycle.saturating_mul(period).saturating_add(self.millis[self.next]);
+        // A trace may have times behind all instants, at which no packet leaves.
+        Instant::from_nanos(millis.saturating_mul(1_000_000))
     }
 
     fn step(&mut self) {
@@ -143,6 +145,7 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use acklab_base::Duration;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)

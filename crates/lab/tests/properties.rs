@@ -1,0 +1,3 @@
+//! What the tests share with fuzz targets.
+
+pub(crate) mod capture_file;

@@ -1,0 +1,10 @@
+//! Any octets as the file of a capture: pcap, pcapng, snoop, qlog, and those compressed.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/lab/tests/properties/capture_file.rs"]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::any_file_is_reported_or_refused(octets));

@@ -1,0 +1,10 @@
+//! Any text as the trace of a link.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/path/tests/properties/trace.rs"]
+mod property;
+
+fuzz_target!(|octets: &[u8]| property::traces_are_served_or_refused(octets));
