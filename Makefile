@@ -13,6 +13,7 @@
 # make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation and a path between interfaces hold, random scenarios against invariants, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
 # make validate-cluster  sweeps on a Ray cluster of several nodes on this machine, with nodes, drivers and heads that are killed, and in an S3 store
+# make chaos  faults and hostile inputs for ten minutes, as one table: octets lost, which has to be 0 (root for namespaces)
 # make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
 # A target does nothing that is done already.
@@ -28,7 +29,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
-.PHONY: all install demo test test-rust test-python test-packages lint lint-rust lint-python format bench growth profile digests validate validate-cluster closed-forms fuzz figure study-figures scorecard site wheel deb clean
+.PHONY: all install demo test test-rust test-python test-packages lint lint-rust lint-python format bench growth profile digests validate validate-cluster chaos closed-forms fuzz figure study-figures scorecard site wheel deb clean
 all: install
 
 # System packages: only what is missing, and only if we may.
@@ -150,6 +151,11 @@ validate-cluster: install $(VENV)/.requirements-dev
 	$(PIP_INSTALL) 'ray>=2.40'
 	test -x $(VENV)/moto/bin/moto_server || { $(PYTHON) -m venv $(VENV)/moto && $(VENV)/moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[server]'; }
 	MOTO_SERVER=$(abspath $(VENV))/moto/bin/moto_server $(BIN)/python -m pytest tests/cluster.py
+
+# Root for namespaces, mounts and control groups.
+chaos: install
+	./scripts/system-packages.sh chaos
+	$(BIN)/python validation/chaos/table.py
 
 fuzz:
 	ACKLAB_STEPS=10000000 cargo test --package acklab-transport --test endpoints --quiet -- --nocapture

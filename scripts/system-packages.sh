@@ -2,6 +2,7 @@
 # Installs the Debian packages that are missing, if we are root; else says which ones to install.
 #   build  what building needs: a C linker, git (for the revision), venv
 #   test   what the tests look at results with: tshark reads captures, chromium opens reports; what runs on emulated nodes: iperf3, ping; what leads out of them: nft
+#   chaos  what `make chaos` breaks things with: namespaces, losses, offloads, clocks that jump
 set -eu
 
 missing=""
@@ -26,8 +27,14 @@ case "${1:-}" in
     need iputils-ping sh -c 'command -v ping'
     need nftables sh -c 'command -v nft'
     ;;
+  chaos)
+    need iproute2 sh -c 'command -v ip'
+    need nftables sh -c 'command -v nft'
+    need ethtool sh -c 'command -v ethtool'
+    need libfaketime sh -c 'ls /usr/lib/*/faketime/libfaketimeMT.so.1'
+    ;;
   *)
-    echo "usage: $0 build|test" >&2
+    echo "usage: $0 build|test|chaos" >&2
     exit 2
     ;;
 esac
@@ -39,7 +46,7 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   apt-get update -qq
   # shellcheck disable=SC2086 # a list of packages
   apt-get install -y -qq --no-install-recommends $missing >/dev/null
-elif [ "$1" = build ]; then
+elif [ "$1" != test ]; then
   echo "error: missing$missing; install them, for instance with: sudo apt-get install$missing" >&2
   exit 1
 else

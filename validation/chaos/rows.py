@@ -1,0 +1,54 @@
+"""A row of the table: what was done to a part of acklab, and what was lost."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Row:
+    """What a round of faults has found."""
+
+    what: str
+    load: str = ""
+    """What was carried or kept meanwhile."""
+    faults: int = 0
+    """Faults that were survived."""
+    inputs: int = 0
+    """Hostile or damaged inputs that were tried."""
+    lost: int = 0
+    """Octets that a program or a reader took for right and whole, and that were neither."""
+    broken: list[str] = field(default_factory=list)
+    """What was not as it was expected."""
+    seconds: float = 0.0
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing was lost and nothing was unexpected."""
+        return self.lost == 0 and not self.broken
+
+    def expect(self, holds: bool, otherwise: str) -> None:
+        """Records that something does not hold."""
+        if not holds and otherwise not in self.broken:
+            self.broken.append(otherwise)
+
+
+@contextmanager
+def timed(row: Row) -> Iterator[Row]:
+    """Measures the time of a round."""
+    began = time.monotonic()
+    try:
+        yield row
+    finally:
+        row.seconds = time.monotonic() - began
+
+
+def table(rows: list[Row]) -> str:
+    """The rows in Markdown."""
+    head = "| part and faults | load held | faults survived | inputs tried | octets lost | seconds |\n|---|---|---|---|---|---|"
+    lines = [f"| {row.what} | {row.load} | {row.faults:,} | {row.inputs:,} | {row.lost:,} | {row.seconds:.0f} |" for row in rows]
+    lost, inputs, faults = (sum(getattr(row, name) for row in rows) for name in ("lost", "inputs", "faults"))
+    last = f"| all | | {faults:,} | {inputs:,} | {lost:,} | {sum(row.seconds for row in rows):.0f} |"
+    broken = [f"* **{row.what}**: {text}" for row in rows for text in row.broken]
+    return "\n".join([head, *lines, last, *([""] if broken else []), *broken])
