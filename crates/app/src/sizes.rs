@@ -1,9 +1,9 @@
 //! Sizes of transfers, drawn from the distributions of published workloads.
 //!
-//! Each is a cumulative distribution of the octets of a flow, given by the points of a published
-//! figure and linear between them, as the traffic generators of the literature read them
-//! (`src/common/cdf.c` of HKUST's TrafficGenerator, NSDI 2016, whose tables these are, in packets
-//! of 1500 octets).
+//! Each is a cumulative distribution of the octets of a flow. It is given by the points of a
+//! published figure, and is linear between them. The traffic generators of the literature read it
+//! in the same way (`src/common/cdf.c` of HKUST's TrafficGenerator, NSDI 2016, whose tables these
+//! are, in packets of 1500 octets).
 
 use acklab_base::Bytes;
 use acklab_base::random::Stream;

@@ -31,7 +31,7 @@ pub struct UnitError {
 }
 
 impl UnitError {
-    /// Returns what was expected.
+    /// Returns the expected text.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected

@@ -26,7 +26,7 @@ pub(crate) struct Bursts {
 /// octets per second.
 ///
 /// The curves are samples of a connection. The first is its start, with many small bursts; each
-/// other one stands for `stride` parts of its length.
+/// other one represents `stride` parts of its length.
 pub(crate) fn bursts(curves: &[Vec<Point>], stride: u64, rate: f64) -> Option<Bursts> {
     let (mut arrivals, mut together, mut all) = (0, 0, 0);
     let mut intervals = Vec::new();

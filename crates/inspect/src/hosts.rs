@@ -87,7 +87,7 @@ mod tests {
         hosts.packet([192, 0, 2, 2], FlowKey(3), 102);
         hosts.packet(HOST, FlowKey(2), 103);
         assert_eq!(hosts.packet(HOST, FlowKey(1), 104), Between { packets: 2, skipped: 2 });
-        // Of another counter.
+        // The number of another counter.
         hosts.packet(HOST, FlowKey(2), 30_000);
         assert_eq!(hosts.packet(HOST, FlowKey(1), 106), Between { packets: 1, skipped: 0 });
     }

@@ -105,8 +105,8 @@ impl Losses {
 }
 
 impl Counts {
-    /// Returns the retransmitted segments, without those that were lost before the point and passed
-    /// it once.
+    /// Returns the retransmitted segments, without segments that were lost before the point and
+    /// passed it once.
     pub(crate) const fn retransmitted(&self) -> u64 {
         self.repeated + self.lost_before
     }

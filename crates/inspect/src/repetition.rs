@@ -80,7 +80,8 @@ mod tests {
         assert!(!repetition.repeats(0, &[1, 3]));
     }
 
-    /// A mirror port has each frame twice: the first is repeated at once, before the file has gone on.
+    /// A mirror port has each frame twice: the first is repeated immediately, before any other
+    /// frame.
     #[test]
     fn frames_that_are_captured_twice_are_no_repetition() {
         assert!(repeated(&[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]).iter().all(|repeats| !repeats));

@@ -35,7 +35,7 @@ pub struct Report {
     pub start: f64,
     /// Seconds from the first packet to the last.
     pub duration: f64,
-    /// Counts of what was read.
+    /// Counts of the input.
     pub counts: Counts,
     /// The clock of the capture.
     pub clock: Clock,

@@ -31,7 +31,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Thinning {
-    /// Nothing removes any.
+    /// No ACK is removed.
     None,
     /// The receiver itself acknowledges more than two segments at a time.
     SparseReceiver,

@@ -74,8 +74,8 @@ fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
     assert_eq!((losses.retransmitted, losses.spurious), (3, 1));
 }
 
-/// Packet 0 of the handshake is lost, and not packet 0 of the application, which has a number space
-/// of its own (RFC 9000, §12.3).
+/// Packet 0 of the handshake is lost, and not packet 0 of the application, which has its own number
+/// space (RFC 9000, §12.3).
 #[test]
 fn a_lost_packet_of_the_handshake_is_no_lost_data() {
     let lost = json!({"time": 5, "name": "recovery:packet_lost", "data": {"header": {"packet_type": "initial", "packet_number": 0}}});

@@ -93,7 +93,7 @@ fn a_capture_that_begins_later_needs_32_datagrams() {
         (0, 31, 31, 1)
     );
     let enough = flow(40);
-    // Those before the decision are of the connection as well.
+    // Packets before the decision belong to the connection as well.
     assert_eq!((enough.connections[0].packets, enough.counts.others, enough.counts.other_udp_flows), (40, 0, 0));
     assert_eq!(enough.connections[0].directions[0].data_segments, 40);
     assert!(

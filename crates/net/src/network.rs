@@ -16,7 +16,7 @@ use next_hops::NextHop;
 /// Why a port cannot be attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AttachError {
-    /// The node was not among those that may have ports when the network was built.
+    /// The node is not in the list of nodes that may have ports.
     #[error("node {0} has no ports")]
     NoPorts(u32),
     /// Another port receives this flow.

@@ -35,7 +35,7 @@ const NAMES: [(&str, i64); 30] = [
     ("ECONNREFUSED", 111),
 ];
 
-/// Returns the number that `name` stands for.
+/// Returns the number of a named constant.
 pub(crate) fn number(name: &str) -> Option<i64> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
 }

@@ -1,4 +1,4 @@
-//! The project's own scripts: those in `scripts/` pass, and a script with another expectation
+//! The project's own scripts: the scripts in `scripts/` pass, and a script with another expectation
 //! reports what it expected and what it found.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicateConfig {
-    /// The share of packets that arrive twice, 0 to 1, among those that are not lost.
+    /// The share of duplicated packets, 0 to 1, among packets that are not lost.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
 }

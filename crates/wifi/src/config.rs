@@ -167,7 +167,7 @@ pub enum EifsAfterCollision {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protection {
-    /// Nothing.
+    /// No frame.
     #[default]
     None,
     /// CTS-to-self at the highest basic rate of DSSS.

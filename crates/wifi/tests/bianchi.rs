@@ -87,7 +87,7 @@ impl Case {
                 "guard_interval": "800ns",
                 "rate": {"control": "fixed", "mcs": 7},
                 "aggregation": {"max_frames": FRAMES},
-                // The referee knows no lifetimes.
+                // The referee does not model lifetimes.
                 "retries": {"lifetime": "0s"},
                 "rts_threshold": has_rts.then_some("0B"),
             }),

@@ -11,7 +11,7 @@ struct Seen {
     packets_per_second: f64,
     /// Share of data frames, or of RTS, without a response.
     unanswered: f64,
-    /// Of data frames alone.
+    /// The same share for data frames alone.
     data_unanswered: f64,
     /// Share of the time in which transmissions overlapped.
     collision: f64,

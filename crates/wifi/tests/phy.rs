@@ -57,7 +57,7 @@ fn a_symbol_holds_the_bits_of_the_tables() {
     assert_eq!(of(vht, Width::Mhz80, 10), [117, 234, 351, 468, 702, 936, 1053, 1170, 1404, 1560]);
     assert_eq!(of(vht, Width::Mhz160, 10), [234, 468, 702, 936, 1404, 1872, 2106, 2340, 2808, 3120]);
     assert_eq!(of(he, Width::Mhz20, 12), [117, 234, 351, 468, 702, 936, 1053, 1170, 1404, 1560, 1755, 1950]);
-    // Where a symbol does not hold a whole number of bits, HE rounds down.
+    // If a symbol does not hold a whole number of bits, HE rounds down.
     assert_eq!(of(he, Width::Mhz80, 12)[9..], [6533, 7350, 8166]);
 }
 

@@ -15,7 +15,7 @@ pub struct Entry<'a> {
     pub number: Number,
     /// Octets from the transport header on, without those of IP and UDP.
     pub length: u64,
-    /// What it carries.
+    /// Its content.
     pub frames: Frames<'a>,
 }
 

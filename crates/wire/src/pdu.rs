@@ -1,4 +1,4 @@
-//! The contract of a protocol data unit: what a transport sends in an IP packet.
+//! The contract of a protocol data unit: the content of an IP packet of a transport.
 
 use crate::ipv4::{Extent, Ipv4Fields, TooLong};
 use crate::{Endpoints, IpPacket, log, tcp, udp};
@@ -7,8 +7,8 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a transport sends in an IP packet, as a typed value. Networks depend on this contract only,
-/// and on no transport.
+/// The content of an IP packet of a transport, as a typed value. Networks depend on this contract
+/// only, and on no transport.
 pub trait Pdu: Any + Debug + Send {
     /// Returns the IP protocol number of its transport (IANA, Protocol Numbers).
     fn protocol(&self) -> u8;
@@ -43,8 +43,8 @@ pub trait Pdu: Any + Debug + Send {
         None
     }
 
-    /// Calls `to` with each of its packets as a log shows them. A transport without packets of its
-    /// own, such as UDP, does not call it.
+    /// Calls `to` with each of its packets as a log shows them. A transport without its own
+    /// packets, such as UDP, does not call it.
     fn log_entries(&self, _to: &mut dyn FnMut(log::Entry<'_>)) {}
 
     /// Replaces the contents of `octets` with the IPv4 packet that carries this between

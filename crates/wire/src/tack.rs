@@ -16,10 +16,10 @@
 //! ```
 //!
 //! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection.
-//! Every packet that an endpoint sends has its own PKT.SEQ, larger than that of the packet before,
-//! whatever it carries.
+//! Every packet that an endpoint sends has its own PKT.SEQ, larger than that of the previous
+//! packet, for any content.
 //!
-//! What later versions may change, and what not:
+//! Rules for later versions:
 //!
 //! * The first seventeen octets of a packet that opens a connection are the same in all versions. A
 //!   server responds to an unknown version with a packet of version 0: see [`versions`](version).

@@ -12,7 +12,7 @@ mod flag {
     pub(super) const ROUTING: u8 = 0x40;
     pub(super) const KEY: u8 = 0x20;
     pub(super) const SEQUENCE: u8 = 0x10;
-    /// Of the second octet, in the version for PPTP.
+    /// A flag of the second octet, in the version for PPTP.
     pub(super) const ACKNOWLEDGMENT: u8 = 0x80;
 }
 

@@ -25,7 +25,7 @@ pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     if kind != PACKET {
         return Some(Err(Closed::protocol("GTP-U signalling")));
     }
-    // The length counts what follows the eight octets.
+    // The length counts the octets after the first eight.
     Some(behind_extensions(flags, rest.at_most(u16::from_be_bytes([high, low]).into())).and_then(carried))
 }
 

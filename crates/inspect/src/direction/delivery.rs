@@ -156,9 +156,9 @@ impl Delivery {
         self.space.place_of(segment.seq).filter(goes_on).filter(|_| segment.payload > 0 && has_room)
     }
 
-    /// Returns the place of the data of a segment. Returns `None` if there are none, or if they are
-    /// a probe, or may belong to another connection. `has_acks` means that ACKs of the direction
-    /// are captured.
+    /// Returns the place of the data of a segment. Returns `None` if it has no data, or if these
+    /// are a probe, or may belong to another connection. `has_acks` means that ACKs of the
+    /// direction are captured.
     #[inline]
     pub(super) fn place(&mut self, packet: &Packet<'_>, has_acks: bool) -> Option<Placed> {
         let segment = packet.segment;

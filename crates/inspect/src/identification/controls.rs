@@ -16,7 +16,7 @@ const MAX_SHARE: f64 = 0.1;
 pub(super) struct Controls {
     /// All controls.
     pub(super) steps: u64,
-    /// Those of `steps` that skip numbers.
+    /// The number of `steps` that skip numbers.
     pub(super) skipping: u64,
     /// Controls between two steps that skip.
     within: Steps,

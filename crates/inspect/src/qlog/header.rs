@@ -1,4 +1,4 @@
-//! What precedes the events of a trace.
+//! The header of a trace, which precedes its events.
 
 use super::scalar::Scalar;
 use super::times::{Format, Times};
@@ -21,7 +21,7 @@ pub struct Source {
     pub connection_id: Option<String>,
 }
 
-/// What precedes the events of a trace.
+/// The header of a trace, which precedes its events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     pub(super) version: Option<String>,

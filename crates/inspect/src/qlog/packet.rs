@@ -13,8 +13,7 @@ const MAX_SIZE: u64 = u32::MAX as u64;
 /// The data of an event that sends, receives or loses a packet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packet {
-    /// `None` for packets that have no number: Retry, Version Negotiation, and those that could not
-    /// be read.
+    /// `None` for packets without a number: Retry, Version Negotiation, and unreadable packets.
     pub(super) number: Option<u64>,
     /// A packet of the handshake, whose numbers are of another space (RFC 9000, §12.3), or without
     /// a number.

@@ -38,7 +38,7 @@ pub struct Acks {
     pub burst: Option<f64>,
     /// Period of bursts in milliseconds: of ACKs, or at the receiver of data.
     pub period: Option<f64>,
-    /// Whether ACKs that arrive together were sent apart.
+    /// Whether ACKs that arrive together were sent at different times.
     pub compressed: Option<bool>,
     /// The thinning of ACKs.
     pub thinning: Thinning,

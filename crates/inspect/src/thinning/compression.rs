@@ -1,4 +1,4 @@
-//! Whether ACKs that arrive together were sent apart.
+//! Whether ACKs that arrive together were sent at different times.
 //!
 //! A box that holds ACKs and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark, SIGCOMM
 //! 1991) is visible in their timestamps: ACKs that arrive together were not sent together.

@@ -51,8 +51,8 @@ impl Settings for Config {
     }
 }
 
-/// RFC 8289, §5.5: the drop rate of the last dropping state is resumed if that state ended no more
-/// than this many intervals ago.
+/// RFC 8289, §5.5: the drop rate of the last dropping state is resumed if that state ended at most
+/// this number of intervals ago.
 const MEMORY: u64 = 16;
 
 #[derive(Clone, Debug)]

@@ -117,7 +117,7 @@ impl Controller {
     fn advance(&mut self, now: Instant, delay: Duration) {
         while self.next <= now {
             if self.is_at_rest(delay) {
-                // Nothing changes until the next packet.
+                // The controller does not change until the next packet.
                 let steps = now.since(self.next).as_nanos() / self.update.as_nanos() + 1;
                 self.next += self.update * steps;
                 return;

@@ -231,8 +231,8 @@ fn defaults_are_settings_that_may_be_set() {
 }
 
 proptest::proptest! {
-    /// For any packets, those that pass and those that are removed are those that arrived; none is
-    /// held forever; and the newest number of each flow passes.
+    /// For any packets, each arrived packet either passes or is removed; none is held forever; and
+    /// the newest number of each flow passes.
     #[test]
     fn nothing_is_lost(
         rule in 0..4usize,

@@ -41,8 +41,8 @@ impl Category {
         }
     }
 
-    /// Returns the codepoint that stands for this category alone: EF (RFC 3246), AF41 (RFC 2597),
-    /// DF (RFC 2474) and CS1 (RFC 4594).
+    /// Returns the codepoint of this category alone: EF (RFC 3246), AF41 (RFC 2597), DF (RFC 2474)
+    /// and CS1 (RFC 4594).
     #[must_use]
     pub const fn dscp(self) -> u8 {
         match self {

@@ -92,7 +92,7 @@ pub(super) enum Status {
     Idle(u64),
     /// It waits for the medium.
     Waiting,
-    /// Its transmission opportunity is under way.
+    /// Its transmission opportunity is in progress.
     Sending,
 }
 

@@ -50,7 +50,7 @@ pub(super) enum AccessRequest {
 pub(super) enum Sensing {
     /// After aCCATime of the PHY.
     CcaTime,
-    /// After 4 µs, whatever the modulation (ns-3's `WifiPhy`, `GetPreambleDetectionDuration`).
+    /// After 4 µs, for any modulation (ns-3's `WifiPhy`, `GetPreambleDetectionDuration`).
     FourMicros,
     /// Immediately, with the first bit that arrives (`Mac802_11::recv`).
     FirstBit,

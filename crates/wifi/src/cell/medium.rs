@@ -12,7 +12,7 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// Frame exchanges under way, and how the nodes sense and receive them.
+/// Frame exchanges in progress, and how the nodes sense and receive them.
 #[derive(Clone, Debug)]
 pub(super) struct Medium {
     pub(super) contention: Contention,

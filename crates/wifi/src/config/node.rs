@@ -82,8 +82,8 @@ pub enum QueueCounts {
     /// `WifiMacQueue` keeps frames in flight).
     #[default]
     Unacknowledged,
-    /// Those that have not been sent: a packet leaves the queue with its first frame (ns-3 of 2014,
-    /// `EdcaTxopN::NotifyAccessGranted`).
+    /// Packets that have not been sent: a packet leaves the queue with its first frame (ns-3 of
+    /// 2014, `EdcaTxopN::NotifyAccessGranted`).
     Unsent,
 }
 

@@ -14,7 +14,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Nothing is received.
+    /// A link on which nothing is received.
     pub const LOST: Self = Self { header: 0.0, ..Self::fixed(0.0) };
 
     pub(super) const fn fixed(success: f64) -> Self {

@@ -1,4 +1,4 @@
-//! A cell between endpoints that acknowledge what they receive: as much of TCP as a driver can
+//! A cell between endpoints that acknowledge received segments: as much of TCP as a driver can
 //! observe.
 
 #![allow(unreachable_pub, reason = "others pass it on")]

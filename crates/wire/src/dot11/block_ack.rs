@@ -34,7 +34,7 @@ pub struct BlockAckRequest {
     pub start: u16,
 }
 
-/// Which frames of a window have arrived: bit 0 of word 0 stands for the first.
+/// Which frames of a window have arrived: bit 0 of word 0 represents the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockBitmap {
     /// 64 frames.

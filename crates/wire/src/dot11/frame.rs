@@ -127,7 +127,7 @@ pub enum AckPolicy {
     Normal,
     /// Not at all.
     None,
-    /// Without a frame of its own, under power save multi-poll.
+    /// Without a dedicated frame, under power save multi-poll.
     NotExplicit,
     /// By a Block ACK after a Block ACK request.
     Block,

@@ -7,7 +7,7 @@ mod encode;
 pub use decode::{DecodeError, decode};
 pub use encode::append;
 
-/// What a capture records about a frame besides its octets.
+/// The metadata of a captured frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Header {
     /// TSFT: microseconds of the cell's clock when the first bit of the frame arrived.
@@ -302,7 +302,7 @@ mod u_sig {
     pub(super) const WIDTHS: [(u32, u16); 6] = [(0, 20), (1, 40), (2, 80), (3, 160), (4, 320), (5, 320)];
     /// Value and mask: PPDU Type And Compression Mode.
     pub(super) const TYPE: u32 = 0x0000_00c0;
-    /// Value: a single user, whatever the direction.
+    /// Value: a single user, in either direction.
     pub(super) const SINGLE_USER: u32 = 0x0000_0040;
     /// Octets of the item.
     pub(super) const LEN: usize = 12;

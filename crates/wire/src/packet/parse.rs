@@ -46,7 +46,7 @@ pub(super) struct Parsed {
     pub(super) carried: Carried,
 }
 
-/// What an IP packet carries.
+/// The payload of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Carried {
     /// The protocol; `None` in a fragment, because only the first one has a header of that

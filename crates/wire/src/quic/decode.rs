@@ -1,8 +1,8 @@
 //! Octets to packets.
 //!
 //! A decoded value encodes to octets that decode to the same value. They need not be the same
-//! octets: RFC 9000 lets a sender choose the length of an integer and whether a stream frame has a
-//! Length field.
+//! octets: RFC 9000 permits a sender to choose the length of an integer and whether a stream frame
+//! has a Length field.
 
 use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};

@@ -1,4 +1,4 @@
-//! What a packet carries (RFC 9000, §19).
+//! The frames of packets (RFC 9000, §19).
 
 use super::{Ack, ConnectionId, PacketType};
 use crate::varint;

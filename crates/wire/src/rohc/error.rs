@@ -79,7 +79,7 @@ pub enum Error {
     /// The list of options, or an option, is invalid or not supported.
     #[error("{what} {found:#04x} in the list of TCP options")]
     Options {
-        /// What is invalid.
+        /// The invalid element.
         what: &'static str,
         /// The value found.
         found: u8,

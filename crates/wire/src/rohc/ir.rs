@@ -71,7 +71,7 @@ pub(super) fn write(headers: &HeaderWords, new: &State, out: &mut Octets) {
     out[check] = Crc::Eight.of(out);
 }
 
-/// What an IR, IR-DYN or IR-CR header establishes.
+/// The state that an IR, IR-DYN or IR-CR header establishes.
 pub(super) struct Established {
     pub(super) context: Context,
     /// The TCP checksum of the header.

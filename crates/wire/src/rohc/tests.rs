@@ -247,7 +247,7 @@ fn ecn_bits_take_an_octet_while_they_change() {
     // rnd_3 with an octet of ECN bits, until they have cost the ten octets of two changes;
     // co_common without them; then rnd_3.
     assert_eq!(sizes(12, &marked), [6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 5, 5]);
-    // Bits of zero are omitted at once.
+    // Zero bits are omitted immediately.
     assert_eq!(sizes(3, &unmarked), [8, 7, 5]);
     // The next mark arrives too soon after that, so the bits are carried for one header longer.
     assert_eq!((sizes(1, &marked), sizes(4, &unmarked)), (vec![8], vec![6, 6, 7, 5]));

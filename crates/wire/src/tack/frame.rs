@@ -44,7 +44,7 @@ pub enum Frame {
     Loss(Loss),
     /// Counts of arrived packets by ECN field, sent with a TACK.
     EcnCounts(EcnCounts),
-    /// The flow control limit of a stream. In a packet of its own, it is a window-driven IACK.
+    /// The flow control limit of a stream. In a separate packet, it is a window-driven IACK.
     Window {
         /// The stream.
         stream: u32,

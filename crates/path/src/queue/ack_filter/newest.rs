@@ -38,11 +38,11 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeps {
-    /// Those with information that the newer one may lack: duplicates, ACKs with SACK blocks, ACKs
+    /// ACKs with information that the newer one may lack: duplicates, ACKs with SACK blocks, ACKs
     /// with other ECN flags.
     #[default]
     News,
-    /// Those with the acknowledgment number of the newer one; the first with a smaller number is
+    /// ACKs with the acknowledgment number of the newer one; the first with a smaller number is
     /// removed (Kim et al., VTC 2006, Figure 1).
     Duplicates,
     /// None: the newest queued ACK is removed in any case.

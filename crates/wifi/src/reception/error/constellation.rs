@@ -70,8 +70,8 @@ fn average(bits: u32, snr: f64, of: impl Fn([f64; 2]) -> f64) -> f64 {
 
     let spacing = 2 * per_unit;
     let mut sum = 0.0;
-    // The lowest level is at `reach`. The axis is symmetric, so the points of its lower half stand
-    // for two.
+    // The lowest level is at `reach`. The axis is symmetric, so each point of its lower half counts
+    // twice.
     let middle = reach + (levels - 1) * per_unit;
     for point in 0..=middle {
         let mut likelihoods = [[0.0; 2]; MAX_BITS];

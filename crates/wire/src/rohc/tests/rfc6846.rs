@@ -93,7 +93,7 @@ fn any_generic_index_may_stand_for_any_option() {
     decompressor.decompress(&wide, |_, ack| out = Some(*ack)).unwrap();
     assert_eq!(out, Some(first));
 
-    // Nothing but the number changes, and the irregular chain has an octet for the option.
+    // Only the number changes, and the irregular chain has an octet for the option.
     let next = rnd_8(&first, 1, &[0x12, 0x80, 0x0f], &[0xff]);
     assert_eq!(decompressor.decompress(&next, |_, ack| out = Some(*ack)), Ok(Decompressed { acks: 1, duplicates: 0 }));
     assert_eq!(out, Some(first));
