@@ -1,7 +1,9 @@
-//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301 545-2).
+//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301
+//! 545-2).
 //!
-//! Time is divided into superframes of slots. At the beginning of a superframe, the terminal requests capacity for what waits; the network
-//! control centre assigns slots, and the terminal learns of them a round trip later. Sizes are in octets with link overhead.
+//! Time is divided into superframes of slots. At the beginning of a superframe, the terminal
+//! requests capacity for what waits; the network control centre assigns slots, and the terminal
+//! learns of them a round trip later. Sizes are in octets with link overhead.
 //!
 //! | module | contents |
 //! |---|---|
@@ -24,32 +26,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slots::Slots;
 
-/// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three must be given.
+/// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three
+/// must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemandConfig {
-    /// Duration of a superframe. Its beginning is the only time at which the terminal requests capacity.
+    /// Duration of a superframe. Its beginning is the only time at which the terminal requests
+    /// capacity.
     #[schemars(example = "45ms")]
     pub superframe: Duration,
-    /// Time from a request until the terminal can use the assignment: to the control centre and back, scheduling included.
+    /// Time from a request until the terminal can use the assignment: to the control centre and
+    /// back, scheduling included.
     #[schemars(example = "560ms")]
     pub assignment: Duration,
-    /// Octets that a slot carries. A packet may span several slots, and a slot may hold parts of several packets.
+    /// Octets that a slot carries. A packet may span several slots, and a slot may hold parts of
+    /// several packets.
     #[schemars(example = "123B")]
     pub slot: Bytes,
     /// Constant rate assignment (CRA): capacity without requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "64kbps")]
     pub constant: Option<Rate>,
-    /// The greatest rate that the terminal may request in addition (rate-based dynamic capacity, RBDC).
+    /// The greatest rate that the terminal may request in addition (rate-based dynamic capacity,
+    /// RBDC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2Mbps")]
     pub rate_based: Option<Rate>,
-    /// The greatest volume that the terminal may have requested and not yet been assigned (volume-based dynamic capacity, VBDC).
+    /// The greatest volume that the terminal may have requested and not yet been assigned
+    /// (volume-based dynamic capacity, VBDC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "384kB")]
     pub volume_based: Option<Bytes>,
-    /// The number of superframes for which a requested rate is assigned unless a newer request replaces it.
+    /// The number of superframes for which a requested rate is assigned unless a newer request
+    /// replaces it.
     #[serde(default = "default_persistence")]
     #[schemars(range(min = 1), example = 5)]
     pub persistence: u32,
@@ -59,7 +68,8 @@ pub struct DemandConfig {
     pub background: Option<Rate>,
 }
 
-/// `DynamicRatePersistence` of the satellite module of ns-3 (sns3, `satellite-lower-layer-service.cc`).
+/// `DynamicRatePersistence` of the satellite module of ns-3 (sns3,
+/// `satellite-lower-layer-service.cc`).
 const fn default_persistence() -> u32 {
     5
 }
@@ -71,8 +81,8 @@ impl DemandConfig {
         Slots::in_superframe(self, rate)
     }
 
-    /// The capacity that is neither constantly assigned nor used by other terminals, in bits per second. Returns `None` if these need
-    /// more than a carrier of `rate` has.
+    /// The capacity that is neither constantly assigned nor used by other terminals, in bits per
+    /// second. Returns `None` if these need more than a carrier of `rate` has.
     #[must_use]
     pub fn capacity_on_request(&self, rate: Rate) -> Option<u64> {
         let mut taken = [self.constant, self.background].into_iter().flatten().map(Rate::bits_per_second);
@@ -151,8 +161,8 @@ impl Terminal {
         self.next += 1;
     }
 
-    /// Begins the next superframe, with `waiting` octets in the queue: ends the last one, sends a request if capacity is missing, and
-    /// learns which slots are assigned.
+    /// Begins the next superframe, with `waiting` octets in the queue: ends the last one, sends a
+    /// request if capacity is missing, and learns which slots are assigned.
     pub(crate) fn begin_superframe(&mut self, waiting: u64, tally: &mut Tally) {
         self.end_superframe(tally);
         self.enter(self.superframe + 1);
@@ -188,7 +198,8 @@ impl Terminal {
         self.next = self.assigned.min(self.next.max(self.slots.begun_by(self.superframe, now)));
     }
 
-    /// Goes to superframe `last` at once. Only constant capacity is assigned in between, and none of it is used.
+    /// Goes to superframe `last` at once. Only constant capacity is assigned in between, and none
+    /// of it is used.
     fn skip_to(&mut self, last: u64, tally: &mut Tally) {
         let counted = self.slots.superframes_in(&tally.window);
         // A superframe ends when the next one begins.

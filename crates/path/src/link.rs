@@ -1,4 +1,5 @@
-//! One direction of a link: thinner, queue, device, gate, server, channel and spacer as one machine.
+//! One direction of a link: thinner, queue, device, gate, server, channel and spacer as one
+//! machine.
 
 mod assigned;
 mod channel;
@@ -25,7 +26,8 @@ use std::ops::Range;
 
 /// One direction of a link.
 ///
-/// It wakes only to deliver packets. The state of the queue at an instant is computed when the next packet arrives.
+/// It wakes only to deliver packets. The state of the queue at an instant is computed when the next
+/// packet arrives.
 #[derive(Clone, Debug)]
 pub struct Link<D> {
     /// The largest packet that it carries, if there is a limit.
@@ -42,17 +44,19 @@ pub struct Link<D> {
     channel: Channel<D>,
     spacer: Option<Box<Spacer<D>>>,
     overhead: Bytes,
-    /// There is nothing but a precomputed FIFO, a gate, a server and a delay, so that all is known of a packet when it enters.
+    /// There is nothing but a precomputed FIFO, a gate, a server and a delay, so that all is known
+    /// of a packet when it enters.
     is_plain: bool,
     tally: Tally,
 }
 
 impl<D: Datagram + Clone> Link<D> {
-    /// A link with this configuration. `name` selects its random streams. The caller makes `server` from `config.rate`, `config.steps`
-    /// or `config.trace`, because a link does not read files.
+    /// A link with this configuration. `name` selects its random streams. The caller makes `server`
+    /// from `config.rate`, `config.steps` or `config.trace`, because a link does not read files.
     #[must_use]
     pub fn new(config: &LinkConfig, server: Server, seed: Seed, name: &str) -> Self {
-        // The packets in a queue decide what capacity is requested, so their departures are not known on arrival.
+        // The packets in a queue decide what capacity is requested, so their departures are not
+        // known on arrival.
         let terminal = config.demand.zip(config.rate).map(|(demand, rate)| Terminal::new(demand, rate));
         let draws = || seed.stream(&format!("link/{name}/queue"));
         let queue = match terminal {
@@ -93,7 +97,8 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Removes one packet that the queue dropped inside the window from the list of drops, and returns its flow.
+    /// Removes one packet that the queue dropped inside the window from the list of drops, and
+    /// returns its flow.
     pub fn take_drop(&mut self) -> Option<FlowKey> {
         self.tally.dropped_flows.pop()
     }
@@ -109,7 +114,8 @@ impl<D: Datagram + Clone> Link<D> {
         self.tally.lengths.as_deref().unwrap_or_default()
     }
 
-    /// The mean rate in `window` in bits per second. Returns `None` if packets take no time to send.
+    /// The mean rate in `window` in bits per second. Returns `None` if packets take no time to
+    /// send.
     #[must_use]
     pub fn mean_rate(&self, window: &Range<Instant>) -> Option<f64> {
         match &self.assigned {
@@ -118,15 +124,17 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Returns `true` if nothing but the FIFO, the gate, the server and the delay touches a packet: it can [pass](Self::pass) at once.
+    /// Returns `true` if nothing but the FIFO, the gate, the server and the delay touches a packet:
+    /// it can [pass](Self::pass) at once.
     #[must_use]
     #[inline]
     pub const fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Takes a packet through a [plain](Self::is_plain) link. Returns it with the instant of its arrival at the far end, or `None` if the queue
-    /// has dropped it. The caller passes it on ahead of time, or lets the link [carry](Self::carry) it until then.
+    /// Takes a packet through a [plain](Self::is_plain) link. Returns it with the instant of its
+    /// arrival at the far end, or `None` if the queue has dropped it. The caller passes it on ahead
+    /// of time, or lets the link [carry](Self::carry) it until then.
     #[inline(always)]
     pub fn pass(&mut self, now: Instant, packet: D) -> Option<(Instant, D)> {
         let (passage, packet) = self.serve_precomputed(now, packet)?;
@@ -135,8 +143,8 @@ impl<D: Datagram + Clone> Link<D> {
         Some((arrival, packet))
     }
 
-    /// Keeps a packet that has [passed](Self::pass) until its arrival. Returns `true` if the caller must [poll](Machine::poll) the link now or
-    /// read its deadline.
+    /// Keeps a packet that has [passed](Self::pass) until its arrival. Returns `true` if the caller
+    /// must [poll](Machine::poll) the link now or read its deadline.
     #[inline]
     pub fn carry(&mut self, now: Instant, arrival: Instant, packet: D) -> bool {
         let must_be_polled = self.channel.in_flight.next().is_none_or(|first| first <= now);
@@ -144,12 +152,13 @@ impl<D: Datagram + Clone> Link<D> {
         must_be_polled
     }
 
-    /// Removes the packet that arrives first from a link that is not plain, and returns it with the instant of its arrival, which lies in the
-    /// future.
+    /// Removes the packet that arrives first from a link that is not plain, and returns it with the
+    /// instant of its arrival, which lies in the future.
     ///
-    /// The departures of a FIFO are known when packets enter it. If a link is the only one that feeds the next, its packets can
-    /// therefore be passed on ahead of time. Returns `None` if the queue is no FIFO, if there is a spacer, or if packets may overtake each
-    /// other or arrive twice.
+    /// The departures of a FIFO are known when packets enter it. If a link is the only one that
+    /// feeds the next, its packets can therefore be passed on ahead of time. Returns `None` if the
+    /// queue is no FIFO, if there is a spacer, or if packets may overtake each other or arrive
+    /// twice.
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
         if !self.channel.is_in_order() || self.spacer.is_some() || !matches!(self.queue, Queue::Precomputed(_)) {
             return None;
@@ -165,7 +174,8 @@ impl<D: Datagram + Clone> Link<D> {
         self.gate.as_ref().map_or(ready, |gate| gate.slot_for(ready)).max(self.free_at)
     }
 
-    /// Serves a packet that reached the head of the queue at `ready` and begins its service at `start`, which ends at `free_at`.
+    /// Serves a packet that reached the head of the queue at `ready` and begins its service at
+    /// `start`, which ends at `free_at`.
     #[inline(always)]
     fn serve(&mut self, ready: Instant, start: Instant, packet: &D) {
         if let Some(gate) = &mut self.gate {
@@ -219,7 +229,8 @@ impl<D: Datagram + Clone> Link<D> {
         is_too_large
     }
 
-    /// Passes `packet`, if there is one, through the thinner, and what leaves that now to the queue.
+    /// Passes `packet`, if there is one, through the thinner, and what leaves that now to the
+    /// queue.
     #[inline(never)]
     fn thin(&mut self, now: Instant, packet: Option<D>) {
         let Some(mut thinner) = self.thinner.take() else { return };
@@ -259,8 +270,8 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Takes a packet through a FIFO whose departures are known on arrival. Returns `None` if the queue has dropped it; otherwise the caller
-    /// counts its passage.
+    /// Takes a packet through a FIFO whose departures are known on arrival. Returns `None` if the
+    /// queue has dropped it; otherwise the caller counts its passage.
     #[inline(always)]
     fn serve_precomputed(&mut self, now: Instant, mut packet: D) -> Option<(Passage, D)> {
         let Queue::Precomputed(fifo) = &mut self.queue else { return None };
@@ -268,7 +279,8 @@ impl<D: Datagram + Clone> Link<D> {
         let start = slot.max(self.free_at);
         let leaves = self.device.entry(now, start);
         let size = packet.wire_len();
-        // The packets ahead leave no later than a packet that need not wait, and who reads the queue's length removes them.
+        // The packets ahead leave no later than a packet that need not wait, and who reads the
+        // queue's length removes them.
         if leaves != now {
             fifo.advance(now, &mut self.tally);
             if !fifo.has_room(size) {
@@ -316,7 +328,8 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// The deadline of a link whose queue stores `packets`. The first packet in flight arrives at `arrival`.
+    /// The deadline of a link whose queue stores `packets`. The first packet in flight arrives at
+    /// `arrival`.
     #[inline(never)]
     fn deadline_with_queue(&self, arrival: Option<Instant>, packets: &PacketQueue<D>) -> Option<Instant> {
         if let Some(assigned) = &self.assigned {
@@ -428,8 +441,8 @@ mod tests {
     }
 
     proptest! {
-        /// What passes at once arrives when it would otherwise, and is counted alike: before, in and after the window, at its end and
-        /// while packets wait.
+        /// What passes at once arrives when it would otherwise, and is counted alike: before, in
+        /// and after the window, at its end and while packets wait.
         #[test]
         fn what_passes_at_once_is_what_would_be_polled(
             packets in proptest::collection::vec((0u64..3000, 40u64..1500), 1..60),

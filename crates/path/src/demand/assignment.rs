@@ -16,7 +16,8 @@ pub(super) struct Assignment {
     persistence: u64,
     /// The number of superframes from a request to the first in which its assignment can be used.
     latency: u64,
-    /// Requests whose assignment cannot be used yet, each with the first superframe in which it can.
+    /// Requests whose assignment cannot be used yet, each with the first superframe in which it
+    /// can.
     under_way: VecDeque<(u64, Request)>,
     /// The requested rate that is in force, in bits per second.
     rate: u64,
@@ -64,13 +65,15 @@ impl Assignment {
         self.slots.at_rate(self.constant, superframes)
     }
 
-    /// Returns `true` if only constant capacity is assigned after `superframe`, unless there are new requests.
+    /// Returns `true` if only constant capacity is assigned after `superframe`, unless there are
+    /// new requests.
     pub(super) fn is_constant_after(&self, superframe: u64) -> bool {
         self.under_way.is_empty() && self.volume == 0 && self.rate_ends <= superframe + 1
     }
 
-    /// The number of slots that are assigned in `superframe`: constant capacity first, then the requested rate, then requested volume
-    /// (EN 301 790, 6.6.1). Must be called for all superframes in order, except for those in which only constant capacity is assigned.
+    /// The number of slots that are assigned in `superframe`: constant capacity first, then the
+    /// requested rate, then requested volume (EN 301 790, 6.6.1). Must be called for all
+    /// superframes in order, except for those in which only constant capacity is assigned.
     pub(super) fn slots_in(&mut self, superframe: u64) -> u64 {
         while let Some((_, request)) = self.under_way.pop_front_if(|(first, _)| *first <= superframe) {
             if request.rate > 0 {
@@ -86,8 +89,8 @@ impl Assignment {
         let free = self.slots.count.saturating_sub(constant + self.slots.at_rate(self.background, this));
         self.fraction += self.slots.units_at(self.rate);
         let by_rate = free.min((self.fraction / self.slots.units()) as u64);
-        // What found no room is lost but for one slot. Otherwise, a terminal that finds the carrier full whenever a slot is due would
-        // never get one.
+        // What found no room is lost but for one slot. Otherwise, a terminal that finds the carrier
+        // full whenever a slot is due would never get one.
         let rest = self.fraction - u128::from(by_rate) * self.slots.units();
         self.fraction = rest.min(self.slots.units());
         let by_volume = (free - by_rate).min(self.volume.div_ceil(self.slots.octets));

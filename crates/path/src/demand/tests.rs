@@ -1,5 +1,5 @@
-//! A carrier of 160 kbit/s: ten slots of 100 octets, 5 ms each, in a superframe of 50 ms. An assignment can be used twelve superframes
-//! after its request: 560 ms are 11.2.
+//! A carrier of 160 kbit/s: ten slots of 100 octets, 5 ms each, in a superframe of 50 ms. An
+//! assignment can be used twelve superframes after its request: 560 ms are 11.2.
 
 use super::{DemandConfig, Terminal};
 use crate::Link;
@@ -44,7 +44,8 @@ fn link(demand: DemandConfig) -> Link<Packet> {
     Link::new(&config, Server::Unlimited, Seed(1), "return")
 }
 
-/// Sends packets of these sizes at these milliseconds, and returns size and time of each departure until `end`.
+/// Sends packets of these sizes at these milliseconds, and returns size and time of each departure
+/// until `end`.
 fn run(link: &mut Link<Packet>, arrivals: &[(u64, u64)], end: Instant) -> Vec<(Instant, u64)> {
     let mut out = Vec::new();
     for (at, size) in arrivals {
@@ -214,7 +215,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, u64)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// All packets arrive, in order; what was assigned was used or is counted as unused; and reading the counters changes nothing.
+    /// All packets arrive, in order; what was assigned was used or is counted as unused; and
+    /// reading the counters changes nothing.
     #[test]
     fn packets_and_octets_are_conserved(config in config(), arrivals in arrivals()) {
         let end = ms(1_000_000);
@@ -239,7 +241,8 @@ proptest! {
         prop_assert_eq!(watched.counters(end), counters);
     }
 
-    /// A superframe has no more slots for the terminal than the carrier has, and constant capacity is always among them.
+    /// A superframe has no more slots for the terminal than the carrier has, and constant capacity
+    /// is always among them.
     #[test]
     fn assignments_fit_the_carrier(config in config(), waiting in vec(0u64..5000, 1..60)) {
         let rate = kbps(160).unwrap();

@@ -1,4 +1,5 @@
-//! CAKE: Common Applications Kept Enhanced (Høiland-Jørgensen, Täht and Morton, IEEE LANMAN 2018; Linux's `net/sched/sch_cake.c`).
+//! CAKE: Common Applications Kept Enhanced (Høiland-Jørgensen, Täht and Morton, IEEE LANMAN 2018;
+//! Linux's `net/sched/sch_cake.c`).
 //!
 //! | module | contents |
 //! |---|---|
@@ -25,11 +26,12 @@ use tin::Tin;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The capacity of all queues together; unlimited by default. A packet that exceeds it makes the longest queue lose packets at its head.
+    /// The capacity of all queues together; unlimited by default. A packet that exceeds it makes
+    /// the longest queue lose packets at its head.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// The rate of the shaper (tc-cake's `bandwidth`); without it, packets leave as fast as the link takes them. It also sets the quantum of
-    /// flows and the least target.
+    /// The rate of the shaper (tc-cake's `bandwidth`); without it, packets leave as fast as the
+    /// link takes them. It also sets the quantum of flows and the least target.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "4.75Mbps")]
     pub rate: Option<Rate>,
@@ -39,7 +41,8 @@ pub struct Config {
     /// The least octets for which the shaper takes a packet (tc-cake's `mpu`).
     #[schemars(example = "64B")]
     pub least_size: Bytes,
-    /// The round-trip time of typical paths (tc-cake's `rtt`): the interval of COBALT, whose target is a twentieth of it.
+    /// The round-trip time of typical paths (tc-cake's `rtt`): the interval of COBALT, whose target
+    /// is a twentieth of it.
     #[schemars(example = "100ms")]
     pub rtt: Duration,
     /// Between what capacity is shared.
@@ -54,7 +57,8 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// Between the hosts of either side first, and then between the flows of a host (tc-cake's `triple-isolate`).
+    /// Between the hosts of either side first, and then between the flows of a host (tc-cake's
+    /// `triple-isolate`).
     #[default]
     Triple,
     /// Between the hosts that send, and then between their flows (`dual-srchost`).
@@ -110,7 +114,8 @@ impl Settings for Config {
 
     fn discipline<D: Datagram>(self, mut draws: Stream) -> Cake<D> {
         let perturbation = u64::from_le_bytes(draws.octets());
-        // `cake_config_diffserv3`: the share of the rate that a class has at its priority, and its weight without a shaper.
+        // `cake_config_diffserv3`: the share of the rate that a class has at its priority, and its
+        // weight without a shaper.
         let classes: &[(u64, i64)] = match self.tins {
             Tins::Diffserv3 => &[(1, WEIGHT), (16, WEIGHT / 16), (4, WEIGHT / 4)],
             Tins::BestEffort => &[(1, i64::from(u16::MAX))],
@@ -210,7 +215,8 @@ impl<D: Datagram> Cake<D> {
         }
     }
 
-    /// With a shaper: the last class within its share of the rate, or the one whose turn comes first.
+    /// With a shaper: the last class within its share of the rate, or the one whose turn comes
+    /// first.
     fn scheduled(&self, now: Instant) -> usize {
         let mut best: Option<(Duration, usize)> = None;
         for (at, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active()) {
@@ -250,7 +256,8 @@ impl<D: Datagram> Cake<D> {
         self.total.loses(1, size);
     }
 
-    /// Charges a packet that leaves at `now` to the shaper and to its class (`cake_advance_shaper`).
+    /// Charges a packet that leaves at `now` to the shaper and to its class
+    /// (`cake_advance_shaper`).
     fn charge(&mut self, now: Instant, size: Bytes) {
         let size = self.charged(size);
         self.tins[self.current].charge(now, size);

@@ -1,7 +1,8 @@
 //! The registry of queue disciplines.
 //!
-//! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line in the list below, from which the macro generates
-//! [`QueueConfig`], [`PacketQueue`] and everything that enumerates disciplines.
+//! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line in the list
+//! below, from which the macro generates [`QueueConfig`], [`PacketQueue`] and everything that
+//! enumerates disciplines.
 
 use super::{Discipline, HeadDrops, PrecomputedFifo, Verdict};
 use crate::counters::Tally;
@@ -11,7 +12,8 @@ use acklab_base::{Bytes, Datagram, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The settings of a discipline in a scenario. All settings have a `limit`, the capacity of the queue, which is unlimited by default.
+/// The settings of a discipline in a scenario. All settings have a `limit`, the capacity of the
+/// queue, which is unlimited by default.
 pub(crate) trait Settings: Copy + Default {
     /// The [`Discipline`] that these settings configure.
     type Discipline<D>;
@@ -19,7 +21,8 @@ pub(crate) trait Settings: Copy + Default {
     /// An empty queue with these settings. What it decides at random, it draws from `draws`.
     fn discipline<D: Datagram>(self, draws: Stream) -> Self::Discipline<D>;
 
-    /// An empty queue that need not store packets, if the discipline allows departures to be computed on arrival.
+    /// An empty queue that need not store packets, if the discipline allows departures to be
+    /// computed on arrival.
     fn precomputed(self) -> Option<PrecomputedFifo> {
         None
     }
@@ -29,12 +32,14 @@ pub(crate) trait Settings: Copy + Default {
         Vec::new()
     }
 
-    /// Checks the settings that are neither limits nor times. The error is the name of one, and what was expected of it.
+    /// Checks the settings that are neither limits nor times. The error is the name of one, and
+    /// what was expected of it.
     fn check(&self) -> Result<(), (&'static str, &'static str)> {
         Ok(())
     }
 
-    /// Returns `true` if the discipline holds packets back to shape traffic to a rate of its own, which only a link can wait for.
+    /// Returns `true` if the discipline holds packets back to shape traffic to a rate of its own,
+    /// which only a link can wait for.
     fn is_shaped(&self) -> bool {
         false
     }
@@ -153,20 +158,24 @@ macro_rules! disciplines {
 disciplines! {
     /// First in, first out; drops at the tail when it is full.
     "fifo" => Fifo(fifo),
-    /// Controlled delay: drops or marks at the head while packets wait longer than `target` (RFC 8289).
+    /// Controlled delay: drops or marks at the head while packets wait longer than `target` (RFC
+    /// 8289).
     "codel" => CoDel(codel),
     /// Pure ACKs leave ahead of everything else (RFC 3449, §5.4.1).
     "acks-first" => AcksFirst(acks_first),
     /// A FIFO in which a newer pure ACK supersedes an older one of its flow.
     "ack-filter" => AckFilter(ack_filter::newest),
-    /// A FIFO with the ACK filter of CAKE: an older pure ACK is removed if a newer one supersedes it and, unless `aggressive` is set,
-    /// another superseded one stands between them (Linux's `cake_ack_filter`).
+    /// A FIFO with the ACK filter of CAKE: an older pure ACK is removed if a newer one supersedes
+    /// it and, unless `aggressive` is set, another superseded one stands between them (Linux's
+    /// `cake_ack_filter`).
     "cake-ack-filter" => CakeAckFilter(ack_filter::cake),
     /// A queue with CoDel for each flow, served in turns in which new flows go first (RFC 8290).
     "fq-codel" => FqCodel(fq_codel),
-    /// CAKE: fair between hosts and flows, with its own AQM, an ACK filter and a shaper (Linux's `sch_cake`).
+    /// CAKE: fair between hosts and flows, with its own AQM, an ACK filter and a shaper (Linux's
+    /// `sch_cake`).
     "cake" => Cake(cake),
-    /// Drops on arrival with a probability that a controller sets from the queueing delay (RFC 8033).
+    /// Drops on arrival with a probability that a controller sets from the queueing delay (RFC
+    /// 8033).
     "pie" => Pie(pie),
     /// Two coupled queues, for scalable (L4S) and for classic traffic (RFC 9332).
     "dualpi2" => DualPi2(dualpi2),
@@ -218,8 +227,8 @@ impl<D: Datagram> PacketQueue<D> {
         })
     }
 
-    /// Takes the next packet that the discipline does not drop instead, and adds those to `dropped` that it drops before. Returns `None` if
-    /// the queue is empty then.
+    /// Takes the next packet that the discipline does not drop instead, and adds those to `dropped`
+    /// that it drops before. Returns `None` if the queue is empty then.
     #[inline]
     pub(crate) fn take_next(
         &mut self,

@@ -1,8 +1,9 @@
 //! Recorded links, in the format of mahimahi's `mm-link`.
 //!
-//! Each line is a delivery opportunity: a time in milliseconds at which 1504 octets may leave. Lines may repeat. After the last line
-//! the trace starts again, shifted by the time of that line. An opportunity is wasted if no packet waits; a packet may span several
-//! opportunities, and several packets may share one (Netravali et al., "Mahimahi", USENIX ATC 2015, §4.1).
+//! Each line is a delivery opportunity: a time in milliseconds at which 1504 octets may leave.
+//! Lines may repeat. After the last line the trace starts again, shifted by the time of that line.
+//! An opportunity is wasted if no packet waits; a packet may span several opportunities, and
+//! several packets may share one (Netravali et al., "Mahimahi", USENIX ATC 2015, §4.1).
 
 use acklab_base::{Bytes, Instant};
 use std::fmt;
@@ -115,7 +116,8 @@ impl Trace {
         self.at
     }
 
-    /// Skips the opportunities before `start`, whole repetitions at once, so that a long idle time costs nothing.
+    /// Skips the opportunities before `start`, whole repetitions at once, so that a long idle time
+    /// costs nothing.
     fn skip_to(&mut self, start: Instant) {
         let period = self.millis[self.millis.len() - 1];
         let millis = start.as_nanos().div_ceil(1_000_000);
