@@ -1,9 +1,8 @@
-//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301
-//! 545-2).
+//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301 545-2).
 //!
 //! Time is divided into superframes of slots. At the beginning of a superframe, the terminal
-//! requests capacity for what waits; the network control centre assigns slots, and the terminal
-//! learns of them a round trip later. Sizes are in octets with link overhead.
+//! requests capacity for the waiting octets. The network control centre assigns slots, and the
+//! terminal receives the assignment a round trip later. Sizes are in octets with link overhead.
 //!
 //! | module | contents |
 //! |---|---|
@@ -11,7 +10,7 @@
 //! | `assignment` | requests on their way, and the slots that the control centre assigns |
 //! | `request` | what the terminal requests |
 //!
-//! [`Terminal`] joins them. It knows sizes only; the [link](crate::link) has the packets.
+//! [`Terminal`] combines them. It handles sizes only; the [link](crate::link) has the packets.
 
 mod assignment;
 mod request;
@@ -26,17 +25,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slots::Slots;
 
-/// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three
-/// must be given.
+/// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemandConfig {
-    /// Duration of a superframe. Its beginning is the only time at which the terminal requests
-    /// capacity.
+    /// Duration of a superframe. Its beginning is the only time at which the terminal requests capacity.
     #[schemars(example = "45ms")]
     pub superframe: Duration,
-    /// Time from a request until the terminal can use the assignment: to the control centre and
-    /// back, scheduling included.
+    /// The time from a request until the terminal can use the assignment: to the control centre and
+    /// back, including scheduling.
     #[schemars(example = "560ms")]
     pub assignment: Duration,
     /// Octets that a slot carries. A packet may span several slots, and a slot may hold parts of
@@ -47,12 +44,12 @@ pub struct DemandConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "64kbps")]
     pub constant: Option<Rate>,
-    /// The greatest rate that the terminal may request in addition (rate-based dynamic capacity,
+    /// The maximum rate that the terminal may request in addition (rate-based dynamic capacity,
     /// RBDC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2Mbps")]
     pub rate_based: Option<Rate>,
-    /// The greatest volume that the terminal may have requested and not yet been assigned
+    /// The maximum volume that the terminal may have requested and not yet been assigned
     /// (volume-based dynamic capacity, VBDC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "384kB")]
@@ -62,27 +59,27 @@ pub struct DemandConfig {
     #[serde(default = "default_persistence")]
     #[schemars(range(min = 1), example = 5)]
     pub persistence: u32,
-    /// Capacity that other terminals use. Requests get what is left of the carrier.
+    /// The capacity that other terminals use. Requests are assigned from the rest of the carrier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1Mbps")]
     pub background: Option<Rate>,
 }
 
-/// `DynamicRatePersistence` of the satellite module of ns-3 (sns3,
+/// Returns `DynamicRatePersistence` of the satellite module of ns-3 (sns3,
 /// `satellite-lower-layer-service.cc`).
 const fn default_persistence() -> u32 {
     5
 }
 
 impl DemandConfig {
-    /// The number of slots in a superframe on a carrier of `rate`.
+    /// Returns the number of slots in a superframe on a carrier of `rate`.
     #[must_use]
     pub fn slots_at(&self, rate: Rate) -> u64 {
         Slots::in_superframe(self, rate)
     }
 
-    /// The capacity that is neither constantly assigned nor used by other terminals, in bits per
-    /// second. Returns `None` if these need more than a carrier of `rate` has.
+    /// Returns the capacity that is neither constantly assigned nor used by other terminals, in
+    /// bits per second. Returns `None` if these need more than the `rate` of the carrier.
     #[must_use]
     pub fn capacity_on_request(&self, rate: Rate) -> Option<u64> {
         let mut taken = [self.constant, self.background].into_iter().flatten().map(Rate::bits_per_second);
@@ -90,7 +87,7 @@ impl DemandConfig {
     }
 }
 
-/// A terminal: the slots that it may use and those for which it waits.
+/// A terminal: the slots that it may use and those that it has requested.
 #[derive(Clone, Debug)]
 pub(crate) struct Terminal {
     config: DemandConfig,
@@ -108,7 +105,7 @@ pub(crate) struct Terminal {
     joined: u64,
 }
 
-/// What a terminal does next.
+/// The next event of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A superframe begins.
@@ -125,7 +122,7 @@ impl Terminal {
         Self { config, slots, assignment, superframe: 0, assigned, next: 0, sent: 0, joined: 0 }
     }
 
-    /// The rate of the carrier without what other terminals use, in bits per second.
+    /// Returns the rate of the carrier without the capacity of other terminals, in bits per second.
     pub(crate) fn greatest_rate(&self) -> f64 {
         let background = self.config.background.map_or(0, Rate::bits_per_second);
         self.slots.bits_per_second().saturating_sub(background) as f64
@@ -136,7 +133,7 @@ impl Terminal {
         self.slots.octets
     }
 
-    /// The next event and its instant.
+    /// Returns the next event and its instant.
     pub(crate) fn next_event(&self) -> (Instant, Event) {
         if self.next < self.assigned {
             (self.slots.start(self.superframe, self.next), Event::Slot)
@@ -145,12 +142,12 @@ impl Terminal {
         }
     }
 
-    /// Notes that `octets` have joined the queue.
+    /// Records that `octets` have joined the queue.
     pub(crate) fn joins(&mut self, octets: u64) {
         self.joined += octets;
     }
 
-    /// When the slot ends that is the next event.
+    /// Returns the end of the slot that is the next event.
     pub(crate) fn slot_end(&self) -> Instant {
         self.slots.start(self.superframe, self.next + 1)
     }
@@ -162,7 +159,7 @@ impl Terminal {
     }
 
     /// Begins the next superframe, with `waiting` octets in the queue: ends the last one, sends a
-    /// request if capacity is missing, and learns which slots are assigned.
+    /// request if capacity is missing, and receives the assigned slots.
     pub(crate) fn begin_superframe(&mut self, waiting: u64, tally: &mut Tally) {
         self.end_superframe(tally);
         self.enter(self.superframe + 1);
@@ -184,7 +181,7 @@ impl Terminal {
         tally.ends_superframe(self.slots.start(self.superframe + 1, 0), Bytes(assigned), Bytes(assigned - self.sent));
     }
 
-    /// Lets the time until `now` pass in which nothing waits. What is assigned then is unused.
+    /// Advances the idle time until `now`. Slots assigned in it are unused.
     pub(crate) fn pass_idle(&mut self, now: Instant, tally: &mut Tally) {
         let last = self.slots.superframe_at(now);
         while self.superframe < last {
@@ -198,8 +195,8 @@ impl Terminal {
         self.next = self.assigned.min(self.next.max(self.slots.begun_by(self.superframe, now)));
     }
 
-    /// Goes to superframe `last` at once. Only constant capacity is assigned in between, and none
-    /// of it is used.
+    /// Skips to superframe `last`. Only constant capacity is assigned in between, and none of it is
+    /// used.
     fn skip_to(&mut self, last: u64, tally: &mut Tally) {
         let counted = self.slots.superframes_in(&tally.window);
         // A superframe ends when the next one begins.

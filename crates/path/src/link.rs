@@ -30,32 +30,32 @@ use std::ops::Range;
 /// packet arrives.
 #[derive(Clone, Debug)]
 pub struct Link<D> {
-    /// The largest packet that it carries, if there is a limit.
+    /// The MTU, if there is a limit.
     mtu: Option<Box<Mtu>>,
     thinner: Option<Box<Thinner<D>>>,
     queue: Queue<D>,
     device: Device,
     gate: Option<Gate>,
     server: Server,
-    /// In place of device, gate and server, if capacity is assigned on demand.
+    /// Replaces device, gate and server, if capacity is assigned on demand.
     assigned: Option<Box<Assigned<D>>>,
     /// When the server finishes the last packet that it has begun.
     free_at: Instant,
     channel: Channel<D>,
     spacer: Option<Box<Spacer<D>>>,
     overhead: Bytes,
-    /// There is nothing but a precomputed FIFO, a gate, a server and a delay, so that all is known
-    /// of a packet when it enters.
+    /// There is nothing but a precomputed FIFO, a gate, a server and a delay, so that all is known of a packet when it enters.
     is_plain: bool,
     tally: Tally,
 }
 
 impl<D: Datagram + Clone> Link<D> {
-    /// A link with this configuration. `name` selects its random streams. The caller makes `server`
-    /// from `config.rate`, `config.steps` or `config.trace`, because a link does not read files.
+    /// Returns a link with this configuration. `name` selects its random streams. The caller
+    /// creates `server` from `config.rate`, `config.steps` or `config.trace`, because a link does
+    /// not read files.
     #[must_use]
     pub fn new(config: &LinkConfig, server: Server, seed: Seed, name: &str) -> Self {
-        // The packets in a queue decide what capacity is requested, so their departures are not
+        // The packets in a queue determine the requested capacity, so their departures are not
         // known on arrival.
         let terminal = config.demand.zip(config.rate).map(|(demand, rate)| Terminal::new(demand, rate));
         let draws = || seed.stream(&format!("link/{name}/queue"));
@@ -83,12 +83,12 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Restricts the counters to what happens in `window`. The default window is the whole run.
+    /// Restricts the counters to events in `window`. The default window is the whole run.
     pub fn measure(&mut self, window: Range<Instant>) {
         self.tally.window = window;
     }
 
-    /// The counters at `now`.
+    /// Returns the counters at `now`.
     pub fn counters(&mut self, now: Instant) -> Counters {
         self.advance(now);
         match &self.queue {
@@ -108,14 +108,13 @@ impl<D: Datagram + Clone> Link<D> {
         self.tally.lengths = Some(Vec::new());
     }
 
-    /// The recorded changes of the queue's length: the instant and the length after it.
+    /// Returns the recorded changes of the queue's length: the instant and the length after it.
     #[must_use]
     pub fn queue_log(&self) -> &[(Instant, u64)] {
         self.tally.lengths.as_deref().unwrap_or_default()
     }
 
-    /// The mean rate in `window` in bits per second. Returns `None` if packets take no time to
-    /// send.
+    /// The mean rate in `window` in bits per second. Returns `None` if packets take no time to send.
     #[must_use]
     pub fn mean_rate(&self, window: &Range<Instant>) -> Option<f64> {
         match &self.assigned {
@@ -124,15 +123,15 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Returns `true` if nothing but the FIFO, the gate, the server and the delay touches a packet:
-    /// it can [pass](Self::pass) at once.
+    /// Returns `true` if only the FIFO, the gate, the server and the delay process a packet: it can
+    /// [pass](Self::pass) immediately.
     #[must_use]
     #[inline]
     pub const fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Takes a packet through a [plain](Self::is_plain) link. Returns it with the instant of its
+    /// Passes a packet through a [plain](Self::is_plain) link. Returns it with the instant of its
     /// arrival at the far end, or `None` if the queue has dropped it. The caller passes it on ahead
     /// of time, or lets the link [carry](Self::carry) it until then.
     #[inline(always)]
@@ -157,8 +156,8 @@ impl<D: Datagram + Clone> Link<D> {
     ///
     /// The departures of a FIFO are known when packets enter it. If a link is the only one that
     /// feeds the next, its packets can therefore be passed on ahead of time. Returns `None` if the
-    /// queue is no FIFO, if there is a spacer, or if packets may overtake each other or arrive
-    /// twice.
+    /// queue is not a FIFO, if there is a spacer, or if packets may overtake each other or be
+    /// duplicated.
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
         if !self.channel.is_in_order() || self.spacer.is_some() || !matches!(self.queue, Queue::Precomputed(_)) {
             return None;
@@ -168,7 +167,7 @@ impl<D: Datagram + Clone> Link<D> {
         Some((arrival, packet))
     }
 
-    /// When a packet that reaches the head of the queue at `ready` begins its service.
+    /// Returns when a packet that reaches the head of the queue at `ready` begins its service.
     #[inline]
     fn start_of(&self, ready: Instant) -> Instant {
         self.gate.as_ref().map_or(ready, |gate| gate.slot_for(ready)).max(self.free_at)
@@ -193,7 +192,7 @@ impl<D: Datagram + Clone> Link<D> {
         self.channel.send(self.free_at, packet, &mut self.tally);
     }
 
-    /// Lets the packets leave the queue that do so by `now`.
+    /// Removes the packets that leave the queue by `now`.
     fn advance(&mut self, now: Instant) {
         match &mut self.queue {
             Queue::Precomputed(fifo) => fifo.advance(now, &mut self.tally),
@@ -219,7 +218,7 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Is the packet larger than the link carries? If so, it is counted and goes no further.
+    /// Returns `true` if the packet exceeds the MTU. It is counted then, and goes no further.
     #[inline(never)]
     fn is_too_large(&mut self, now: Instant, size: Bytes) -> bool {
         let is_too_large = self.mtu.as_mut().is_some_and(|mtu| mtu.excludes(now, size));
@@ -229,8 +228,7 @@ impl<D: Datagram + Clone> Link<D> {
         is_too_large
     }
 
-    /// Passes `packet`, if there is one, through the thinner, and what leaves that now to the
-    /// queue.
+    /// Passes `packet`, if any, through the thinner, and the packets that leave it to the queue.
     #[inline(never)]
     fn thin(&mut self, now: Instant, packet: Option<D>) {
         let Some(mut thinner) = self.thinner.take() else { return };
@@ -270,7 +268,7 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Takes a packet through a FIFO whose departures are known on arrival. Returns `None` if the
+    /// Passes a packet through a FIFO whose departures are known on arrival. Returns `None` if the
     /// queue has dropped it; otherwise the caller counts its passage.
     #[inline(always)]
     fn serve_precomputed(&mut self, now: Instant, mut packet: D) -> Option<(Passage, D)> {
@@ -279,8 +277,8 @@ impl<D: Datagram + Clone> Link<D> {
         let start = slot.max(self.free_at);
         let leaves = self.device.entry(now, start);
         let size = packet.wire_len();
-        // The packets ahead leave no later than a packet that need not wait, and who reads the
-        // queue's length removes them.
+        // Packets ahead leave no later than a packet that need not wait. Reading the queue's length
+        // removes them.
         if leaves != now {
             fifo.advance(now, &mut self.tally);
             if !fifo.has_room(size) {
@@ -323,13 +321,13 @@ impl<D: Datagram + Clone> Link<D> {
             self.serve(now, start, &packet);
             self.send(packet);
         } else {
-            // The tally counts the verdict, and nobody needs the packet of a rejection.
+            // The tally counts the verdict, and the packet of a rejection is not needed.
             drop(packets.offer(now, packet, true, &mut self.tally));
         }
     }
 
-    /// The deadline of a link whose queue stores `packets`. The first packet in flight arrives at
-    /// `arrival`.
+    /// Returns the deadline of a link whose queue stores `packets`. The first packet in flight
+    /// arrives at `arrival`.
     #[inline(never)]
     fn deadline_with_queue(&self, arrival: Option<Instant>, packets: &PacketQueue<D>) -> Option<Instant> {
         if let Some(assigned) = &self.assigned {
@@ -343,7 +341,8 @@ impl<D: Datagram + Clone> Link<D> {
         Instant::earliest(arrival, self.next_departure().map(|(_, leaves)| leaves))
     }
 
-    /// When the head of the queue may leave and when it does, for a queue that stores packets.
+    /// Returns when the head of the queue may leave and when it does, for a queue that stores
+    /// packets.
     fn next_departure(&self) -> Option<(Instant, Instant)> {
         let Queue::Stored(packets) = &self.queue else { return None };
         let ready = packets.head()?.0.max(packets.not_before());
@@ -377,7 +376,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
         if self.is_plain {
             return;
         }
-        // The packets of a precomputed FIFO are in the channel already.
+        // The packets of a precomputed FIFO are already in the channel.
         if !matches!(self.queue, Queue::Precomputed(_)) {
             self.advance_stored(now);
         }
@@ -393,7 +392,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
             return arrival;
         }
         let departure = match &self.queue {
-            // Its packets are in the channel already.
+            // Its packets are already in the channel.
             Queue::Precomputed(_) => arrival,
             Queue::Stored(packets) => self.deadline_with_queue(arrival, packets),
         };
@@ -413,7 +412,7 @@ impl<D: Datagram + Clone> Machine for Link<D> {
             return self.poll_spaced(now);
         }
         let packet = self.channel.in_flight.pop_arrived(now)?;
-        // What a plain link carries was counted when it passed.
+        // Packets in a plain link were counted when they passed.
         if !self.is_plain {
             self.tally.delivers(now, packet.wire_len());
         }
@@ -441,10 +440,10 @@ mod tests {
     }
 
     proptest! {
-        /// What passes at once arrives when it would otherwise, and is counted alike: before, in
-        /// and after the window, at its end and while packets wait.
+        /// Packets that pass immediately arrive at the same time as polled ones, and are counted
+        /// alike: before, in and after the window, at its end and while packets wait.
         #[test]
-        fn what_passes_at_once_is_what_would_be_polled(
+        fn plain_link_counts_as_polled_link(
             packets in proptest::collection::vec((0u64..3000, 40u64..1500), 1..60),
             (is_limited, device_queue, is_gated) in (any::<bool>(), 0u32..3, any::<bool>()),
             (begin, length) in (0u64..20, 1u64..60),
@@ -487,7 +486,7 @@ mod tests {
         }
     }
 
-    /// Lets everything arrive that does so by `until`, each at its time.
+    /// Delivers all packets that arrive by `until`, each at its time.
     fn run_until(link: &mut Link<Packet>, until: Instant) {
         while let Some(at) = link.deadline().filter(|at| *at <= until) {
             link.wake(at);
@@ -495,12 +494,12 @@ mod tests {
         }
     }
 
-    /// The longest, the present and the mean length of the queue.
+    /// Returns the maximum, the current and the mean length of the queue.
     fn of_queue(counters: &Counters, window: &Range<Instant>) -> (u64, u64, f64) {
         (counters.queue.max, counters.queue.current(), counters.queue.mean(window))
     }
 
-    /// The same link with a queue that stores its packets.
+    /// Returns the same link with a queue that stores its packets.
     fn stored(config: &LinkConfig) -> Link<Packet> {
         let draws = Seed(1).stream("unused");
         Link { queue: Queue::Stored(PacketQueue::new(config.queue, draws)), is_plain: false, ..link(config) }

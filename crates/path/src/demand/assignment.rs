@@ -1,4 +1,4 @@
-//! The network control centre: requests on their way to it, and the slots that it assigns.
+//! The network control centre: requests in flight, and the slots that it assigns.
 
 use super::DemandConfig;
 use super::request::Request;
@@ -14,18 +14,19 @@ pub(super) struct Assignment {
     constant: Option<Rate>,
     background: Option<Rate>,
     persistence: u64,
-    /// The number of superframes from a request to the first in which its assignment can be used.
+    /// The number of superframes from a request to the first one in which its assignment can be
+    /// used.
     latency: u64,
     /// Requests whose assignment cannot be used yet, each with the first superframe in which it
     /// can.
     under_way: VecDeque<(u64, Request)>,
     /// The requested rate that is in force, in bits per second.
     rate: u64,
-    /// The superframe in which it ceases to be.
+    /// The superframe in which the rate expires.
     rate_ends: u64,
-    /// What the rate has earned and not been assigned: at most a slot, in bits times 10⁹.
+    /// The capacity earned by the rate and not yet assigned: at most a slot, in bits times 10⁹.
     fraction: u128,
-    /// The volume requested and not yet assigned, without what is under way, in octets.
+    /// The volume requested and not yet assigned, without requests in flight, in octets.
     volume: u64,
 }
 
@@ -50,17 +51,17 @@ impl Assignment {
         self.under_way.push_back((superframe + self.latency, request));
     }
 
-    /// Octets that the rates under way carry, each in one superframe.
+    /// Returns the number of octets that the rates in flight carry, each in one superframe.
     pub(super) fn rate_under_way(&self) -> u64 {
         self.under_way.iter().map(|(_, request)| self.slots.octets_at(request.rate)).sum()
     }
 
-    /// Octets of volume requested and not yet assigned.
+    /// Returns the number of octets of volume requested and not yet assigned.
     pub(super) fn volume_pending(&self) -> u64 {
         self.volume + self.under_way.iter().map(|(_, request)| request.volume).sum::<u64>()
     }
 
-    /// The slots of constant capacity in `superframes`.
+    /// Returns the slots of constant capacity in `superframes`.
     pub(super) fn constant_slots(&self, superframes: Range<u64>) -> u64 {
         self.slots.at_rate(self.constant, superframes)
     }
@@ -71,8 +72,8 @@ impl Assignment {
         self.under_way.is_empty() && self.volume == 0 && self.rate_ends <= superframe + 1
     }
 
-    /// The number of slots that are assigned in `superframe`: constant capacity first, then the
-    /// requested rate, then requested volume (EN 301 790, 6.6.1). Must be called for all
+    /// Returns the number of slots that are assigned in `superframe`: constant capacity first, then
+    /// the requested rate, then requested volume (EN 301 790, 6.6.1). Must be called for all
     /// superframes in order, except for those in which only constant capacity is assigned.
     pub(super) fn slots_in(&mut self, superframe: u64) -> u64 {
         while let Some((_, request)) = self.under_way.pop_front_if(|(first, _)| *first <= superframe) {
@@ -89,8 +90,8 @@ impl Assignment {
         let free = self.slots.count.saturating_sub(constant + self.slots.at_rate(self.background, this));
         self.fraction += self.slots.units_at(self.rate);
         let by_rate = free.min((self.fraction / self.slots.units()) as u64);
-        // What found no room is lost but for one slot. Otherwise, a terminal that finds the carrier
-        // full whenever a slot is due would never get one.
+        // Capacity without room is lost, except for one slot. Otherwise, a terminal that finds the
+        // carrier full whenever a slot is due would never get one.
         let rest = self.fraction - u128::from(by_rate) * self.slots.units();
         self.fraction = rest.min(self.slots.units());
         let by_volume = (free - by_rate).min(self.volume.div_ceil(self.slots.octets));

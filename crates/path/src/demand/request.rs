@@ -1,10 +1,10 @@
-//! What a terminal requests: the rules of the request manager of ns-3's satellite module (sns3,
+//! The requests of a terminal: the rules of the request manager of ns-3's satellite module (sns3,
 //! `satellite-request-manager.cc`).
 //!
 //! They differ in three points. That module adds a tenth for link overhead, which is known here. It
 //! has no terminal that requests both rate and volume; here, the rate is then that of the arrivals,
-//! and volume is requested for the rest. And it requests volume anew if the control centre may have
-//! forgotten it, which cannot happen here.
+//! and volume is requested for the rest. It repeats a request of volume if the control centre may
+//! have dropped it, which cannot happen here.
 
 use super::DemandConfig;
 use super::assignment::Assignment;
@@ -12,9 +12,9 @@ use super::assignment::Assignment;
 /// A capacity request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// In bits per second; zero leaves the rate in force as it is.
+    /// The rate in bits per second; zero leaves the current rate unchanged.
     pub(super) rate: u64,
-    /// In octets, in addition to earlier requests.
+    /// The volume in octets, in addition to earlier requests.
     pub(super) volume: u64,
 }
 
@@ -22,11 +22,11 @@ pub(super) struct Request {
 /// (`m_rbdcScalingFactors`, `m_vbdcScalingFactors`).
 const RATE_FACTORS: [u64; 4] = [1, 4, 16, 64];
 const VOLUME_FACTORS: [u64; 4] = [1, 8, 64, 512];
-/// The largest number in the field of a request, which has eight bits.
+/// The maximum number in the field of a request, which has eight bits.
 const LARGEST: u64 = 255;
 
-/// The request of a terminal in whose queue `waiting` octets wait, `joined` of which have arrived
-/// since the last superframe began. Returns `None` if nothing needs to be requested.
+/// Returns the request of a terminal with `waiting` octets in its queue, `joined` of which have
+/// arrived since the last superframe began. Returns `None` if no request is needed.
 pub(super) fn capacity(config: &DemandConfig, assignment: &Assignment, waiting: u64, joined: u64) -> Option<Request> {
     let slots = assignment.slots;
     let constant = config.constant.map_or(0, acklab_base::Rate::bits_per_second);
@@ -45,8 +45,8 @@ pub(super) fn capacity(config: &DemandConfig, assignment: &Assignment, waiting: 
     (rate > 0 || volume > 0).then_some(Request { rate, volume })
 }
 
-/// `value` rounded up to what the field of a request can hold with one of these factors, at most
-/// the largest.
+/// Returns `value` rounded up to a number that the field of a request can hold with one of these
+/// factors, limited to the maximum.
 fn rounded_up(value: u64, factors: [u64; 4]) -> u64 {
     let fits = factors.into_iter().find(|factor| value.div_ceil(*factor) <= LARGEST);
     fits.map_or(LARGEST * factors[3], |factor| value.next_multiple_of(factor))

@@ -215,8 +215,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, u64)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// All packets arrive, in order; what was assigned was used or is counted as unused; and
-    /// reading the counters changes nothing.
+    /// All packets arrive, in order. Assigned capacity is used or counted as unused, and reading
+    /// the counters has no side effect.
     #[test]
     fn packets_and_octets_are_conserved(config in config(), arrivals in arrivals()) {
         let end = ms(1_000_000);
@@ -226,7 +226,7 @@ proptest! {
         let sent: Vec<u64> = arrivals.iter().map(|(_, size)| *size).collect();
         prop_assert_eq!(&sizes, &sent);
         let counters = link.counters(end);
-        // The superframe at the end has not ended, but nothing is sent in it.
+        // The last superframe has not ended, but nothing is sent in it.
         prop_assert_eq!(counters.bytes_assigned, counters.bytes_unused + counters.bytes_on_wire);
 
         let mut watched = self::link(config);

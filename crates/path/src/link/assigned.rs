@@ -50,8 +50,7 @@ impl<D: Datagram + Clone> Assigned<D> {
         self.terminal.pass_idle(now, tally);
     }
 
-    /// Sends what fits into the slot that begins at `now`. A packet has left when the slot with its
-    /// last octet ends.
+    /// Sends what fits into the slot that begins at `now`. A packet has left when the slot with its last octet ends.
     fn fill_slot(&mut self, now: Instant, packets: &mut PacketQueue<D>, channel: &mut Channel<D>, tally: &mut Tally) {
         let (size, end) = (self.terminal.slot_size(), self.terminal.slot_end());
         let mut room = size;
@@ -69,8 +68,7 @@ impl<D: Datagram + Clone> Assigned<D> {
         self.terminal.use_slot(size - room);
     }
 
-    /// Takes the next packet from the queue, with the number of its octets. Returns `None` if the
-    /// queue drops all that it holds.
+    /// Takes the next packet from the queue, with the number of its octets. Returns `None` if the queue drops all that it holds.
     fn begin(&self, now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) -> Option<(D, u64)> {
         while packets.len() > 0 {
             if let Some((arrived, packet)) = packets.take_head(now, tally) {

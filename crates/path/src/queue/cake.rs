@@ -26,26 +26,26 @@ use tin::Tin;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The capacity of all queues together; unlimited by default. A packet that exceeds it makes
-    /// the longest queue lose packets at its head.
+    /// The capacity of all queues together; unlimited by default. A packet that exceeds it causes
+    /// drops at the head of the longest queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// The rate of the shaper (tc-cake's `bandwidth`); without it, packets leave as fast as the
-    /// link takes them. It also sets the quantum of flows and the least target.
+    /// link takes them. It also determines the quantum of flows and the minimum target.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "4.75Mbps")]
     pub rate: Option<Rate>,
     /// Octets that the shaper adds to each packet (tc-cake's `overhead`).
     #[schemars(example = "18B")]
     pub overhead: Bytes,
-    /// The least octets for which the shaper takes a packet (tc-cake's `mpu`).
+    /// The minimum size of a packet for the shaper (tc-cake's `mpu`).
     #[schemars(example = "64B")]
     pub least_size: Bytes,
     /// The round-trip time of typical paths (tc-cake's `rtt`): the interval of COBALT, whose target
     /// is a twentieth of it.
     #[schemars(example = "100ms")]
     pub rtt: Duration,
-    /// Between what capacity is shared.
+    /// The entities between which capacity is shared.
     pub isolation: Isolation,
     /// The classes.
     pub tins: Tins,
@@ -53,19 +53,18 @@ pub struct Config {
     pub ack_filter: Filter,
 }
 
-/// Between what CAKE shares capacity.
+/// The entities between which CAKE shares capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// Between the hosts of either side first, and then between the flows of a host (tc-cake's
-    /// `triple-isolate`).
+    /// First the hosts of either side, then the flows of a host (tc-cake's `triple-isolate`).
     #[default]
     Triple,
-    /// Between the hosts that send, and then between their flows (`dual-srchost`).
+    /// First the sending hosts, then their flows (`dual-srchost`).
     DualSource,
-    /// Between the hosts that receive, and then between their flows (`dual-dsthost`).
+    /// First the receiving hosts, then their flows (`dual-dsthost`).
     DualDestination,
-    /// Between flows (`flows`).
+    /// Flows (`flows`).
     Flows,
 }
 
@@ -80,21 +79,21 @@ pub enum Tins {
     BestEffort,
 }
 
-/// What CAKE does to ACKs.
+/// The ACK filter of CAKE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filter {
-    /// Nothing (`no-ack-filter`).
+    /// Disabled (`no-ack-filter`).
     #[default]
     Off,
-    /// Leave two of a flow (`ack-filter`).
+    /// Leaves two ACKs of a flow (`ack-filter`).
     On,
-    /// Leave one of a flow (`ack-filter-aggressive`).
+    /// Leaves one ACK of a flow (`ack-filter-aggressive`).
     Aggressive,
 }
 
 impl Default for Config {
-    /// `cake_init`.
+    /// Returns the defaults of `cake_init`.
     fn default() -> Self {
         Self {
             limit: None,
@@ -155,7 +154,7 @@ impl Settings for Config {
     }
 }
 
-/// The largest IP packet, and more than any link adds to one.
+/// The largest IP packet, which exceeds any link overhead.
 const LARGEST_PACKET: Bytes = Bytes(65_535);
 /// The weight of best effort in `cake_config_diffserv3`.
 const WEIGHT: i64 = 1024;
@@ -163,7 +162,7 @@ const BEST_EFFORT: usize = 0;
 const BULK: usize = 1;
 const VOICE: usize = 2;
 
-/// The class of a codepoint: the table `diffserv3` of `sch_cake.c`.
+/// Returns the class of a codepoint: the table `diffserv3` of `sch_cake.c`.
 const fn class_of(dscp: u8) -> usize {
     match dscp {
         // LE and CS1.
@@ -181,7 +180,7 @@ pub(crate) struct Cake<D> {
     tins: Vec<Tin<D>>,
     /// The class that is served, without a shaper.
     current: usize,
-    /// When the shaper lets the next packet leave.
+    /// When the shaper permits the next packet to leave.
     next: Instant,
     total: Total,
     draws: Stream,
@@ -195,12 +194,12 @@ impl<D: Datagram> Cake<D> {
         }
     }
 
-    /// The octets of a packet as the shaper counts them (`cake_calc_overhead`).
+    /// Returns the size of a packet for the shaper (`cake_calc_overhead`).
     fn charged(&self, size: Bytes) -> Bytes {
         (size + self.config.overhead).max(self.config.least_size)
     }
 
-    /// Selects the class that is served at `now` (`cake_dequeue`). Some packet waits.
+    /// Selects the class that is served at `now` (`cake_dequeue`). At least one packet waits.
     fn select(&mut self, now: Instant) {
         if self.config.rate.is_some() {
             self.current = self.scheduled(now);
@@ -221,14 +220,14 @@ impl<D: Datagram> Cake<D> {
         let mut best: Option<(Duration, usize)> = None;
         for (at, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active()) {
             let wait = tin.next.since(now);
-            if best.is_none_or(|(least, _)| wait <= least) {
+            if best.is_none_or(|(minimum, _)| wait <= minimum) {
                 best = Some((wait, at));
             }
         }
         best.map_or(BEST_EFFORT, |(_, at)| at)
     }
 
-    /// The class in which the next packet is found, as far as it is known before.
+    /// Returns the class of the next packet, as far as it is known in advance.
     fn likely(&self) -> Option<&Tin<D>> {
         if self.config.rate.is_some() {
             return Some(&self.tins[self.scheduled(self.next)]).filter(|tin| tin.len() > 0);
@@ -247,7 +246,7 @@ impl<D: Datagram> Cake<D> {
         Some(&self.tins[at])
     }
 
-    /// `cake_drop`: the longest queue loses its head.
+    /// Drops the head of the longest queue (`cake_drop`).
     fn drop_from_longest(&mut self, now: Instant, tally: &mut Tally) {
         let longest = self.tins.iter_mut().max_by_key(|tin| tin.longest());
         let Some((_, packet)) = longest.and_then(|tin| tin.drop_from_longest(now)) else { return };
@@ -267,13 +266,13 @@ impl<D: Datagram> Cake<D> {
     }
 }
 
-/// How long a rate takes to send these octets.
+/// Returns the time to send these octets at a rate.
 fn duration(size: Bytes, bits_per_second: u64) -> Duration {
-    Duration::from_nanos(mul_div(size.get(), 8_000_000_000, bits_per_second.max(LEAST_RATE)))
+    Duration::from_nanos(mul_div(size.get(), 8_000_000_000, bits_per_second.max(MIN_RATE)))
 }
 
-/// `MIN_RATE` of `cake_set_rate`: 64 octets in a second.
-const LEAST_RATE: u64 = 64 * 8;
+/// `MIN_RATE` of `cake_set_rate`: 64 octets per second.
+const MIN_RATE: u64 = 64 * 8;
 
 impl<D: Datagram> Discipline<D> for Cake<D> {
     fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {

@@ -1,7 +1,7 @@
 //! The registry of queue disciplines.
 //!
 //! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line in the list
-//! below, from which the macro generates [`QueueConfig`], [`PacketQueue`] and everything that
+//! below. From the list, the macro generates [`QueueConfig`], [`PacketQueue`] and everything that
 //! enumerates disciplines.
 
 use super::{Discipline, HeadDrops, PrecomputedFifo, Verdict};
@@ -18,28 +18,27 @@ pub(crate) trait Settings: Copy + Default {
     /// The [`Discipline`] that these settings configure.
     type Discipline<D>;
 
-    /// An empty queue with these settings. What it decides at random, it draws from `draws`.
+    /// Returns an empty queue with these settings. Its random decisions draw from `draws`.
     fn discipline<D: Datagram>(self, draws: Stream) -> Self::Discipline<D>;
 
-    /// An empty queue that need not store packets, if the discipline allows departures to be
-    /// computed on arrival.
+    /// Returns an empty queue that need not store packets, if the discipline permits departures to
+    /// be computed on arrival.
     fn precomputed(self) -> Option<PrecomputedFifo> {
         None
     }
 
-    /// The names and values of the settings that are times.
+    /// Returns the names and values of the settings that are times.
     fn times(&self) -> Vec<(&'static str, Duration)> {
         Vec::new()
     }
 
-    /// Checks the settings that are neither limits nor times. The error is the name of one, and
-    /// what was expected of it.
+    /// Checks the settings that are neither limits nor times. The error is the name of one, and its
+    /// expected value.
     fn check(&self) -> Result<(), (&'static str, &'static str)> {
         Ok(())
     }
 
-    /// Returns `true` if the discipline holds packets back to shape traffic to a rate of its own,
-    /// which only a link can wait for.
+    /// Returns `true` if the discipline holds packets back to shape traffic to a rate of its own, which only a link can wait for.
     fn is_shaped(&self) -> bool {
         false
     }
@@ -59,12 +58,12 @@ macro_rules! disciplines {
         }
 
         impl QueueConfig {
-            /// All disciplines with their default settings, in the order of the registry.
+            /// Returns all disciplines with their default settings, in the order of the registry.
             pub fn built_in() -> impl Iterator<Item = Self> {
                 [$(Self::$Variant(super::$($module)::+::Config::default()),)*].into_iter()
             }
 
-            /// The name of the discipline in scenarios.
+            /// Returns the name of the discipline in scenarios.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -72,7 +71,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The capacity of the queue, if it is limited.
+            /// Returns the capacity of the queue, if it is limited.
             #[must_use]
             pub const fn limit(&self) -> Option<Limit> {
                 match self {
@@ -80,7 +79,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The same discipline with this limit.
+            /// Returns the same discipline with this limit.
             #[must_use]
             pub const fn with_limit(mut self, limit: Option<Limit>) -> Self {
                 match &mut self {
@@ -89,7 +88,8 @@ macro_rules! disciplines {
                 self
             }
 
-            /// The names and values of the settings that are times; they must be above zero.
+            /// Returns the names and values of the settings that are times; they must be above
+            /// zero.
             #[must_use]
             pub fn times(&self) -> Vec<(&'static str, Duration)> {
                 match self {
@@ -100,7 +100,7 @@ macro_rules! disciplines {
             /// Checks the settings that are neither limits nor times.
             ///
             /// # Errors
-            /// The name of a setting with an impossible value, and what was expected of it.
+            /// The name of a setting with an invalid value, and the expected value.
             pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
                 match self {
                     $(Self::$Variant(settings) => settings.check(),)*
@@ -161,20 +161,20 @@ disciplines! {
     /// Controlled delay: drops or marks at the head while packets wait longer than `target` (RFC
     /// 8289).
     "codel" => CoDel(codel),
-    /// Pure ACKs leave ahead of everything else (RFC 3449, §5.4.1).
+    /// Pure ACKs leave before all other packets (RFC 3449, §5.4.1).
     "acks-first" => AcksFirst(acks_first),
     /// A FIFO in which a newer pure ACK supersedes an older one of its flow.
     "ack-filter" => AckFilter(ack_filter::newest),
-    /// A FIFO with the ACK filter of CAKE: an older pure ACK is removed if a newer one supersedes
-    /// it and, unless `aggressive` is set, another superseded one stands between them (Linux's
+    /// A FIFO with the ACK filter of CAKE. An older pure ACK is removed if a newer one supersedes
+    /// it and, unless `aggressive` is set, another superseded one is between them (Linux's
     /// `cake_ack_filter`).
     "cake-ack-filter" => CakeAckFilter(ack_filter::cake),
-    /// A queue with CoDel for each flow, served in turns in which new flows go first (RFC 8290).
+    /// A queue with CoDel for each flow, served in turns; new flows are served first (RFC 8290).
     "fq-codel" => FqCodel(fq_codel),
-    /// CAKE: fair between hosts and flows, with its own AQM, an ACK filter and a shaper (Linux's
-    /// `sch_cake`).
+    /// CAKE: fairness between hosts and flows, with its own AQM, an ACK filter and a shaper
+    /// (Linux's `sch_cake`).
     "cake" => Cake(cake),
-    /// Drops on arrival with a probability that a controller sets from the queueing delay (RFC
+    /// Drops on arrival with a probability that a controller derives from the queueing delay (RFC
     /// 8033).
     "pie" => Pie(pie),
     /// Two coupled queues, for scalable (L4S) and for classic traffic (RFC 9332).
@@ -188,7 +188,7 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
-    /// The same discipline without a limit, for an owner that enforces the limit itself.
+    /// Returns the same discipline without a limit, for an owner that enforces the limit itself.
     #[must_use]
     pub const fn without_limit(self) -> Self {
         self.with_limit(None)
@@ -227,8 +227,8 @@ impl<D: Datagram> PacketQueue<D> {
         })
     }
 
-    /// Takes the next packet that the discipline does not drop instead, and adds those to `dropped`
-    /// that it drops before. Returns `None` if the queue is empty then.
+    /// Takes the next packet that the discipline does not drop, and adds the packets that it drops
+    /// before to `dropped`. Returns `None` if the queue is empty then.
     #[inline]
     pub(crate) fn take_next(
         &mut self,

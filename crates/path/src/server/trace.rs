@@ -18,9 +18,9 @@ pub struct Trace {
     millis: Vec<u64>,
     /// The index of the next opportunity.
     next: usize,
-    /// How often the trace has been repeated.
+    /// The number of repetitions of the trace.
     cycle: u64,
-    /// The octets left of the opportunity used last.
+    /// The remaining octets of the opportunity used last.
     left: u64,
     /// The instant of the opportunity used last.
     at: Instant,
@@ -36,7 +36,7 @@ pub enum TraceError {
         /// The content of the line.
         found: String,
     },
-    /// This line is earlier than the one before it.
+    /// This line is earlier than the previous one.
     Backwards {
         /// The line's number.
         line: usize,
@@ -83,7 +83,7 @@ impl Trace {
         Ok(Self { millis, next: 0, cycle: 0, left: 0, at: Instant::ZERO })
     }
 
-    /// The instant of the next opportunity.
+    /// Returns the instant of the next opportunity.
     fn opportunity(&self) -> Instant {
         let period = self.millis[self.millis.len() - 1];
         let millis = self.cycle.saturating_mul(period).saturating_add(self.millis[self.next]);
@@ -117,7 +117,7 @@ impl Trace {
     }
 
     /// Skips the opportunities before `start`, whole repetitions at once, so that a long idle time
-    /// costs nothing.
+    /// has no cost.
     fn skip_to(&mut self, start: Instant) {
         let period = self.millis[self.millis.len() - 1];
         let millis = start.as_nanos().div_ceil(1_000_000);
@@ -130,13 +130,13 @@ impl Trace {
         }
     }
 
-    /// The opportunities in `window`, each whole.
+    /// Returns the mean rate in `window`, counting each opportunity in it completely.
     pub(super) fn mean_rate(&self, window: &Range<Instant>) -> f64 {
         let opportunities = self.opportunities_by(window.end) - self.opportunities_by(window.start);
         opportunities as f64 * OPPORTUNITY as f64 * 8.0 / window.end.since(window.start).as_secs_f64()
     }
 
-    /// The number of opportunities up to `at`.
+    /// Returns the number of opportunities up to `at`.
     fn opportunities_by(&self, at: Instant) -> u64 {
         let (millis, period) = (at.as_nanos() / 1_000_000, self.millis[self.millis.len() - 1]);
         let in_period = self.millis.partition_point(|opportunity| *opportunity <= millis % period);
