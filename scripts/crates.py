@@ -1,4 +1,6 @@
-"""Refuses crates of others whose licence is not permissive, and second versions of a crate: `python scripts/crates.py`.
+"""Refuses crates of others whose licence is not permissive, and second versions of a crate.
+
+`python scripts/crates.py`.
 
 What Cargo.lock holds for Linux counts, without the network: `cargo fetch` must have brought it.
 """
@@ -32,7 +34,7 @@ LICENCES = frozenset(
         "Zlib",
     }
 )
-"""SPDX identifiers of licences that ask for no more than a notice."""
+"""SPDX identifiers of licences that require only a notice."""
 
 SEVERAL: Mapping[str, str] = {
     "bit-vec": "proptest has 0.10; 0.9 is an option of yasna (of rcgen) that is not built",
@@ -40,11 +42,13 @@ SEVERAL: Mapping[str, str] = {
     "num-bigint": "arrow has 0.5; 0.4 is an option of yasna (of rcgen) that is not built",
     "syn": "macros at build time: derive-into-owned (of pcap-file) has 1, curve25519-dalek and zerocopy 2, serde 3",
 }
-"""Crates of which the tree may hold several versions, and who wants which."""
+"""Crates with several permitted versions, and their users."""
 
 
 def is_permissive(expression: str) -> bool:
-    """Whether an SPDX expression, or one of the older form `MIT/Apache-2.0`, can be met by licences of `LICENCES`.
+    """Returns whether licences of `LICENCES` satisfy an SPDX expression.
+
+    The older form `MIT/Apache-2.0` is accepted.
 
     Raises:
         ValueError: if it is no such expression.

@@ -1,7 +1,10 @@
-"""Builds the documentation as a site that needs no network: scripts/documentation.py FOLDER [RESULTS].
+"""Builds the documentation as a site that needs no network.
 
-The pages are those of docs/, the READMEs of the studies, the Python API from its docstrings, the commands from their own help, and a
-gallery of the figures of studies whose results lie in RESULTS (default: out).
+Scripts/documentation.py FOLDER [RESULTS].
+
+The pages are those of docs/, the READMEs of the studies, the Python API from its docstrings, the
+commands from their own help, and a gallery of the figures of studies whose results lie in RESULTS
+(default: out).
 """
 
 import ast
@@ -31,14 +34,16 @@ _PLOTLY = "application/vnd.plotly.v1+json"
 PER_STUDY = 3
 """Figures of each study in the gallery."""
 _LEAST_WIDTH = 320
-"""Width in pixels of a panel below which a figure that says nothing else scrolls in its box."""
+"""Width in pixels of a panel below which a figure scrolls by default."""
 _STYLE = """
 .md-typeset figure.plot { width: 100%; text-align: left; }
 .md-typeset .scrolls { overflow-x: auto; }
 .md-typeset figure.plot figcaption { max-width: none; margin: .4em 0 2em; }
 .md-typeset .js-plotly-plot svg { max-width: none; }
 """
-"""The theme makes pictures as wide as a page, which would squeeze the layers of a Plotly figure apart."""
+"""The theme makes pictures as wide as a page, which would squeeze the layers of a Plotly figure
+apart.
+"""
 
 CONFIG = """
 site_name: acklab
@@ -97,7 +102,9 @@ const seen = new IntersectionObserver((entries) => {
 document.querySelectorAll(".drawn").forEach((plot) => seen.observe(plot));
 """
 )
-"""A figure is drawn when it is about to come into view, so that a page of many opens at once; behind `narrow` of the reports."""
+"""A figure is drawn when it is about to come into view, so that a page of many opens at once;
+behind `narrow` of the reports.
+"""
 
 
 def main(site: Path, results: Path) -> None:
@@ -139,7 +146,10 @@ def main(site: Path, results: Path) -> None:
 
 
 def _without_network(site: Path) -> None:
-    """The theme fetches what lets search run on pages that are opened from disk; here it lies beside them."""
+    """The theme fetches what lets search run on pages that are opened from disk.
+
+    Here it lies beside them.
+    """
     fetched, own = "https://unpkg.com/iframe-worker/shim", "assets/javascripts/frame_worker.js"
     shutil.copy(ROOT / "scripts" / "frame_worker.js", site / own)
     for page in site.rglob("*.html"):
@@ -160,7 +170,7 @@ def _config(pages: Path, site: Path) -> str:
 
 
 def _in_order(pages: Path) -> str:
-    """The pages of the guide in the order of its first page."""
+    """Returns the pages of the guide in the order of its first page."""
     first = pages / "guide" / "README.md"
     linked = re.findall(r"\]\(([\w-]+\.md)\)", first.read_text(encoding="utf-8"))
     rest = sorted(page.name for page in (pages / "guide").glob("*.md") if page.name not in (*linked, "README.md"))
@@ -169,7 +179,10 @@ def _in_order(pages: Path) -> str:
 
 
 def _keys() -> dict[str, str]:
-    """The reference of the keys of a scenario: a page for each table, and one for the keys that stand alone."""
+    """Returns the reference of the keys of a scenario.
+
+    A page for each table, and one for the keys that stand alone.
+    """
     tables, alone = {}, []
     for name, text in keys.pages().items():
         if text.count("\n## ") or name.startswith("flow.transport."):
@@ -186,7 +199,7 @@ def _attributes() -> str:
     tree = ast.parse((ROOT / "python" / "acklab" / "_core.pyi").read_text(encoding="utf-8"))
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     parts = [
-        "# What a strategy sees\n\nTimes are whole nanoseconds since the start of the run, sizes are octets of payload, rates are bits per second.\n"
+        "# What a strategy sees\n\nTimes are whole nanoseconds since the start of the run, sizes are bytes of payload, rates are bits per second.\n"
     ]
     for name in strategies.__all__:
         if name not in classes:
@@ -246,7 +259,10 @@ def _figure_in(html: str) -> Any:
 
 
 def _plot_and_picture(figure: Any, path: Path) -> str:
-    """A figure of Plotly with the same as SVG beside it: to keep, to print, and for readers without JavaScript."""
+    """Returns a figure of Plotly with the same as SVG beside it.
+
+    To keep, to print, and for readers without JavaScript.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     figures.save(on_paper(go.Figure(figure)), path)
     place = f"figures/{path.name}"
@@ -257,7 +273,7 @@ def _plot_and_picture(figure: Any, path: Path) -> str:
 
 
 def _executed(path: Path) -> Any:
-    """The notebook with the outputs of its cells."""
+    """Returns the notebook with the outputs of its cells."""
     book = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(book, timeout=600, resources={"metadata": {"path": folder}}).execute()
@@ -265,7 +281,7 @@ def _executed(path: Path) -> Any:
 
 
 def _plot(figure: Any) -> str:
-    """A figure of Plotly, which is drawn when it comes into view."""
+    """Returns a figure of Plotly, which is drawn when it comes into view."""
     layout = figure["layout"]
     panels = 2 if "xaxis2" in layout else 1
     least = (layout.get("meta") or {}).get("least_width", panels * _LEAST_WIDTH)
@@ -306,7 +322,7 @@ def _commands() -> str:
 
 
 def _members(module: Any) -> list[str]:
-    """The functions and classes that a module offers and acklab defines."""
+    """Returns the functions and classes that a module offers and acklab defines."""
     offered = getattr(module, "__all__", None) or [
         name
         for name, value in vars(module).items()
@@ -323,7 +339,7 @@ def _words(module: Any) -> str:
 
 
 def _gallery(results: Path) -> str:
-    """The first figures of each study that has results."""
+    """Returns the first figures of each study that has results."""
     parts = [
         "# Gallery\n\nFigures of the studies. Each heading leads to the page of its study.\n\n"
         f"<style>{_STYLE}</style>\n<script src='assets/plotly.js'></script>\n"

@@ -1,6 +1,9 @@
-"""The numbers of an emulated study as rows of Markdown, for its page: `scripts/emulated_table.py out/tack_wan_emulated/emulated.json`.
+"""The numbers of an emulated study as rows of Markdown, for its page.
 
-A row for each point and each ratio: published, simulated and emulated, with half of the 95 % intervals, the difference of the two in percent, and how many runs may be trusted.
+`scripts/emulated_table.py out/tack_wan_emulated/emulated.json`.
+
+A row for each point and each ratio: published, simulated and emulated, with half of the 95 %
+intervals, the difference of the two in percent, and how many runs may be trusted.
 """
 
 import json

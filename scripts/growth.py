@@ -1,7 +1,8 @@
 """How the cost of a run grows with its size: scripts/growth.py [NAME …] (`make growth`).
 
-Measures each way to grow, writes docs/growth.json and the tables of docs/models/growth.md, and fails if one grows faster than its work.
-Each size runs in a process of its own, of which the processor time and the memory count. With names, only these are measured again.
+Measures each way to grow, writes docs/growth.json and the tables of docs/models/growth.md, and
+fails if one grows faster than its work. Each size runs in a process of its own, of which the
+processor time and the memory count. With names, only these are measured again.
 """
 
 import argparse
@@ -25,13 +26,15 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path("docs") / "growth.json"
 PAGE = Path("docs") / "models" / "growth.md"
 STEEPEST = 1.5
-"""The exponent of the cost from which on a way to grow counts as faster than its work: a square has 2. What no longer fits into the caches costs up to 1.4 here."""
+"""The exponent of the cost from which on a way to grow counts as faster than its work: a square has
+2. What no longer fits into the caches costs up to 1.4 here.
+"""
 
 Scenario = dict[str, Any]
 
 
 def _chain(links: int) -> Scenario:
-    """One flow of 12 Mbps over this many links."""
+    """Returns one flow of 12 Mbps over this many links."""
     way = {"rate": "100Mbps", "delay": "10us"}
     return {
         "duration": "2s",
@@ -41,7 +44,7 @@ def _chain(links: int) -> Scenario:
 
 
 def _dumbbell(rate: float, delay: float, queue: int, loss: float = 0.0) -> list[dict[str, Any]]:
-    """A bottleneck of `rate` Mbps with `delay` ms each way and room for `queue` packets."""
+    """Returns a bottleneck of `rate` Mbps with `delay` ms each way and room for `queue` packets."""
     forward: dict[str, Any] = {
         "rate": f"{rate:g}Mbps",
         "delay": f"{delay:g}ms",
@@ -59,7 +62,7 @@ def _constant(rate: str) -> dict[str, Any]:
 
 
 def _flows(flows: int) -> Scenario:
-    """Flows of CUBIC with 1 Mbps for each."""
+    """Returns flows of CUBIC with 1 Mbps for each."""
     return {
         "duration": "4s",
         "link": _dumbbell(flows, 20, 4 * flows),
@@ -81,19 +84,22 @@ def _stations(stations: int) -> Scenario:
 
 
 def _duration(seconds: int) -> Scenario:
-    """One flow of CUBIC over 20 Mbps for so many seconds."""
+    """Returns one flow of CUBIC over 20 Mbps for so many seconds."""
     flow = {"from": "a", "to": "b", "preset": "linux", "congestion": "cubic"}
     return {"duration": f"{seconds}s", "link": _dumbbell(20, 20, 67), "flow": [flow]}
 
 
 def _series(seconds: int) -> Scenario:
-    """The same with series of its packets, events and operating points."""
+    """Returns the same with series of its packets, events and operating points."""
     return _duration(seconds) | {"measure": {"series": ["packets", "events", "operating_point", "decisions"]}}
 
 
 def _window(transport: Mapping[str, Any]) -> Callable[[int], Scenario]:
     def scenario(packets: int) -> Scenario:
-        """A path that holds `packets` packets and loses one of a thousand, for as many packets as 120 Mbps carry in 8 s."""
+        """Returns a path with a BDP of `packets` packets and a loss of one in a thousand.
+
+        It runs for as many packets as 120 Mbps carry in 8 s.
+        """
         # 10,000 packets a second, and BBR, which fills the path in spite of the losses.
         delay = packets / 10_000 * 1e3 / 2
         flow = {"from": "a", "to": "b", "transport": {**transport, "send_buffer": "256MiB"}}
@@ -138,7 +144,7 @@ class Point:
 
     size: int
     hops: int
-    """Packets that left a link; of a cell, PPDUs times the nodes that hear each."""
+    """Packets that left a link; for a cell, PPDUs times the nodes that receive each."""
     cpu: float
     """Seconds of processor time, of the run and its tables."""
     text: float
@@ -173,7 +179,10 @@ def _peak() -> float:
 
 
 def measured(way: str, sizes: Sequence[int], times: int = 2) -> list[Point]:
-    """The cheapest of several runs of each size: what else the machine does makes runs dearer, never cheaper."""
+    """Returns the cheapest of several runs of each size.
+
+    What else the machine does makes runs dearer, never cheaper.
+    """
     points = []
     for size in sizes:
         runs = []
@@ -186,7 +195,10 @@ def measured(way: str, sizes: Sequence[int], times: int = 2) -> list[Point]:
 
 
 def exponent(points: Sequence[Point]) -> float:
-    """How the processor time grows with the packets that it is for: 1 is in proportion, 2 is quadratic. Between the two largest sizes."""
+    """How the processor time grows with the packets that it is for.
+
+    1 is in proportion, 2 is quadratic. Between the two largest sizes.
+    """
     one, other = points[-2:]
     if one.hops and other.hops > 1.5 * one.hops:
         return math.log(other.cpu / one.cpu) / math.log(other.hops / one.hops)
@@ -195,7 +207,7 @@ def exponent(points: Sequence[Point]) -> float:
 
 
 def tables(kept: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """The tables of the page."""
+    """Returns the tables of the page."""
     lines = []
     for way, (title, _, _) in WAYS.items():
         points = [Point(**point) for point in kept[way]]

@@ -1,4 +1,7 @@
-"""Refuses crates that import upwards and pure crates that depend on more than they may: `python scripts/layers.py`."""
+"""Refuses crates that import upwards and pure crates that depend on more than they may.
+
+`python scripts/layers.py`.
+"""
 
 import json
 import subprocess
@@ -22,7 +25,9 @@ class Crate:
     tests: frozenset[str] = frozenset()
     """What its tests may import as well."""
     pure: bool = True
-    """Whether it is a machine without clock, file, thread or hash order, bound by `crates/clippy.toml`."""
+    """Whether it is a machine without clock, file, thread or hash order, bound by
+    `crates/clippy.toml`.
+    """
 
 
 LAYERS: Mapping[str, Crate] = {
@@ -113,7 +118,7 @@ def _faults_of(package: Mapping[str, Any], layers: Mapping[str, Crate]) -> Itera
 
 
 def upward(layers: Mapping[str, Crate] = LAYERS) -> list[str]:
-    """Imports that the table itself allows although they lead to a crate above or beside the importer."""
+    """Returns imports that the table allows, but that lead to a crate at or above the importer."""
     order = list(layers)
     return [
         f"{PREFIX}{name}: LAYERS lets it import {PREFIX}{other}, which stands above it"
@@ -124,7 +129,10 @@ def upward(layers: Mapping[str, Crate] = LAYERS) -> list[str]:
 
 
 def unbound(packages: Iterable[Mapping[str, Any]], layers: Mapping[str, Crate] = LAYERS) -> list[str]:
-    """Pure crates that escape the lints: by a clippy.toml of their own, or by not taking the lints of the workspace."""
+    """Pure crates that escape the lints.
+
+    By a clippy.toml of their own, or by not taking the lints of the workspace.
+    """
     found = []
     for package in packages:
         crate = layers.get(package["name"].removeprefix(PREFIX))

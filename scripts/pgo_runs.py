@@ -1,7 +1,10 @@
-"""The runs by whose counts wheels are optimised: python scripts/pgo_runs.py, with a core that counts (`scripts/pgo.sh`).
+"""The runs by whose counts wheels are optimised.
 
-All mechanisms of the simulation (the list of `make digests`), captures and logs and their inspection, and what is deployed, between processes of this machine. What has no run here counts as rare, and is optimised
-for size.
+Python scripts/pgo_runs.py, with a core that counts (`scripts/pgo.sh`).
+
+All mechanisms of the simulation (the list of `make digests`), captures and logs and their
+inspection, and what is deployed, between processes of this machine. What has no run here counts as
+rare, and is optimised for size.
 """
 
 import os

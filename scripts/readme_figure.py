@@ -1,6 +1,7 @@
 """Draws the figure of the README: `python scripts/readme_figure.py`, with chromium installed.
 
-The browser that shows our reports also turns the figure into SVG, so that no second renderer has to be installed.
+The browser that shows our reports also turns the figure into SVG, so that no second renderer has to
+be installed.
 """
 
 import html

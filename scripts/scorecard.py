@@ -1,8 +1,11 @@
-"""Writes docs/scorecard.md and the README's count: every claim of every study, from results that are there: python -m scripts.scorecard OUT.
+"""Writes docs/scorecard.md and the README's count.
 
-The page names studies that have no results, or had fewer seeds than they ask for.
+Every claim of every study, from results that are there: python -m scripts.scorecard OUT.
 
-Numbers and verdicts are those of the results. Notes, fits, readings and whose number a claim is come from claims.toml as it is now.
+The page names studies that have no results, or had fewer seeds than they require.
+
+Numbers and verdicts are those of the results. Notes, fits, readings and whose number a claim is
+come from claims.toml as it is now.
 """
 
 import datetime
@@ -62,7 +65,10 @@ def main(folder: Path) -> None:
 
 
 def _one_revision(documents: Sequence[Document]) -> str:
-    """The revision of the core that all results are of. Exits if there are several: then no sentence about all of them is true."""
+    """Returns the revision of the core that all results are of.
+
+    Exits if there are several: then no sentence about all of them is true.
+    """
     studies: dict[str, list[str]] = {}
     for document in documents:
         studies.setdefault(document.revision, []).append(document.name)
@@ -73,7 +79,7 @@ def _one_revision(documents: Sequence[Document]) -> str:
 
 
 def _left_out(documents: Sequence[Document], studies: Sequence[Study]) -> list[str]:
-    """What the page must say of studies that are missing, or that ran with fewer seeds than they ask for."""
+    """Returns the note on studies that are missing or ran with fewer seeds than they require."""
     found = {document.name: document for document in documents}
     missing = [_link(study.name, study.file.title) for study in studies if study.name not in found]
     short = [
@@ -99,7 +105,10 @@ def _link(name: str, title: str) -> str:
 
 
 def _as_claimed(document: Document, claims: Mapping[str, Claim] | None) -> Document:
-    """The document with what claims.toml says now. Exits if a claim was changed since the study ran."""
+    """Returns the document with the current fields of claims.toml.
+
+    Exits if a claim was changed since the study ran.
+    """
     if claims is None:
         return document
     found = {finding.id.removeprefix(f"{document.name}."): finding for finding in document.findings}
@@ -113,7 +122,7 @@ def _as_claimed(document: Document, claims: Mapping[str, Claim] | None) -> Docum
 
 
 def _is_the_same(finding: Finding | None, claim: Claim | None) -> bool:
-    """Whether the finding is of this claim: what decides the verdict is as it was."""
+    """Returns whether the finding is of this claim: what decides the verdict is as it was."""
     return (
         finding is not None
         and claim is not None
@@ -137,7 +146,10 @@ def _with_claim(study: str, finding: Finding, claim: Claim) -> Finding:
 
 
 def _overview(documents: Sequence[Document], ids: Set[str], kind: str) -> str:
-    """Statements of a kind by study, and by place if they are published. `ids` are those of the claims that count, each for a statement."""
+    """Statements of a kind by study, and by place if they are published.
+
+    `ids` are those of the claims that count, each for a statement.
+    """
     parts = [
         (document, own)
         for document in documents

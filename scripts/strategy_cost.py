@@ -1,6 +1,9 @@
-"""What a strategy in Python costs: CPU time of the mirrors in tests/test_strategies.py against what they mirror.
+"""What a strategy in Python costs.
 
-Prints milliseconds of CPU per simulated second of one flow over 100 Mbps with 20 ms of RTT, the best of three runs.
+CPU time of the mirrors in tests/test_strategies.py against what they mirror.
+
+Prints milliseconds of CPU per simulated second of one flow over 100 Mbps with 20 ms of RTT, the
+best of three runs.
 """
 
 import sys
@@ -46,4 +49,4 @@ for name, mirror in (
     ("delayed ACKs in Python", cost({"mine": Delayed}, ack=MINE)),
     ("NewReno in Python", cost({"mine": NewReno}, congestion={"custom": "mine"})),
 ):
-    print(f"{name:<23} {mirror:5.1f} ms, {mirror / built_in:.1f} times as much")
+    print(f"{name:<23} {mirror:5.1f} ms, {mirror / built_in:.1f}× the built-in one")

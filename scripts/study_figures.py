@@ -1,7 +1,9 @@
-"""Draws the figures on the pages of the studies: scripts/study_figures.py [OUT [STUDY …]], with kaleido and chromium installed.
+"""Draws the figures on the pages of the studies.
 
-Each figure that `[figures]` of claims.toml names is taken from the results in OUT (default: out) and written to figures/ of the study. Studies
-without results keep the pictures that they have.
+Scripts/study_figures.py [OUT [STUDY …]], with kaleido and chromium installed.
+
+Each figure that `[figures]` of claims.toml names is taken from the results in OUT (default: out)
+and written to figures/ of the study. Studies without results keep the pictures that they have.
 """
 
 import re
@@ -20,7 +22,7 @@ from acklab.store import STUDY_FILE
 from acklab.studies import Study, discover
 
 LARGEST = 80_000
-"""Octets of a picture at most: every version of it stays in the repository."""
+"""Bytes of a picture at most: every version of it stays in the repository."""
 WIDTH = 860
 """Pixels, unless a figure needs more."""
 SVG = "http://www.w3.org/2000/svg"
@@ -41,7 +43,10 @@ def main(out: Path, names: Sequence[str]) -> None:
 
 
 def chosen(study: Study, document: Document) -> Iterator[tuple[Path, go.Figure]]:
-    """The figures that the study names, and where each is written. Exits if the results have no such figure."""
+    """Yields the figures that the study names, and where each is written.
+
+    Exits if the results have no such figure.
+    """
     plain: Iterable[Mapping[str, Any]] = document.to_dict()["sections"]
     sections = {section["title"]: section for section in plain}
     for name, place in study.file.figures.items():
@@ -56,7 +61,7 @@ def chosen(study: Study, document: Document) -> Iterator[tuple[Path, go.Figure]]
 
 
 def drawn(figure: go.Figure) -> str:
-    """The figure as SVG, small, and the same for the same numbers."""
+    """Returns the figure as SVG, small, and the same for the same numbers."""
     least = (figure.layout.meta or {}).get("least_width", 0)
     with tempfile.TemporaryDirectory() as folder:
         text = save(figure, Path(folder) / "figure.svg", max(WIDTH, least)).read_text(encoding="utf-8")
@@ -72,7 +77,10 @@ def drawn(figure: go.Figure) -> str:
 
 
 def _share_styles(picture: ET.Element) -> None:
-    """Plotly repeats the style of a letter for each letter: styles get names, in the place of the classes by which its script finds parts."""
+    """Plotly repeats the style of a letter for each letter.
+
+    Styles get names, in the place of the classes by which its script finds parts.
+    """
     styles: dict[str, str] = {}
     for element in picture.iter():
         for name in [name for name in element.attrib if name == "class" or name.startswith("data-")]:
@@ -85,7 +93,7 @@ def _share_styles(picture: ET.Element) -> None:
 
 
 def _prune(element: ET.Element, text: str) -> None:
-    """Removes groups and paths without content, clip paths that nothing uses, and groups that only group."""
+    """Removes empty groups and paths, unused clip paths, and groups that only contain a group."""
     children = []
     for child in element:
         _prune(child, text)

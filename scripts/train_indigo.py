@@ -1,6 +1,9 @@
-"""Trains Indigo: imitation of an oracle that knows the bandwidth-delay product, by DAgger over random paths (docs/models/congestion/indigo.md).
+"""Trains Indigo by imitation of an oracle that has the bandwidth-delay product.
 
-Writes the weights of the controller, `crates/transport/src/cc/indigo/weights.rs`. The same seed gives the same file.
+Uses DAgger over random paths (docs/models/congestion/indigo.md).
+
+Writes the weights of the controller, `crates/transport/src/cc/indigo/weights.rs`. The same seed
+gives the same file.
 
     .venv/bin/python scripts/train_indigo.py --seed 1
 """
@@ -28,10 +31,12 @@ STEP = 10 * MILLISECOND
 """Between two actions, at least (`step_len_ms` of Indigo's `env/sender.py`)."""
 KEEP = 0.875
 """Weight of the old value in the moving averages (`update_state`)."""
-LEAST_WINDOW = 2.0
+MIN_WINDOW = 2.0
 """[packets] (`take_action`)"""
-MOST_WINDOW = 100_000.0
-"""[packets], four times the largest bandwidth-delay product of `studies/tack_ranking`; Indigo has no bound."""
+MAX_WINDOW = 100_000.0
+"""[packets], four times the largest bandwidth-delay product of `studies/tack_ranking`; Indigo has
+no bound.
+"""
 PACKET = 12.0
 """Kilobits of a packet."""
 INITIAL_WINDOW = 10.0
@@ -78,10 +83,13 @@ Act = Callable[[list[float], float], int]
 
 
 def inputs(delay: float, delivery_rate: float, send_rate: float, window: float, last: int) -> list[float]:
-    """The inputs of the network: queueing delay [ms], rates [Mbps], window [packets], and which action was the last one.
+    """Returns the inputs of the network.
 
-    Indigo divides its four states by constants. Here they are combined into numbers without a scale, so that one network serves paths whose rates
-    and delays differ by orders of magnitude: the packets in the queue, the window, the ratio of the rates and the delay, as logarithms.
+    Queueing delay [ms], rates [Mbps], window [packets], and which action was the last one.
+
+    Indigo divides its four states by constants. Here they are combined into numbers without a
+    scale, so that one network serves paths whose rates and delays differ by orders of magnitude:
+    the packets in the queue, the window, the ratio of the rates and the delay, as logarithms.
     """
     one_hot = [0.0] * len(ACTIONS)
     one_hot[last] = 1.0
@@ -95,7 +103,10 @@ def inputs(delay: float, delivery_rate: float, send_rate: float, window: float, 
 
 
 class Indigo(acklab.CongestionController):
-    """The controller with a policy of the caller's, which the rollouts use. `crates/transport/src/cc/indigo.rs` is the same with the network."""
+    """The controller with a policy of the caller's, which the rollouts use.
+
+    `crates/transport/src/cc/indigo.rs` is the same with the network.
+    """
 
     governs_window = True
 
@@ -134,7 +145,7 @@ class Indigo(acklab.CongestionController):
         if self.means is not None and ack.now - self.step_began > STEP:
             delay, delivery_rate, send_rate = self.means
             action = self.act(inputs(delay, delivery_rate, send_rate, self.window, self.last_action), self.window)
-            self.window = min(max(LEAST_WINDOW, ACTIONS[action](self.window)), MOST_WINDOW)
+            self.window = min(max(MIN_WINDOW, ACTIONS[action](self.window)), MAX_WINDOW)
             self.last_action, self.means, self.step_began = action, None, ack.now
         window.cwnd = int(self.window) * window.mss
 
@@ -164,14 +175,20 @@ class Indigo(acklab.CongestionController):
 
 
 def best_action(window: float, target: float) -> int:
-    """The action that brings the window closest to the target (`get_best_action` of `dagger/experts.py`)."""
+    """Returns the action that brings the window closest to the target.
+
+    Source: `get_best_action` of `dagger/experts.py`.
+    """
     return min(range(len(ACTIONS)), key=lambda action: abs(ACTIONS[action](window) - target))
 
 
 class Network:
-    """One layer of LSTM cells and a linear layer, as TensorFlow's `BasicLSTMCell` with a forget bias of one (`dagger/models.py`).
+    """One layer of LSTM cells and a linear layer.
 
-    `gates` has the rows i, j, f, o of each cell over inputs, hidden state and bias; `scores` a row for each action over hidden state and bias.
+    As TensorFlow's `BasicLSTMCell` with a forget bias of one (`dagger/models.py`).
+
+    `gates` has the rows i, j, f, o of each cell over inputs, hidden state and bias; `scores` a row
+    for each action over hidden state and bias.
     """
 
     def __init__(self, gates: Array, scores: Array) -> None:
@@ -194,7 +211,10 @@ class Network:
         self._rows, self._score_rows = self.gates.tolist(), self.scores.tolist()
 
     def act(self, values: list[float]) -> int:
-        """The action with the greatest score. Sums go in order, as in Rust, so that both decide alike."""
+        """Returns the action with the greatest score.
+
+        Sums go in order, as in Rust, so that both decide alike.
+        """
         seen = [*values, *self.hidden, 1.0]
         sums = []
         for row in self._rows:
@@ -221,7 +241,7 @@ def _sigmoid(x: float) -> float:
 
 
 def path(chance: random.Random) -> tuple[dict[str, Any], float]:
-    """A random path, and its bandwidth-delay product in packets, which the oracle knows."""
+    """Returns a random path, and its bandwidth-delay product in packets, which the oracle knows."""
     rate, round_trip, queue = (math.exp(chance.uniform(*map(math.log, bounds))) for bounds in (RATES, ROUND_TRIPS, QUEUES))
     loss, is_lossy, seed = math.exp(chance.uniform(*map(math.log, LOSSES))), chance.random() < 0.25, chance.randrange(2**31)
     product = rate * 1e3 * round_trip / 8 / 1500
@@ -241,12 +261,15 @@ def path(chance: random.Random) -> tuple[dict[str, Any], float]:
         ],
         "flow": [{"from": "src", "to": "dst", "transport": transport | {"send_buffer": "64MiB", "receive_buffer": "64MiB"}}],
     }
-    return scenario, max(LEAST_WINDOW, product)
+    return scenario, max(MIN_WINDOW, product)
 
 
 @dataclass(frozen=True)
 class Episode:
-    """The inputs of each step, what the oracle would do, and how far the window was from the target, in factors of two."""
+    """Inputs of each step, the oracle's action, and the distance of the window from the target.
+
+    Distances are factors of two.
+    """
 
     seen: list[list[float]] = field(default_factory=list)
     best: list[int] = field(default_factory=list)
@@ -254,7 +277,7 @@ class Episode:
 
 
 def rollout(scenario: dict[str, Any], target: float, network: Network | None) -> Episode:
-    """An episode. Without a network the oracle acts itself."""
+    """Returns an episode. Without a network the oracle acts itself."""
     episode = Episode()
     if network is not None:
         network.reset()
@@ -270,7 +293,10 @@ def rollout(scenario: dict[str, Any], target: float, network: Network | None) ->
 
 
 def gradients(network: Network, x: Array, labels: npt.NDArray[np.int64], mask: Array) -> tuple[float, Array, Array]:
-    """Mean cross entropy of a batch (episodes, steps, inputs) and its gradients, by backpropagation through time."""
+    """Returns mean cross entropy of a batch and its gradients, by backpropagation through time.
+
+    A batch has the dimensions episodes, steps and inputs.
+    """
     batch, steps, _ = x.shape
     gates, scores = network.gates, network.scores
     h, c = np.zeros((batch, HIDDEN)), np.zeros((batch, HIDDEN))
@@ -367,7 +393,7 @@ def write(network: Network, seed: int, file: Path) -> None:
 
 
 def load(file: Path = WEIGHTS) -> Network:
-    """The network of a file that `write` wrote."""
+    """Returns the network of a file that `write` wrote."""
     rows = [
         [float(value) for value in re.findall(r"-?\d+\.\d+", line)]
         for line in file.read_text().splitlines()
@@ -377,7 +403,10 @@ def load(file: Path = WEIGHTS) -> Network:
 
 
 def train(seed: int, iterations: int, paths: int) -> Network:
-    """DAgger: the oracle acts in the first iteration, the network in the others, and the oracle labels every step."""
+    """Runs DAgger: the oracle labels every step.
+
+    The oracle acts in the first iteration, the network in the others.
+    """
     draws, chance = random.Random(seed), np.random.default_rng(seed)
     network = Network.random(seed)
     episodes: list[Episode] = []

@@ -1,4 +1,4 @@
-"""The compiled core: text in, Arrow tables out, calls back to strategies."""
+"""The compiled core: receives text, returns Arrow tables, and calls strategies."""
 
 import os
 from collections.abc import Callable
@@ -6,14 +6,14 @@ from typing import Any, Literal, final
 
 @final
 class Table:
-    """A table, as the Arrow PyCapsule interface hands it over."""
+    """A table that implements the Arrow PyCapsule interface."""
 
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 @final
 class Cancel:
-    """A token that stops the runs it was given to."""
+    """A token that stops the runs that receive it."""
 
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
@@ -22,7 +22,7 @@ class Cancel:
 
 @final
 class RunResult:
-    """What one run yields."""
+    """The result of one run."""
 
     @property
     def scenario(self) -> str: ...
@@ -33,7 +33,7 @@ class RunResult:
 
 @final
 class BatchResult:
-    """What many runs yield."""
+    """The results of many runs."""
 
     @property
     def outcomes(self) -> list[str | Exception]: ...
@@ -44,7 +44,7 @@ class BatchResult:
 
 @final
 class EmulationResult:
-    """What one emulation yields."""
+    """The result of one emulation."""
 
     @property
     def scenario(self) -> str: ...
@@ -61,160 +61,185 @@ class EmulationResult:
 
 @final
 class PolicyStart:
-    """What an ACK policy is given at its birth."""
+    """Arguments of the constructor of an ACK policy."""
 
     @property
     def mss(self) -> int:
-        """Payload of a full-sized segment, in octets."""
+        """Payload of a full-sized segment, in bytes."""
     @property
     def seed(self) -> int:
-        """A number for chance of its own: a function of the scenario's seed and the flow's name."""
+        """Seed for random numbers of the policy.
+
+        It is a function of the scenario's seed and the flow's name.
+        """
 
 @final
 class AskStart:
-    """What a rule of asking for ACKs is given at its birth."""
+    """Arguments of the constructor of a rule for ACK requests."""
 
     @property
     def mss(self) -> int:
-        """A full-sized packet, in octets."""
+        """Size of a full-sized packet, in bytes."""
     @property
     def seed(self) -> int:
-        """A number for chance of its own: a function of the scenario's seed and the flow's name."""
+        """Seed for random numbers of the rule.
+
+        It is a function of the scenario's seed and the flow's name.
+        """
 
 @final
 class AskPath:
-    """What a sender knows of its path."""
+    """A sender's state of its path."""
 
     @property
     def mss(self) -> int:
-        """A full-sized packet, in octets."""
+        """Size of a full-sized packet, in bytes."""
     @property
     def cwnd(self) -> int:
-        """The congestion window, in octets."""
+        """Congestion window, in bytes."""
     @property
     def in_slow_start(self) -> bool:
         """Whether the window is below the slow-start threshold."""
     @property
     def srtt(self) -> int:
-        """Smoothed round-trip time, in nanoseconds."""
+        """Smoothed RTT, in nanoseconds."""
     @property
     def min_rtt(self) -> int:
-        """The shortest round-trip time, in nanoseconds."""
+        """Minimum RTT, in nanoseconds."""
     @property
     def delivery_rate(self) -> int | None:
-        """The rate of delivery over the last round trips, in bits per second, if it is known."""
+        """Delivery rate over the last round trips, in bits per second; None if unknown."""
     @property
     def recoveries(self) -> int:
-        """Recoveries so far."""
+        """Number of recoveries so far."""
     @property
     def lost_acks(self) -> int:
-        """Packets of the peer that did not arrive, so far."""
+        """Number of the peer's packets that were lost so far."""
 
 @final
 class AckRequest:
-    """What is asked of the peer: the fields of an `ACK_FREQUENCY` frame."""
+    """A request for ACKs: the fields of an `ACK_FREQUENCY` frame."""
 
     def __new__(cls, threshold: int, max_ack_delay: int, reordering: int = 1) -> AckRequest:
-        """Asks for an ACK of more than `threshold` packets, or after `max_ack_delay` nanoseconds."""
+        """Requests an ACK for more than `threshold` packets, or after `max_ack_delay` [ns]."""
     @property
     def threshold(self) -> int:
-        """Packets that may be unacknowledged."""
+        """Maximum number of unacknowledged packets."""
     @property
     def max_ack_delay(self) -> int:
-        """How long an ACK may wait, in nanoseconds."""
+        """Maximum delay of an ACK, in nanoseconds."""
     @property
     def reordering(self) -> int:
-        """A gap is reported at once if it lies back by so many packets; 0 for never."""
+        """Reordering threshold in packets, at which a gap is reported at once; 0 for never."""
 
 @final
 class Arrival:
-    """What one segment meant to the receiver."""
+    """The arrival of one segment at the receiver."""
 
     @property
     def kind(self) -> Literal["in-order", "out-of-order", "fills-gap", "duplicate"]:
-        """It continued the stream; lies beyond a gap; continued the stream with a gap beyond it; brought nothing new."""
+        """Kind of the segment.
+
+        "in-order" extends the stream; "out-of-order" is beyond a gap; "fills-gap" extends the
+        stream below data beyond a gap; "duplicate" has no new data.
+        """
     @property
     def closes_gap(self) -> bool:
-        """For "fills-gap": whether all that waited is in order now."""
+        """For "fills-gap": whether all data that waited are in order now."""
 
 @final
 class Ledger:
-    """What has arrived, and what of it is not yet acknowledged. Ranges are stream offsets: the first octet, and the one behind the last.
+    """The received data, and which of them are unacknowledged.
 
-    Over QUIC and TACK a segment is a packet that must be acknowledged, with octets of a stream or without, and ranges are packet numbers: each packet
-    continues the line of numbers. Octets are those of streams, over QUIC those of whole packets.
+    Ranges are stream offsets: the first byte, and the one after the last.
+
+    Over QUIC and TACK, a segment is an ack-eliciting packet, with or without bytes of a stream.
+    Ranges are packet numbers, and each packet extends the sequence of numbers. Bytes are those of
+    streams; over QUIC, those of whole packets.
     """
 
     @property
     def segments(self) -> int:
-        """Segments that continued the stream since the last ACK."""
+        """Segments that extended the stream since the last ACK."""
     @property
     def bytes(self) -> int:
-        """Octets that continued the stream since the last ACK."""
+        """Bytes that extended the stream since the last ACK."""
     @property
     def since(self) -> int | None:
-        """Arrival of the first of these segments, in nanoseconds; None if there are none. After an arrival "in-order" there is one."""
+        """Arrival time of the first of these segments, in nanoseconds; None without any.
+
+        After an "in-order" arrival there is one.
+        """
     @property
     def newest(self) -> int:
-        """Arrival of the newest data of all, in nanoseconds."""
+        """Arrival time of the newest data, in nanoseconds."""
     @property
     def full_size(self) -> int:
-        """Payload of the largest segment so far, in octets."""
+        """Payload of the largest segment so far, in bytes."""
     @property
     def arrived_segments(self) -> int:
-        """Segments with data that have arrived since the last ACK, in order or not."""
+        """Segments with data since the last ACK, in order or not."""
     @property
     def arrived_bytes(self) -> int:
-        """Octets of these."""
+        """Bytes of these."""
     @property
     def total_segments(self) -> int:
-        """Segments with data that have ever arrived."""
+        """All segments with data so far."""
     @property
     def total_bytes(self) -> int:
-        """Octets of these."""
+        """Bytes of these."""
     @property
     def last(self) -> tuple[int, int]:
-        """The segment that arrived last."""
+        """Range of the segment that arrived last."""
     @property
     def highest(self) -> tuple[int, int]:
-        """The segment that lies highest in the stream."""
+        """Range of the segment that is highest in the stream."""
     @property
     def reported(self) -> tuple[int, int]:
-        """The one that did so when the last ACK left."""
+        """The value of `highest` when the last ACK was sent."""
     @property
     def next(self) -> int:
-        """Stream offset of the next octet expected: rcv.nxt."""
+        """Stream offset of the next expected byte: RCV.NXT."""
     @property
     def beyond(self) -> list[tuple[int, int]]:
-        """What lies beyond gaps: ranges that do not touch, in order, all above `next`."""
+        """Ranges beyond gaps: disjoint, in order, all above `next`."""
     @property
     def has_sack(self) -> bool:
-        """Whether ACKs report what lies beyond gaps (RFC 2018)."""
+        """Whether ACKs report data beyond gaps (RFC 2018)."""
     @property
     def handshake_rtt(self) -> int | None:
-        """The round trip of the handshake, in nanoseconds. This and the next two are measured for policies with an `rtt_window`."""
+        """RTT of the handshake, in nanoseconds.
+
+        This and the next two are measured for policies with an `rtt_window`.
+        """
     @property
     def srtt(self) -> int | None:
-        """The receiver's running estimate of the round trip, in nanoseconds: shorter samples at once, longer ones by an eighth."""
+        """The receiver's estimate of the RTT, in nanoseconds.
+
+        It follows shorter samples at once, longer ones by an eighth.
+        """
     @property
     def min_rtt(self) -> int | None:
-        """The shortest round trip of the last `rtt_window`, in nanoseconds."""
+        """Minimum RTT of the last `rtt_window`, in nanoseconds."""
     @property
     def delivery_rate(self) -> int | None:
-        """The largest rate at which data arrived in the last `bandwidth_window` round trips, in bits per second."""
+        """Maximum rate of arriving data in the last `bandwidth_window` round trips, in bit/s."""
 
 @final
 class Now:
-    """Acknowledge at once."""
+    """Acknowledges at once."""
 
     def __init__(self, why: str) -> None: ...
     @property
     def why(self) -> str:
-        """The reason, as the table `acks` will have it."""
+        """The reason, as in the table `acks`."""
 
 @final
 class At:
-    """Acknowledge at a time, in nanoseconds since the start of the run, if nothing has made it happen before."""
+    """Acknowledges at a time in nanoseconds since the start of the run.
+
+    An ACK that is sent before replaces it.
+    """
 
     def __init__(self, at: int, why: str) -> None: ...
     @property
@@ -222,37 +247,40 @@ class At:
         """The time, in nanoseconds since the start of the run."""
     @property
     def why(self) -> str:
-        """The reason, as the table `acks` will have it."""
+        """The reason, as in the table `acks`."""
 
 @final
 class Hold:
-    """Acknowledge with what follows."""
+    """Waits for the next segment."""
 
     def __init__(self) -> None: ...
 
 @final
 class ControllerStart:
-    """What a congestion controller is given at its birth."""
+    """Arguments of the constructor of a congestion controller."""
 
     @property
     def mss(self) -> int:
-        """Payload of a full-sized segment, in octets."""
+        """Payload of a full-sized segment, in bytes."""
     @property
     def initial_window(self) -> int:
-        """Initial window, in octets."""
+        """Initial window, in bytes."""
     @property
     def growth(self) -> Literal["per-ack", "per-segment", "byte-counting"]:
-        """What a window grows by in the stack that the scenario describes."""
+        """Unit of window growth in the simulated stack."""
     @property
     def paced(self) -> bool:
-        """Whether sending is paced even if the controller names no rate."""
+        """Whether the sender paces even if the controller sets no rate."""
     @property
     def seed(self) -> int:
-        """A number for chance of its own: a function of the scenario's seed and the flow's name."""
+        """Seed for random numbers of the controller.
+
+        It is a function of the scenario's seed and the flow's name.
+        """
 
 @final
 class Window:
-    """The congestion window, in octets."""
+    """The congestion window, in bytes."""
 
     cwnd: int
     """Congestion window."""
@@ -267,176 +295,204 @@ class Window:
 
 @final
 class Ack:
-    """One ACK. Sizes are octets, times nanoseconds."""
+    """One ACK. Sizes are bytes, times nanoseconds."""
 
     @property
     def now(self) -> int:
-        """When it came."""
+        """Arrival time."""
     @property
     def acked_bytes(self) -> int:
-        """What it acknowledged cumulatively, as far as it counts for growth."""
+        """Cumulatively acknowledged bytes, as far as they count for growth."""
     @property
     def acked_segments(self) -> int:
-        """The same in full-sized segments; what is left of a segment is carried to the next ACK."""
+        """The same in full-sized segments. The rest of a segment is carried to the next ACK."""
     @property
     def delivered(self) -> int:
-        """What it newly acknowledged, cumulatively or selectively."""
+        """Newly acknowledged bytes, cumulative or selective."""
     @property
     def total_delivered(self) -> int:
-        """Delivered since the connection began, this included."""
+        """Bytes delivered since the connection began, including this ACK."""
     @property
     def lost(self) -> int:
-        """What it made count as lost."""
+        """Bytes that count as lost because of this ACK."""
     @property
     def marked(self) -> int:
-        """Of what it delivered, what the network had marked Congestion Experienced, if the receiver tells that."""
+        """Delivered bytes that were marked Congestion Experienced, if the receiver reports this."""
     @property
     def in_flight(self) -> int:
-        """Believed in flight after it."""
+        """Estimated bytes in flight after this ACK."""
     @property
     def prior_in_flight(self) -> int:
-        """Believed in flight before it."""
+        """Estimated bytes in flight before this ACK."""
     @property
     def acked_to(self) -> int:
-        """The position up to which all is acknowledged: snd.una as a stream offset, for TCP. Positions are there to be compared."""
+        """Position up to which everything is acknowledged.
+
+        For TCP it is SND.UNA as a stream offset. Positions serve for comparisons.
+        """
     @property
     def sent_to(self) -> int:
-        """The position up to which all was sent: snd.nxt as a stream offset, for TCP. A round trip that begins here is over once `acked_to` reaches it."""
+        """Position up to which everything was sent.
+
+        For TCP it is SND.NXT as a stream offset. A round trip that begins here ends once `acked_to`
+        reaches it.
+        """
     @property
     def una(self) -> int:
-        """`acked_to`, by its name in TCP (RFC 9293, §3.3.1)."""
+        """`acked_to` by its name in TCP (RFC 9293, §3.3.1)."""
     @property
     def nxt(self) -> int:
-        """`sent_to`, by its name in TCP (RFC 9293, §3.3.1)."""
+        """`sent_to` by its name in TCP (RFC 9293, §3.3.1)."""
     @property
     def rtt(self) -> int | None:
-        """Its round-trip time, if it gave one."""
+        """RTT sample, if this ACK has one."""
     @property
     def newest_rtt(self) -> int | None:
-        """Since the newest transmission left that it delivers, unless that is one of something sent before. Not counted is what earlier segments waited for it."""
+        """Time since the newest delivered transmission, unless that is a retransmission.
+
+        Excludes the time that earlier segments waited for it.
+        """
     @property
     def newest_sent_at(self) -> int | None:
-        """When the transmission left of which newest_rtt is the round trip. TACK's round trips are without the time for which the receiver waited."""
+        """Time of the transmission that `newest_rtt` measures.
+
+        TACK's RTTs exclude the ACK delay of the receiver.
+        """
     @property
     def srtt(self) -> int | None:
-        """Smoothed round-trip time, if there was a measurement."""
+        """Smoothed RTT, if there is a sample."""
     @property
     def min_rtt(self) -> int | None:
-        """The shortest round-trip time of the connection."""
+        """Minimum RTT of the connection."""
     @property
     def rate(self) -> RateSample | None:
-        """What it tells of the rate of delivery, for controllers that want it."""
+        """Sample of the delivery rate, for controllers that request it."""
     @property
     def state(self) -> Literal["open", "disorder", "reduced", "recovery", "loss"]:
-        """Where congestion control stands."""
+        """State of congestion control."""
     @property
     def has_sack(self) -> bool:
-        """Whether the receiver acknowledges selectively."""
+        """Whether the receiver sends SACK blocks."""
     @property
     def window_limited(self) -> bool:
-        """Whether the window held back sending just before it came."""
+        """Whether the window limited sending just before this ACK."""
     @property
     def departure(self) -> int:
-        """When pacing lets the next segment leave: `now`, if it does not hold it."""
+        """Time at which pacing permits the next segment; `now` if it permits it at once."""
     @property
     def may_grow(self) -> bool:
-        """Whether the window may grow by it: not in a fast recovery, and not while something else than the window holds back sending."""
+        """Whether the window may grow.
+
+        It may not in a fast recovery, and while something else than the window limits sending.
+        """
 
 @final
 class RateSample:
-    """What one ACK tells of the rate of delivery (draft-ietf-ccwg-bbr, section 4.1). Sizes are octets, times nanoseconds."""
+    """Sample of the delivery rate from one ACK (draft-ietf-ccwg-bbr, section 4.1).
+
+    Sizes are bytes, times nanoseconds.
+    """
 
     @property
     def bits_per_second(self) -> int:
-        """The rate, in bits per second."""
+        """Rate, in bits per second."""
     @property
     def delivered(self) -> int:
-        """Delivered over the interval."""
+        """Bytes delivered over the interval."""
     @property
     def interval(self) -> int:
-        """The interval."""
+        """Length of the interval."""
     @property
     def volume(self) -> int:
-        """Delivered since the newest transmission left. What is delivered over the interval differs if the receiver reports the rate, as TACK's does."""
+        """Bytes delivered since the newest transmission was sent.
+
+        Differs from `delivered` if the receiver reports the rate, as TACK's does.
+        """
     @property
     def prior_delivered(self) -> int:
-        """Delivered in all when the newest transmission left."""
+        """Total delivered bytes when the newest transmission was sent."""
     @property
     def tx_in_flight(self) -> int:
-        """In flight when the newest transmission left."""
+        """Bytes in flight when the newest transmission was sent."""
     @property
     def lost(self) -> int:
-        """Marked lost since it left."""
+        """Bytes marked lost since then."""
     @property
     def is_app_limited(self) -> bool:
-        """The rate may have been the application's."""
+        """Whether the application may have limited the rate."""
     @property
     def is_retransmission(self) -> bool:
-        """Whether the newest transmission was one of something sent before."""
+        """Whether the newest transmission was a retransmission."""
     @property
     def rtt(self) -> int:
-        """From the newest transmission's departure to now."""
+        """Time since the newest transmission was sent."""
 
 @final
 class Sent:
-    """A transmission. Sizes are octets, times nanoseconds."""
+    """A transmission. Sizes are bytes, times nanoseconds."""
 
     @property
     def now(self) -> int:
-        """When it left."""
+        """Time of the transmission."""
     @property
     def bytes(self) -> int:
-        """Its payload."""
+        """Payload size."""
     @property
     def in_flight(self) -> int:
-        """Believed in flight, this included."""
+        """Estimated bytes in flight, including this segment."""
     @property
     def end(self) -> int:
-        """The position behind it."""
+        """Position after its last byte."""
     @property
     def is_retransmission(self) -> bool:
-        """Whether it has left before."""
+        """Whether it is a retransmission."""
     @property
     def is_app_limited(self) -> bool:
-        """Whether the rate of sending is the application's at present. Known only to controllers that want the delivery rate."""
+        """Whether the application limits the sending rate at present.
+
+        Known only to controllers that request the delivery rate.
+        """
 
 @final
 class Lost:
-    """A transmission that was marked lost. Sizes are octets, times nanoseconds."""
+    """A transmission that was marked lost. Sizes are bytes, times nanoseconds."""
 
     @property
     def now(self) -> int:
-        """When it was marked."""
+        """Time at which it was marked."""
     @property
     def sent_at(self) -> int:
-        """When it left."""
+        """Time of the transmission."""
     @property
     def bytes(self) -> int:
-        """Its payload."""
+        """Payload size."""
     @property
     def start(self) -> int:
-        """The position at which it begins."""
+        """Position of its first byte."""
     @property
     def end(self) -> int:
-        """The position behind it."""
+        """Position after its last byte."""
     @property
     def total_delivered(self) -> int:
-        """Delivered since the connection began, the present ACK included."""
+        """Bytes delivered since the connection began, including the present ACK."""
     @property
     def total_lost(self) -> int:
-        """Marked lost since the connection began, this included. This and what follows only for controllers that want the delivery rate."""
+        """Bytes marked lost since the connection began, including this.
+
+        This and the following are known only to controllers that request the delivery rate.
+        """
     @property
     def tx_in_flight(self) -> int:
-        """In flight when it left, itself included."""
+        """Bytes in flight when it was sent, including itself."""
     @property
     def prior_delivered(self) -> int:
-        """Delivered in all when it left."""
+        """Total delivered bytes when it was sent."""
     @property
     def prior_lost(self) -> int:
-        """Marked lost in all when it left."""
+        """Total bytes marked lost when it was sent."""
     @property
     def is_app_limited(self) -> bool:
-        """Whether the application had nothing more to send when it left."""
+        """Whether the application had no more data when it was sent."""
 
 VERSION: str
 PORT: int

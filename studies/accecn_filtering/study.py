@@ -1,4 +1,8 @@
-"""How far ACK filters stop to thin since each ACK counts marks, and what a filter that knows Accurate ECN saves."""
+"""Effects of Accurate ECN on ACK filters.
+
+Ordinary filters thin less, because each ACK counts marks. A filter that decodes Accurate ECN saves
+more.
+"""
 
 from collections.abc import Mapping
 
@@ -20,13 +24,17 @@ FULL = {"echo": "echoes.toml", "filter": "filters.toml"}
 
 
 def run(bench: Bench) -> SweepResult:
-    """Each filter with each echo."""
+    """Returns each filter with each echo."""
     chosen = QUICK if bench.quick else FULL
     return bench.sweep(SCENARIO, SWEEP, {axis: bench.variants(chosen[axis]) for axis in BY})
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: the axes, `seed`; goodput [Mbps], ACKs that the filter removes [%] and that its queue drops [%], marked packets [%], wait of ACKs and smoothed round trip [ms]."""
+    """Returns one row a run: the axes, `seed`.
+
+    Goodput [Mbps], ACKs that the filter removes [%] and that its queue drops [%], marked packets
+    [%], wait of ACKs and smoothed round trip [ms].
+    """
     back = result.links.filter(pl.col("link") == "btl_reverse").select(
         "point",
         removed=100 * pl.col("total_filtered_acks_l2") / pl.col("total_packets_in_l2"),

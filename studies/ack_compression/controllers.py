@@ -1,4 +1,7 @@
-"""Whether a controller finds an efficient operating point behind a gate: controllers by gates by presets, with CCperf's metrics."""
+"""Whether a controller finds an efficient operating point behind a gate.
+
+Controllers by gates by presets, with CCperf's metrics.
+"""
 
 from collections.abc import Sequence
 
@@ -29,7 +32,7 @@ SHOWN = "linux"
 
 
 def sections(bench: Bench) -> list[Section]:
-    """The operating points, what the gate costs each controller, and the numbers."""
+    """Returns the operating points, what the gate costs each controller, and the numbers."""
     result = controllers(bench)
     best = optimum(bench.run(CONTROLLERS))
     if best is None:
@@ -44,7 +47,7 @@ def sections(bench: Bench) -> list[Section]:
 
 
 def _with_power(result: SweepResult, best: Optimum) -> pl.DataFrame:
-    """The flows with short names for the axes, and network power as a share of that of the optimum."""
+    """Returns the flows with short names of axes, and network power relative to the optimum."""
     preset, controller, _ = result.columns.values()
     most = 1000 * best.throughput / best.rtt
     return result.flows.with_columns(

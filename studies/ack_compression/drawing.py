@@ -11,7 +11,10 @@ from acklab.statistics import intervals
 
 
 def planes(frame: pl.DataFrame, best: Optimum, preset: str = "linux") -> go.Figure:
-    """Throughput over smoothed RTT of each controller, a panel for each gate; up and to the left is better."""
+    """Throughput over smoothed RTT of each controller, a panel for each gate.
+
+    Up and to the left is better.
+    """
     own = frame.filter(pl.col("preset_") == preset)
     gates = own["gate"].unique(maintain_order=True).to_list()
     columns = min(len(gates), 4)

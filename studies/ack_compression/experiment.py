@@ -23,7 +23,7 @@ RETURN_PATH = (
 
 
 def section(bench: Bench) -> Section:
-    """The figures of CCperf's page."""
+    """Returns the figures of CCperf's page."""
     result = bench.run(EXPERIMENT, series=SERIES)
     command = [result.provenance.command]
     window = around_first_retransmission(result, seconds=0.25)
@@ -45,7 +45,7 @@ def section(bench: Bench) -> Section:
 
 
 def stacks_section(bench: Bench) -> Section:
-    """The tables of CCperf's page, with other stacks beside the experiment."""
+    """Returns the tables of CCperf's page, with other stacks beside the experiment."""
     results = {
         "#55": bench.run(EXPERIMENT),
         "no gate": bench.run(WITHOUT_GATE),

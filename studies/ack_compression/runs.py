@@ -20,7 +20,9 @@ SEEDS = 5
 """At most, for grids of all controllers."""
 
 PHASE = {"flow.0.start": "0ms..100ms"}
-"""A whole number of the interval of every gate, so that each seed but the first meets it at another phase."""
+"""A whole number of the interval of every gate, so that each seed but the first meets it at another
+phase.
+"""
 
 
 def interval_by_quota(bench: Bench) -> SweepResult:
@@ -35,14 +37,14 @@ def interval_by_quota(bench: Bench) -> SweepResult:
 
 
 def controllers(bench: Bench) -> SweepResult:
-    """Each controller behind each gate, with each preset."""
+    """Returns each controller behind each gate, with each preset."""
     gates = bench.variants(QUICK_GATES if bench.quick else "gates.toml")
     axes: Axes = {"flow.0.preset": PRESETS, "flow.0.congestion": ALGORITHMS, "gate": gates}
     return bench.sweep(CONTROLLERS, "controllers", axes, vary=PHASE, seeds=min(SEEDS, bench.seeds))
 
 
 def equals(bench: Bench) -> SweepResult:
-    """Several flows of the same controller behind each gate, as Linux has it."""
+    """Returns several flows of the same controller behind each gate, as Linux has it."""
     axes: Axes = {"flow.0.congestion": ALGORITHMS, "gate": bench.variants(QUICK_GATES if bench.quick else SOME_GATES)}
     together = {"flow.0.count": EQUALS, "flow.0.spacing": "100ms", "duration": "30s", "flow.0.stop": "30s", "measure.from": "5s"}
     return bench.sweep(CONTROLLERS, "equals", axes, set=together, vary=PHASE, seeds=min(SEEDS, bench.seeds))

@@ -1,4 +1,4 @@
-"""How many numbers of CCperf's page follow without each of the five settings that it does not name."""
+"""Sensitivity of CCperf's published numbers to each of five settings that its page omits."""
 
 from acklab.metrics import written
 from acklab.report import Section, Table
@@ -13,7 +13,7 @@ FILE = "unnamed.toml"
 
 
 def section(bench: Bench) -> Section:
-    """All claims of the experiment, judged with one setting undone at a time."""
+    """Returns all claims of the experiment, judged with one setting undone at a time."""
     claims = [claim for claim in bench.study.file.claim if claim.scenario == EXPERIMENT]
     settings = bench.variants(FILE).chosen
     runs = bench.runs({name: (EXPERIMENT, [f"{FILE}:{name}"]) for name in settings})

@@ -1,4 +1,7 @@
-"""The arms of the experiment: what the access point's queue is, how everybody contends, when the server acknowledges."""
+"""The arms of the experiment.
+
+What the access point's queue is, how everybody contends, when the server acknowledges.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,8 +19,10 @@ WINDOWS: Mapping[str, Mapping[str, object]] = {
     "MIMD": {**mimd("wifi.0.station.0", 1), **mimd("wifi.0.ap", 2)},
     "MIMD of stations": mimd("wifi.0.station.0", 1),
 }
-"""Of contention: CWmin of all nodes, MIMD of all nodes, of which stations halve until there is no backoff and the access point down to 2, and MIMD of the
-stations alone. reach.py has the alternatives."""
+"""Of contention: CWmin of all nodes, MIMD of all nodes, of which stations halve until there is no
+backoff and the access point down to 2, and MIMD of the stations alone. reach.py has the
+alternatives.
+"""
 
 FIRST = "CWmin 31"
 """802.11b's own."""
@@ -33,7 +38,8 @@ class Arm:
     """By the filter of the paper's Figure 1."""
     window: str = FIRST
     is_delayed: bool = False
-    """Whether the server acknowledges every second segment, or after 100 ms as ns-2's DelAck does."""
+    """Whether the server acknowledges every second segment, or after 100 ms as ns-2's DelAck does.
+    """
 
     @property
     def name(self) -> str:
@@ -58,12 +64,12 @@ class Arm:
 
     @property
     def filtered(self) -> "Arm":
-        """The same with the filter."""
+        """Returns the same with the filter."""
         return replace(self, is_filtered=True)
 
 
 def with_filter(arms: Iterable[Arm]) -> list[Arm]:
-    """Each of them, without the filter and with it."""
+    """Returns each of them, without the filter and with it."""
     return [one for arm in arms for one in (arm, arm.filtered)]
 
 

@@ -1,4 +1,7 @@
-"""What the claims are about, worked out from runs: the same for upload.toml as it stands and for every other setting."""
+"""What the claims are about, worked out from runs.
+
+The same for upload.toml as it stands and for every other setting.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +18,10 @@ Number = list[float] | Interval
 
 
 def logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """Of the ratios, seed by seed, so that means of them are geometric; not a number where one side is zero."""
+    """Of the ratios, seed by seed, so that means of them are geometric.
+
+    Not a number where one side is zero.
+    """
     pairs = zip(above, below, strict=True)
     return [math.log(one / other) if one > 0 and other > 0 else math.nan for one, other in pairs]
 
@@ -27,24 +33,27 @@ def percent(found: Interval) -> Interval:
 
 
 def numbers(runs: Values) -> dict[str, Number]:
-    """The number of each claim, by its id; of readings of claims only those whose arms were run."""
+    """Returns the number of each claim, by its id.
+
+    Of readings of claims only those whose arms were run.
+    """
     return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
 
 
 def of_small(runs: Values) -> dict[str, Number]:
-    """The numbers of Figures 8 and 10 with q = 50."""
+    """Returns the numbers of Figures 8 and 10 with q = 50."""
     return {
         f"{name}_50": number for name, number in [*_relaxed(runs, SMALL_RELAXED), *_delayed(runs, SMALL_RELAXED, SMALL_DELAYED)]
     }
 
 
 def of_more(runs: Values) -> dict[str, Number]:
-    """The numbers that have more seeds: those of Figure 9, and the crossing of Figure 6."""
+    """Returns the numbers that have more seeds: those of Figure 9, and the crossing of Figure 6."""
     return {"crossover": _crossover(runs), **dict(_mimd(runs))}
 
 
 def measure(number: Number, commands: Sequence[str]) -> Measure:
-    """The number of a claim with the commands that repeat its runs."""
+    """Returns the number of a claim with the commands that repeat its runs."""
     return Measure.of(number, commands) if isinstance(number, Interval) else Measure(number, commands)
 
 
@@ -57,21 +66,21 @@ def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
 
 
 def _exceeds(runs: Values, one: Arm, other: Arm, stations: int) -> list[float]:
-    """The goodput of all with `one` over that with `other`, as logarithms of ratios."""
+    """Returns the goodput of all with `one` over that with `other`, as logarithms of ratios."""
     return logarithms(runs.of(one, stations, "mbps"), runs.of(other, stations, "mbps"))
 
 
 def _over(
     runs: Values, arms: Sequence[Arm], ratios: Callable[[int], Sequence[float]], least: int = 2, most: int = MOST
 ) -> list[float]:
-    """The mean of logarithms of ratios over numbers of stations, for each seed."""
+    """Returns the mean of logarithms of ratios over numbers of stations, for each seed."""
     return [_mean(seed) for seed in zip(*map(ratios, runs.stations(*arms, least=least, most=most)), strict=True)]
 
 
 def _gain_over(
     runs: Values, arms: Sequence[Arm], ratios: Callable[[int], Sequence[float]], least: int = 2, most: int = MOST
 ) -> Interval:
-    """The same in per cent, by the geometric mean."""
+    """Returns the same in per cent, by the geometric mean."""
     return percent(mean_interval(_over(runs, arms, ratios, least, most)))
 
 
@@ -104,7 +113,7 @@ def _stability(runs: Values) -> Numbers:
 
 
 def _throughput(runs: Values) -> Numbers:
-    """Figures 6 and 7."""
+    """Returns figures 6 and 7."""
     for arm in (SMALL, LARGE):
         yield f"few_{arm.slots}", _gain_over(runs, [arm, arm.filtered], partial(_lead, runs, arm), most=FEW)
         yield f"most_{arm.slots}", ratio_interval(runs.of(arm.filtered, MOST, "mbps"), runs.of(arm, MOST, "mbps")).gain

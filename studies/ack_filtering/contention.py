@@ -1,4 +1,7 @@
-"""Figures 6 to 8: throughput by number of stations, what the windows of TCP do to it, collisions, larger contention windows."""
+"""Figures 6 to 8: throughput by number of stations, TCP windows, collisions, contention windows.
+
+TCP windows limit the throughput; larger contention windows avoid collisions.
+"""
 
 import math
 
@@ -17,16 +20,16 @@ from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, counts, summary
 GOODPUT = "goodput of all [Mbps]"
 PUBLISHED_CROSSOVER = 13
 PACKETS = (20, 44, 60, 80, 100, 150, 250)
-"""Windows of TCP, in packets of 1460 octets; 44 are those of upload.toml, and 20 are ns-2's."""
+"""Windows of TCP, in packets of 1460 bytes; 44 are those of upload.toml, and 20 are ns-2's."""
 
 
 def sections(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) -> list[Section]:
-    """All three, from the runs of the base."""
+    """Returns all three, from the runs of the base."""
     return [_throughput(bench, frame, of, commands), _collisions(frame, of, commands), _relaxed(frame, of, commands)]
 
 
 def pair(arm: Arm) -> list[Series]:
-    """The same with and without the filter."""
+    """Returns the same with and without the filter."""
     return [Series("without the filter", arm.name, PLAIN), Series("with it", arm.filtered.name, FILTER)]
 
 
@@ -58,7 +61,7 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
         "Without the filter every data frame brings an ACK onto the air until the access point's queue is full. From there on the queue drops what the filter "
         "would take out, and the more so the more there is beside q: stations times window. So the unfiltered goodput climbs towards that of the filter, unless "
         "timeouts hold it back, while the filter's own falls with the collisions of more stations. Where they meet follows from the window of TCP, which the paper "
-        "does not tell."
+        "omits."
     )
     places = [1 - 0.75 * index / max(1, len(chosen) - 1) for index in range(len(chosen))]
     shades = sample_colorscale(SEQUENTIAL, places)
@@ -79,7 +82,7 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
 
 
 def tcp_window(packets: int) -> dict[str, object]:
-    """The most that a connection may have outstanding, in packets of 1460 octets of payload."""
+    """Returns the maximum of outstanding packets of a connection, of 1460 bytes of payload."""
     octets = f"{1460 * packets}B"
     return {"flow.0.receive_buffer": octets, "flow.0.send_buffer": octets, "flow.0.window_scaling": 1460 * packets > 65_535}
 

@@ -1,4 +1,7 @@
-"""Figures over numbers of stations: dots with intervals, and stars or lines where something was published."""
+"""Figures over numbers of stations.
+
+Dots with intervals, and stars or lines where something was published.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +30,10 @@ class Series:
 def over_stations(
     frame: pl.DataFrame, panels: Mapping[str, Sequence[Series]], metric: str, title: str, *, from_zero: bool = False
 ) -> go.Figure:
-    """A metric against the number of stations, one panel for each set of series: mean and interval of 95 % over seeds."""
+    """Returns a metric against the number of stations, one panel for each set of series.
+
+    Mean and interval of 95 % over seeds.
+    """
     figure = make_subplots(rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=list(panels))
     named: set[str] = set()
     for column, series in enumerate(panels.values(), start=1):
@@ -39,7 +45,10 @@ def over_stations(
 
 
 def metrics_over_stations(frame: pl.DataFrame, axis: str, series: Sequence[Series], metrics: Mapping[str, str]) -> go.Figure:
-    """Several metrics against the number of stations, one panel for each; series are told by the column `axis`."""
+    """Returns several metrics against the number of stations, one panel for each.
+
+    The column `axis` distinguishes series.
+    """
     figure = make_subplots(rows=1, cols=len(metrics), horizontal_spacing=0.07, subplot_titles=list(metrics.values()))
     for column, metric in enumerate(metrics, start=1):
         for one in series:
@@ -90,7 +99,10 @@ def star(figure: go.Figure, x: float, y: float, label: str, **place: int) -> Non
 
 
 def leads(lines: Mapping[str, tuple[pl.DataFrame, str]], height: int = 400) -> go.Figure:
-    """Leads [%] by number of stations, each a frame as `intervals` gives it and its ink, around a line where neither is ahead."""
+    """Draws leads [%] by number of stations, around a line at zero.
+
+    Each lead is a frame of `intervals` with its ink.
+    """
     figure = go.Figure()
     for name, (points, ink) in lines.items():
         add_points(figure, points, Series(name, "", ink))

@@ -38,7 +38,7 @@ SOME = (2, 10, MOST)
 
 
 def sections(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) -> list[Section]:
-    """The figure from the runs of the base, then combinations of what the paper does not say."""
+    """Returns the figure from the base's runs, then combinations of omitted settings."""
     return [_mimd(frame, of, commands), _floors(bench)]
 
 
@@ -56,7 +56,7 @@ def _mimd(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     published_line(drawn, LEAD, f"published: above {LEAD} %")
     text = (
         "All nodes use MIMD here; successes halve the window of a station until there is no backoff, and that of the access point down to 2. The station that has sent last then "
-        "sends again before all others, as long as it has something to send; with the filter it has, because its ACKs do not wait behind those of others. An access point that "
+        "transmits next before all others, as long as it has something to send; with the filter it has, because its ACKs do not wait behind those of others. An access point that "
         "does not back off more than a little takes the medium from such a station once it has ACKs, which costs the cell without the filter what stations alone gain there."
     )
     return Section(
@@ -75,7 +75,7 @@ def _floors(bench: Bench) -> Section:
     met = least.filter(pl.col("mbps") > MBPS, pl.col("lead") > LEAD * 0.95)
     named = [f"{who}, floor {floor}" for who, floor in met.select("who", "floor").iter_rows()]
     text = (
-        "The paper says that a failure doubles the window and a success halves it. It does not say who does so, nor how far down, nor whether all halve to the same floor. The figure has all three, at 2, 10 and 30 stations. "
+        "In the paper, a failure doubles the window and a success halves it. It omits which nodes do so, the lower limit, and whether all share it. The figure has all three, at 2, 10 and 30 stations. "
         f"Above {MBPS} Mbps, with a lead of about {LEAD} % or more at all three: {'; '.join(named) or 'none'}."
     )
     return Section(
@@ -126,7 +126,7 @@ def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
 
 
 def _least(combined: pl.DataFrame) -> pl.DataFrame:
-    """The least of both over the numbers of stations."""
+    """Returns the least of both over the numbers of stations."""
     return combined.group_by(["who", "floor"], maintain_order=True).agg(pl.col("mbps", "lead").min())
 
 

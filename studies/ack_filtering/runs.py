@@ -21,7 +21,9 @@ SECONDS = 30.0
 MIMD_SEEDS = 20
 
 FEW, MANY, TEN, MOST = 5, 10, 10, 30
-"""What the paper calls a few stations, many of them, the number of its Figure 5, and the most that claims go to."""
+"""What the paper calls a few stations, many of them, the number of its Figure 5, and the most that
+claims go to.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,14 @@ class Values:
     values: Mapping[tuple[str, int], Mapping[str, Sequence[float]]]
 
     def of(self, arm: Arm, stations: int, metric: str) -> list[float]:
-        """The values of a metric, in the order of the seeds."""
+        """Returns the values of a metric, in the order of the seeds."""
         return list(self.values[arm.name, stations][metric])
 
     def stations(self, *arms: Arm, least: int = 2, most: int = MOST) -> list[int]:
-        """Numbers of stations that all these arms were run with. One station contends with nobody but the access point."""
+        """Returns numbers of stations that all these arms were run with.
+
+        One station contends only with the access point.
+        """
         common = set.intersection(*({count for name, count in self.values if name == arm.name} for arm in arms))
         return sorted(count for count in common if least <= count <= most)
 
@@ -54,7 +59,7 @@ METRICS = {
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: the columns of the grid, the seed and `METRICS`."""
+    """Returns one row a run: the columns of the grid, the seed and `METRICS`."""
     keys = ["point", *result.columns.values(), "seed"]
     flows = result.flows.group_by(keys, maintain_order=True).agg(
         mbps=pl.col("mean_throughput_l7").sum(), timeouts=pl.col("total_rtos_l4").sum(), rtt=pl.col("mean_srtt_l4").mean()
@@ -72,7 +77,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def collect(frames: Iterable[pl.DataFrame]) -> Values:
-    """The runs of one setting, from summaries of sweeps over arms and numbers of stations."""
+    """Returns the runs of one setting, from summaries of sweeps over arms and station numbers."""
     values = {}
     for frame in frames:
         for (arm, stations), part in frame.group_by(["arm", "stations"], maintain_order=True):
@@ -81,7 +86,7 @@ def collect(frames: Iterable[pl.DataFrame]) -> Values:
 
 
 def counts(bench: Bench) -> list[int]:
-    """Numbers of stations of the curves."""
+    """Returns numbers of stations of the curves."""
     return [2, 5, 10, 15, 20, 30] if bench.quick else [1, 2, 3, 5, 8, 10, 13, 16, 20, 25, 30, 40, 50]
 
 
@@ -99,16 +104,19 @@ def sweep_arms(
 
 
 def base(bench: Bench) -> SweepResult:
-    """All arms as upload.toml has the rest."""
+    """Returns all arms as upload.toml has the rest."""
     return sweep_arms(bench, BASE, EVERY, counts(bench))
 
 
 def of_small(bench: Bench) -> SweepResult:
-    """The arms of Figures 8 and 10 with q = 50, but for those of the base."""
+    """Returns the arms of Figures 8 and 10 with q = 50, but for those of the base."""
     return sweep_arms(bench, "small", OF_SMALL, [count for count in counts(bench) if MANY <= count <= MOST])
 
 
 def of_mimd(bench: Bench) -> SweepResult:
-    """The arms of Figure 9 over more seeds: the least of a dozen leads is only as certain as the noisiest of them."""
+    """Returns the arms of Figure 9 over more seeds.
+
+    The least of a dozen leads is only as certain as the noisiest of them.
+    """
     arms = with_filter([LARGE, MIMD, MIMD_OF_STATIONS])
     return sweep_arms(bench, "mimd", arms, [count for count in counts(bench) if count <= MOST], seeds=bench.at_least(MIMD_SEEDS))

@@ -1,4 +1,4 @@
-"""Which claims survive which of the settings that the paper does not say."""
+"""Claims that hold under each of the settings that the paper omits."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ SEEDS = 4
 
 
 def survey(bench: Bench, base: Values) -> Section:
-    """Every claim under every setting."""
+    """Returns every claim under every setting."""
     settings = bench.variants(QUICK if bench.quick else FILE)
     seeds = min(SEEDS, bench.seeds)
     wanted = {
@@ -43,9 +43,9 @@ def survey(bench: Bench, base: Values) -> Section:
     }
     commands = [COMMAND, *(result.rerun for result in results)]
     return Section(
-        "What the paper does not say",
+        "Settings that the paper omits",
         f"Each column changes one setting of the base and runs everything again ({seeds} seeds; 2, {MANY} and {MOST} stations, more for the crossing with q = 250). "
-        "Numbers are ours; hovering tells what was published.",
+        "Numbers are ours; hover labels have the published ones.",
         [
             Figure(_matrix(claims, found, verdicts, titles), "Claims by setting, with their verdicts", commands),
             _tally(verdicts, titles),
@@ -102,7 +102,7 @@ def _fragile(claims: Sequence[Claim], verdicts: Mapping[str, Sequence[str]], tit
         bad = [name for name, verdict in own.items() if verdict == NOT_REPRODUCED]
         rows.append([claim.id, claim.title, str(len(good)), _named(good, list(own)), str(len(bad)), _named(bad, list(own))])
     return Table(
-        ["claim", "what it says", "reproduced", "under", "not reproduced", "under"], rows, f"Claims by the settings, of {len(titles)}, that they survive", numeric_from=9
+        ["claim", "statement", "reproduced", "under", "not reproduced", "under"], rows, f"Claims by the settings, of {len(titles)}, that they survive", numeric_from=9
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from .runs import BASE, COMMAND, base, collect, of_mimd, of_small, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Numbers of claims: each is read from many runs."""
+    """Returns numbers of claims: each is read from many runs."""
     result, small, more = base(bench), of_small(bench), of_mimd(bench)
     found = (
         ([result], claimed.numbers(collect([summary(result)]))),

@@ -17,7 +17,7 @@ WORTH_A_WORD = 0.01
 
 
 def why(cells: pl.DataFrame) -> Section:
-    """The largest gains and losses, what goes with each, and how often that goes with any."""
+    """Returns the largest gains and losses, their properties, and how often these occur at all."""
     decided = [cell for cell in without_baseline(cells).to_dicts() if is_decided(cell)]
     gains = [cell for cell in decided if cell["mean"] > 1 + WORTH_A_WORD]
     harms = [cell for cell in decided if cell["mean"] < 1 - WORTH_A_WORD]
@@ -31,7 +31,7 @@ def why(cells: pl.DataFrame) -> Section:
         "Where it gains, where it hurts, and why",
         "The largest of both, at most two for a path and a controller. What is given as the reason is what was measured to differ from the "
         f"baseline in the same runs: a return link busy for {FULL:.0%} of the time or more on one side; where goodput fell, at least one timeout a "
-        "run more, or a tenth of a percent of segments, and a fifth, more sent again (fewer where it rose), with the ACKs' bursts beside it; a "
+        "run more, or a tenth of a percent of segments, and a fifth, more retransmitted (fewer where it rose), with the ACKs' bursts beside it; a "
         "mean window that differs by a fifth; a tenth of the ACKs more or fewer sent by the receiver's timer, since a window smaller than "
         "what it counts up to cannot fill the count; else an sRTT that differs by a twentieth. Cells that differ from 1 by less than "
         f"{WORTH_A_WORD:.0%} are left out.",
@@ -62,7 +62,10 @@ def _ranking(cells: list[dict[str, Any]], caption: str, limit: int = 12, each: i
 
 
 def _reasons(cell: dict[str, Any]) -> list[tuple[str, str]]:
-    """What was measured to differ between a cell and its baseline: a name for it, and the numbers."""
+    """What was measured to differ between a cell and its baseline.
+
+    A name for it, and the numbers.
+    """
 
     def numbers(name: str) -> tuple[float, float]:
         own, below = cell[name], cell[f"{name}_below"]
@@ -81,9 +84,9 @@ def _reasons(cell: dict[str, Any]) -> list[tuple[str, str]]:
     again, again_below = numbers("retransmitted")
     if abs(again - again_below) >= max(0.1, 0.2 * min(again, again_below)) and (again > again_below) == (cell["mean"] < 1):
         burst, burst_below = numbers("mean_ack_burst_l4")
-        name = "more sent again" if again > again_below else "less sent again"
+        name = "more retransmissions" if again > again_below else "fewer retransmissions"
         per, per_below = (1 / value if value else math.nan for value in numbers("acks_per_packet"))
-        text = f"sent again {again:.2f} % ({again_below:.2f} %), {per:.1f} ({per_below:.1f}) segments an ACK"
+        text = f"retransmitted {again:.2f} % ({again_below:.2f} %), {per:.1f} ({per_below:.1f}) segments an ACK"
         bursts = f", ACKs in bursts of {burst:.1f} ({burst_below:.1f})" if abs(burst - burst_below) >= 0.1 else ""
         found.append((name, text + bursts))
     window, window_below = numbers("mean_cwnd_l4")

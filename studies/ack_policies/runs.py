@@ -1,4 +1,7 @@
-"""What a cell of the heat maps is made of: a ratio to the baseline, and all that was measured beside it."""
+"""What a cell of the heat maps is made of.
+
+A ratio to the baseline, and all that was measured beside it.
+"""
 
 from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
@@ -36,7 +39,10 @@ def without_baseline(cells: pl.DataFrame, baseline: Mapping[str, str] = BASELINE
 
 
 def cells_of(result: SweepResult, by: list[str], value: str, baseline: Mapping[str, str] = BASELINE) -> pl.DataFrame:
-    """The ratio of each cell to its baseline, with its interval, what else was measured there, and the command that repeats it."""
+    """Returns the ratio of each cell to its baseline, with its interval.
+
+    Includes other measurements and the command that repeats the cell.
+    """
     timer = result.table("acks").filter(pl.col("reason") == "timer").select("point", "flow", timer="count")
     flows = result.flows.join(timer, on=["point", "flow"], how="left", maintain_order="left").with_columns(
         waited=100 * pl.col("timer").fill_null(0) / pl.col("total_acks_sent_l4"),
@@ -86,7 +92,10 @@ def _note(cell: dict[str, Any]) -> str:
 def tally(
     cells: pl.DataFrame, by: Sequence[str], caption: str, *, less_is_better: bool = False, baseline: Mapping[str, str] = BASELINE
 ) -> Table:
-    """For each value of the columns `by`, over all the rest: the geometric mean of the ratios, cells decided either way, and the worst."""
+    """For each value of the columns `by`, over all the rest.
+
+    The geometric mean of the ratios, cells decided either way, and the worst.
+    """
     rows = []
     for key, group in without_baseline(cells, baseline).group_by(by, maintain_order=True):
         known = [cell for cell in group.to_dicts() if cell["mean"] is not None]
@@ -106,7 +115,10 @@ def tally(
 
 
 def across(cells: pl.DataFrame, column: str, caption: str) -> Table:
-    """The geometric mean of the ratios for each policy, a column for each value of `column`, over all the rest."""
+    """Returns the geometric mean of the ratios per policy over all other settings.
+
+    There is a column for each value of `column`.
+    """
     shown = without_baseline(cells)
     names = shown[column].unique(maintain_order=True).to_list()
     rows = []

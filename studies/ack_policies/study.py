@@ -1,4 +1,7 @@
-"""Figures and tables of the study: three sweeps of the same policies and paths, and what is to be learnt from them."""
+"""Figures and tables of the study.
+
+Three sweeps of the same policies and paths, and what is to be learnt from them.
+"""
 
 from typing import Any
 

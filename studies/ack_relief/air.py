@@ -12,12 +12,17 @@ SIFS = {"802.11b": 10_000}
 """Of DSSS [ns]; of the others in these cells 16 µs."""
 
 PARTS = ("frames", "access", "responses", "collisions", "compressed")
-"""PPDUs with ACKs; AIFS and backoff ahead of them; what answers them, and requests for that; collisions; what response frames take longer."""
+"""PPDUs with ACKs; AIFS and backoff ahead of them; what answers them, and requests for that;
+collisions; what response frames take longer.
+"""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """Who acknowledges in a cell: the stations what they download, or the access point what they upload."""
+    """Who acknowledges in a cell.
+
+    The stations what they download, or the access point what they upload.
+    """
 
     is_upload: bool
     sifs: int
@@ -30,10 +35,13 @@ class Direction:
 
 
 def costs(result: SweepResult, point: Sequence[str], directions: Mapping[str, Direction], cell: str) -> pl.DataFrame:
-    """The share of each part of the air [%], a row a run; `cell` is the column that names the cell, `point` those that name the run.
+    """Returns the share of each part of the air [%], a row a run.
 
-    Air is booked to who uses it: what the acknowledging side uses beyond response frames to data is the cost of its ACKs, and what the other
-    side uses to answer it. Of collisions it is those in which the acknowledging side took part, of two parties each.
+    `cell` is the column that names the cell, `point` those that name the run.
+
+    Air is booked to who uses it: what the acknowledging side uses beyond response frames to data is
+    the cost of its ACKs, and what the other side uses to answer it. Of collisions it is those in
+    which the acknowledging side took part, of two parties each.
     """
     frames = result.table("airtime").join(_sides(directions), left_on=cell, right_on="name")
     nodes = result.table("stations").join(_sides(directions), left_on=cell, right_on="name")

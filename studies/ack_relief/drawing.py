@@ -37,7 +37,7 @@ RETURNS, COSTS = ("air", "goodput"), ("burst", "srtt", "jain")
 
 
 def relief(runs: pl.DataFrame, titles: Mapping[str, str], columns: Sequence[str]) -> go.Figure:
-    """A row of panels for each cell, a column for each quantity, a line for each way to acknowledge."""
+    """Returns a row of panels per cell, a column per quantity, and a line per way of ACKs."""
     cells, schemes = (runs[axis].unique(maintain_order=True).to_list() for axis in AXES)
     figure = make_subplots(
         rows=len(cells), cols=len(columns), shared_yaxes=True, horizontal_spacing=0.03, vertical_spacing=0.21 / len(cells),
@@ -68,7 +68,8 @@ def relief(runs: pl.DataFrame, titles: Mapping[str, str], columns: Sequence[str]
         if name == "jain":
             figure.update_xaxes(range=[0.4, 1.03], col=column)
         figure.update_xaxes(title_text=_TITLES[name], title_font={"size": 11}, row=len(cells), col=column)
-    # The titles of the columns, which alone have no name of an axis yet, stand clear of that of the first cell.
+    # The titles of the columns, which alone have no name of an axis yet, stand clear of that of the
+    # first cell.
     figure.for_each_annotation(lambda title: title.update(yshift=24, font={"size": 11}), selector={"yref": "paper"})
     figure.update_layout(
         barmode="stack", bargap=0.3, legend={"y": 1 + 52 / (_ROW * len(cells)), "traceorder": "normal"}, margin={"t": 96}

@@ -13,7 +13,10 @@ BASELINE = {"scheme": "every second"}
 
 
 def summary(result: SweepResult, directions: Mapping[str, Direction]) -> pl.DataFrame:
-    """One row a run: what it gained, what it cost, and what goes with it. Columns `cell` and `scheme` name it."""
+    """Returns one row a run: what it gained, what it cost, and what goes with it.
+
+    Columns `cell` and `scheme` name it.
+    """
     by = [result.columns[axis] for axis in AXES]
     key = ["point", *by, "seed"]
     flows = result.flows.group_by(key, maintain_order=True).agg(

@@ -42,7 +42,7 @@ def sections(bench: Bench) -> list[Section]:
             "In numbers",
             "Goodput in Mbps, of all flows together, and what is gained over the baseline; the air that ACKs take; ACKs sent for a segment; PPDUs with "
             "data, of both sides, that no response frame followed; segments let go at once; smoothed RTT and one-way delay of the data in ms; the access point's "
-            "queue in packets; segments that TCP sent again, and timeouts.",
+            "queue in packets; segments that TCP retransmitted, and timeouts.",
             items=[_numbers(found, name, title) for name, title in titles.items()],
         ),
     ]  # fmt: skip

@@ -31,7 +31,7 @@ def section(bench: Bench) -> Section:
         "Cross-check with ns-3",
         "The paper gave ns-3 the losses seen on SoRa, 12 % with stock TCP and 2 % with TCP/HACK, and took SoRa's late link-layer ACKs out of its measurements. "
         "Here it is ns-3's dialect with link-layer ACKs in time, the standard with late ones, and the standard without. Whether the 12 % include what collides in "
-        "ns-3 as well is not said, nor whether link-layer ACKs are lost: both are shown.",
+        "ns-3 as well is not published, nor whether link-layer ACKs are lost: both are shown.",
         items=[
             Figure(
                 figures.bars(frame, "where", "scheme", "throughput [Mbps]", published=stars, inks=drawing.INKS),

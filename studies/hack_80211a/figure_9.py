@@ -1,4 +1,7 @@
-"""Figure 9 and Table 1: throughput with one client and with both, frames sent again, and where the time goes."""
+"""Figure 9 and Table 1.
+
+Throughput with one client and with both, retransmitted frames, and uses of the airtime.
+"""
 
 from collections.abc import Mapping
 
@@ -12,7 +15,7 @@ from . import drawing
 from .runs import BOTH, COMMAND, HACK, ONE, STOCK, UDP, of_seeds, published, sent_again
 
 SENT_AGAIN = {(ONE, UDP): 1.0, (BOTH, UDP): 1.0, (ONE, HACK): 2.5, (BOTH, HACK): 2.0}
-"""Table 1 [%], where nothing contends: no claims, because what the channel is told to lose decides them."""
+"""Table 1 [%], without contention: no claims, because the configured losses determine them."""
 
 
 def _over_stock(drawn: Mapping[tuple[str, str], Runs], caption: str) -> Table:
@@ -31,11 +34,14 @@ def _over_stock(drawn: Mapping[tuple[str, str], Runs], caption: str) -> Table:
 
 
 def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs], even: Mapping[tuple[str, str], Runs]) -> Section:
-    """Throughput by scheme, and the gain over stock TCP: with the losses of Table 1, and with 1 % of all frames lost."""
+    """Throughput by scheme, and the gain over stock TCP.
+
+    With the losses of Table 1, and with 1 % of all frames lost.
+    """
     stars = published(bench, ((ONE, UDP), "udp"), ((BOTH, UDP), "udp"), ((ONE, HACK), "hack"), ((ONE, STOCK), "stock"))
     return Section(
         "Throughput: Figure 9",
-        "Frames are lost as often as Table 1 has it. UDP meets nobody; TCP/HACK sends hardly an ACK as a frame. The stars are what the text of the paper has; it names "
+        "Frames are lost as often as Table 1 has it. UDP has no contention; TCP/HACK sends hardly an ACK as a frame. The stars are what the text of the paper has; it names "
         "no number for both clients but the gain, 1.322.",
         items=[
             Figure(
@@ -54,14 +60,14 @@ def sent_again_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> S
     once = published(bench, ((ONE, STOCK), "once_stock"), ((BOTH, STOCK), "once_stock_both"), scale=100)
     stars = {place: 100 - share for place, share in once.items()} | SENT_AGAIN
     return Section(
-        "Frames sent again: Table 1",
+        "Retransmitted frames: Table 1",
         "Frames of the sender that needed more than one transmission. The channel loses what UDP loses on SoRa, 1 %, of all frames; all else is collisions with ACKs of TCP.",
         items=[
             Figure(
                 figures.bars(
-                    cells(drawn, ("clients", "scheme"), sent_again), "clients", "scheme", "frames sent again [%]", published=stars, inks=drawing.INKS,
+                    cells(drawn, ("clients", "scheme"), sent_again), "clients", "scheme", "retransmitted frames [%]", published=stars, inks=drawing.INKS,
                 ),
-                f"Share of frames sent again: {of_seeds(bench)}",
+                f"Share of retransmitted frames: {of_seeds(bench)}",
                 [COMMAND],
             )
         ],
@@ -73,6 +79,6 @@ def air_section(drawn: Mapping[tuple[str, str], Runs]) -> Section:
     shares = {f"{scheme}, {clients}": own.uses for (clients, scheme), own in drawn.items()}
     return Section(
         "Where the time goes",
-        "Shares of the time on the air. Waiting is booked to whoever sends next; SIFS includes what response frames are late.",
+        "Shares of the time on the air. Waiting is attributed to the next sender; SIFS includes what response frames are late.",
         items=[Figure(figures.air_shares(shares), "Uses of the air, mean over seeds", [COMMAND])],
     )

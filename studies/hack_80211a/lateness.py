@@ -15,7 +15,10 @@ CARDS = {10.4: "AR9300 and Intel 5300: 10.4", 13.4: "to 13.4", 37.0: "SoRa: 37"}
 
 
 def benefit(bench: Bench) -> Interval:
-    """TCP/HACK's gain with SoRa's late link-layer ACKs over its gain with those in time, with one client."""
+    """Ratio of TCP/HACK's gains with SoRa's late link-layer ACKs and with timely ones.
+
+    With one client.
+    """
     swept = load_sweep(bench.folder / "late")
     late = swept.columns["wifi.0.late_answers"]
     goodput = {

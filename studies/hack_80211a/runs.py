@@ -1,4 +1,4 @@
-"""What the study runs: both schemes with one client and both, transfers, and one thing varied at a time."""
+"""Runs of the study: both schemes with one and two clients, transfers, and varied settings."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ LATE_SENSING = ("0us", "9us", "18us", "27us")
 SHORTER = {"duration": "35s"}
 """For sweeps: 30 s."""
 
-# What a compressed ACK consists of, which the paper does not say.
+# Parts of a compressed ACK, which the paper omits.
 WITHOUT_TIMESTAMPS = {"flow.0.timestamps": False, "flow.0.mss": "1460B"}
 CONTENTS = {
     "timestamps; checksum elided": {},
@@ -48,7 +48,7 @@ def throughput(bench: Bench) -> dict[tuple[str, str], Runs]:
 
 
 def alike(bench: Bench) -> dict[tuple[str, str], Runs]:
-    """The same with 1 % of all frames lost."""
+    """Returns the same with 1 % of all frames lost."""
     return _by_clients(bench, lambda clients, _: f"clients.toml:{clients}")
 
 
@@ -75,7 +75,7 @@ def late(bench: Bench) -> SweepResult:
 
 
 def sensed_late(bench: Bench) -> SweepResult:
-    """Both schemes with one client and both, and UDP beside them, by how late the medium is sensed."""
+    """Both schemes with one and two clients, and UDP, by the delay of carrier sensing."""
     bench.sweep(DATAGRAMS, "sensing_datagrams", {"wifi.0.late_sensing": LATE_SENSING}, set=SHORTER)
     axes: Axes = {
         "wifi.0.late_sensing": LATE_SENSING,
@@ -86,7 +86,10 @@ def sensed_late(bench: Bench) -> SweepResult:
 
 
 def sensed_late_by(bench: Bench) -> SweepResult:
-    """Both schemes with one client and both, by who senses the medium late, and by what duration fields cover."""
+    """Both schemes with one and two clients, by the nodes with late carrier sensing.
+
+    Also by the coverage of duration fields.
+    """
     axes: Axes = {
         "sensing": bench.variants("sensing.toml"),
         "clients": bench.variants("clients.toml"),
@@ -139,5 +142,5 @@ def of_seeds(bench: Bench) -> str:
 
 
 def of_sweeps(bench: Bench) -> str:
-    """The same of sweeps."""
+    """Returns the same of sweeps."""
     return f"mean over {bench.seeds} seeds of 30 s with its interval of 95 %"

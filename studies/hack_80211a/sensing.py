@@ -1,4 +1,7 @@
-"""Whether a radio that senses the medium late explains what is published: one parameter against Table 1 and all of Figure 9."""
+"""Whether a radio that senses the medium late explains what is published.
+
+One parameter against Table 1 and all of Figure 9.
+"""
 
 import polars as pl
 
@@ -69,7 +72,10 @@ def section(bench: Bench) -> Section:
 
 
 def _by_whom(bench: Bench) -> Table:
-    """Frames sent again with one client and with both, goodput and gains, by who senses late."""
+    """Returns retransmitted frames, goodput and gains, by the nodes with late carrier sensing.
+
+    With one client and with both.
+    """
     swept = sensed_late_by(bench)
     by = ["sensing", "clients", "scheme"]
     again = (
@@ -94,9 +100,9 @@ def _by_whom(bench: Bench) -> Table:
     ]
     head = [
         "who senses later, and by how much",
-        "stock: sent again, one client [%]",
+        "stock: retransmitted, one client [%]",
         "both clients [%]",
-        "HACK: sent again [%]",
+        "HACK: retransmitted [%]",
         *(f"{scheme} [Mbps]" for scheme in SCHEMES),
         "HACK over stock, one client",
         "both clients",

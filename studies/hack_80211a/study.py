@@ -28,7 +28,7 @@ from .runs import (
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Numbers of claims that no table of one run tells."""
+    """Returns numbers of claims that are in no table of a single run."""
     sent, drawn, even = transfers(bench), throughput(bench), alike(bench)
     swept = [late(bench), settings(bench), contents(bench), simulated(bench)]
     sensed_late(bench)

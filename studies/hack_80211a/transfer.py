@@ -20,12 +20,15 @@ DATA_RATE, ANSWER_RATE = 54.0, 24.0
 
 
 def on_answers(row: Mapping[str, int]) -> int:
-    """Octets that a node's response frames carried, of a row of the table `hack`."""
+    """Bytes that a node's response frames carried, of a row of the table `hack`."""
     return row["total_compressed_bytes_l2"] + row["total_augmented_answers_l2"]
 
 
 def headers_alone(row: Mapping[str, int]) -> int:
-    """Of these octets, those of compressed headers: the profile of TCP/HACK begins each with one octet of its context."""
+    """Of these bytes, those of compressed headers.
+
+    The profile of TCP/HACK begins each with one byte of its context.
+    """
     return row["total_compressed_bytes_l2"] - row["total_compressed_acks_l2"]
 
 
@@ -39,9 +42,11 @@ class Cost:
     """Of these, as IP packets."""
     compressed: int
     compressed_octets: int
-    """Of their headers alone, without the octet of the context that each has besides."""
+    """Of their headers alone, without the byte of the context that each has besides."""
     carried_octets: int
-    """By which response frames grow: with the octets of contexts, and the octet that begins what each frame carries, of the number of its first ACK."""
+    """By which response frames grow: with the bytes of contexts, and the byte that begins what each
+    frame carries, of the number of its first ACK.
+    """
     frames: int
     """Transmissions of the ordinary ones, repetitions included."""
     answered: int
@@ -74,12 +79,12 @@ class Cost:
 
     @property
     def ack_time(self) -> float:
-        """Their octets at the rate of data."""
+        """Their bytes at the rate of data."""
         return self.octets * 8 / DATA_RATE / 1000
 
     @property
     def rohc_time(self) -> float:
-        """Octets of compressed ACKs at the rate of link-layer ACKs."""
+        """Bytes of compressed ACKs at the rate of link-layer ACKs."""
         return self.compressed_octets * 8 / ANSWER_RATE / 1000
 
     @property
@@ -94,12 +99,12 @@ class Cost:
 
     @property
     def compressed_mean(self) -> float:
-        """Octets of the header of a compressed ACK."""
+        """Bytes of the header of a compressed ACK."""
         return self.compressed_octets / self.compressed if self.compressed else 0.0
 
     @property
     def carried_mean(self) -> float:
-        """Octets of a compressed ACK on a response frame."""
+        """Bytes of a compressed ACK on a response frame."""
         return self.carried_octets / self.compressed if self.compressed else 0.0
 
 
@@ -131,7 +136,10 @@ def costs(bench: Bench, own: Runs) -> list[Cost]:
 
 
 def of_constant_size(bench: Bench) -> list[float]:
-    """Octets of a compressed ACK with its context, for each seed: without timestamps a download's ACKs differ by one constant step."""
+    """Bytes of a compressed ACK with its context, for each seed.
+
+    Without timestamps a download's ACKs differ by one constant step.
+    """
     acks = load_sweep(bench.folder / "contents").table("hack")
     own = acks.filter(pl.col("node") == "client", pl.col("contents") == "no timestamps; checksum elided")
     return [row["total_compressed_bytes_l2"] / row["total_compressed_acks_l2"] for row in own.to_dicts()]
@@ -169,7 +177,7 @@ def section(bench: Bench) -> Section:
 
 
 def _contents_of_acks(bench: Bench) -> Table:
-    """Which header would give 4.36 octets and a ratio of 12."""
+    """Which header would give 4.36 bytes and a ratio of 12."""
     swept = load_sweep(bench.folder / "contents")
     acks = swept.table("hack").filter(pl.col("node") == "client")
     rows = []
@@ -187,6 +195,6 @@ def _contents_of_acks(bench: Bench) -> Table:
     return Table(
         head,
         rows,
-        "What a compressed ACK carries, which the paper does not say: it has 52 octets for the ordinary ACK, 4.36 for the compressed one, and 12 for the ratio",
+        "Parts of a compressed ACK, which the paper omits. It has 52 octets for the ordinary ACK, 4.36 for the compressed one, and 12 for the ratio",
         commands=[swept.rerun],
     )

@@ -24,7 +24,8 @@ _PANELS = {A: "(a) 802.11a", N: "(b) 802.11n, 40 MHz, up to four streams"}
 _TICKS = {A: [6, 9, 12, 18, 24, 36, 54], N: [15, 30, 45, 60, 90, 150, 300, 450, 600]}
 _RATE = "rate of the PHY [Mbps]"
 
-# Published gains: claim, the rates that it is about, how it is written in the figure, and on which side of its star.
+# Published gains: claim, the rates that it is about, how it is written in the figure, and on which
+# side of its star.
 _ANALYTIC = (
     ("mean_below_100", (15, 90), "8 % on average", "top center"),
     ("at_150", (150, 150), "7 %", "bottom center"),
@@ -37,7 +38,10 @@ _BOTH = (
 
 
 def figure_1(curves: Curves, measured: Measured) -> go.Figure:
-    """Goodput against the rate of the PHY: the model, and the simulation in which nothing collides."""
+    """Goodput against the rate of the PHY.
+
+    The model, and the simulation in which nothing collides.
+    """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.08, subplot_titles=list(_PANELS.values()))
     for column, standard in enumerate(_PANELS, start=1):
         for protocol, ink in _INK.items():
@@ -89,7 +93,7 @@ def figure_12(curves: Curves, measured: Measured, findings: Sequence[Finding]) -
 
 
 def queues(curves: Curves, measured: Measured) -> go.Figure:
-    """The gain by the length of the access point's queue; lines are the model."""
+    """Returns the gain by the length of the access point's queue; lines are the model."""
     figure = go.Figure()
     for rate, ink in ((AT_150, COLOURS[4]), (AT_600, COLOURS[6])):
         pairs = measured.queues[rate]
@@ -125,7 +129,10 @@ _PARTS = (
 
 
 def spent(curves: Curves, chosen: Sequence[Rate]) -> go.Figure:
-    """What the time goes into in the model, on equal terms: for as much payload as stock TCP brings in 100."""
+    """What the time goes into in the model, on equal terms.
+
+    For as much payload as stock TCP brings in 100.
+    """
     names, parts, times = [], [], []
     for rate in reversed(chosen):
         whole = curves[rate][STOCK].total

@@ -1,4 +1,7 @@
-"""The rates of the curves: those of 802.11a, and of 802.11n at 40 MHz with the short guard interval."""
+"""The rates of the curves.
+
+Those of 802.11a, and of 802.11n at 40 MHz with the short guard interval.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,11 +42,11 @@ SOME = tuple(rate for rate in ALL if rate.mbps in {6, 54, 15, 150, 600})
 
 
 def rates(quick: bool) -> tuple[Rate, ...]:
-    """All of them, or some."""
+    """Returns all of them, or some."""
     return SOME if quick else ALL
 
 
 def named(standard: str, mbps: int) -> Rate:
-    """One of them."""
+    """Returns one of them."""
     (rate,) = (rate for rate in ALL if (rate.standard, rate.mbps) == (standard, mbps))
     return rate

@@ -1,4 +1,7 @@
-"""What is simulated: each rate where nothing collides, each in the cell of Figure 12, that cell with other settings and with other queues."""
+"""Simulated runs: each rate without collisions, and the cell of Figure 12.
+
+That cell also runs with other settings and other queues.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +51,7 @@ class Cell:
 
     @property
     def interval(self) -> Interval:
-        """Mean of the goodput with its interval of 95 %."""
+        """Returns mean of the goodput with its interval of 95 %."""
         return mean_interval(self.goodput)
 
 
@@ -123,12 +126,12 @@ def measured(bench: Bench) -> Measured:
 
 
 def analytic(bench: Bench, rate: Rate) -> closed_form.Cell:
-    """The model's cell at a rate, by the standard's rules of access."""
+    """Returns the model's cell at a rate, by the standard's rules of access."""
     return closed_form.of_scenario(bench.source(FREE).load(overrides(rate.set)))
 
 
 def ordered(bench: Bench, rate: Rate) -> closed_form.Download:
-    """The model of the stock cell as it is simulated without collisions."""
+    """Returns the model of the stock cell as it is simulated without collisions."""
     scenario = bench.source(FREE).load([*overrides(rate.set), *bench.variants("access.toml").chosen[rate.standard].set])
     return closed_form.stock(closed_form.of_scenario(scenario), closed_form.of_scenario(scenario, "station"))
 
@@ -137,7 +140,7 @@ _Sets = list[str]
 
 
 def _groups(bench: Bench) -> Mapping[str, tuple[str, Mapping[tuple[object, ...], _Sets]]]:
-    """The scenario of each group, and the overrides that make a cell of it, by place and protocol."""
+    """Returns the scenario of each group, and the overrides of each cell by place and protocol."""
     access, settings = bench.variants("access.toml").chosen, bench.variants("cells.toml").chosen
     chosen, protocols = rates(bench.quick), {protocol: overrides(of) for protocol, of in PROTOCOLS.items()}
 
@@ -194,7 +197,7 @@ def _name(*place: object) -> str:
 
 
 def _cells(result: SweepResult) -> dict[str, Cell]:
-    """The cells of a group by name."""
+    """Returns the cells of a group by name."""
     column = result.columns["cell"]
     stations = result.table("stations").group_by("point").agg(
         unanswered=pl.col("total_unanswered_l2").sum() / pl.col("total_ppdus_l2").sum(),

@@ -1,4 +1,4 @@
-"""What the paper leaves open of its analytic curves, and what each choice makes of the three gains that it prints."""
+"""Settings of the analytic curves that the paper omits, and their effect on its three gains."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ PRINTED = (8, 7, 20)
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice: what it changes of the model's cell, and the octets of a compressed ACK if it is about those."""
+    """One choice: its changes to the model's cell, or the bytes of a compressed ACK."""
 
     title: str
     cell: Mapping[str, Any] = field(default_factory=dict)
@@ -59,12 +59,12 @@ def alone() -> Iterator[tuple[Choice, ...]]:
 
 
 def combinations() -> Iterator[tuple[Choice, ...]]:
-    """All of them."""
+    """Yields all of them."""
     yield from itertools.product(*DIMENSIONS)
 
 
 def gains(cells: Mapping[int, Cell], choices: Sequence[Choice]) -> Gains:
-    """The three gains, of the cells of 802.11n by rate."""
+    """Returns the three gains, of the cells of 802.11n by rate."""
     compressed = next((choice.compressed for choice in choices if choice.compressed is not None), COMPRESSED)
 
     def gain_at(mbps: int) -> float:

@@ -13,7 +13,10 @@ COMMAND = "acklab study hack_capacity"
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Numbers of claims: gains of the model and of the simulation, and how far the two are apart."""
+    """Returns numbers of claims.
+
+    Gains of the model and of the simulation, and how far the two are apart.
+    """
     run(bench)
     found, curves = measured(bench), _curves(bench)
     below, at_150, at_600 = space.gains(_cells(bench), ())
@@ -51,24 +54,27 @@ def sections(bench: Bench) -> list[Section]:
 
 
 def _curves(bench: Bench) -> drawing.Curves:
-    """The model at all rates."""
+    """Returns the model at all rates."""
     cells = {rate: analytic(bench, rate) for rate in ALL}
     return {rate: {STOCK: closed_form.stock(cell), HACK: closed_form.hack(cell)} for rate, cell in cells.items()}
 
 
 def _cells(bench: Bench) -> dict[int, closed_form.Cell]:
-    """The model's cells of 802.11n by rate."""
+    """Returns the model's cells of 802.11n by rate."""
     return {rate.mbps: analytic(bench, rate) for rate in ALL if rate.standard == N}
 
 
 def _apart(bench: Bench, found: Measured, rate: Rate, protocol: str) -> float:
-    """How far the simulation without collisions is from the model with the same rules of access, in per cent of the model."""
+    """Difference of the simulation without collisions from the model with the same access rules.
+
+    In per cent of the model.
+    """
     own = ordered(bench, rate) if protocol == STOCK else closed_form.hack(analytic(bench, rate))
     return 100 * (found.free[rate][protocol].interval.mean / own.goodput - 1)
 
 
 def _below(curves: drawing.Curves, found: Measured, protocol: str) -> list[float]:
-    """At how many rates of Figure 12 the simulation stays below the model, in per cent, seed by seed."""
+    """Share of rates of Figure 12 at which the simulation stays below the model, per seed [%]."""
     cells = {rate: pair[protocol].goodput for rate, pair in found.figure_12[WAITING].items()}
     seeds = zip(*([goodput < curves[rate][protocol].goodput for goodput in of] for rate, of in cells.items()), strict=True)
     return [100 * sum(seed) / len(seed) for seed in seeds]

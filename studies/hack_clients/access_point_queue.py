@@ -49,7 +49,7 @@ def section(bench: Bench) -> Section:
     return Section(
         "Of which queue",
         "The queue of the cell includes what is on the air. While a batch of 42 packets is on its way, the ACKs of the batch before wait for its response frame; for that response frame to find more "
-        "data behind it a third batch must be there. When a loss has made the window smaller than that, the last batch says that nothing follows, and its ACKs go as frames.",
+        "data behind it a third batch must be there. When a loss has made the window smaller than that, the last batch signals that nothing follows, and its ACKs go as frames.",
         items=[
             Figure(drawing.gains(gains, "packets", published(bench), OF), f"Goodput of MORE DATA over that of stock by the length of the queue: geometric {over(bench)}; dashed: published", commands),
             Table(head, rows, f"In Mbps: {over(bench)}", numeric_from=2),

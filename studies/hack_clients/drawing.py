@@ -21,7 +21,7 @@ _OF_CLIENTS = (COLOURS[0], COLOURS[1])
 
 
 def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.Figure:
-    """The gain along the timer, a line for each number of clients, beside that of the other variants."""
+    """Returns the gain over the timer, a line per number of clients, beside the other variants."""
     figure = go.Figure()
     for (name, others), ink in zip(lines.items(), _OF_CLIENTS, strict=True):
         part = means.filter(pl.col("clients") == name)
@@ -38,7 +38,7 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
 
 
 def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mapping[str, str]) -> go.Figure:
-    """The gain along the column `x`, a line for each value of `line`, beside the published ones."""
+    """Returns the gain over the column `x`, a line per value of `line`, beside published ones."""
     figure = go.Figure()
     for order, name in enumerate(frame["line"].unique(maintain_order=True)):
         part = frame.filter(pl.col("line") == name)
@@ -63,7 +63,7 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
 def settings(
     found: Mapping[str, pl.DataFrame], titles: Mapping[str, Variant], published: Mapping[str, float], of: Mapping[str, str]
 ) -> go.Figure:
-    """The gain by setting, for each number of clients, beside the published one."""
+    """Returns the gain by setting, for each number of clients, beside the published one."""
     figure = go.Figure()
     names = [variant.title for variant in titles.values()]
     for order, (count, frame) in enumerate(found.items()):
@@ -84,7 +84,10 @@ def settings(
 
 
 def seeds(spread: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> go.Figure:
-    """The distribution of the gain [%] over seeds, and each gain against the share of ACKs sent as ordinary frames [%]."""
+    """Returns the distribution of the gain [%] over seeds.
+
+    Also returns each gain over the share of ACKs sent as ordinary frames [%].
+    """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
     for (name, (gained, plain)), ink in zip(spread.items(), _OF_CLIENTS, strict=True):
         x, share = ecdf(gained)

@@ -33,7 +33,7 @@ from .runs import (
 
 
 def of_2014_section(bench: Bench, old: Mapping[str, Mapping[tuple[str, str], Runs]]) -> Section:
-    """The gain with ns-3 of 2014 as a whole, by when clients acknowledge."""
+    """Returns the gain with ns-3 of 2014 as a whole, by when clients acknowledge."""
     gains = [
         (f"{OF[count]}", f"{scheme}, {acks}", gain(runs, count, scheme))
         for acks, runs in old.items()
@@ -182,6 +182,6 @@ def air_section(drawn: Mapping[tuple[str, str], Runs]) -> Section:
     shares = {f"{scheme}, {OF[count]}": drawn[count, scheme].uses for count in ENDS for scheme in (UDP, *SCHEMES)}
     return Section(
         "Where the time goes",
-        "Shares of the time on the air. Waiting is booked to whoever sends next.",
+        "Shares of the time on the air. Waiting is attributed to the next sender.",
         items=[Figure(figures.air_shares(shares), "Uses of the air, mean over seeds", [COMMAND])],
     )

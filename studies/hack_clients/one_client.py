@@ -1,4 +1,4 @@
-"""The gain with one client, seed by seed: a mean says little of what has two modes."""
+"""The gain with one client, seed by seed: a mean does not describe two modes."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ QUANTILES = (0, 10, 25, 50, 75, 90, 100)
 
 
 def section(bench: Bench) -> Section:
-    """The distribution of the gain over many seeds, and what tells its modes apart."""
+    """Returns the distribution of the gain over many seeds, and the cause of its modes."""
     drawn = one_client(bench)
     rows, spread, commands = [], {}, [COMMAND]
     for name, runs in drawn.items():

@@ -33,7 +33,8 @@ SEEDS_2014 = {DELAYED: 10, EACH: 20}
 ENDS = ("1", "10")
 LIMITS = ("1ms", "3ms", "10ms", "30ms", "100ms", "300ms")
 
-# Packets of the access point's queue for each client, and the settings in which they are not the paper's 126.
+# Packets of the access point's queue for each client, and the settings in which they are not the
+# paper's 126.
 PACKETS = (63, 84, 126, 168, 252)
 QUEUES = {"half the queue": 63, "half the queue and linux": 63}
 AMONG_QUEUES = ("half the queue", "126 waiting", "in turn and 126 waiting")
@@ -56,7 +57,7 @@ def by_clients(bench: Bench) -> dict[tuple[str, str], Runs]:
 
 
 def of_2014(bench: Bench, acks: str) -> dict[tuple[str, str], Runs]:
-    """All schemes by the number of clients with ns-3 of 2014, by when clients acknowledge."""
+    """Returns all schemes by number of clients with ns-3 of 2014, by ACK timing of clients."""
     wanted = {
         (count, scheme): (SCENARIO, [f"ns3_2014.toml:{count}", f"acks.toml:{acks}", f"schemes.toml:{scheme}"])
         for count in CLIENTS
@@ -66,7 +67,7 @@ def of_2014(bench: Bench, acks: str) -> dict[tuple[str, str], Runs]:
 
 
 def turns(bench: Bench) -> dict[tuple[str, str], Runs]:
-    """All schemes in the settings of turns.toml."""
+    """Returns all schemes in the settings of turns.toml."""
     wanted = {
         (count, scheme): (SCENARIO, [f"turns.toml:{count}", f"schemes.toml:{scheme}"]) for count in ENDS for scheme in SCHEMES
     }
@@ -74,7 +75,7 @@ def turns(bench: Bench) -> dict[tuple[str, str], Runs]:
 
 
 def settings(bench: Bench, count: str) -> SweepResult:
-    """Each setting with stock TCP and MORE DATA."""
+    """Returns each setting with stock TCP and MORE DATA."""
     laid = {}
     for name, variant in bench.variants("settings.toml").chosen.items():
         apart = "wifi.0.ap.queues=per-station" in variant.set
@@ -83,7 +84,7 @@ def settings(bench: Bench, count: str) -> SweepResult:
 
 
 def queues(bench: Bench, count: str, place: str) -> SweepResult:
-    """Each length of the access point's queue with stock TCP and MORE DATA."""
+    """Returns each length of the access point's queue with stock TCP and MORE DATA."""
     apart = place == TURNS
     laid = {str(packets): [limit(packets, count, apart)] for packets in PACKETS}
     sets = [*bench.sets([f"clients.toml:{count}"]), f"wifi.0.ap.queues={'per-station' if apart else 'shared'}"]
@@ -97,7 +98,10 @@ def folder(count: str, place: str) -> str:
 
 
 def limit(packets: int, count: str, apart: bool) -> str:
-    """The limit of the access point's queue: of each station if they have queues apart, else of all."""
+    """Returns the limit of the access point's queue.
+
+    Of each station if they have queues apart, else of all.
+    """
     return f"wifi.0.ap.queue.limit={packets * (1 if apart else int(count))}packets"
 
 
@@ -106,7 +110,7 @@ def _ends(bench: Bench) -> Variants:
 
 
 def timer(bench: Bench, count: str) -> SweepResult:
-    """The variant with an explicit timer, by how long it holds ACKs."""
+    """Returns the variant with an explicit timer, by how long it holds ACKs."""
     sets = [*bench.sets([f"clients.toml:{count}"]), "wifi.0.hack.variant=timer"]
     return bench.sweep(SCENARIO, f"timer_{count}", {"wifi.0.hack.hold_limit": LIMITS}, set=sets)
 
@@ -137,7 +141,7 @@ def ratio(part: float, whole: float) -> float:
 
 
 def total(result: Result, column: str) -> float:
-    """A column of the table `hack`, all clients together."""
+    """Returns a column of the table `hack`, all clients together."""
     return float(result.table("hack")[column].sum())
 
 
@@ -148,7 +152,10 @@ def timeouts_of(sweep: SweepResult, axis: str, scheme: str) -> list[int]:
 
 
 def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
-    """Stock TCP and MORE DATA with one client over many seeds, with 126 packets in all and with 126 beside those on the air."""
+    """Stock TCP and MORE DATA with one client over many seeds, with two queue limits.
+
+    One has 126 packets in all, the other 126 besides those on the air.
+    """
     wanted = {
         (of, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"])
         for of in ("clients.toml:1", "turns.toml:1")

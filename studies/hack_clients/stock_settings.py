@@ -42,7 +42,7 @@ def section(bench: Bench) -> Section:
     ]
     return Section(
         "Of which stock TCP the published gains are",
-        "What the paper does not say of its TCP and its MAC, one setting at a time, with stock TCP and with MORE DATA. Timeouts are those of ten flows with either, all "
+        "Settings of TCP and the MAC that the paper omits, one at a time, with stock TCP and with MORE DATA. Timeouts are those of ten flows with either, all "
         "seeds together; one flow has none.",
         items=[
             Figure(drawing.settings(found, titles, known, OF), f"Goodput of MORE DATA over that of stock: geometric {over(bench)}; the stars and lines are published", commands),
@@ -57,7 +57,7 @@ def _of(frame: pl.DataFrame, setting: str, scheme: str) -> pl.DataFrame:
 
 
 def _closed_form(bench: Bench) -> Table:
-    """What is left where nothing collides and each PPDU has 42 frames, and where stock ACKs are no aggregates."""
+    """Results without collisions and with 42 frames per PPDU, and with stock ACKs unaggregated."""
     cell = closed_form.of_scenario(bench.source(SCENARIO).load())
     own = closed_form.stock(cell)
     alone = closed_form.cycle(replace(cell, payload=0, aggregate=0))

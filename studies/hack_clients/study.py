@@ -33,7 +33,7 @@ from .runs import (
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Numbers of claims that no table of one run tells."""
+    """Returns numbers of claims that are in no table of a single run."""
     drawn, old = by_clients(bench), {acks: of_2014(bench, acks) for acks in ACKS}
     by_setting = [settings(bench, count) for count in ENDS]
     by_queue = [queues(bench, count, place) for count, place in LINES]
@@ -69,7 +69,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def _beyond_stock(runs: Mapping[tuple[str, str], Runs]) -> Interval:
-    """Timeouts of TCP a run with MORE DATA beyond those with stock TCP, all numbers of clients together."""
+    """Excess of TCP timeouts per run with MORE DATA over stock TCP, all numbers of clients."""
     ours, theirs = (
         [count for clients in CLIENTS for count in runs[clients, scheme].values(timeouts)] for scheme in (MORE_DATA, STOCK)
     )

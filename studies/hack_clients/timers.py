@@ -46,7 +46,7 @@ def section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Section:
     lines = {OF[count]: {scheme: gain(drawn, count, scheme).mean for scheme in (OPPORTUNISTIC, MORE_DATA)} for count in ENDS}
     return Section(
         "An explicit timer",
-        "The naive design of section 3.2: an ACK is held for the next data, however long, and goes as a frame when the timer runs out. The paper says that no delay is good, and shows no "
+        "The naive design of section 3.2: an ACK is held for the next data, however long, and goes as a frame when the timer runs out. The paper states that no delay is good, without a "
         "number.",
         items=[
             Figure(drawing.timer(means, lines), f"Goodput over that of stock TCP by how long ACKs are held: {over(bench)}; dashed: MORE DATA, dotted: opportunistic", commands),

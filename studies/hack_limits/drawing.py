@@ -11,7 +11,10 @@ from acklab.statistics import Interval
 
 
 def limit(gains: Mapping[str, Interval], plain: Mapping[str, Interval], axis: str) -> go.Figure:
-    """The gain [%] and the share of ACKs sent as ordinary frames [%] by setting: dots, for between the settings nothing was run."""
+    """Returns the gain [%] and the share of ACKs sent as ordinary frames [%] by setting.
+
+    Dots, for between the settings nothing was run.
+    """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
     for column, (points, title, ink) in enumerate(
         ((gains, "gain of TCP/HACK", COLOURS[2]), (plain, "ACKs sent as ordinary frames", COLOURS[1])), start=1

@@ -1,4 +1,4 @@
-"""What the study runs: one client or several over the cell of wifi_parity, with one limit varied at a time."""
+"""Runs of the study: one or several clients over the cell of wifi_parity, with one varied limit."""
 
 from collections.abc import Mapping
 
@@ -21,11 +21,13 @@ BASE: Mapping[str, object] = {
     "wifi.0.queue_counts": "unsent",
     "wifi.0.ap.queues": "shared",
 }
-"""126 packets of one client wait beside those on the air, so that the queue of the access point by itself takes nothing away."""
+"""126 packets of one client wait beside those on the air, so that the queue of the access point by
+itself takes nothing away.
+"""
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Each setting with stock TCP and TCP/HACK, by the file of settings."""
+    """Returns each setting with stock TCP and TCP/HACK, by the file of settings."""
     schemes = bench.variants("schemes.toml")
     return {
         name: bench.sweep(SCENARIO, name, {"setting": bench.variants(f"{name}.toml"), "scheme": schemes}, set=BASE)
@@ -34,7 +36,11 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: goodput of all clients, MPDUs of a PPDU of the access point, unanswered PPDUs and ACKs sent as ordinary frames [%]."""
+    """Returns one row for each run.
+
+    Goodput of all clients, MPDUs of a PPDU of the access point, unanswered PPDUs and ACKs sent as
+    ordinary frames [%].
+    """
     nodes = result.table("stations").group_by("point").agg(
         mpdus=pl.col("mean_mpdus_per_ppdu_l2").filter(pl.col("node") == "ap").first(),
         unanswered=100 * pl.col("total_unanswered_l2").sum() / pl.col("total_ppdus_l2").sum(),
@@ -48,14 +54,18 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def round_trips(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: the smoothed round-trip time, and what of it data spend in the access point's queue and on the air [ms]."""
+    """Returns one row for each run.
+
+    The smoothed round-trip time, and what of it data spend in the access point's queue and on the
+    air [ms].
+    """
     data = result.table("stations").filter(pl.col("node") == "ap").select("point", data="mean_delay_l2")
     runs = result.flows.select("point", "setting", "scheme", "seed", srtt="mean_srtt_l4", goodput="mean_throughput_l4")
     return runs.join(data, on="point", maintain_order="left")
 
 
 def values(runs: pl.DataFrame, setting: str, scheme: str, column: str) -> list[float]:
-    """A column of one setting, seed by seed."""
+    """Returns a column of one setting, seed by seed."""
     own = runs.filter(pl.col("setting") == setting, pl.col("scheme") == scheme).sort("seed")
     return own[column].cast(pl.Float64).to_list()
 

@@ -61,12 +61,12 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def _over(runs: pl.DataFrame, setting: str, other: str) -> Interval:
-    """The goodput of TCP/HACK over that of stock TCP under one setting, over the same under another [%]."""
+    """Returns the relative gain [%] of TCP/HACK under one setting over that under another."""
     return ratio_interval(over_stock(runs, setting), over_stock(runs, other)).gain
 
 
 def sections(bench: Bench) -> list[Section]:
-    """A section for each limit, and one on round-trip times."""
+    """Returns a section for each limit, and one on round-trip times."""
     return [*(_limit(bench, limit) for limit in LIMITS), _echoes(bench)]
 
 
@@ -89,8 +89,8 @@ def _echoes(bench: Bench) -> Section:
     return Section(
         "What echoed timestamps measure while ACKs are retained",
         "An ACK that waits for a Block ACK echoes the timestamp of the data that it was built for, so its wait is part of the round trip that the sender measures, whichever "
-        "clock it uses. The last column is the smoothed round-trip time less what data spend at the access point and the 2 ms of the wire. The echo itself says "
-        "nothing of MORE DATA here: the paper proposes it as an implicit ACK of an ACK, and leaves that for future work.",
+        "clock it uses. The last column is the smoothed round-trip time less what data spend at the access point and the 2 ms of the wire. The echo itself has "
+        "no MORE DATA here: the paper proposes it as an implicit ACK of an ACK, and leaves that for future work.",
         items=[Table(head, rows, f"Mean and interval of 95 % over {len(result.seeds)} seeds", commands=[COMMAND, result.rerun], numeric_from=2)],
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ Pairs = Sequence[tuple[Best, Best]]
 
 
 def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -> go.Figure:
-    """Figure 11: the envelopes of goodput with each rate of HACK behind them, and HACK's improvement below."""
+    """Draws Figure 11: envelopes of goodput, each rate of HACK, and HACK's gain below."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.04, row_heights=[0.68, 0.32])
     ends: list[tuple[float, str]] = []
     for mcs, rate in enumerate(RATES):
@@ -69,7 +69,7 @@ def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -
 
 
 def _apart(ends: Sequence[tuple[float, str]], room: float = 4) -> list[tuple[float, str]]:
-    """Names of lines, of which those that end within `room` Mbps share a place."""
+    """Returns names of lines, of which those that end within `room` Mbps share a place."""
     placed: list[tuple[float, str]] = []
     for goodput, name in sorted(ends):
         if placed and goodput - placed[-1][0] < room:

@@ -55,7 +55,10 @@ Measured = Mapping[str, Mapping[Place, Downloads]]
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Runs all places as the scenario stands, then other settings: one along the envelopes, the others at some rates without loss."""
+    """Runs all places as the scenario stands, then other settings.
+
+    One along the envelopes, the others at some rates without loss.
+    """
     swept = {AS_WRITTEN: sweep_of(bench, AS_WRITTEN, places(bench.quick), ())}
     found = measured(swept[AS_WRITTEN])
     best = {one.place: None for scheme in (STOCK, HACK) for one in envelope(found[scheme])}
@@ -80,14 +83,17 @@ def sweep_of(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[
 
 
 def of_many_seeds(bench: Bench, name: str) -> SweepResult:
-    """The rates that claims are about by themselves, without loss, over many seeds: at 150 Mbps they differ by more than the gain."""
+    """Returns the rates that claims are about by themselves, without loss, over many seeds.
+
+    At 150 Mbps they differ by more than the gain.
+    """
     setting = () if name == AS_WRITTEN else bench.variants("settings.toml").chosen[name].set
     where = [lossless(RATES.index(rate)) for rate in SOME_RATES]
     return sweep_of(bench, f"{name}_many_seeds", where, setting, at_least=MANY)
 
 
 def measured(result: SweepResult) -> Measured:
-    """The runs by scheme and place."""
+    """Returns the runs by scheme and place."""
     by = [result.columns[axis] for axis in ("scheme", "at")]
     flows = result.flows.group_by(by, maintain_order=True).agg(
         "mean_throughput_l7", "total_rtos_l4", "total_retransmissions_l4", pl.col("point").first()
@@ -122,13 +128,16 @@ def measured(result: SweepResult) -> Measured:
 
 
 def at(runs: Mapping[Place, Downloads], mcs: int, snr: int) -> tuple[Place, Downloads] | None:
-    """The runs of a rate at a ratio; those of the highest one tried stand for all beyond, for nothing was lost there."""
+    """Returns the runs of a rate at a ratio.
+
+    Those of the highest one tried stand for all beyond, for nothing was lost there.
+    """
     place = Place(mcs, min(snr, lossless(mcs).snr))
     return (place, runs[place]) if place in runs else None
 
 
 def envelope(runs: Mapping[Place, Downloads]) -> list[Best]:
-    """The best mean goodput at each ratio, and the rate that reaches it."""
+    """Returns the best mean goodput at each ratio, and the rate that reaches it."""
     best = []
     for snr in SNRS:
         found = [held for mcs in range(len(RATES)) if (held := at(runs, mcs, snr)) is not None]

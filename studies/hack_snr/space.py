@@ -8,12 +8,16 @@ from typing import Any
 RATES = (15, 30, 45, 60, 90, 120, 135, 150)
 """Of one stream in 40 MHz with the short guard interval, in Mbps, by MCS (Table 19-31)."""
 SNRS = tuple(range(25))
-"""Ratios of signal to noise that are shown [dB]: from where the slowest rate gets through to where the fastest loses nothing."""
+"""Ratios of signal to noise that are shown [dB]: from where the slowest rate gets through to where
+the fastest loses nothing.
+"""
 BELOW, ABOVE = 1.5, 3.5
-"""How far around the ratio that a rate needs it is tried [dB]. Beyond, all or nothing of it arrives."""
+"""How far around the ratio that a rate needs it is tried [dB]. Beyond, all or nothing of it
+arrives.
+"""
 
 _NEEDED = (0.76, 3.77, 6.34, 9.60, 12.71, 17.01, 18.32, 19.51)
-"""At which one frame of 1458 octets in ten is lost [dB], by MCS: docs/models/wifi-reception.md."""
+"""At which one frame of 1458 bytes in ten is lost [dB], by MCS: docs/models/wifi-reception.md."""
 _THERMAL = -173.975
 """kT at 290 K [dBm/Hz]."""
 
@@ -40,7 +44,7 @@ class Place:
 
 
 def places(quick: bool) -> Iterator[Place]:
-    """All of them; if it is to be quick, only those without loss."""
+    """Yields all of them; if it is to be quick, only those without loss."""
     for mcs in range(len(RATES)):
         yield from [lossless(mcs)] if quick else (Place(mcs, snr) for snr in tried_at(mcs))
 
@@ -51,7 +55,10 @@ def lossless(mcs: int) -> Place:
 
 
 def tried_at(mcs: int) -> list[int]:
-    """Ratios at which a rate is run [dB]; at the last of them nothing of it is lost, and so at all beyond."""
+    """Ratios at which a rate is run [dB].
+
+    At the last of them nothing of it is lost, and so at all beyond.
+    """
     needed = _NEEDED[mcs]
     return [snr for snr in SNRS if needed - BELOW <= snr <= needed + ABOVE]
 

@@ -34,7 +34,7 @@ FAST = 90
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Numbers of claims that no table of one run tells."""
+    """Returns numbers of claims that are in no table of a single run."""
     found = {name: measured(result) for name, result in run(bench).items()}
     everywhere = [runs for own in found.values() for runs in own[HACK].values()]
     waited = {scheme: _timeouts(envelope(found[AS_WRITTEN][scheme])) for scheme in (STOCK, HACK)}
@@ -116,13 +116,16 @@ def _mean_improvement(pairs: Sequence[tuple[Best, Best]]) -> Interval:
 
 
 def _timeouts(best: Sequence[Best]) -> list[int]:
-    """Of each download at the places of an envelope, of which one serves several ratios of signal to noise."""
+    """Values of each download at the places of an envelope.
+
+    A place may serve several signal-to-noise ratios.
+    """
     places = {one.place: one.runs for one in best}
     return [count for runs in places.values() for count in runs.timeouts]
 
 
 def _lossless(found: Measured) -> list[tuple[int, Downloads, Downloads]]:
-    """Each rate that was run where nothing of it is lost to noise: stock and HACK."""
+    """Returns each rate that was run where nothing of it is lost to noise: stock and HACK."""
     tried = [(rate, lossless(mcs)) for mcs, rate in enumerate(RATES)]
     return [(rate, found[STOCK][place], found[HACK][place]) for rate, place in tried if place in found[HACK]]
 
@@ -192,7 +195,7 @@ def _by_rate(found: Measured) -> Table:
     return Table(
         head,
         rows,
-        "Where nothing is lost to noise. Pairs are stock, HACK. Sent again by TCP, a download. Plain ACKs are those of HACK that contended for the medium",
+        "Where nothing is lost to noise. Pairs are stock, HACK. Retransmitted by TCP per download. Plain ACKs are those of HACK that contended for the medium",
         commands=[COMMAND],
     )
 

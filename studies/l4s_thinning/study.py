@@ -1,4 +1,7 @@
-"""What thinning of ACKs does to the marks of L4S: goodput, queue and share of a Prague flow over DualPI2."""
+"""What thinning of ACKs does to the marks of L4S.
+
+Goodput, queue and share of a Prague flow over DualPI2.
+"""
 
 from collections.abc import Mapping
 
@@ -21,16 +24,20 @@ SHORTER = {"duration": "12s", "measure.from": "6s"}
 
 
 def run(bench: Bench) -> SweepResult:
-    """Each way to thin, alone and beside CUBIC."""
+    """Returns each way to thin, alone and beside CUBIC."""
     axes = {"competing": bench.variants("competing.toml"), "thinning": bench.variants(QUICK if bench.quick else "thinning.toml")}
     return bench.sweep(SCENARIO, SWEEP, axes, set=SHORTER if bench.quick else {})
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: the axes, `seed`; of Prague the goodput [Mbps], ACKs that arrive and marked packets by data packet [%], smoothed round trip [ms] and p·W/2.
+    """Returns one row a run: the axes, `seed`.
 
-    p·W/2 is the share of marked packets times the mean window in packets, over two: one for a window that grows by a packet a round trip and falls by half of
-    the share of marks. `cubic` is CUBIC's goodput, `queue` the mean time in the queue [ms], of both classes.
+    Of Prague the goodput [Mbps], ACKs that arrive and marked packets by data packet [%], smoothed
+    round trip [ms] and p·W/2.
+
+    p·W/2 is the share of marked packets times the mean window in packets, over two: one for a
+    window that grows by a packet a round trip and falls by half of the share of marks. `cubic` is
+    CUBIC's goodput, `queue` the mean time in the queue [ms], of both classes.
     """
     key = ["point", *(result.columns[axis] for axis in BY), "seed"]
     prague, cubic = (pl.col("cca") == name for name in ("prague", "cubic"))
@@ -53,7 +60,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """The law of the window, the coupling with CUBIC, and what TACK's ACKs change."""
+    """Returns the law of the window, the coupling with CUBIC, and what TACK's ACKs change."""
     result = run(bench)
     runs = summary(result)
 

@@ -19,7 +19,7 @@ QUICK_GRID = "grid.toml:40 ms 0 %,40 ms 1 %"
 
 
 def run_rates(bench: Bench) -> SweepResult:
-    """Each request with each controller and condition."""
+    """Returns each request with each controller and condition."""
     axes = {axis: bench.variants(f"{file}:{QUICK[axis]}" if bench.quick else file) for axis, file in FILES.items()}
     return bench.sweep(SCENARIO, RATES, axes)
 
@@ -35,12 +35,16 @@ def run_matrix(bench: Bench) -> SweepResult:
 
 
 def again(bench: Bench, name: str) -> SweepResult:
-    """A sweep that was run."""
+    """Returns a stored sweep."""
     return load_sweep(bench.folder / name)
 
 
 def summary(result: SweepResult, axes: list[str]) -> pl.DataFrame:
-    """One row a run: the axes, `point`, `seed`; goodput [Mbps]; ACKs a round trip; smoothed round trip [ms]; packets sent again and needlessly lost [%]; ACK_FREQUENCY frames."""
+    """Returns one row a run: the axes, `point`, `seed`.
+
+    Goodput [Mbps]; ACKs per round trip; smoothed RTT [ms]; packets retransmitted and needlessly
+    lost [%]; ACK_FREQUENCY frames.
+    """
     flows = result.flows
     return flows.select(
         "point",

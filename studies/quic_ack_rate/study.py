@@ -1,4 +1,7 @@
-"""How few ACKs a round trip a QUIC sender may ask for: by controller, condition, loss and delay."""
+"""Minimum ACKs per round trip that a QUIC sender may request.
+
+By controller, condition, loss and delay.
+"""
 
 from collections.abc import Mapping
 
@@ -71,7 +74,7 @@ def _rates(bench: Bench) -> list[Section]:
         "ACKs a round trip",
         "÷ data [%]",
         "sRTT [ms]",
-        "sent again [%]",
+        "retransmitted [%]",
         "needless losses [%]",
         "frames",
     ]

@@ -16,7 +16,10 @@ AT_MOST = 1500
 
 
 def packet_numbers(results: Mapping[str, Result]) -> go.Figure:
-    """Number of each packet over the time [s], at the sender and at the receiver; a row for each of the results."""
+    """Number of each packet over the time [s], at the sender and at the receiver.
+
+    A row for each of the results.
+    """
     figure = make_subplots(
         rows=len(results), cols=2, shared_xaxes=True, shared_yaxes=True, vertical_spacing=0.08, horizontal_spacing=0.03,
         subplot_titles=[f"{name}, {end}" for name in results for end in ENDS],

@@ -1,4 +1,4 @@
-"""What each download gives, run by run, and what the tables of the report say of it."""
+"""Results of each download per run, and their tables in the report."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,17 @@ from acklab.sweeps import SweepResult
 STACKS = "stacks.toml"
 POLICIES, ASKED = "policies.toml", "asked.toml"
 ASKING = ("quinn",)
-"""Stacks whose receiver does what the sender asks for."""
+"""Stacks whose receiver follows the sender's requests."""
 POLICY, STACK, ARM = "policy", "stack", "arm"
 BASELINE = {POLICY: "every 2"}
 THINNED = "every 10"
 
 
 def arms(bench: Bench, stacks: str) -> dict[str, list[str]]:
-    """What to set for each stack under each policy. A stack replaces the flow, so it is laid first and the policy over it."""
+    """What to set for each stack under each policy.
+
+    A stack replaces the flow, so it is laid first and the policy over it.
+    """
     return {
         f"{stack}: {policy}": [*variant.set, *laid.set]
         for stack, variant in bench.variants(stacks).chosen.items()
@@ -27,9 +30,12 @@ def arms(bench: Bench, stacks: str) -> dict[str, list[str]]:
 
 
 def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
-    """One row a download: columns `by`, the stack and its policy, `seed`, and what was measured.
+    """Returns one row a download.
 
-    Time and throughput end when the terminal's application has the file. ACKs are those that the terminal sent over the satellite.
+    Columns `by`, the stack and its policy, `seed`, and what was measured.
+
+    Time and throughput end when the terminal's application has the file. ACKs are those that the
+    terminal sent over the satellite.
     """
     by = [*by, STACK, POLICY]
     of_arm = pl.col(ARM).str.split(": ")
@@ -56,13 +62,16 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
 
 
 def gains(found: pl.DataFrame, by: Sequence[str], value: str, result: SweepResult) -> pl.DataFrame:
-    """`value` with an ACK for every tenth packet over that with an ACK for every second, seed by seed."""
+    """Ratio of `value` with an ACK for every tenth packet to every second packet, per seed."""
     cells = ratios(found, [*by, POLICY], value, BASELINE).filter(pl.col(POLICY) == THINNED)
     return result.with_commands(cells, found, [*by, POLICY])
 
 
 def relative(found: pl.DataFrame, by: str, value: str, baseline: str, result: SweepResult) -> pl.DataFrame:
-    """`value` of each stack under each policy over that of the arm `baseline`, seed by seed, for each value of `by`."""
+    """Ratio of `value` of each stack and policy to the arm `baseline`, per seed.
+
+    There is one for each value of `by`.
+    """
     keys = [by, ARM]
     return result.with_commands(ratios(found, keys, value, {ARM: baseline}), found, keys)
 

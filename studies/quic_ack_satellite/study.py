@@ -1,4 +1,7 @@
-"""Figures and tables of the study: where an ACK for ten packets is worth more than an ACK for two."""
+"""Figures and tables of the study.
+
+Where an ACK for ten packets is worth more than an ACK for two.
+"""
 
 import polars as pl
 
@@ -28,9 +31,9 @@ SHOWN = {"channel": "96 kbps", "stack": "quicly"}
 OF_TABLE = (
     "Throughput in Mbps and time in s until the terminal's application has the file, with intervals of 95 %; the rest as means, each for an ACK for two and for ten packets: "
     "time until the last ACK has reached the server, time of the handshake, smoothed RTT, "
-    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, packets sent again, the server's octets that are not data (headers from IP on, "
+    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, retransmitted packets, the server's octets that are not data (headers from IP on, "
     "the handshake, and what TLS adds to QUIC; over TCP there is no TLS), and octets over the forward link beyond those of the download, what came twice among them. "
-    "Behind a proxy, handshake, RTT, headers and packets sent again are those of the connection between server and proxy."
+    "Behind a proxy, handshake, RTT, headers and retransmitted packets are those of the connection between server and proxy."
 )
 
 
@@ -73,7 +76,7 @@ def _ten_megabytes(bench: Bench) -> list[Section]:
 
 
 def _all(reference: str, over_channels: SweepResult, over_paths: SweepResult) -> Section:
-    """Every stack under either policy over every path, in one picture, against one of them."""
+    """Returns every stack and policy over every path in one figure, against one of them."""
     cells = [
         relative(downloads(over_channels, ["channel"]), "channel", "throughput", reference, over_channels).rename({"channel": "path"}),
         relative(downloads(over_paths, ["path"]), "path", "throughput", reference, over_paths),
@@ -107,7 +110,7 @@ def _channels(result: SweepResult) -> list[Section]:
     return [
         Section(
             "Ten megabytes",
-            "The ratio that the slides tell as 5 over 4 Mbps, for each return channel and stack: until the terminal's application has the file.",
+            "The ratio of the slides, 5 over 4 Mbps, for each return channel and stack: until the terminal's application has the file.",
             items=[
                 Figure(
                     figures.ratio_map(cells, "channel", "stack", "throughput, every 10 ÷ every 2", wrap=1, most=1.5, commands="command"),
@@ -152,7 +155,7 @@ def _windows(bench: Bench) -> Section:
     table = rows(found, ["stack", "window", "channel"])
     return Section(
         "The stream window",
-        "quicly offered a stream window of 1 MiB, and told its peer after each half of it; the bandwidth-delay product is 0.67 MB. "
+        "quicly offered a stream window of 1 MiB, and updated it after each half; the bandwidth-delay product is 0.67 MB. "
         + OF_TABLE,
         items=[Table(["stack", "window", "channel", *HEAD], table, "10 MB as quicly", numeric_from=3)],
     )
@@ -237,7 +240,7 @@ def _slow_start(bench: Bench) -> Section:
     return Section(
         "Slow start",
         "Over the pipe, the run as written: when the first slow start ends, the largest window and the threshold that it leaves, in packets, and when the application has the file. "
-        "BBR has no slow start, and quinn's own controllers do not tell theirs.",
+        "BBR has no slow start, and quinn's own controllers do not report it.",
         items=[Table(["stack", "policy", "ends [s]", "largest window", "threshold", "file after [s]"], table, "10 MB", commands=commands, numeric_from=2)],
     )  # fmt: skip
 

@@ -9,10 +9,11 @@ BASELINE = {"policy": "every 2"}
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run, with all downloads together.
+    """Returns one row a run, with all downloads together.
 
-    Goodput [Mbps], ACKs and data packets, smoothed round trip [ms], what was sent again, Jain's index; the share of the air [%] of the
-    stations' PPDUs, which hold nothing but ACKs, and of collisions; PPDUs of the stations.
+    Goodput [Mbps], ACKs and data packets, smoothed round trip [ms], retransmitted packets, Jain's
+    index; the share of the air [%] of the stations' PPDUs, which hold nothing but ACKs, and of
+    collisions; PPDUs of the stations.
     """
     key = ["point", *AXES, "seed"]
     flows = result.flows.group_by(key, maintain_order=True).agg(

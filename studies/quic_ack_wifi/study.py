@@ -1,4 +1,7 @@
-"""Figures and tables of the study: when a receiver in a cell acknowledges, over QUIC and over TCP."""
+"""Figures and tables of the study.
+
+When a receiver in a cell acknowledges, over QUIC and over TCP.
+"""
 
 import polars as pl
 from polars import selectors
@@ -50,7 +53,7 @@ def sections(bench: Bench) -> list[Section]:
         Section(
             "In numbers",
             "Goodput of all stations in Mbps; ACKs a data packet; PPDUs that the stations sent, which hold nothing but ACKs, their share of the air, and that of collisions; "
-            "packets let go at once by a run of ACKs; smoothed RTT in ms; packets sent again; Jain's index.",
+            "packets let go at once by a run of ACKs; smoothed RTT in ms; retransmitted packets; Jain's index.",
             items=[_numbers(part, str(cell), str(stack)) for (cell, stack), part in found.group_by(["generation", "stack"], maintain_order=True)],
         ),
     ]  # fmt: skip

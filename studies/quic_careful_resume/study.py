@@ -1,4 +1,7 @@
-"""What a QUIC connection gains that resumes with an earlier one's window, and what it costs when the path has become slower."""
+"""Gain of resuming a QUIC connection with an earlier one's window, and its cost.
+
+The cost arises when the path has become slower.
+"""
 
 from collections.abc import Mapping
 
@@ -23,7 +26,10 @@ BASELINE = {"saved": NOTHING}
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Each size with what was saved, over both paths; and a download of 1 MB beside another over the satellite."""
+    """Returns each size with what was saved, over both paths.
+
+    And a download of 1 MB beside another over the satellite.
+    """
     sizes = bench.variants(f"sizes.toml:{SIZE}" if bench.quick else "sizes.toml")
 
     def sweep(name: str, path: str, competing: str) -> SweepResult:
@@ -43,7 +49,11 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: the axes, `point`, `seed`; time until the download is delivered [s], packets of it that were lost, and the goodput of the other [Mbps]."""
+    """Returns one row a run: the axes, `point`, `seed`.
+
+    Time until the download is delivered [s], packets of it that were lost, and the goodput of the
+    other [Mbps].
+    """
     flows = result.flows
     run = ["point", "seed"]
     other = flows.filter(pl.col("flow") == "company").select(*run, other="mean_throughput_l7")

@@ -61,7 +61,7 @@ def sections(bench: Bench) -> list[Section]:
         Section("With DAASS and without", "Seed by seed, for ACKs of every second and of every tenth packet after slow start.", items=items),
         Section(
             "In numbers",
-            "Time to completion in s with its interval of 95 %, ACKs, and packets sent again.",
+            "Time to completion in s with its interval of 95 %, ACKs, and retransmitted packets.",
             items=[_numbers(part.drop("path"), str(path)) for (path,), part in found.group_by(["path"], maintain_order=True)],
         ),
     ]  # fmt: skip

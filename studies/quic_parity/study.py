@@ -49,7 +49,7 @@ def sections(bench: Bench) -> list[Section]:
     shelf = found.filter(pl.col("side") != THEIR_OWN)
     caption = f"Ours over quinn-proto's, with intervals of 95 % over {bench.seeds} seeds or more"
     return [
-        Section("Ours over theirs", items=[Figure(agreement(bench.findings), caption, [COMMAND])]),
+        Section("Ratio to the other implementation", items=[Figure(agreement(bench.findings), caption, [COMMAND])]),
         Section(
             "Eleven paths",
             "Ours and quinn-proto under the same controller, an ACK for every second and for every tenth packet: means of ours, and ours over "

@@ -13,9 +13,11 @@ from acklab.studies import Bench
 from acklab.sweeps import Variants
 
 WINDOW = 2_000_000
-"""Octets: far more than is ever in flight, so that only pacing limits the sender."""
+"""Bytes: far more than is ever in flight, so that only pacing limits the sender."""
 RATE = round(0.9 * 20e6 * 1472 / 1500)
-"""The rate of sending in bits per second, which the samples should say: nine tenths of the capacity, in the datagrams of full packets, which congestion control counts."""
+"""The rate of sending in bits per second, which the samples should equal: nine tenths of the
+capacity, in the datagrams of full packets, which congestion control counts.
+"""
 FROM = 2 * SECOND
 QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95, "max": 1.0}
 """Of the errors, which are in per cent of the rate."""
@@ -24,7 +26,7 @@ SET = ('flow.0.transport.congestion={custom="sampling"}', "duration=6s")
 
 
 def sampler(errors: list[float]) -> type[acklab.CongestionController]:
-    """A controller with a constant rate that appends the error of each sample."""
+    """Returns a controller with a constant rate that appends the error of each sample."""
 
     class Sampling(acklab.CongestionController):
         governs_window = True
@@ -50,7 +52,11 @@ def sampler(errors: list[float]) -> type[acklab.CongestionController]:
 
 
 def samples(bench: Bench) -> pl.DataFrame:
-    """One row for each return path, request and seed, with and without timestamps: the number of samples, the 95th percentile of how far they are off, and quantiles of their errors."""
+    """Returns one row for each return path, request and seed, with and without timestamps.
+
+    The number of samples, the 95th percentile of how far they are off, and quantiles of their
+    errors.
+    """
     return _samples(bench.study.folder, 1 if bench.quick else 3)
 
 

@@ -1,4 +1,7 @@
-"""What receive timestamps give back to controllers when ACKs are rare or late, and how true BBR's samples are with and without them."""
+"""Gain of receive timestamps for controllers when ACKs are rare or late.
+
+Also the accuracy of BBR's samples with and without them.
+"""
 
 from collections.abc import Mapping
 
@@ -23,13 +26,17 @@ PANEL = "return path"
 
 
 def run(bench: Bench) -> SweepResult:
-    """Each controller with each request and return path, with and without timestamps."""
+    """Returns each controller with each request and return path, with and without timestamps."""
     axes = {axis: bench.variants(f"{file}:{QUICK[axis]}" if bench.quick else file) for axis, file in FILES.items()}
     return bench.sweep(SCENARIO, SWEEP, axes)
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: the axes, `point`, `seed`; goodput [Mbps], smoothed round trip [ms], ACKs a round trip, octets of an ACK, and octets of ACKs by those of data [%]."""
+    """Returns one row a run: the axes, `point`, `seed`.
+
+    Goodput [Mbps], smoothed round trip [ms], ACKs a round trip, bytes of an ACK, and bytes of ACKs
+    by those of data [%].
+    """
     flows = result.flows
     return flows.select(
         "point",
@@ -44,7 +51,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Goodput with timestamps over that without, and how far samples of the delivery rate are off."""
+    """Ratio of goodput with timestamps to that without, and errors of delivery rate samples."""
     result = run(bench)
     runs = summary(result)
 
@@ -108,7 +115,7 @@ def sections(bench: Bench) -> list[Section]:
         ),
         Section(
             "Samples of the delivery rate against the truth",
-            "A sender paced at nine tenths of the capacity, so that each sample should say just that. Errors in per cent of it, means over seeds.",
+            "A sender paced at nine tenths of the capacity, so that each sample should equal that. Errors in per cent of it, means over seeds.",
             items=[Table([*AXES, *head], taken, "Errors of samples", commands=[COMMAND], numeric_from=3)],
         ),
         Section(

@@ -1,4 +1,4 @@
-"""What a packet threshold of three costs on a path that reorders, and what one that adapts gives back."""
+"""Cost of a packet threshold of three on a path with reordering, and gain of an adaptive one."""
 
 from collections.abc import Mapping
 
@@ -25,13 +25,16 @@ PANEL = "path"
 
 
 def run(bench: Bench) -> SweepResult:
-    """Each threshold with each request and controller, by lateness."""
+    """Returns each threshold with each request and controller, by lateness."""
     axes = {axis: bench.variants(f"{file}:{QUICK[axis]}" if bench.quick else file) for axis, file in FILES.items()}
     return bench.sweep(SCENARIO, SWEEP, axes)
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: the axes, `point`, `seed`; goodput [Mbps], needless losses and ACKs by data packet [%], smoothed round trip [ms]."""
+    """Returns one row a run: the axes, `point`, `seed`.
+
+    Goodput [Mbps], needless losses and ACKs by data packet [%], smoothed round trip [ms].
+    """
     return result.flows.select(
         "point",
         "seed",
@@ -44,7 +47,10 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """CUBIC's goodput with one packet in a hundred late over that with one that is overtaken by two at most; needless losses."""
+    """CUBIC's goodput with one packet in a hundred late, relative to little reordering.
+
+    With little reordering, at most two packets overtake it. Also the needless losses.
+    """
     result = run(bench)
     runs = summary(result)
 

@@ -14,7 +14,7 @@ WINDOWS, BUFFERS = "windows", "buffers"
 BDP = 50e6 * 0.040 / 8 / 1500
 """The bandwidth-delay product of the path [packets]."""
 MSS = 1427
-"""Octets of a stream in a packet of 1500."""
+"""Bytes of a stream in a packet of 1500."""
 MOST = 50 * MSS / 1500
 """The highest goodput [Mbps]."""
 
@@ -28,7 +28,7 @@ CONTROLLERS = ("bbr-tack", "cubic")
 
 
 def _window(clock: str, beta: int, size: float) -> dict[str, object]:
-    """A receive window of so many bandwidth-delay products, and β ACKs of TACK's clock or of each window."""
+    """Returns a receive window in bandwidth-delay products, and β ACKs per clock or window."""
     octets = round(size * BDP * MSS)
     count = math.ceil(size * BDP / beta)
     ack = (
@@ -75,7 +75,10 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 
 
 def table(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: what was varied, utilisation [%], and the longest and the mean queue [bandwidth-delay products]."""
+    """Returns one row for each run.
+
+    What was varied, utilisation [%], and the longest and the mean queue [bandwidth-delay products].
+    """
     column = result.columns["setting"]
     queue = result.links.filter(pl.col("link") == "btl_forward").select(
         "point",
@@ -93,11 +96,14 @@ def table(result: SweepResult) -> pl.DataFrame:
 
 
 def value(runs: pl.DataFrame, kind: str, beta: int, size: float, column: str) -> float:
-    """A column of one run."""
+    """Returns a column of one run."""
     own = runs.filter(pl.col("kind") == kind, pl.col("beta") == beta, pl.col("size") == size)
     return float(own[column][0])
 
 
 def least_window(runs: pl.DataFrame, kind: str, beta: int) -> float:
-    """The least window that fills the link [bandwidth-delay products]: utilisation is proportional to the window below it."""
+    """Returns the least window that fills the link [bandwidth-delay products].
+
+    Utilisation is proportional to the window below it.
+    """
     return 100 / value(runs, kind, beta, 1.0, "utilisation")

@@ -12,7 +12,10 @@ from .runs import BETAS, BUFFERS, BY_COUNT, BY_TIME, COMMAND, CONTROLLERS, WINDO
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """The least window by β and by what clocks ACKs, and the least queue that TACK's controller fills the link with."""
+    """Returns the minimum window by β and clock of ACKs.
+
+    Also returns the minimum queue with which TACK's controller fills the link.
+    """
     swept = run(bench)
     windows, buffers = table(swept[WINDOWS]), table(swept[BUFFERS])
     found: dict[str, float] = {}

@@ -14,7 +14,7 @@ FEEDBACKS = (TCP, LAW, STARTUP, TACK, NEWEST)
 
 
 def run(bench: Bench) -> SweepResult:
-    """Every controller with every feedback."""
+    """Returns every controller with every feedback."""
     points = {}
     for controller in ("vegas", "copa") if bench.quick else CONTROLLERS:
         for feedback, variant in bench.variants("feedback.toml").chosen.items():
@@ -24,12 +24,16 @@ def run(bench: Bench) -> SweepResult:
 
 
 def again(bench: Bench) -> SweepResult:
-    """The sweep that was run."""
+    """Returns the stored sweep."""
     return load_sweep(bench.folder / "controllers")
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: `controller`, `feedback`, `seed`, goodput [Mbps], ACKs sent, smoothed round trip [ms], packets sent again."""
+    """Returns one row a run.
+
+    `controller`, `feedback`, `seed`, goodput [Mbps], ACKs sent, smoothed round trip [ms], packets
+    retransmitted.
+    """
     names = pl.col(result.columns["point_of"]).str.split_exact(": ", 1)
     return result.flows.select(
         names.struct.field("field_0").alias("controller"),

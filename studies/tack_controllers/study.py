@@ -25,7 +25,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """The figure, and its numbers."""
+    """Returns the figure, and its numbers."""
     result = again(bench)
     runs = summary(result)
     listed = [[name, variant.title, variant.source] for name, variant in bench.variants("feedback.toml").chosen.items()]
@@ -43,7 +43,7 @@ def sections(bench: Bench) -> list[Section]:
             ]
         )
     return [
-        Section("What controllers are told", items=[Table(["", "feedback", "source"], listed, numeric_from=3)]),
+        Section("Feedback for controllers", items=[Table(["", "feedback", "source"], listed, numeric_from=3)]),
         Section(
             "Goodput",
             items=[

@@ -1,4 +1,4 @@
-"""What the study runs: three sweeps, one for each thing that a receiver tells."""
+"""Runs of the study: three sweeps, one per kind of receiver report."""
 
 import polars as pl
 
@@ -16,7 +16,9 @@ TOLD: dict[str, dict[str, object]] = {
     "IACKs": {},
     "TACKs alone": {"flow.0.transport.loss_iacks": False, "flow.0.transport.lists": "poor"},
 }
-"""Who tells of losses. Figure 5 comes before the rich lists of section 5.1, so its TACKs without IACKs hold one gap."""
+"""Source of loss reports. Figure 5 comes before the rich lists of section 5.1, so its TACKs without
+IACKs hold one gap.
+"""
 JITTERS = {"none": "0us", "3 ms": "3ms", "10 ms": "10ms"}
 SAMPLE_SEEDS = 12
 """The least sample of a run depends much on chance."""
@@ -35,7 +37,7 @@ def _jitter(spread: str) -> dict[str, object]:
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """All three sweeps."""
+    """Returns all three sweeps."""
     rtts = bench.variants("rtts.toml:40 ms" if bench.quick else "rtts.toml")
     data = DATA_LOSSES[1:2] if bench.quick else DATA_LOSSES
     acks = (0.0, 0.3) if bench.quick else ACK_LOSSES
@@ -55,8 +57,9 @@ def run(bench: Bench) -> dict[str, SweepResult]:
             "lists": bench.variants("lists.toml"),
         },
     }
-    # A standing queue would be in all samples. It is kept to two bandwidth-delay products, and what slow start leaves of it, which Vegas drains
-    # by a packet a round trip, is over after ten seconds.
+    # A standing queue would be in all samples. It is kept to two bandwidth-delay products, and what
+    # slow start leaves of it, which Vegas drains by a packet a round trip, is over after ten
+    # seconds.
     short: dict[str, object] = {"link.btl.forward.queue.limit": "333packets", "duration": "30s", "measure.from": "14s"}
     sets = {IACKS: {}, SAMPLES: short, LISTS: _loss("forward", DATA_LOSS)}
     seeds = {IACKS: bench.seeds, SAMPLES: bench.at_least(SAMPLE_SEEDS), LISTS: bench.seeds}
@@ -69,12 +72,12 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 
 
 def rows(result: SweepResult) -> pl.DataFrame:
-    """One row for each run, with its axes under their own names."""
+    """Returns one row for each run, with its axes under their own names."""
     named = result.flows.rename({column: axis.rpartition(".")[2] for axis, column in result.columns.items()}, strict=False)
     return named.with_columns(blocked=pl.col("mean_blocked_l4"), goodput=pl.col("mean_throughput_l7"))
 
 
 def values(runs: pl.DataFrame, column: str, **at: object) -> list[float]:
-    """A column at one place of a sweep, seed by seed."""
+    """Returns a column at one place of a sweep, seed by seed."""
     own = runs.filter(*(pl.col(name) == value for name, value in at.items())).sort("seed")
     return own[column].cast(pl.Float64).to_list()

@@ -57,7 +57,7 @@ def _iacks(runs: pl.DataFrame, over: str, rerun: str) -> Section:
     told = runs.with_columns(at=pl.format("{}, {}", "rtt", "loss"))
     return Section(
         "Blocked data with and without IACKs",
-        "What has arrived behind a loss waits for its repair. Without IACKs the next TACK tells of the loss, up to a quarter of RTTmin later.",
+        "What has arrived behind a loss waits for its repair. Without IACKs the next TACK reports the loss, up to a quarter of RTTmin later.",
         items=[
             Figure(
                 figures.bars(intervals(told, ["at", "told"], "blocked"), "at", "told", "segments behind gaps"),

@@ -12,25 +12,28 @@ LINKS = {"802.11b": 7.0, "802.11g": 26.0, "802.11n": 210.0, "802.11ac": 590.0}
 RTTS = {"10 ms": 0.01, "80 ms": 0.08, "200 ms": 0.2}
 TACK, TCP = "TACK", "TCP (L = 2)"
 MSS = {TACK: 1427, TCP: 1448}
-"""Octets of a stream in a packet of 1500: TACK's headers, and TCP's with timestamps."""
+"""Bytes of a stream in a packet of 1500: TACK's headers, and TCP's with timestamps."""
 SECONDS = 20
 """The window of measurement of path.toml."""
 _AXES = ("link", "rtt", "receiver")
 
 
 def run(bench: Bench) -> SweepResult:
-    """All links, round trips and receivers."""
+    """Returns all links, round trips and receivers."""
     files = {axis: bench.variants(f"{axis}s.toml") for axis in _AXES}
     return bench.sweep(SCENARIO, "frequency", dict(files))
 
 
 def again(bench: Bench) -> SweepResult:
-    """The sweep that `run` has left behind."""
+    """Returns the sweep that `run` has left behind."""
     return load_sweep(bench.folder / "frequency")
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row a run: `link`, `rtt`, `receiver`, `seed`, ACKs a second `hz`, and goodput [Mbps]."""
+    """Returns one row a run.
+
+    `link`, `rtt`, `receiver`, `seed`, ACKs a second `hz`, and goodput [Mbps].
+    """
     names = {result.columns[axis]: axis for axis in _AXES}
     return result.flows.select(
         *(pl.col(column).alias(name) for column, name in names.items()),

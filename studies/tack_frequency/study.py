@@ -13,7 +13,7 @@ from .runs import COMMAND, LINKS, MSS, RTTS, TACK, TCP, again, run, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Figure 8 by the law, the measured frequencies of Figure 8(b), and all of them over the law."""
+    """Figure 8 by the law, the measured frequencies of Figure 8(b), and all relative to the law."""
     result = run(bench)
     found = {name: Measure([hertz], [COMMAND]) for name, hertz in _by_law().items()}
     for (link, rtt, receiver), runs in _runs(summary(result)).items():
@@ -24,7 +24,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """The figure, and the numbers behind it."""
+    """Returns the figure, and the numbers behind it."""
     result = again(bench)
     found = summary(result)
     rows = []
@@ -39,7 +39,7 @@ def sections(bench: Bench) -> list[Section]:
         Section(
             "Frequency by bandwidth",
             "Lines are the laws, of the goodput and of the propagation round trip; dots are what receivers sent after start-up. Left of its bend "
-            "TACK counts octets as TCP does, right of it a bandwidth has no say.",
+            "TACK counts octets as TCP does, right of it the bandwidth has no effect.",
             items=[
                 Figure(drawing.frequencies(found), f"ACKs a second, with intervals of 95 % over {bench.seeds} seeds", [COMMAND, result.rerun]),
                 Table(head, rows, "Measured frequencies, and those of the law for the measured goodput", commands=[result.rerun], numeric_from=3),
@@ -64,7 +64,10 @@ def _over_law(runs: pl.DataFrame, rtt: str, receiver: str) -> list[float]:
 
 
 def _by_law() -> dict[str, float]:
-    """Figure 8 in the units of the paper's tool: (a) a receiver that acknowledges each packet less TACK, and (b) both laws."""
+    """Figure 8 in the units of the paper's tool.
+
+    (a) a receiver that acknowledges each packet less TACK, and (b) both laws.
+    """
     found = {}
     for link, mbps in LINKS.items():
         rate = law.published_rate(mbps)

@@ -18,7 +18,7 @@ TACK, ON_TACK, STANDARD = "TACK co-designed BBR", "TACK standard BBR", "TCP BBR"
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """The share of each kind of BBR, and how far apart they are, averaged over all queues."""
+    """Returns the share of each kind of BBR, and their difference, averaged over all queues."""
     queues = bench.variants(QUICK_QUEUES if bench.quick else "queues.toml")
     axes = {"queue": queues, "rival": bench.variants("rivals.toml"), "subject": bench.variants("subjects.toml")}
     result = bench.sweep(SCENARIO, SWEEP, axes)
@@ -35,7 +35,10 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: the subject's share of the goodput, and that of the link which both use [%]."""
+    """Returns one row for each run.
+
+    The subject's share of the goodput, and that of the link which both use [%].
+    """
     by = [result.columns[axis] for axis in ("queue", "rival", "subject")]
     goodput = pl.col("mean_throughput_l7")
     runs = result.flows.group_by(["point", *by, "seed"], maintain_order=True).agg(

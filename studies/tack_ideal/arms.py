@@ -1,9 +1,12 @@
-"""How often each kind of receiver would acknowledge, as the paper's tool works it out beforehand (fillthepipe/ackemu, utils.py)."""
+"""ACK frequency of each kind of receiver, as computed in advance by the paper's tool.
+
+Source: fillthepipe/ackemu, utils.py.
+"""
 
 from dataclasses import dataclass
 
 ACK = 18
-"""Payload of an ACK: 64 octets of Ethernet with 14 + 4 of Ethernet, 20 of IP and 8 of UDP."""
+"""Payload of an ACK: 64 bytes of Ethernet with 14 + 4 of Ethernet, 20 of IP and 8 of UDP."""
 DATA = 1472
 COUNTED = 1472 + 52
 """What the tool counts for a data packet with its ACK."""
@@ -18,7 +21,7 @@ THINNED = (1, 2, 4, 8, 16)
 
 @dataclass(frozen=True)
 class Arm:
-    """A receiver: byte counting of `packets`, and, if it is TACK, at most 4 ACKs in `rtt` milliseconds."""
+    """A receiver with byte counting of `packets`, and for TACK at most 4 ACKs per `rtt` ms."""
 
     name: str
     packets: int = 2

@@ -18,7 +18,7 @@ CAUSES_ON = "802.11n"
 
 
 def run_arms(bench: Bench) -> SweepResult:
-    """Every receiver on every link."""
+    """Returns every receiver on every link."""
     links = bench.variants("links.toml").chosen
     points = {}
     for link, variant in links.items():
@@ -29,7 +29,7 @@ def run_arms(bench: Bench) -> SweepResult:
 
 
 def run_causes(bench: Bench) -> SweepResult:
-    """The receivers of Figure 9(b), with what may have been different."""
+    """Returns the receivers of Figure 9(b), with what may have been different."""
     (link,) = bench.variants(f"links.toml:{CAUSES_ON}").chosen.values()
     points = {}
     for cause, variant in bench.variants("causes.toml").chosen.items():
@@ -49,19 +49,19 @@ def run_frequencies(bench: Bench) -> SweepResult:
 
 
 def again(bench: Bench, name: str) -> SweepResult:
-    """A sweep that was run."""
+    """Returns a stored sweep."""
     return load_sweep(bench.folder / name)
 
 
 def by_arm(result: SweepResult) -> pl.DataFrame:
-    """Goodput of the data [Mbps] and ACKs that arrived a second, run by run, by the two parts of the name of a point."""
+    """Goodput [Mbps] and arriving ACKs per second, per run, by both parts of a point's name."""
     names = pl.col(result.columns["point_of"]).str.split_exact(": ", 1)
     frame = _flows(result).with_columns(names.struct.field("field_0").alias("of"), names.struct.field("field_1").alias("arm"))
     return frame.select("of", "arm", "seed", "goodput", "hz")
 
 
 def by_frequency(result: SweepResult) -> pl.DataFrame:
-    """The same by link and by the ACKs that are sent a second."""
+    """Returns the same by link and by the ACKs that are sent a second."""
     return _flows(result).select(
         pl.col(result.columns["link"]).alias("link"), pl.col(result.columns["hertz"]).cast(pl.Float64).alias("sent"), "seed", "goodput", "hz"
     )  # fmt: skip
@@ -80,16 +80,20 @@ def values(runs: pl.DataFrame, of: str, arm: str) -> list[float]:
 
 
 def counted(curve: Mapping[float, float], packets: int) -> float:
-    """Goodput at which a receiver that counts `packets` sends as many ACKs as the curve of goodput by ACKs a second is drawn at."""
+    """Goodput at a receiver that counts `packets`.
+
+    It sends as many ACKs as the curve of goodput over ACKs per second is drawn at.
+    """
     hertz = np.asarray(sorted(curve))
     goodputs = np.asarray([curve[one] for one in hertz])
     excess = np.log(goodputs * 1e6 / (8 * DATA * packets)) - np.log(hertz)
-    # Goodput falls and the frequency rises along the curve, so that they cross once; between two points the logarithm is straight.
+    # Goodput falls and the frequency rises along the curve, so that they cross once; between two
+    # points the logarithm is straight.
     return float(np.exp(np.interp(0, -excess, np.log(goodputs))))
 
 
 def counted_values(runs: pl.DataFrame, link: str, packets: int) -> list[float]:
-    """The same for each seed."""
+    """Returns the same for each seed."""
     own = runs.filter(pl.col("link") == link)
     curves: Sequence[pl.DataFrame] = own.partition_by("seed", maintain_order=True)
     return [counted(dict(zip(curve["sent"], curve["goodput"], strict=True)), packets) for curve in curves]

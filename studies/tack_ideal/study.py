@@ -12,7 +12,7 @@ from .runs import CAUSES_ON, COMMAND, again, by_arm, by_frequency, counted_value
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Baselines, goodput by receiver (Figure 9(b)) and what TACK is ahead of an ACK for each packet (Figure 9(a))."""
+    """Baselines, goodput by receiver (Figure 9(b)) and TACK's lead over ACKs per packet (9(a))."""
     result = run_arms(bench)
     runs = by_arm(result)
     found = {}
@@ -30,7 +30,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """The figures, the curve behind them, and what may have been different."""
+    """Returns the figures, the curve behind them, and what may have been different."""
     return [_setting(bench), _gains(bench), _curve(bench), _causes(bench)]
 
 
@@ -98,6 +98,6 @@ def _causes(bench: Bench) -> Section:
     head = ["", "what differs", *(arm.removesuffix(" 80 ms") for arm in arms)]
     return Section(
         "What may have been different",
-        "Goodput in Mbps over 802.11n, with what the paper does not tell of its room and its hosts.",
+        "Goodput in Mbps over 802.11n, with settings of room and hosts that the paper omits.",
         items=[Table(head, rows, "Goodput by receiver and by what differs", commands=[COMMAND, result.rerun], numeric_from=2)],
     )

@@ -18,7 +18,7 @@ PERIOD = 1800.0
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """All transports beside all loads, and over more seeds beside that of the claims."""
+    """Returns all transports beside all loads, and over more seeds beside that of the claims."""
     loads, transports = QUICK_LOADS if bench.quick else LOADS, bench.variants("transports.toml")
     wanted = {SWEEP: (loads, bench.seeds), ROOM: (CLAIMED, bench.at_least(CLAIM_SEEDS))}
     return {
@@ -35,12 +35,12 @@ def run_causes(bench: Bench) -> SweepResult:
 
 
 def again(bench: Bench, name: str) -> SweepResult:
-    """A sweep that was run."""
+    """Returns a stored sweep."""
     return load_sweep(bench.folder / name)
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: what the viewer saw."""
+    """Returns one row for each run: what the viewer saw."""
     shown = result.flows.filter(pl.col("flow") == "screen")
     neighbours = {"neighbours": pl.col(result.columns["neighbours"])} if "neighbours" in result.columns else {}
     return shown.select(
@@ -56,5 +56,5 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def values(runs: pl.DataFrame, transport: str, column: str) -> list[float]:
-    """A column of one transport, seed by seed."""
+    """Returns a column of one transport, seed by seed."""
     return runs.filter(pl.col("transport") == transport).sort("seed")[column].cast(pl.Float64).to_list()

@@ -54,7 +54,7 @@ def _loads(bench: Bench) -> Section:
     listed = [[name, variant.title, variant.source] for name, variant in variants.items()]
     return Section(
             "What the viewer sees",
-            "Each neighbour has always something to send, so the television and the telephone share the air with as many others as the axis says.",
+            "Each neighbour has always something to send, so the television and the telephone share the air with as many others as on the axis.",
             items=[
                 Figure(
                     figures.bars(intervals(runs, by, "rebuffering"), "neighbours", "transport", "rebuffering [%]", x_title="neighbours", from_zero=True),

@@ -10,7 +10,10 @@ from acklab.statistics import Interval
 
 
 def violins(runs: pl.DataFrame, published: dict[str, float]) -> go.Figure:
-    """The distribution of ranks over all tests, best median first. Stars are published medians."""
+    """Returns the distribution of ranks over all tests, best median first.
+
+    Stars are published medians.
+    """
     order = (
         runs.group_by("scheme").agg(pl.col("rank").median(), mean=pl.col("rank").mean()).sort("rank", "mean")["scheme"].to_list()
     )
@@ -32,7 +35,10 @@ def violins(runs: pl.DataFrame, published: dict[str, float]) -> go.Figure:
 
 
 def by_ensemble(means: Mapping[str, Mapping[str, Interval]], published: Mapping[str, float]) -> go.Figure:
-    """A map of mean ranks: a row for each ensemble, and one for the published medians; a column for each scheme in their order."""
+    """Returns a map of mean ranks: a row for each ensemble, and one for the published medians.
+
+    A column for each scheme in their order.
+    """
     schemes = list(published)
     rows = {"published (medians)": [published[scheme] for scheme in schemes]} | {
         name: [of[scheme].mean for scheme in schemes] for name, of in means.items()

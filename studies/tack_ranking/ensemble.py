@@ -9,7 +9,9 @@ SEED = 2020
 """Of the draws."""
 
 RATES = (2.0, 1000.0)
-"""[Mbps]: with the longest round trips the product exceeds what a TCP with Pantheon's buffers keeps in flight."""
+"""[Mbps]: with the longest round trips the product exceeds what a TCP with Pantheon's buffers keeps
+in flight.
+"""
 ROUND_TRIPS = (10.0, 300.0)
 """[ms]: from one city to the next, to the other side of the world."""
 QUEUES = (0.25, 4.0)
@@ -17,10 +19,11 @@ QUEUES = (0.25, 4.0)
 LOSSES = (1e-4, 1e-2)
 CROSS_RATES = (0.1, 0.5)
 """Of the rate of the path."""
-LEAST_QUEUE = 10
+MIN_QUEUE = 10
 """[packets]"""
 LONGEST, SHORTEST = 30.0, 10.0
-"""Of a run [s]: Pantheon's 30 s, and less on paths so fast that a run would carry more than WORK."""
+"""Of a run [s]: Pantheon's 30 s, and less on paths so fast that a run would carry more than WORK.
+"""
 WORK = 3000.0
 """[Mb]"""
 
@@ -68,7 +71,7 @@ class Path:
     @property
     def set(self) -> Overrides:
         """What is laid over path.toml."""
-        packets = max(LEAST_QUEUE, round(self.queue * self.rate * 1e3 * self.round_trip / 8 / 1500))
+        packets = max(MIN_QUEUE, round(self.queue * self.rate * 1e3 * self.round_trip / 8 / 1500))
         link: Overrides = {
             "rate": f"{round(1000 * self.rate)}kbps",
             "delay": f"{round(500 * self.round_trip)}us",
@@ -87,7 +90,10 @@ class Path:
 
 
 def cross_traffic(kind: str, rate: float, start: float) -> Overrides:
-    """A flow beside the one that is ranked: a Poisson sender of UDP at `rate` Mbps, or TCP CUBIC that begins at `start` seconds."""
+    """Returns a flow beside the one that is ranked.
+
+    A Poisson sender of UDP at `rate` Mbps, or TCP CUBIC that begins at `start` seconds.
+    """
     flow: Overrides = {"name": "cross", "from": "src", "to": "dst"}
     if kind == POISSON:
         traffic = {"model": "poisson", "rate": f"{round(1000 * rate)}kbps"}
@@ -99,10 +105,11 @@ def cross_traffic(kind: str, rate: float, start: float) -> Overrides:
 
 
 def draw(count: int) -> list[Path]:
-    """The first paths of the ensemble.
+    """Returns the first paths of the ensemble.
 
-    Rate, round trip, queue and loss are log-uniform. A half of the paths loses packets at random. A third has no cross traffic, a third
-    a Poisson sender of UDP, and a third a flow of TCP CUBIC, which starts after a few seconds.
+    Rate, round trip, queue and loss are log-uniform. A half of the paths loses packets at random. A
+    third has no cross traffic, a third a Poisson sender of UDP, and a third a flow of TCP CUBIC,
+    which starts after a few seconds.
     """
     chance = random.Random(SEED)
     return [_path(chance, number) for number in range(1, count + 1)]

@@ -19,9 +19,12 @@ DRAWN, EMULATED, CELLULAR, THINNED = "drawn", "emulated", "cellular", "thinned"
 """The sweeps."""
 
 PANTHEON = {"india": 100.42, "korea": 77.72, "california": 114.68, "nepal": 0.57, "mexico": 2.64, "colombia": 3.04}
-"""Pantheon's emulators, by their names in ../ack_policies/paths.toml, with their mean rates [Mbps]."""
+"""Pantheon's emulators, by their names in ../ack_policies/paths.toml, with their mean rates [Mbps].
+"""
 CROSS_RATE, CROSS_START = 0.25, 5.0
-"""Of the cross traffic on them: of the rate, and in seconds. The median of the ensemble's, and in the middle of its range."""
+"""Of the cross traffic on them: of the rate, and in seconds. The median of the ensemble's, and in
+the middle of its range.
+"""
 CELLULAR_SEEDS = (1, 2, 3)
 """Of the traces in claims.toml, of each network."""
 CODEL = " + CoDel"
@@ -77,7 +80,7 @@ def cellular(networks: Sequence[str]) -> dict[str, dict[str, object]]:
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Every scheme over every path."""
+    """Returns every scheme over every path."""
     quick = bench.quick
     schemes = bench.variants("schemes.toml")
     drawn = {path.name: path.set for path in draw(QUICK_PATHS if quick else PATHS)}
@@ -100,10 +103,13 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 
 
 def ranked(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: throughput, delay, utility, and the rank of the scheme among all on the same path with the same seed.
+    """Returns one row for each run.
 
-    The utility is ln(mean throughput [Mbps] / 95th percentile of the one-way delay [ms]), after Kleinrock's power. The best has rank 1. A scheme that
-    has delivered nothing is the last.
+    Throughput, delay, utility, and the rank of the scheme among all on the same path with the same
+    seed.
+
+    The utility is ln(mean throughput [Mbps] / 95th percentile of the one-way delay [ms]), after
+    Kleinrock's power. The best has rank 1. A scheme that has delivered nothing is the last.
     """
     flows = result.flows.filter(pl.col("flow") == "ranked")
     throughput, delay = pl.col("mean_throughput_l7"), pl.col("p95_one_way_delay_l4")
@@ -121,7 +127,10 @@ def ahead(runs: pl.DataFrame, scheme: str) -> list[float]:
 
 
 def ensembles(drawn: pl.DataFrame, emulated: pl.DataFrame, cells: pl.DataFrame, paths: Sequence[Path]) -> dict[str, pl.DataFrame]:
-    """The runs of each ensemble, by its name: all draws, parts of them by what was drawn, and other paths."""
+    """Returns the runs of each ensemble, by its name.
+
+    All draws, parts of them by what was drawn, and other paths.
+    """
     parts = {
         "all draws": paths,
         "no random loss": [path for path in paths if not path.loss],
@@ -144,26 +153,35 @@ def ensembles(drawn: pl.DataFrame, emulated: pl.DataFrame, cells: pl.DataFrame, 
 
 
 def mean_ranks(runs: pl.DataFrame) -> dict[str, Interval]:
-    """The mean rank of each scheme over paths, with its interval."""
+    """Returns the mean rank of each scheme over paths, with its interval."""
     means = runs.group_by("path", "scheme").agg(pl.col("rank").mean())
     return {scheme: mean_interval(means.filter(pl.col("scheme") == scheme)["rank"]) for scheme in PUBLISHED}
 
 
 def agreement(runs: pl.DataFrame) -> float:
-    """Kendall's τ-b between the mean ranks of the schemes and the published medians: 1 for the same order, 0 for no relation."""
+    """Kendall's τ-b between the mean ranks of the schemes and the published medians.
+
+    1 for the same order, 0 for no relation.
+    """
     means = mean_ranks(runs)
     return float(kendalltau([means[scheme].mean for scheme in PUBLISHED], list(PUBLISHED.values())).statistic)
 
 
 def surely_ahead(runs: pl.DataFrame, one: str, other: str) -> bool | None:
-    """Whether `one` is ahead of `other` in mean ranks; None if the interval of the difference over paths contains zero."""
+    """Returns whether `one` is ahead of `other` in mean ranks.
+
+    None if the interval of the difference over paths contains zero.
+    """
     means = runs.group_by("path", "scheme").agg(pl.col("rank").mean()).pivot(on="scheme", index="path", values="rank")
     difference = mean_interval(means.select(pl.col(other) - pl.col(one)).to_series())
     return None if not (difference.low > 0 or difference.high < 0) else difference.mean > 0
 
 
 def cellular_ratio(cells: pl.DataFrame, above: str, below: str, column: str, codel: bool = False) -> Interval:
-    """The ratio of a quantity of two schemes over cellular links, the geometric mean over links; `codel`: with CoDel for the first."""
+    """Returns the ratio of a quantity of two schemes over cellular links, as geometric mean.
+
+    With `codel`, the first scheme runs over CoDel.
+    """
     links = cells.filter(pl.col("path").str.ends_with(CODEL) == codel).with_columns(pl.col("path").str.strip_suffix(CODEL))
     plain = cells.filter(~pl.col("path").str.ends_with(CODEL))
     one = links.filter(pl.col("scheme") == above).sort("path")[column].to_list()
@@ -171,9 +189,12 @@ def cellular_ratio(cells: pl.DataFrame, above: str, below: str, column: str, cod
 
 
 def decided(drawn: pl.DataFrame, thinned: pl.DataFrame) -> pl.DataFrame:
-    """Whether ACK thinning decides the order of two schemes: a row for each path and pair of TACK and another scheme of THINNINGS.
+    """Returns whether ACK thinning decides the order of two schemes.
 
-    `decides` is true if the better of the two is another one when the scheme `changed` has the ACKs of the other's kind.
+    A row for each path and pair of TACK and another scheme of THINNINGS.
+
+    `decides` is true if the better of the two is another one when the scheme `changed` has the ACKs
+    of the other's kind.
     """
     own = {(path, scheme): utility for path, scheme, utility in drawn.select("path", "scheme", "utility").iter_rows()}
     rows = []

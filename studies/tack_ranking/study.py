@@ -35,7 +35,10 @@ from .runs import (
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """By how many ranks TACK is ahead of each scheme: a value for each path, since paths are what is drawn at random; and ratios over cellular links."""
+    """By how many ranks TACK is ahead of each scheme.
+
+    A value for each path, since paths are what is drawn at random; and ratios over cellular links.
+    """
     swept = run(bench)
     runs, cells = ranked(swept[DRAWN]), _above_propagation(ranked(swept[CELLULAR]))
     found = {_key(scheme): Measure(ahead(runs, scheme), [swept[DRAWN].rerun]) for scheme in PUBLISHED if scheme != "TACK"}
@@ -148,7 +151,10 @@ def _agreement(parts: Mapping[str, pl.DataFrame], commands: list[str]) -> Table:
 
 
 def _orders(parts: Mapping[str, pl.DataFrame], commands: list[str]) -> Table:
-    """For each pair that is decided over all draws, in how many ensembles its order is the same, undecided and the opposite."""
+    """Order of each pair that is decided over all draws, by ensemble.
+
+    Counts ensembles with the same order, undecided ones, and those with the opposite order.
+    """
     rows = []
     names = [name for name in parts if name != "all draws"]
     for one, other in combinations(PUBLISHED, 2):

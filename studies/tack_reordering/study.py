@@ -1,4 +1,7 @@
-"""How long a receiver waits before it reports a loss: what the study runs, what it measures, and the sections of its report."""
+"""How long a receiver waits before it reports a loss.
+
+What the study runs, what it measures, and the sections of its report.
+"""
 
 from collections.abc import Mapping
 
@@ -46,7 +49,10 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """One row for each run: needless retransmissions a late packet, blocked segments, goodput."""
+    """Returns one row for each run.
+
+    Needless retransmissions a late packet, blocked segments, goodput.
+    """
     names = {name: column for name, column in result.columns.items() if name.startswith(("flow", "link"))}
     short = {
         "flow.0.transport.adaptive_settling": "adaptive",

@@ -29,7 +29,7 @@ ONLY_TACK = ("start-up",)
 
 
 def run_cases(bench: Bench) -> SweepResult:
-    """Every transport in every case."""
+    """Returns every transport in every case."""
     return bench.sweep(SCENARIO, "cases", {"case": _cases(bench), "sender": bench.variants("senders.toml")})
 
 
@@ -49,17 +49,17 @@ def _cases(bench: Bench) -> dict[str, list[str]]:
 
 
 def again(bench: Bench, name: str) -> SweepResult:
-    """A sweep that was run."""
+    """Returns a stored sweep."""
     return load_sweep(bench.folder / name)
 
 
 def by_case(result: SweepResult) -> pl.DataFrame:
-    """One row a run, by `case` and `sender`."""
+    """Returns one row a run, by `case` and `sender`."""
     return _flows(result, *(pl.col(result.columns[axis]).alias(axis) for axis in ("case", "sender")))
 
 
 def by_cause(result: SweepResult) -> pl.DataFrame:
-    """The same by `cause`, `case` and `sender`."""
+    """Returns the same by `cause`, `case` and `sender`."""
     names = pl.col(result.columns["point_of"]).str.split_exact(": ", 2)
     fields = (names.struct.field(f"field_{place}").alias(name) for place, name in enumerate(("cause", "case", "sender")))
     return _flows(result, *fields)
@@ -78,6 +78,6 @@ def _flows(result: SweepResult, *names: pl.Expr) -> pl.DataFrame:
 
 
 def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
-    """A column of one setting, seed by seed."""
+    """Returns a column of one setting, seed by seed."""
     own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
     return own[column].cast(pl.Float64).to_list()

@@ -31,7 +31,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """The cases, and what may have been different."""
+    """Returns the cases, and what may have been different."""
     return [_cases(bench), _causes(bench)]
 
 

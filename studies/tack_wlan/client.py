@@ -1,6 +1,9 @@
-"""What the client's own rate and the losses of the room explain: a search over both, for 802.11b and g.
+"""What the client's own rate and the losses of the room explain.
 
-The paper names neither. The combination whose goodputs of UDP, TACK and TCP BBR come nearest to the published ones is *fitted*.
+A search over both, for 802.11b and g.
+
+The paper names neither. The combination whose goodputs of UDP, TACK and TCP BBR come nearest to the
+published ones is *fitted*.
 """
 
 import math
@@ -25,12 +28,17 @@ UPLINKS: Mapping[str, Sequence[str]] = {"802.11b": ("11", "5.5", "2", "1"), "802
 ERRORS = ("0", "5", "9", "13", "17")
 """Data frames lost [%], each by itself; the link layer sends them again."""
 STANDARD = {"802.11b": [], "802.11g": ["wifi.0.access.best_effort.cw_min=15"]}
-"""802.11g with its CWmin in a cell whose stations all know OFDM (IEEE 802.11-2020, 18.4.5), for losses now lower its goodput."""
+"""802.11g with its CWmin in a cell whose stations all know OFDM (IEEE 802.11-2020, 18.4.5), for
+losses now lower its goodput.
+"""
 SWEEP = "client"
 
 
 def run_client(bench: Bench) -> SweepResult:
-    """Every combination with UDP, TACK and TCP BBR. A quick run tries the ends of each range."""
+    """Returns every combination with UDP, TACK and TCP BBR.
+
+    A quick run tries the ends of each range.
+    """
     errors = (ERRORS[0], ERRORS[3]) if bench.quick else ERRORS
     points = {}
     for link, uplinks in UPLINKS.items():
@@ -53,7 +61,10 @@ def _client(uplink: str, percent: str) -> list[str]:
 
 
 def rows(result: SweepResult) -> pl.DataFrame:
-    """One row a run: `link`, `uplink` [Mbps], `errors` [%], `sender`, and what `summary` has."""
+    """Returns one row a run.
+
+    `link`, `uplink` [Mbps], `errors` [%], `sender`, and what `summary` has.
+    """
     place = pl.col("client").str.split_exact(": ", 2)
     names = ("link", "uplink", "errors")
     found = summary(result, "client", "sender", all_protocols=True)
@@ -61,7 +72,10 @@ def rows(result: SweepResult) -> pl.DataFrame:
 
 
 def distance(runs: pl.DataFrame, link: str) -> float:
-    """How far the goodputs of UDP, TACK and TCP BBR are from the published ones: the root of the sum of the squared relative differences."""
+    """How far the goodputs of UDP, TACK and TCP BBR are from the published ones.
+
+    The root of the sum of the squared relative differences.
+    """
     tack, bbr, _ = PUBLISHED_10A[link]
     published = {UDP: UDP_BASELINES[link], TACK: tack, BBR: bbr}
     means = {sender: mean_interval(values(runs, "goodput", sender=sender)).mean for sender in published}
@@ -69,7 +83,7 @@ def distance(runs: pl.DataFrame, link: str) -> float:
 
 
 def nearest(runs: pl.DataFrame, link: str) -> pl.DataFrame:
-    """The runs of the combination that comes nearest."""
+    """Returns the runs of the combination that comes nearest."""
     own = runs.filter(pl.col("link") == link)
     parts = own.partition_by("client", maintain_order=True)
     return min(parts, key=lambda part: distance(part, link))
@@ -89,7 +103,7 @@ def measures(bench: Bench) -> dict[str, Measure]:
 
 
 def section(bench: Bench) -> Section:
-    """All combinations, the nearest first."""
+    """Returns all combinations, the nearest first."""
     result = again(bench, SWEEP)
     runs = rows(result)
     shown = []

@@ -42,7 +42,10 @@ def links(runs: pl.DataFrame) -> go.Figure:
 
 
 def round_trips(runs: pl.DataFrame) -> go.Figure:
-    """The lead over TCP BBR by round trip, a line for each link: TACK's solid, CUBIC's dotted."""
+    """Returns the lead over TCP BBR by round trip, a line for each link.
+
+    TACK's solid, CUBIC's dotted.
+    """
     figure = go.Figure()
     for link, ink in zip(LINKS, COLOURS, strict=False):
         for sender, dash in ((TACK, "solid"), (CUBIC, "dot")):

@@ -15,7 +15,9 @@ LINKS_FILE = "../tack_ideal/links.toml"
 LINKS = ("802.11b", "802.11g", "802.11n", "802.11ac")
 TACK, BBR, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"
 UNPACED, PATIENT = "TCP BBR unpaced", "TCP BBR patient"
-"""TCP BBR that does not pace, and with a receiver that counts what comes out of order as it counts the rest."""
+"""TCP BBR that does not pace, and with a receiver that counts what comes out of order as it counts
+the rest.
+"""
 RTT = "100 ms"
 """Of the claims."""
 THINNED = (1, 2, 4, 8, 16)
@@ -34,7 +36,7 @@ CAUSES: Mapping[str, Sequence[str]] = {
 
 
 def run_links(bench: Bench) -> SweepResult:
-    """Every transport on every link, by round trip."""
+    """Returns every transport on every link, by round trip."""
     files = {
         "link": LINKS_FILE,
         "rtt": f"rtts.toml:{RTT}" if bench.quick else "rtts.toml",
@@ -57,7 +59,8 @@ def run_thinned(bench: Bench) -> SweepResult:
     for packets in THINNED:
         unpaced = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}', "flow.0.pacing": "never"}
         points[arm(UNPACED, packets)] = [*link, *lossy, *tcp, *overrides(unpaced)]
-        # More than the threshold must wait for an ACK, and disorder calls for none (draft-ietf-quic-ack-frequency, sections 4 and 6).
+        # More than the threshold must wait for an ACK, and disorder calls for none
+        # (draft-ietf-quic-ack-frequency, sections 4 and 6).
         patient = {
             "flow.0.ack": f'{{policy = "ack-frequency", ack_eliciting_threshold = {packets - 1}, requested_max_ack_delay = "200ms", reordering_threshold = 0}}'
         }
@@ -66,7 +69,7 @@ def run_thinned(bench: Bench) -> SweepResult:
 
 
 def arm(sender: str, packets: int) -> str:
-    """A controller of TCP and an L."""
+    """Returns a controller of TCP and an L."""
     return f"{sender} L = {packets}"
 
 
@@ -87,14 +90,17 @@ def run_causes(bench: Bench) -> list[SweepResult]:
 
 
 def again(bench: Bench, name: str) -> SweepResult:
-    """A sweep that was run."""
+    """Returns a stored sweep."""
     return load_sweep(bench.folder / name)
 
 
 def summary(result: SweepResult, *axes: str, all_protocols: bool = False) -> pl.DataFrame:
-    """One row a run: the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent again.
+    """Returns one row a run.
 
-    UDP is that of other users, unless `all_protocols` are asked for.
+    The axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent
+    again.
+
+    UDP is that of other users, unless `all_protocols` is set.
     """
     own = result.flows if all_protocols else result.flows.filter(pl.col("transport_protocol") != "UDP")
     return own.select(
@@ -109,7 +115,7 @@ def summary(result: SweepResult, *axes: str, all_protocols: bool = False) -> pl.
 
 
 def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
-    """A column of one setting, seed by seed."""
+    """Returns a column of one setting, seed by seed."""
     own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
     return own[column].cast(pl.Float64).to_list()
 

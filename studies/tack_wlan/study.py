@@ -32,7 +32,7 @@ from .runs import (
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Goodputs, gains and shares of ACKs of Figure 10(a) and Figure 1, and the goodputs of Figure 10(b)."""
+    """Goodputs, gains and ACK shares of Figures 10(a) and 1, and the goodputs of Figure 10(b)."""
     result, thinned = run_links(bench), run_thinned(bench)
     runs = summary(result, "link", "rtt", "sender")
     found: dict[str, list[float]] = {}
@@ -58,7 +58,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """The figures of the paper, the round trips, and what may have been different."""
+    """Returns the figures of the paper, the round trips, and what may have been different."""
     return [_links(bench), _thinned(bench), client.section(bench), _causes(bench)]
 
 
@@ -140,7 +140,7 @@ def _causes(bench: Bench) -> Section:
         rows.append([link, "published", f"{tack:g}", f"{bbr:g}", f"{lead:+g}"])
     return Section(
         "What may have been different",
-        f"TACK and TCP BBR at {RTT}, with what the paper does not tell of its room.",
+        f"TACK and TCP BBR at {RTT}, with settings of the room that the paper omits.",
         items=[
             Table(
                 ["link", "what differs", "TACK [Mbps]", "TCP BBR [Mbps]", "gain [%]"], rows, "Gain by what differs",

@@ -10,7 +10,7 @@ _STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "c
 
 
 def leads(found: dict[str, dict[str, Interval]], published: dict[str, float]) -> go.Figure:
-    """Bars side by side: `found` has TACK's lead [%] by phone and link, `published` that of the paper."""
+    """Draws bars of TACK's lead [%] by phone and link: `found` is ours, `published` the paper's."""
     figure = go.Figure()
     for (phone, by_link), ink in zip(found.items(), COLOURS, strict=False):
         own = list(by_link.values())

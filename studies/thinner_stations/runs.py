@@ -32,27 +32,28 @@ def run_headline(bench: Bench) -> SweepResult:
 
 
 def run_cells(bench: Bench) -> SweepResult:
-    """Each scheme in each cell, with each controller."""
+    """Returns each scheme in each cell, with each controller."""
     files = {"cell": "cells.toml", "controller": "controllers.toml", "scheme": "schemes.toml"}
     axes = {axis: bench.variants(f"{file}:{QUICK[axis]}" if bench.quick else file) for axis, file in files.items()}
     return bench.sweep("cell.toml", CELLS, axes)
 
 
 def arm(sender: str, phone: str) -> str:
-    """A sender and the phone that it sends to."""
+    """Returns a sender and the phone that it sends to."""
     return f"{sender} on {phone}"
 
 
 def again(bench: Bench, name: str) -> SweepResult:
-    """A sweep that was run."""
+    """Returns a stored sweep."""
     return load_sweep(bench.folder / name)
 
 
 def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
-    """One row a run, all flows together.
+    """Returns one row a run, all flows together.
 
-    The axes and `seed`; goodput [Mbps]; ACKs that the receivers sent and ACKs that arrived, both by data packet [%]; segments that a run of ACKs lets go at once;
-    smoothed round trip [ms]; packets sent again; Jain's index; the share of the air [%] in PPDUs that hold nothing but ACKs of TCP.
+    The axes and `seed`; goodput [Mbps]; ACKs that the receivers sent and ACKs that arrived, both by
+    data packet [%]; segments that a run of ACKs lets go at once; smoothed RTT [ms];
+    retransmitted packets; Jain's index; the share of the air [%] in PPDUs that have only TCP ACKs.
     """
     key = ["point", *(result.columns[axis] for axis in axes), "seed"]
     flows = result.flows.group_by(key, maintain_order=True).agg(
@@ -72,7 +73,7 @@ def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
 
 
 def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
-    """A column of one setting, seed by seed."""
+    """Returns a column of one setting, seed by seed."""
     own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
     return own[column].cast(pl.Float64).to_list()
 

@@ -1,4 +1,7 @@
-"""What fewer ACKs still gain over stations whose drivers thin them: the headline of TACK asked again, and cells with each scheme."""
+"""What fewer ACKs still gain over stations whose drivers thin them.
+
+The headline result of TACK, and cells with each scheme.
+"""
 
 from collections.abc import Mapping
 
@@ -120,7 +123,7 @@ def _cells(bench: Bench) -> list[Section]:
         Section(
             "Cells in numbers",
             "Goodput of all flows; ACKs of TCP that arrive, by data packet; the share of the air in PPDUs that hold nothing but ACKs of TCP; segments let go at once by a run of ACKs; "
-            "smoothed RTT; packets sent again; Jain's index.",
+            "smoothed RTT; retransmitted packets; Jain's index.",
             items=[Table(head, rows, "Cells", commands=[COMMAND], numeric_from=3)],
         ),
     ]  # fmt: skip

@@ -18,7 +18,8 @@ _DASH = {"long": "dot", "short": "solid", "1": "solid", "2": "dash", "3": "dot",
 _SYMBOL = {"long": "circle-open", "short": "circle", "1": "circle", "2": "square", "3": "triangle-up", "4": "diamond"}
 _PANELS = (SINGLE, AGGREGATED)
 
-# Where a published number stands: claim, panel, rate of the PHY, label, and on which side of the star that is, in goodput and in efficiency.
+# Where a published number stands: claim, panel, rate of the PHY, label, and on which side of the
+# star that is, in goodput and in efficiency.
 _MARKS = (
     ("tack_b", SINGLE, 11, "TACK b: 7", "bottom right", "middle left"),
     ("tack_g", SINGLE, 54, "TACK g: 26", "bottom right", "middle left"),
@@ -53,7 +54,10 @@ def marks(findings: Sequence[Finding]) -> list[Mark]:
 
 
 def capacity(drawn: Curves, published: Sequence[Mark], *, efficiency: bool = False) -> go.Figure:
-    """Goodput, or its share of the rate, against the rate of the PHY: model, simulation and what was published."""
+    """Goodput, or its share of the rate, against the rate of the PHY.
+
+    Model, simulation and what was published.
+    """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=_PANELS)
     named: set[str] = set()
     for column, panel in enumerate(_PANELS, start=1):

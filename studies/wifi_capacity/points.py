@@ -26,7 +26,7 @@ class Point:
 
 
 def points(quick: bool) -> Iterator[Point]:
-    """All of them; if it is to be quick, the slowest and the fastest rate of each series."""
+    """Yields all of them; if it is to be quick, the slowest and the fastest rate of each series."""
 
     def some(rates: Sequence[str]) -> Sequence[str]:
         return (rates[0], rates[-1]) if quick else rates

@@ -20,7 +20,7 @@ CURVES = "curves"
 
 @dataclass(frozen=True)
 class Held:
-    """One cell: what the model says of it and, if it was simulated, what came out."""
+    """One cell: the model's values and, if it was simulated, the results."""
 
     name: str
     cycle: closed_form.Cycle
@@ -39,7 +39,7 @@ class Held:
 
     @property
     def apart_in_time(self) -> float:
-        """The largest difference between the two in what the time on the air goes into, in per cent of that time."""
+        """Returns the maximum difference of airtime shares between the two, in per cent."""
         cycle = self.cycle
         spent = {"backoff": cycle.backoff, "data": cycle.data, "link_ack": cycle.response}
         return max(100 * abs(self.air.get(use, 0.0) - time / cycle.total) for use, time in spent.items())
@@ -82,7 +82,7 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 
 
 def curves(bench: Bench, result: SweepResult) -> Curves:
-    """The points of the curves."""
+    """Returns the points of the curves."""
     chosen, source = list(points(bench.quick)), bench.source(SCENARIO)
     cells = [closed_form.of_scenario(source.load(overrides(point.set))) for point in chosen]
     return Curves(chosen, _hold([point.name for point in chosen], cells, result), result.rerun)
@@ -97,12 +97,12 @@ def candidates(bench: Bench, space: Space, result: SweepResult) -> Candidates:
 
 
 def link(bench: Bench, name: str) -> Variant:
-    """A link of links.toml."""
+    """Returns a link of links.toml."""
     return bench.variants(f"links.toml:{name}").chosen[name]
 
 
 def cells_of(bench: Bench, space: Space, chosen: Iterable[Sequence[Choice]]) -> list[closed_form.Cell]:
-    """The model's cells of a link with these choices."""
+    """Returns the model's cells of a link with these choices."""
     source, of = bench.source(SCENARIO), link(bench, space.link).set
 
     def cell(choices: Sequence[Choice]) -> closed_form.Cell:

@@ -1,4 +1,7 @@
-"""What the standard leaves open on the links that numbers were published for: one choice of each dimension makes a cell."""
+"""What the standard leaves open on the links that numbers were published for.
+
+One choice of each dimension makes a cell.
+"""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +13,7 @@ from acklab.studies.closed_form import Cell, Mode, dsss
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice: what it changes of the scenario and, where the simulator has no such setting, of the model."""
+    """One choice: its changes to the scenario or, without such a setting, to the model."""
 
     title: str
     set: Mapping[str, object] = field(default_factory=dict)
@@ -25,7 +28,7 @@ class Choice:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether the simulator has it."""
+        """Returns whether the simulator has it."""
         return not self.beyond
 
 
@@ -40,20 +43,20 @@ class Space:
     dimensions: Mapping[str, Sequence[Choice]]
 
     def candidates(self) -> Iterator[Choice]:
-        """The default, then every choice that differs from it by itself."""
+        """Yields the default, then every choice that differs from it by itself."""
         yield Choice("the standard's defaults")
         for choices in self.dimensions.values():
             yield from choices[1:]
 
     def combinations(self) -> Iterator[tuple[Choice, ...]]:
-        """All of them, without those of the default."""
+        """Yields all of them, without those of the default."""
         for chosen in itertools.product(*self.dimensions.values()):
             defaults = (choices[0] for choices in self.dimensions.values())
             yield tuple(choice for choice, default in zip(chosen, defaults, strict=True) if choice is not default)
 
 
 def beyond(cell: Cell, choices: Sequence[Choice]) -> Cell:
-    """A cell with what the simulator has no setting for."""
+    """Returns a cell with what the simulator has no setting for."""
     for choice in choices:
         changes = dict(choice.beyond)
         if (preamble := changes.pop("preamble", None)) is not None:

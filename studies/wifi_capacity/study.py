@@ -18,7 +18,7 @@ COMMAND = "acklab study wifi_capacity"
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Numbers of claims that no table of one run tells."""
+    """Returns numbers of claims that are in no table of a single run."""
     swept = run(bench)
     held = _all(curves(bench, swept[CURVES]), [candidates(bench, space, swept[space.link]) for space in SPACES])
     alone, batches = (bench.replicas([(SCENARIO, link(bench, name).set)])[0] for name in ("n600", "n150"))
@@ -52,7 +52,10 @@ def _access_point(bench: Bench, point: Point, column: str) -> float:
 
 
 def _idle(bench: Bench, point: Point) -> float:
-    """AIFS and backoff of one exchange [µs]: all interframe spaces and backoffs of a run but the SIFS ahead of each response frame."""
+    """AIFS and backoff of one exchange [µs].
+
+    All interframe spaces and backoffs of a run but the SIFS ahead of each response frame.
+    """
     result = bench.results([point])[0]
     waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
     return float(waits["time"].sum()) / _access_point(bench, point, "total_ppdus_l2") / 1000 - 16
@@ -122,7 +125,7 @@ def _published_for(bench: Bench, space: Space) -> float:
 
 
 def _combinations(bench: Bench, space: Space) -> list[tuple[str, float]]:
-    """Every combination with its goodput."""
+    """Returns every combination with its goodput."""
     combinations = list(space.combinations())
     titles = ("; ".join(choice.title for choice in choices) or "the standard's defaults" for choices in combinations)
     cells = cells_of(bench, space, combinations)
@@ -158,7 +161,10 @@ def _plainest(combined: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
-    """A Block ACK agreement may be for any number of frames up to 64 (Buffer Size, 9.4.1.13): those around what was published."""
+    """Block ACK agreements for any number of frames up to 64, near the published values.
+
+    Source: Buffer Size, 9.4.1.13.
+    """
     rows = []
     for one in spaces:
         published = _published_for(bench, one.space)
@@ -177,7 +183,10 @@ def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
 
 
 def _nearest(combined: Sequence[tuple[str, float]], published: float, title: str) -> Table:
-    """The combinations nearest to what was published; of those that come to the same, the one with the fewest choices."""
+    """Returns the combinations nearest to what was published.
+
+    Of those that come to the same, the one with the fewest choices.
+    """
     ranked = sorted(_plainest(combined), key=lambda one: abs(one[1] / published - 1))
     within = sum(abs(goodput / published - 1) <= 0.01 for _, goodput in combined)
     least, most = min(goodput for _, goodput in combined), max(goodput for _, goodput in combined)

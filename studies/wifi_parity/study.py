@@ -8,4 +8,4 @@ from acklab.studies import Bench
 def sections(bench: Bench) -> list[Section]:
     """Ours over those of ns-3."""
     caption = f"Ours over ns-3's, with intervals of 95 % over {bench.seeds} seeds; what ns-3 has as zero is left out"
-    return [Section("Ours over theirs", items=[Figure(agreement(bench.findings), caption, [bench.command])])]
+    return [Section("Ratio to the other implementation", items=[Figure(agreement(bench.findings), caption, [bench.command])])]

@@ -1,7 +1,10 @@
-"""Mixed flows with loss and reordering for a long time: `sudo .venv/bin/python validation/emulation/soak.py [--minutes 10]`.
+"""Mixed flows with loss and reordering for a long time.
 
-One half of the time is one run, the other half runs of ten seconds one after another in the same process, and one that is killed with SIGKILL in the middle. Memory,
-descriptors, network namespaces, devices and processes are counted before and after each. Exit status 1 if any of them grows.
+`sudo .venv/bin/python validation/emulation/soak.py [--minutes 10]`.
+
+One half of the time is one run, the other half runs of ten seconds one after another in the same
+process, and one that is killed with SIGKILL in the middle. Memory, descriptors, network namespaces,
+devices and processes are counted before and after each. Exit status 1 if any of them grows.
 """
 
 import argparse
@@ -82,7 +85,9 @@ command = "exec ping -q -i 0.2 {{server}}"
 
 RUN = 10.0
 GROWTH_OF_MEMORY = 16 << 20
-"""Octets that the memory of the process may grow by after the first run, in which Python and the allocator take what they keep."""
+"""Bytes that the memory of the process may grow by after the first run, in which Python and the
+allocator take what they keep.
+"""
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ class State:
 
     @classmethod
     def now(cls) -> "State":
-        """The present state of this process and of the system."""
+        """Returns the present state of this process and of the system."""
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         names = set()
@@ -124,7 +129,7 @@ class State:
 
 
 def emulate(folder: Path, seconds: float, seed: int) -> acklab.Emulated:
-    """One run of the mixed flows."""
+    """Returns one run of the mixed flows."""
     file = folder / "soak.toml"
     file.write_text(SCENARIO.format(duration=f"{seconds:g}s", seed=seed), encoding="utf-8")
     return acklab.emulate(file)
@@ -150,14 +155,14 @@ def said(what: str, result: acklab.Emulated, state: State) -> None:
     delivered = flows["mean_throughput_l4"].sum()
     verdict = "trusted" if result.is_trusted else "late"
     print(
-        f"{what:12} {delivered:6.2f} Mbps, {flows['total_retransmissions_l4'].sum()} sent again, {verdict}; "
+        f"{what:12} {delivered:6.2f} Mbps, {flows['total_retransmissions_l4'].sum()} retransmitted, {verdict}; "
         f"{state.memory / 2**20:.1f} MiB, {state.descriptors} descriptors, {state.namespaces} namespaces, {state.processes} children",
         flush=True,
     )
 
 
 def main() -> int:
-    """Runs for the time that is asked for. Exit status 1 if something leaks or carries nothing."""
+    """Runs for the requested time. Exit status 1 if something leaks or carries nothing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     seconds = parser.parse_args().minutes * 60

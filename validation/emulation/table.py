@@ -1,7 +1,10 @@
-"""What an emulation holds on this machine, as a table: `sudo .venv/bin/python validation/emulation/table.py [--quick] [--json]`.
+"""What an emulation holds on this machine, as a table.
 
-Takes four minutes on a quiet machine (with --quick one): the kernel's TCP against the same runs in simulation, the delay that ping sees, what one link carries, iperf3
-through a cell, and beside it what the kernel's own `tbf` between two namespaces does.
+`sudo .venv/bin/python validation/emulation/table.py [--quick] [--json]`.
+
+Takes four minutes on a quiet machine (with --quick one): the kernel's TCP against the same runs in
+simulation, the delay that ping sees, what one link carries, iperf3 through a cell, and beside it
+what the kernel's own `tbf` between two namespaces does.
 """
 
 import argparse
@@ -55,8 +58,10 @@ for number in range(100):
     time.sleep(0.02)
 print(statistics.median(times[1:]) / 1e6)
 """
-"""What `ping -c 100 -i 0.02` does, which prints no more than tenths of a millisecond above ten: the median of the round trips in
-milliseconds, each from before the request is sent to the kernel's timestamp of the reply. The first may have to wait for the start."""
+"""What `ping -c 100 -i 0.02` does, which prints no more than tenths of a millisecond above ten: the
+median of the round trips in milliseconds, each from before the request is sent to the kernel's
+timestamp of the reply. The first may have to wait for the start.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Row:
     found: str
     wanted: str
     holds: bool | None
-    """None where nothing is wanted, or where the run may not be trusted."""
+    """None without an expectation, or for an unreliable run."""
 
 
 def both_ways(what: str, file: Path, sets: list[str], throughput: str, room: float, seconds: int) -> list[Row]:
@@ -75,7 +80,7 @@ def both_ways(what: str, file: Path, sets: list[str], throughput: str, room: flo
     source = Source.of(file)
     set_ = [*sets, f"duration={seconds}s"]
     simulated, emulated = acklab.run(source, set=set_), acklab.emulate(source, set=set_)
-    late = "" if emulated.is_trusted else " (late: not to be trusted)"
+    late = "" if emulated.is_trusted else " (late: unreliable)"
 
     def of(result: acklab.Result, column: str) -> float:
         table, name = column.split(".")
@@ -90,7 +95,7 @@ def both_ways(what: str, file: Path, sets: list[str], throughput: str, room: flo
 
 
 def dumbbells(seconds: int) -> list[Row]:
-    """The kernel's TCP over a dumbbell, plain and behind a gate."""
+    """Returns the kernel's TCP over a dumbbell, plain and behind a gate."""
     rows = []
     for path, name in (("", "plain"), ("gate5ms10_", "behind a gate")):
         for cca in CCAS:
@@ -100,29 +105,29 @@ def dumbbells(seconds: int) -> list[Row]:
 
 
 def cell(seconds: int) -> list[Row]:
-    """The kernel's TCP over a cell of 802.11n."""
+    """Returns the kernel's TCP over a cell of 802.11n."""
     return both_ways("CUBIC over 802.11n", DOWNLOAD, [LINUX], "flows.mean_throughput_l7", 0.03, seconds)
 
 
 def run(*words: str, seconds: int = 60) -> str:
-    """The output of a command, whatever its exit status."""
+    """Returns the output of a command, whatever its exit status."""
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=seconds).stdout
 
 
 def median_of_ping(output: str) -> float:
-    """The median round trip in milliseconds, without the first, which may have to wait for the start."""
+    """Returns the median round trip in ms, without the first, which may include the start."""
     times = sorted(float(line.split("time=")[1].split()[0]) for line in output.splitlines()[2:] if "time=" in line)
     return times[len(times) // 2]
 
 
 def ping() -> list[Row]:
-    """The delay of echoes over 7.5 ms each way."""
+    """Returns the delay of echoes over 7.5 ms each way."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ping.toml"
         file.write_text(PING, encoding="utf-8")
         words = [sys.executable, "-c", ECHOES, "{server}"]
         found = float(run(sys.executable, "-m", "acklab", "emulate", str(file), "--at", "client", "--", *words))
-    # 84 octets take 42 us at 16 Mbps, each way.
+    # 84 bytes take 42 us at 16 Mbps, each way.
     exact = 15 + 2 * 84 * 8 / 16e3
     return [
         Row(
@@ -158,13 +163,16 @@ def calibration() -> list[Row]:
 
 
 def iperf3_over_wifi(delay: str) -> list[Row]:
-    """300 Mbps of iperf3 through a cell, from a server behind a wire with this delay, which sets the bounds of lateness."""
+    """Runs 300 Mbps of iperf3 through a cell from a server behind a wire with this delay.
+
+    The delay determines the limits of lateness.
+    """
     set_ = [f"link.0.forward.delay={delay}", f"link.0.reverse.delay={delay}"]
     with tempfile.TemporaryDirectory() as folder:
         done = acklab.emulate(HERE / "cell_802.11n.toml", outputs=folder, set=set_)
         report = json.loads((Path(folder) / "source.out").read_text(encoding="utf-8"))
     mbps = report["end"]["sum_received"]["bits_per_second"] / 1e6
-    late = "in time" if done.is_trusted else "late: not to be trusted"
+    late = "in time" if done.is_trusted else "late: unreliable"
     return [
         Row(
             f"iperf3 -b 300M through a cell of 802.11n, server {delay} away",
@@ -176,7 +184,10 @@ def iperf3_over_wifi(delay: str) -> list[Row]:
 
 
 def tbf() -> list[Row]:
-    """Two namespaces with a pair of virtual devices and the kernel's own token bucket: no delay, because this kernel may be without netem."""
+    """Two namespaces with a pair of virtual devices and the kernel's own token bucket.
+
+    No delay, because this kernel may be without netem.
+    """
     one, other = "acklab-tbf-1", "acklab-tbf-2"
     try:
         for name in (one, other):
@@ -208,7 +219,7 @@ def tbf() -> list[Row]:
 
 
 def main() -> int:
-    """Prints the table. Exit status 1 if something that was wanted does not hold."""
+    """Prints the table. Exit status 1 if an expectation fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="runs of 5 s")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

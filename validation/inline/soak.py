@@ -1,7 +1,11 @@
-"""A path between two interfaces under mixed flows for a long time: `sudo .venv/bin/python validation/inline/soak.py [--minutes 10]`.
+"""A path between two interfaces under mixed flows for a long time.
 
-Three flows of CUBIC one way and one of BBR the other, over a line with loss and an ACK filter. Memory and descriptors of the process are counted each ten seconds
-after the first minute. Exit status 1 if memory grows by more than 10 %, descriptors grow, packets are lost in front of the path, or the process stalls.
+`sudo .venv/bin/python validation/inline/soak.py [--minutes 10]`.
+
+Three flows of CUBIC one way and one of BBR the other, over a line with loss and an ACK filter.
+Memory and descriptors of the process are counted each ten seconds after the first minute. Exit
+status 1 if memory grows by more than 10 %, descriptors grow, packets are lost in front of the path,
+or the process stalls.
 """
 
 import argparse
@@ -55,7 +59,7 @@ def main() -> int:
     print(f"{seconds} s: {east['entered']:,} and {west['entered']:,} packets entered, {west['left']:,} and {east['left']:,} left")
     for end_ in (upward["end"], downward["end"]):
         print(
-            f"goodput {end_['sum_received']['bits_per_second'] / 1e6:.1f} Mbps, {end_['sum_sent']['retransmits']} segments sent again"
+            f"goodput {end_['sum_received']['bits_per_second'] / 1e6:.1f} Mbps, {end_['sum_sent']['retransmits']} segments retransmitted"
         )
     print(
         f"memory {before[0]} KiB after a minute, {max(memory for memory, _ in prints)} KiB at most; descriptors {before[1]}, {prints[-1][1]}"

@@ -1,7 +1,11 @@
-"""What a path between two interfaces holds on this machine, as tables: `sudo .venv/bin/python validation/inline/table.py [--quick]`.
+"""What a path between two interfaces holds on this machine, as tables.
 
-Takes six minutes on a quiet machine (with --quick two): the packets per second that it carries and the delay that it adds, on veth between three network namespaces; and the kernel's
-CUBIC and BBR over asymmetric lines and a cell of 802.11n, beside simulations of the same paths and, where there is one, a number that is published.
+`sudo .venv/bin/python validation/inline/table.py [--quick]`.
+
+Takes six minutes on a quiet machine (with --quick two): the packets per second that it carries and
+the delay that it adds, on veth between three network namespaces; and the kernel's CUBIC and BBR
+over asymmetric lines and a cell of 802.11n, beside simulations of the same paths and, where there
+is one, a number that is published.
 """
 
 import argparse
@@ -60,13 +64,13 @@ class Carried:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all but one of a thousand passed."""
+        """Returns whether all but one of a thousand passed."""
         return self.lost < 0.001 and self.passed > 0.99 * self.offered
 
 
 @contextlib.contextmanager
 def between() -> Iterator[Standing]:
-    """A path that does nothing between two hosts, in a bridge."""
+    """Yields a path that does nothing between two hosts, in a bridge."""
     with hosts():
         bridge()
         with standing("east", "west", may_stall=True) as path:
@@ -76,7 +80,8 @@ def between() -> Iterator[Standing]:
 def carried(payload: int, rate: int, seconds: int) -> Carried:
     """What passes of packets with this payload at a rate."""
     with between() as path:
-        # Frames for a host that is not there: the stack of one that is would work on the same processor, and answer with errors of ICMP.
+        # Frames for a host that is not there: the stack of one that is would work on the same
+        # processor, and answer with errors of ICMP.
         ip("-n", EAST, "neigh", "replace", NOBODY, "lladdr", "02:00:00:00:00:09", "dev", "lan")
         load = within(EAST, sys.executable, "-c", LOAD, NOBODY, payload, seconds, rate)
         before = path.processor_time()
@@ -90,7 +95,7 @@ def carried(payload: int, rate: int, seconds: int) -> Carried:
 
 
 def capacity(payload: int, seconds: int) -> Carried:
-    """The largest of some loads of which all but one packet of a thousand passes."""
+    """Returns the largest of some loads of which all but one packet of a thousand passes."""
     best = Carried(0, 0, 0, 1)
     for rate in (100_000, 200_000, 300_000, 350_000, 400_000, 450_000, 500_000, 600_000, 700_000):
         found = carried(payload, rate, seconds)
@@ -120,7 +125,7 @@ def latency(count: int) -> tuple[list[float], list[float]]:
 
 
 def quantile(values: list[float], share: float) -> float:
-    """The value that the share of all values does not exceed."""
+    """Returns the value that the share of all values does not exceed."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
@@ -135,12 +140,12 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """The paths of the comparison."""
+    """Returns the paths of the comparison."""
 
     def asymmetric(**settings: Any) -> dict[str, Any]:
         return line(("east", "west"), **settings)
 
-    # RFC 3449, §2: the return link carries so many ACKs of 52 octets, each of two segments.
+    # RFC 3449, §2: the return link carries so many ACKs of 52 bytes, each of two segments.
     slow = 64_000 / (52 * 8) * 2 * 1448 * 8 / 1e6
     cell = {
         "seed": 1,
@@ -184,13 +189,19 @@ def cases() -> list[Case]:
 
 
 SETTLED = 12
-"""Seconds from which goodput counts: BBR's first ProbeRTT, after ten, ends what Startup has left of a window."""
+"""Seconds from which goodput counts: BBR's first ProbeRTT, after ten, ends what Startup has left of
+a window.
+"""
 STARTS = range(0, 20, 4)
-"""Milliseconds at which the simulated flow starts: a host does not choose at which phase of the path it does."""
+"""Milliseconds at which the simulated flow starts: a host does not choose at which phase of the
+path it does.
+"""
 TOLERANCE = 0.05
 """By how much a goodput may lie outside the range of the simulations."""
-MOST_RUNS = 3
-"""A goodput outside of it is measured so often, and its median counts: another process that interrupts a host for milliseconds is not the path's."""
+MAX_RUNS = 3
+"""A goodput outside of it is measured so often, and its median counts: another process that
+interrupts a host for milliseconds is not the path's.
+"""
 
 
 def simulated(case: Case, congestion: str, seconds: int, from_: int) -> list[float]:
@@ -219,15 +230,15 @@ class Measured:
 
     @property
     def goodput(self) -> float:
-        """The median, in Mbps."""
+        """Returns the median, in Mbps."""
         return statistics.median(self.goodputs)
 
 
 def measured(case: Case, congestion: str, seconds: int, from_: int, expected: list[float]) -> Measured:
-    """One run, or three if the first one lies outside of what is expected."""
+    """Returns one run, or three if the first one lies outside of what is expected."""
     goodputs: list[float] = []
     lateness: list[float] = []
-    while not goodputs or (abs(beyond(goodputs[0], expected)) > TOLERANCE and len(goodputs) < MOST_RUNS):
+    while not goodputs or (abs(beyond(goodputs[0], expected)) > TOLERANCE and len(goodputs) < MAX_RUNS):
         goodput, tables = stood_between(case, congestion, seconds, from_)
         goodputs.append(goodput)
         lateness.append(tables["timing"][0]["p99_lateness"])
@@ -235,7 +246,7 @@ def measured(case: Case, congestion: str, seconds: int, from_: int, expected: li
 
 
 def stood_between(case: Case, congestion: str, seconds: int, from_: int) -> tuple[float, dict[str, Any]]:
-    """Goodput of the kernel over the path between interfaces, in Mbps, and the tables of the path."""
+    """Returns the kernel's goodput over the path between interfaces [Mbps], and its tables."""
     with tempfile.TemporaryDirectory() as folder, hosts():
         bridge()
         file = Path(folder) / "scenario.json"
@@ -249,7 +260,7 @@ def stood_between(case: Case, congestion: str, seconds: int, from_: int) -> tupl
 
 
 def main() -> int:
-    """Prints the tables; returns 1 if a goodput lies more than 5 % outside the range of the simulations."""
+    """Prints the tables. Returns 1 if a goodput is over 5 % outside the simulated range."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", choices=["speed", "tcp"])

@@ -1,15 +1,17 @@
-"""Measures the kernel's own TCP on an emulated path, to have something to hold acklab's Linux preset against.
+"""Measures the kernel's TCP on an emulated path, as a reference for acklab's Linux preset.
 
-    python3.11 emulate.py --return {plain,gate,filter,drop-tail} [--congestion reno] [--seconds 15] [--delay 7.5] [--out PREFIX]
+    python3.11 emulate.py --return {plain,gate,filter,drop-tail} [--congestion reno]
+                          [--seconds 15] [--delay 7.5] [--out PREFIX]
     python3.11 emulate.py --mark-above 10 --set tcp_ecn=1 [--congestion reno]
 
 Needs root. Two network namespaces of its own, a TUN device in each, and this process between them:
 
-    10.9.0.1 (sender)  --- 16 Mbps, FIFO of 20 waiting + 1 in service, --delay --->  10.9.0.2 (receiver)
-                      <--- --delay, behind nothing, a gate, a 64 kbit/s ACK filter or a 64 kbit/s FIFO of --limit packets ---
+    10.9.0.1 (sender)  --- 16 Mbps, FIFO of 20 waiting + 1 in service, --delay --->  10.9.0.2
+    10.9.0.1  <--- --delay after nothing, a gate, a 64 kbit/s ACK filter or FIFO ---  (receiver)
 
-It prints one JSON object; with --out it also writes PREFIX.csv (TCP_INFO of the sender), PREFIX.snd.pcap and PREFIX.rcv.pcap
-(raw IP, headers only, as seen at either TUN) and PREFIX.drops.csv.
+It prints one JSON object; with --out it also writes PREFIX.csv (TCP_INFO of the sender),
+PREFIX.snd.pcap and PREFIX.rcv.pcap (raw IP, headers only, as seen at either TUN) and
+PREFIX.drops.csv.
 """
 
 import argparse
@@ -45,7 +47,8 @@ TCP_CONGESTION, TCP_INFO = 13, 11
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-# ---- The path ---------------------------------------------------------------------------------------------------------------
+# ---- The path
+# --------------------------------------------------------------------------------------------------
 
 
 class Plain:
@@ -57,7 +60,9 @@ class Plain:
 
 
 class Serialised:
-    """A FIFO in front of a server, worked out on arrival: a packet whose service begins later than now is waiting.
+    """A FIFO in front of a server, worked out on arrival.
+
+    A packet whose service begins later than now is waiting.
 
     A packet that finds more than `mark_above` waiting is marked CE if it is ECN-capable.
     """
@@ -131,7 +136,10 @@ def pure_ack(packet: bytearray) -> tuple[int, bool] | None:
 
 @dataclass
 class Waiting:
-    """A packet in the ACK filter; its acknowledgment if it is a pure ACK, and whether that repeats the one before."""
+    """A packet in the ACK filter.
+
+    Its acknowledgment if it is a pure ACK, and whether that repeats the one before.
+    """
 
     packet: bytearray
     ack: tuple[int, bool] | None
@@ -141,8 +149,9 @@ class Waiting:
 class AckFilter:
     """A server with a queue in which the newest pure ACK overwrites an older one where it stands.
 
-    `keeps`: which older ones stay. "sack": those with SACK blocks and those with the same number, as acklab's filter has it;
-    "equal": those with the same number; "nothing": only the newest stays, whatever it says.
+    `keeps`: which older ones stay. "sack": those with SACK blocks and those with the same number,
+    as acklab's filter has it; "equal": those with the same number; "nothing": only the newest
+    stays, whatever it returns.
     """
 
     def __init__(self, bits_per_second: int, keeps: str) -> None:
@@ -152,7 +161,7 @@ class AckFilter:
         self.filtered = 0
 
     def offer(self, now: int, packet: bytearray) -> int | None:
-        """It waits, or takes the place of an older one. `take` says when it leaves."""
+        """It waits, or takes the place of an older one. `take` returns its departure time."""
         newer, duplicate = pure_ack(packet), False
         if not self.waiting:
             self.free_at = max(self.free_at, now)
@@ -174,7 +183,7 @@ class AckFilter:
         return self.free_at if self.waiting else None
 
     def take(self) -> tuple[int, bytearray]:
-        """The head, and when its last bit leaves."""
+        """Returns the head, and when its last bit leaves."""
         packet = self.waiting.popleft().packet
         self.free_at += len(packet) * 8 * 1_000_000_000 // self.bits_per_second
         return self.free_at, packet
@@ -182,12 +191,12 @@ class AckFilter:
 
 Reverse = Plain | Gate | AckFilter | Serialised
 Seen = list[tuple[int, bytes, int]]
-"""Packets at a TUN device: when, their first octets, their length."""
+"""Packets at a TUN device: when, their first bytes, their length."""
 Parsed = tuple[bool, int, int, int]
 
 
 class Emulator:
-    """Carries packets between two TUN devices until it is told to stop."""
+    """Carries packets between two TUN devices until it is stopped."""
 
     def __init__(self, tuns: list[int], forward: Serialised, reverse: Reverse, delay: int) -> None:
         self.tuns, self.delay = tuns, delay
@@ -261,7 +270,8 @@ class Emulator:
                 return
 
 
-# ---- Namespaces and ends ------------------------------------------------------------------------------------------------------
+# ---- Namespaces and ends
+# --------------------------------------------------------------------------------------------------
 
 
 def first_in_line(priority: int) -> None:
@@ -289,7 +299,8 @@ def in_child(namespace: str, function: Callable[..., None], *arguments: Any) -> 
         return child
     status = 1
     try:
-        # Above the emulator: whoever is interrupted while it holds the socket makes the ACKs of that time wait for it.
+        # Above the emulator: a thread that is interrupted while it holds the socket delays the
+        # ACKs of that time.
         first_in_line(11)
         enter_namespace(namespace)
         function(*arguments)
@@ -301,7 +312,7 @@ def in_child(namespace: str, function: Callable[..., None], *arguments: Any) -> 
 
 
 def open_tun(namespace: str, address: str, gso_max_segs: int) -> int:
-    """A TUN device belongs to the namespace in which it is opened; the descriptor works from anywhere."""
+    """Opens a TUN device in a namespace, to which it belongs. Its descriptor works anywhere."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     enter_namespace(namespace)
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -310,8 +321,9 @@ def open_tun(namespace: str, address: str, gso_max_segs: int) -> int:
     os.close(home)
     inside = ("ip", "-n", namespace)
     run_command(*inside, "address", "add", f"{address}/24", "dev", "lab0")
-    # Without a vnet header a TUN device offers no offloads. The kernel's TCP would still build large segments and have them cut
-    # above the device; one segment at most keeps a packet a packet for its own reckoning, too.
+    # Without a vnet header a TUN device offers no offloads. The kernel's TCP would still build
+    # large segments and have them cut above the device; one segment at most keeps a packet a packet
+    # for its own reckoning, too.
     run_command(*inside, "link", "set", "lab0", "mtu", "1500", "txqueuelen", "10000", "up")
     if gso_max_segs:
         run_command(*inside, "link", "set", "lab0", "gso_max_segs", str(gso_max_segs))
@@ -326,7 +338,7 @@ INFO_FIELDS = [
 
 
 def tcp_info(connection: socket.socket) -> dict[str, int]:
-    """The fields of TCP_INFO that are of interest."""
+    """Returns the fields of TCP_INFO that are of interest."""
     raw = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 256)
     info = dict(zip(INFO_FIELDS, struct.unpack_from(f"{len(INFO_FIELDS)}I", raw, 8), strict=True))
     info["ca_state"], info["backoff"] = raw[1], raw[4]
@@ -348,7 +360,8 @@ def netstat() -> dict[str, int]:
 def send(options: argparse.Namespace, report: int) -> None:
     """Writes as fast as it can until time is up, and looks at TCP_INFO every 2 ms."""
     connection = socket.socket()
-    # By socket, because a namespace may not make its default of an algorithm that the machine restricts.
+    # By socket, because a namespace may not make its default of an algorithm that the machine
+    # restricts.
     connection.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, options.congestion.encode())
     connection.connect((RECEIVER, PORT))
     connection.setblocking(False)
@@ -361,7 +374,8 @@ def send(options: argparse.Namespace, report: int) -> None:
             look += 2 * MS * (1 + (now - look) // (2 * MS))
         _, writable, _ = select.select([], [connection], [], max(0, min(look, end) - now) / 1e9)
         with contextlib.suppress(BlockingIOError):
-            # Until nothing fits: the socket becomes writable again only when a third of its buffer is free.
+            # Until nothing fits: the socket becomes writable again only when a third of its buffer
+            # is free.
             while writable:
                 connection.send(chunk)
     counters, info = netstat(), tcp_info(connection)
@@ -386,11 +400,15 @@ def receive(report: int) -> None:
             pass
 
 
-# ---- What came of it ----------------------------------------------------------------------------------------------------------
+# ---- What came of it
+# --------------------------------------------------------------------------------------------------
 
 
 def parse(head: bytes, length: int) -> Parsed | None:
-    """(is data, sequence number, payload, acknowledgment number) of a data packet or one of the receiver's, else None."""
+    """Returns (is data, sequence number, payload, acknowledgment number) of a packet, else None.
+
+    The packet is a data packet or one of the receiver's.
+    """
     ip_length = (head[0] & 15) * 4
     if head[9] != 6:
         return None
@@ -401,7 +419,10 @@ def parse(head: bytes, length: int) -> Parsed | None:
 
 
 def round_trips(seen: Seen) -> list[int]:
-    """Of each ACK that advances, the age of the oldest segment that it acknowledges, unless that was sent twice (Karn)."""
+    """Returns the age of the oldest newly acknowledged segment for each advancing ACK.
+
+    Retransmitted segments are excluded (Karn).
+    """
     sent: dict[int, int | None] = {}
     samples: list[int] = []
     order: deque[int] = deque()
@@ -441,7 +462,7 @@ def summarise(options: argparse.Namespace, emulator: Emulator, sender: dict[str,
     parsed = [[parsed for _, head, length in seen if (parsed := parse(head, length))] for seen in within]
     data_sent = [row for row in parsed[0] if row[0]]
     retransmitted = len(data_sent) - len({row[1] for row in data_sent})
-    # How far the receiver acknowledged; 15 s of 16 Mbps are far below 2^31 octets.
+    # How far the receiver acknowledged; 15 s of 16 Mbps are far below 2^31 bytes.
     first = next((row[1] for row in data_sent), 0)
     goodput = max((value for row in parsed[1] if not row[0] and (value := (row[3] - first) & 0xFFFFFFFF) < 1 << 31), default=0)
     samples = round_trips(within[0])
@@ -479,7 +500,7 @@ def summarise(options: argparse.Namespace, emulator: Emulator, sender: dict[str,
 
 
 def make_reverse(options: argparse.Namespace) -> Reverse:
-    """The return path that is asked for."""
+    """Returns the requested return path."""
     match options.path:
         case "plain":
             return Plain()
@@ -492,7 +513,7 @@ def make_reverse(options: argparse.Namespace) -> Reverse:
 
 
 def arguments() -> argparse.Namespace:
-    """The options of the command line."""
+    """Returns the options of the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--return", dest="path", choices=("plain", "gate", "filter", "drop-tail"), default="plain")
     parser.add_argument("--limit", type=int, default=100, help="packets that may wait on the return path of drop-tail")

@@ -17,7 +17,7 @@ Curves = dict[tuple[str, ...], list[tuple[float, float]]]
 
 
 def crossing(points: list[tuple[float, float]], target: float) -> float | None:
-    """The SNR at which the rate falls below the target, between points by its logarithm."""
+    """Returns the SNR at which the rate falls below the target, between points by its logarithm."""
     before = None
     for snr, rate in points:
         if rate <= target:
@@ -31,7 +31,7 @@ def crossing(points: list[tuple[float, float]], target: float) -> float | None:
 
 
 def read(path: str, model: str | None = None) -> Curves:
-    """Reads curves by model, mode and octets: points of SNR and rate."""
+    """Reads curves by model, mode and bytes: points of SNR and rate."""
     curves: Curves = defaultdict(list)
     with open(path, newline="") as file:
         for row in csv.reader(file):

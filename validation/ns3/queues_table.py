@@ -1,6 +1,9 @@
-"""Queue disciplines beside the queue discs of ns-3 (queues.cc), each given the same arrivals: `make queues`, then this with acklab's Python.
+"""Queue disciplines beside the queue discs of ns-3 (queues.cc), each given the same arrivals.
 
-Prints the table of docs/models/queues/README.md. Exits with 1 if drops or delays differ by more than `DROPS` and `DELAYS`.
+`make queues`, then this with acklab's Python.
+
+Prints the table of docs/models/queues/README.md. Exits with 1 if drops or delays differ by more
+than `DROPS` and `DELAYS`.
 """
 
 import json
@@ -17,18 +20,25 @@ from acklab.statistics import mean_interval
 
 PROGRAM = Path(__file__).with_name("queues")
 FROM, SECONDS = 5, 25
-"""What happens before is not counted: ns-3's PIE holds its probability at zero in the burst allowance of the beginning."""
+"""What happens before is not counted: ns-3's PIE holds its probability at zero in the burst
+allowance of the beginning.
+"""
 RATE = "10Mbps"
 DROPS, DELAYS = 0.03, 0.15
-"""Shares by which drops and delays may differ: CoDel's square root is exact in acklab and one Newton step in ns-3, COBALT's first signal comes as in
-the kernel and in ns-3 an interval later, and PIE draws."""
+"""Shares by which drops and delays may differ: CoDel's square root is exact in acklab and one
+Newton step in ns-3, COBALT's first signal comes as in the kernel and in ns-3 an interval later, and
+PIE draws.
+"""
 SEEDS = range(1, 17)
 """Of PIE, which draws."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Packets of one size at one rate: octets and bits a second of payload, to which 28 octets of UDP and IPv4 are added."""
+    """Packets of one size at one rate.
+
+    Bytes and bits a second of payload, to which 28 bytes of UDP and IPv4 are added.
+    """
 
     start: int
     """In nanoseconds, so that no two packets arrive at once."""
@@ -39,7 +49,8 @@ class Flow:
 CASES: Mapping[str, Sequence[Flow]] = {
     "12.3 Mbps": (Flow(0, 1472, 12_267_000),),
     "8, 5 and 0.07 Mbps": (Flow(0, 1472, 8_000_000), Flow(100_000, 1472, 5_000_000), Flow(350_000, 172, 68_800)),
-    # Their rates have no small common multiple, so that no packet always comes behind the same others.
+    # Their rates have no small common multiple, so that no packet always comes behind the same
+    # others.
     "six of 1.89 to 2.11 Mbps, 128 to 1472 octets": tuple(
         Flow(130_000 * place, payload, rate)
         for place, (payload, rate) in enumerate(
@@ -58,7 +69,9 @@ DISCIPLINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 APART = {(list(CASES)[-1], "cake")}
-"""Where flows near their fair share take turns: ns-3's FqCobalt has the lists of FQ-CoDel, and CAKE has others."""
+"""Where flows near their fair share take turns: ns-3's FqCobalt has the lists of FQ-CoDel, and CAKE
+has others.
+"""
 
 
 @dataclass(frozen=True)
@@ -88,7 +101,7 @@ def of_ns3(disc: str, flows: Sequence[Flow], seed: int) -> list[Measured]:
 
 
 def scenario(discipline: str, settings: Mapping[str, Any], flows: Sequence[Flow], seed: int) -> dict[str, Any]:
-    """The same arrivals at a link with the discipline."""
+    """Returns the same arrivals at a link with the discipline."""
     return {
         "duration": f"{SECONDS}s",
         "seed": seed,
@@ -123,7 +136,7 @@ def of_acklab(discipline: str, settings: Mapping[str, Any], flows: Sequence[Flow
 
 
 def shown(values: Sequence[float]) -> str:
-    """A mean over seeds with half of its interval, or the only value."""
+    """Returns a mean over seeds with half of its interval, or the only value."""
     if len(values) == 1:
         return f"{values[0]:,.4g}" if isinstance(values[0], float) else f"{values[0]:,}"
     found = mean_interval(values)
@@ -131,7 +144,7 @@ def shown(values: Sequence[float]) -> str:
 
 
 def row(case: str, discipline: str) -> tuple[str, bool]:
-    """A line of the table, ours beside theirs, and whether they agree."""
+    """Returns a line of the table, ours beside ns-3's, and whether they agree."""
     flows, (disc, settings) = CASES[case], DISCIPLINES[discipline]
     seeds = SEEDS if discipline == "pie" else SEEDS[:1]
     ours = [of_acklab(discipline, settings, flows, seed) for seed in seeds]
@@ -155,7 +168,7 @@ def row(case: str, discipline: str) -> tuple[str, bool]:
 
 
 def close(one: float, other: float, share: float) -> bool:
-    """Whether a number is within this share of another."""
+    """Returns whether a number is within this share of another."""
     return abs(one - other) <= share * abs(other)
 
 

@@ -59,7 +59,7 @@ def run(controller: str, ack_every: int, quota: int, *more: str) -> dict[str, An
 
 
 def text(value: float) -> str:
-    """Counts as they are, other numbers with two places."""
+    """Returns counts as they are, other numbers with two places."""
     return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
@@ -74,7 +74,7 @@ def main() -> None:
         gate = f"5 ms/{quota}" if quota else "none"
         print(f"{gate:8} {controller[3:]:11} {ack_every:3} " + " ".join(f"{cell:>15}" for cell in cells))
     if everything:
-        # CCperf states neither: its application rate and delay ask for 4 MB of buffer, and its
+        # CCperf states neither: its application rate and delay require 4 MB of buffer, and its
         # sampled queue for short access links.
         got = run("TcpNewReno", 1, 10, "--buffer=4000000", "--edge=1ms")
         print("\nCCperf experiment #55, buffer 4 MB, access links 1 ms: measured (CCperf)")

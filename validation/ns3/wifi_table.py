@@ -16,13 +16,14 @@ PROGRAM = Path(__file__).with_name("wifi")
 Line = tuple[str, list[str], tuple[float | None, ...]]
 """Its name, its arguments, what was published."""
 
-# Goodput in Mbps, unanswered data PPDUs in percent, MPDUs per PPDU at the AP, ACKs, Jain, timeouts, AP queue.
+# Goodput in Mbps, unanswered data PPDUs in percent, MPDUs per PPDU at the AP, ACKs, Jain, timeouts,
+# AP queue.
 KEYS = ("goodput_mbps", "unanswered", "mpdus_down", "acks", "jain", "rtos", "ap_queue")
 HEADS = ("goodput", "unanswered %", "MPDUs", "ACKs", "Jain", "RTOs", "queue")
 
 DOWN = ["--connect=1s", "--data=1s", "--from=4s", "--to=14s"]
-# Windows of 65,535 octets: the send buffer has to be as small, or NextSeg() of 3.37 asks for an empty segment
-# once the window is full after a timeout.
+# Windows of 65,535 bytes: the send buffer has to be as small, or NextSeg() of 3.37 requires an
+# empty segment once the window is full after a timeout.
 UPLOAD = [
     "--standard=b", "--direction=up", "--transport=newreno", "--ackEvery=1",
     "--receiveBuffer=65535", "--sendBuffer=65535",
@@ -34,7 +35,7 @@ AC = ["--standard=ac", "--mcs=9", "--streams=2", "--width=80"]
 
 
 def line(name: str, arguments: list[str], *published: float | None) -> Line:
-    """A line with what was published of it, in the order of KEYS as far as it goes."""
+    """Returns a line with what was published of it, in the order of KEYS as far as it goes."""
     return name, arguments, published + (None,) * (len(KEYS) - len(published))
 
 

@@ -1,7 +1,10 @@
-"""Timelines against the kernel of this machine, as a table: `sudo .venv/bin/python validation/packetdrill/table.py FOLDER [--rounds N]`.
+"""Timelines against the kernel of this machine, as a table.
 
-FOLDER holds scripts that `cargo run -p acklab-transport --example scripts -- FOLDER` has written. Each is played at acklab's TCP, and several times
-at the kernel, which keeps to real time: it agrees if it does once. Prints a table in Markdown, and where they differ what was expected and what came.
+`sudo .venv/bin/python validation/packetdrill/table.py FOLDER [--rounds N]`.
+
+FOLDER holds scripts that `cargo run -p acklab-transport --example scripts -- FOLDER` has written.
+Each is played at acklab's TCP, and several times at the kernel, which keeps to real time: it agrees
+if it does once. Prints a table in Markdown, and where they differ what was expected and what came.
 """
 
 import argparse
@@ -14,7 +17,7 @@ from acklab.packetdrill import Verdict, play
 
 
 def shown(verdict: Verdict) -> str:
-    """The verdict, or the first thing that differs."""
+    """Returns the verdict, or the first thing that differs."""
     if not verdict.failures:
         return verdict.verdict if verdict.reason is None else f"{verdict.verdict}: {verdict.reason}"
     failure = verdict.failures[0]

@@ -1,7 +1,12 @@
-"""Pages and downloads through `acklab proxy` and over TCP, over an emulated bad Wi-Fi link: `sudo .venv/bin/python validation/proxy/pages.py [--loads N] [--link LINK] [--octets N] [--without-browser] [--json]`.
+"""Pages and downloads through `acklab proxy` and over TCP, over an emulated bad Wi-Fi link.
 
-A server of HTTP/1.1 and the far side of the proxy share a node; a browser (chromium) and curl are behind the Wi-Fi link. Each load begins with a new browser, a new process of curl and no connection; TCP, with the
-kernel's CUBIC and BBR, and the proxy take turns. The time of a page is that of its load event, as its own script tells.
+`sudo .venv/bin/python validation/proxy/pages.py [--loads N] [--link LINK] [--octets N]
+[--without-browser] [--json]`.
+
+A server of HTTP/1.1 and the far side of the proxy share a node; a browser (chromium) and curl are
+behind the Wi-Fi link. Each load begins with a new browser, a new process of curl and no connection;
+TCP, with the kernel's CUBIC and BBR, and the proxy take turns. The time of a page is that of its
+load event, as its own script reports.
 """
 
 import argparse
@@ -35,11 +40,15 @@ LINKS = {
     ),
     "clean": ("802.11g, 20 ms, nothing lost", ["../tack_ideal/links.toml:802.11g", "cases.toml:case 1"], ["wifi.0.ap.queue.limit=1000packets"]),
 }  # fmt: skip
-"""Title, variants of the study `tack_wan` and overrides: case 2 of Figure 13 with a queue of Linux's default length, the same with noise, and case 1."""
+"""Title, variants of the study `tack_wan` and overrides: case 2 of Figure 13 with a queue of
+Linux's default length, the same with noise, and case 1.
+"""
 IMAGES, IMAGE = 70, 35_000
-"""A page: so many images, and the octets of each. HTTP Archive, "State of the Web", mobile pages of 2024: 66 requests and 2.3 MB in the median."""
+"""A page: so many images, and the bytes of each. HTTP Archive, "State of the Web", mobile pages of
+2024: 66 requests and 2.3 MB in the median.
+"""
 FILE = 4_000_000
-"""Octets of the file that curl fetches, unless `--octets` says otherwise."""
+"""Bytes of the file that curl fetches, unless `--octets` is given."""
 WAYS = ("TCP, CUBIC", "TCP, BBR", "proxy")
 PORT, SOCKS, FAR = 8080, 1080, 8225
 LOADED = "loaded after [ms]: "
@@ -56,12 +65,12 @@ PAGE = (
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """The page, octets of any size, and a place where the page tells its time."""
+    """The page, bytes of any size, and a place where the page reports its time."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """A page, or so many octets."""
+        """A page, or so many bytes."""
         _, _, size = self.path.partition("?size=")
         body, kind = (bytes(int(size)), "application/octet-stream") if size else (PAGE.encode(), "text/html")
         self.send_response(200)
@@ -103,7 +112,7 @@ def serve() -> None:
 
 @contextlib.contextmanager
 def browser(address: str, options: list[str]) -> Iterator[None]:
-    """A browser without a memory of earlier loads, which opens an address."""
+    """Yields a browser without a memory of earlier loads, which opens an address."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         quiet = [
             "--headless",
@@ -161,24 +170,24 @@ def visit(server: str, times: Path, loads: int, octets: int, with_browser: bool)
 
 
 def _await(place: tuple[str, int]) -> None:
-    """Waits until somebody listens there."""
+    """Waits until a listener exists there."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection(place, timeout=1):
             return
         time.sleep(0.1)
-    sys.exit(f"error: nobody listens at {place[0]}:{place[1]}")
+    sys.exit(f"error: no listener at {place[0]}:{place[1]}")
 
 
 def _loaded(file: Path) -> list[float]:
-    """The times that pages have told [ms]."""
+    """Returns the times that pages reported [ms]."""
     return [float(line.removeprefix(LOADED)) for line in file.read_text().splitlines() if line.startswith(LOADED)]
 
 
 def emulate(
     link: str, loads: int, octets: int, with_browser: bool
 ) -> tuple[list[dict[str, float | str | None]], tuple[str, ...]]:
-    """The times of each load, and why they are not to be trusted."""
+    """Returns the times of each load, and why they are unreliable."""
     _, variants, changes = LINKS[link]
     own = f"{sys.executable} {Path(__file__).resolve()}"
     core.acquire_permission()
@@ -187,7 +196,7 @@ def emulate(
         tools = f"{sys.executable} -m acklab proxy"
         # Both sides share a folder of state, where the near side finds what the far side has made.
         listen = f"{tools} listen --json --state {folder}/far --allow 127.0.0.1 --allow 10.0.0.0/8"
-        read = "import json,sys; told=json.loads(open(sys.argv[1]).readline()); print(told[sys.argv[2]])"
+        read = "import json,sys; line=json.loads(open(sys.argv[1]).readline()); print(line[sys.argv[2]])"
         of_far = f"$({sys.executable} -c '{read}' {folder}/far.out %s)"
         token, fingerprint = of_far % "token", of_far % "fingerprint"
         until = f"until [ -s {folder}/far.out ]; do sleep 0.1; done"
@@ -243,7 +252,7 @@ def main() -> None:
             ratio = _ratio(rows, name, other)
             out.print(f"{title}: the proxy takes {ratio.text(2)} of the time of {other}", highlight=False)
     if reasons:
-        out.print("not to be trusted: " + "; ".join(reasons), highlight=False)
+        out.print("results unreliable: " + "; ".join(reasons), highlight=False)
     return None
 
 

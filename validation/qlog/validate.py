@@ -1,13 +1,17 @@
-"""Holds logs of version `draft-13` against the CDDL of the drafts: `python validation/qlog/validate.py DRAFTS [LOG...]`.
+"""Holds logs of version `draft-13` against the CDDL of the drafts.
 
-DRAFTS is a folder with draft-ietf-quic-qlog-main-schema-13 and draft-ietf-quic-qlog-quic-events-12, as the IETF publishes them in XML or as
-their repository (quicwg/qlog) has them in Markdown. Nothing of them is kept here. Without LOG, it validates logs of a short lossy download
-over each transport. Needs `pip install pycddl cbor2`.
+`python validation/qlog/validate.py DRAFTS [LOG...]`.
 
-The header, the fields of each event, its data by the event's name, and each frame by its type are validated on their own, so that a message
-names what is wrong; the drafts join event data and frames in unions in which any object is a frame. Two notations are rewritten for pycddl:
-`~Type` becomes the fields of Type, and group sockets are filled in, with nothing or with acklab's own field `tcp`. JSON has one kind of number,
-so float32 and float64 take integers as well.
+DRAFTS is a folder with draft-ietf-quic-qlog-main-schema-13 and draft-ietf-quic-qlog-quic-events-12,
+as the IETF publishes them in XML or as their repository (quicwg/qlog) has them in Markdown. Nothing
+of them is kept here. Without LOG, it validates logs of a short lossy download over each transport.
+Needs `pip install pycddl cbor2`.
+
+The header, the fields of each event, its data by the event's name, and each frame by its type are
+validated on their own, so that a message names what is wrong; the drafts join event data and frames
+in unions in which any object is a frame. Two notations are rewritten for pycddl: `~Type` becomes
+the fields of Type, and group sockets are filled in, with nothing or with acklab's own field `tcp`.
+JSON has one kind of number, so float32 and float64 take integers as well.
 """
 
 import argparse
@@ -34,7 +38,9 @@ EXTENSIONS = {
 }
 """What acklab adds to events."""
 OWN_FRAMES = re.compile(r"tack_\w+|ack_frequency|immediate_ack")
-"""Frames that the drafts do not have: those of TACK alone, and those of draft-ietf-quic-ack-frequency."""
+"""Frames that the drafts do not have: those of TACK alone, and those of
+draft-ietf-quic-ack-frequency.
+"""
 
 
 class Drafts:
@@ -69,7 +75,7 @@ class Drafts:
 
 
 def _cddl(path: Path) -> str:
-    """The CDDL in a file: of XML and Markdown, the parts that are marked as such."""
+    """Returns the CDDL in a file: of XML and Markdown, the parts that are marked as such."""
     text = path.read_text()
     if path.suffix == ".xml":
         parts = re.findall(r'<sourcecode[^>]*type="cddl"[^>]*>(.*?)</sourcecode>', text, re.DOTALL)
@@ -80,7 +86,7 @@ def _cddl(path: Path) -> str:
 
 
 def _rewritten(text: str) -> str:
-    """The same for pycddl."""
+    """Returns the same for pycddl."""
     text = re.sub(r";.*", "", text)
     for name in set(re.findall(r"~(\w+)", text)):
         if fields := re.search(rf"^{name}\s*=\s*\{{(.*?)^\}}", text, re.DOTALL | re.MULTILINE):
@@ -97,12 +103,15 @@ def _rewritten(text: str) -> str:
 
 
 def _records(path: Path) -> list[Any]:
-    """The records of JSON text sequences (RFC 7464)."""
+    """Returns the records of JSON text sequences (RFC 7464)."""
     return [json.loads(record) for record in path.read_text().split("\x1e")[1:]]
 
 
 def faults(drafts: Drafts, path: Path, seen: Counter[str]) -> Iterator[str]:
-    """What is wrong in the log at `path`. Counts the events and frames that were validated, by name, in `seen`."""
+    """What is wrong in the log at `path`.
+
+    Counts the events and frames that were validated, by name, in `seen`.
+    """
     header, *events = _records(path)
     yield from drafts.faults("QlogFileSeq", header)
     for event in events:
@@ -120,7 +129,7 @@ def faults(drafts: Drafts, path: Path, seen: Counter[str]) -> Iterator[str]:
             kind = frame["frame_type"]
             if kind in drafts.frames:
                 seen[f"frame {kind}"] += 1
-                # What only TACK says of its ACKs.
+                # Facts of ACKs that only TACK reports.
                 yield from drafts.faults(drafts.frames[kind], {key: value for key, value in frame.items() if key != "tack"})
             elif not OWN_FRAMES.fullmatch(kind):
                 yield f"frame {kind}: found no such frame in the drafts"
@@ -139,7 +148,10 @@ def _logs(folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Prints each kind of fault once, with the number of times that it occurs. Ends with 1 if there is any."""
+    """Prints each kind of fault once, with the number of times that it occurs.
+
+    Ends with 1 if there is any.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":", 1)[0])
     parser.add_argument("drafts", type=Path)
     parser.add_argument("logs", type=Path, nargs="*")

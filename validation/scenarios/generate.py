@@ -1,6 +1,9 @@
-"""Random valid scenarios: chains, forks and cells; all transports, controllers and ACK policies; gates, filters, jitter, reordering, loss and HACK.
+"""Random valid scenarios: chains, forks and cells.
 
-A scenario is drawn from a number, and is the same for the same number. What the core refuses is drawn again, and counted.
+All transports, controllers and ACK policies; gates, filters, jitter, reordering, loss and HACK.
+
+A scenario is drawn from a number, and is the same for the same number. What the core refuses is
+drawn again, and counted.
 """
 
 import math
@@ -26,13 +29,13 @@ POLICIES = (
     "byte-counting",
 )
 PAYLOAD = 1500
-"""Octets of a packet, by which queues are sized."""
+"""Bytes of a packet, by which queues are sized."""
 ACTIVE = ("fq-codel", "cake", "pie", "dualpi2")
 """Queues that keep themselves short."""
 
 
 def scenario(number: int) -> Scenario:
-    """The scenario of this number."""
+    """Returns the scenario of this number."""
     random = Random(number)
     kind = random.choices(("clean", "chain", "fork", "cell"), (3, 4, 2, 2))[0]
     made: Scenario = {"seed": random.randrange(2**32), "title": f"{kind} {number}", "measure": {"from": "0s"}}
@@ -181,7 +184,8 @@ def _direction(random: Random, rate: float, delay: float, is_return: bool = Fals
     )
     if random.random() < 0.15:
         interval = random.randint(1, 12)
-        # As many packets as the rate brings in an interval, so that the gate holds them back and does not choke them.
+        # As many packets as the rate brings in an interval, so that the gate holds them back and
+        # does not choke them.
         made["gate"] = {
             "interval": f"{interval}ms",
             "quota": max(2, math.ceil(rate * 1e3 * interval / (8 * 200 if is_return else 8 * PAYLOAD))),
@@ -214,7 +218,7 @@ def _fifo(packets: int) -> Scenario:
 
 
 def _active(random: Random, packets: int, rate: float) -> Scenario:
-    """A queue that keeps itself short, with settings of its own and room for a hundred packets at least."""
+    """Returns a queue with AQM, its own settings and room for at least a hundred packets."""
     made: Scenario = {"discipline": random.choice(ACTIVE), "limit": f"{max(packets, 100)}packets"}
     if made["discipline"] == "cake":
         made["isolation"] = random.choice(("triple", "dual-source", "dual-destination", "flows"))
@@ -234,5 +238,5 @@ def _queue_packets(random: Random, rate: float, delay: float) -> int:
 
 
 def _log(random: Random, least: float, most: float) -> float:
-    """A number of any order of magnitude between these."""
+    """Returns a number of any order of magnitude between these."""
     return math.exp(random.uniform(math.log(least), math.log(most)))

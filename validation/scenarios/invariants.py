@@ -16,13 +16,13 @@ HALF = 0.5
 
 
 def milliseconds(span: str) -> float:
-    """A duration of a scenario, in ms."""
+    """Returns a duration of a scenario, in ms."""
     number, unit = re.fullmatch(r"([\d.]+)(ns|us|ms|s)", span).groups()  # type: ignore[union-attr]
     return float(number) * {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
 
 
 def is_clean(scenario: Scenario) -> bool:
-    """One greedy flow over one link on which nothing goes wrong."""
+    """Returns one greedy flow over one link on which nothing goes wrong."""
     return str(scenario.get("title", "")).startswith("clean")
 
 
@@ -78,7 +78,10 @@ def _propagated(scenario: Scenario, flows: Rows) -> list[str]:
 
 
 def _round_trip(ways: Mapping[frozenset[str], Scenario], start: str, end: str) -> float | None:
-    """The delays of the way, which is unique in a chain and a fork, in both directions, in ms."""
+    """Returns the delays of the path in both directions in ms.
+
+    The path is unique in a chain and a fork.
+    """
     seen, edge = {start}, [(start, 0.0)]
     while edge:
         node, so_far = edge.pop()

@@ -1,4 +1,7 @@
-"""Why a flow over a clean path may deliver less than half of what the best controller delivers there: a controller, a condition, and the page that says so."""
+"""Reasons for goodput below half of the best controller's over a clean path.
+
+Each has a controller, a condition, and the page that documents it.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,8 +19,8 @@ RARE = ("chrome", "tack", "ack-frequency", "ack-congestion-control", "daass")
 RARE_PRESETS = ("mvfst", "s2n-quic", "chrome")
 """Stacks of QUIC whose receivers acknowledge each tenth packet."""
 HEADERS = 52
-"""Octets of IPv4 and TCP with timestamps."""
-LEAST_TIMEOUT = 1.0
+"""Bytes of IPv4 and TCP with timestamps."""
+MIN_TIMEOUT = 1.0
 """The least retransmission timeout of RFC 6298, §2.4, in seconds."""
 TICK = 1e-3
 """The clock of TCP's timestamps, in seconds."""
@@ -36,13 +39,13 @@ class Case:
 
     @property
     def transport(self) -> Mapping[str, Any]:
-        """The transport of the flow."""
+        """Returns the transport of the flow."""
         transport: Mapping[str, Any] = self.scenario["flow"][0]["transport"]
         return transport
 
     @property
     def forward(self) -> Mapping[str, Any]:
-        """The direction of the data."""
+        """Returns the direction of the data."""
         forward: Mapping[str, Any] = self.scenario["link"][0]["forward"]
         return forward
 
@@ -73,17 +76,17 @@ class Case:
 
     @property
     def is_long(self) -> bool:
-        """Whether more packets fill the path than round trips pass before it is measured."""
+        """Returns whether more packets fill the path than RTTs elapse before the measurement."""
         return self.product > float(self.scenario["duration"].removesuffix("s")) / 2 / self.round_trip
 
     @property
     def is_thin(self) -> bool:
-        """Whether twenty packets take longer than two round trips."""
+        """Returns whether twenty packets take longer than two round trips."""
         return 20 * self.packet > 2 * self.round_trip
 
     @property
     def is_acknowledged_rarely(self) -> bool:
-        """Whether more than two packets wait for an ACK."""
+        """Returns whether more than two packets wait for an ACK."""
         ack: Mapping[str, Any] | None = self.transport.get("ack")
         if ack is None:
             return self.transport.get("preset") in RARE_PRESETS
@@ -91,7 +94,10 @@ class Case:
 
     @property
     def has_slow_return(self) -> bool:
-        """Whether ACKs with long lists of what is lost return over a link that is ten times slower, whose queue has no limit."""
+        """Returns whether long loss lists in ACKs return over a slow link.
+
+        It is ten times slower, and its queue has no limit.
+        """
         ratio = float(self.scenario["link"][0]["reverse"]["rate"].removesuffix("Mbps")) / float(
             self.forward["rate"].removesuffix("Mbps")
         )
@@ -99,18 +105,24 @@ class Case:
 
     @property
     def overflows_quinn(self) -> bool:
-        """Whether slow start may leave more gaps than quinn-proto's receiver keeps, which ends the connection."""
+        """Returns whether slow start may leave more gaps than quinn-proto's receiver stores.
+
+        The connection then ends.
+        """
         return bool(self.transport["protocol"] == "quinn" and self.product + self.queue > GAPS)
 
     @property
     def is_of_rfcs(self) -> bool:
-        """Whether the transport is a TCP that has no RACK and measures round trips by timestamps of a millisecond."""
+        """Returns whether TCP has no RACK and measures RTTs by timestamps of a millisecond."""
         return bool(self.transport["protocol"] == "tcp" and self.transport["preset"] != "linux")
 
     @property
     def is_repaired_by_timeout(self) -> bool:
-        """Whether nothing but a timeout repairs a lost retransmission, for which it waits for a hundred round trips."""
-        return self.is_of_rfcs and self.round_trip < LEAST_TIMEOUT / 100
+        """Returns whether only a timeout repairs a lost retransmission.
+
+        It waits for a hundred round trips.
+        """
+        return self.is_of_rfcs and self.round_trip < MIN_TIMEOUT / 100
 
 
 @dataclass(frozen=True)
@@ -148,7 +160,7 @@ REASONS = (
     Reason(
         ("pcc-allegro",),
         lambda case: case.is_of_rfcs,
-        "what the starting phase sends again and loses again waits for timeouts: docs/models/congestion/pcc.md",
+        "what the starting phase retransmits and loses again waits for timeouts: docs/models/congestion/pcc.md",
     ),
     Reason(
         ("pcc-allegro",),
@@ -181,6 +193,6 @@ REASONS = (
 
 
 def reason_of(controller: str, scenario: Scenario) -> Reason | None:
-    """The reason why this controller may be below half of the best in this scenario, if there is one."""
+    """Returns the reason why this controller may be below half of the best here, if any."""
     case = Case(scenario)
     return next((reason for reason in REASONS if controller in reason.controllers and reason.holds(case)), None)

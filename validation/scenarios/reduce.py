@@ -26,7 +26,10 @@ KEPT = (
 
 
 def reduce(scenario: Scenario, fails: Callable[[Scenario], bool], tries: int = 300) -> Scenario:
-    """The smallest scenario found by leaving out parts, one at a time, after at most `tries` runs. `fails` runs one."""
+    """Returns the smallest scenario found by removing parts one by one in at most `tries` runs.
+
+    `fails` runs one.
+    """
     smallest, left = scenario, tries
     is_smaller = True
     while is_smaller:
@@ -42,7 +45,7 @@ def reduce(scenario: Scenario, fails: Callable[[Scenario], bool], tries: int = 3
 
 
 def _candidates(scenario: Scenario) -> Iterator[Scenario]:
-    """The scenario without a flow, without a setting, or half as long."""
+    """Yields the scenario without a flow, without a setting, or half as long."""
     for number in range(len(scenario["flow"])):
         if len(scenario["flow"]) > 1:
             yield _without(scenario, ("flow", number))
@@ -54,7 +57,7 @@ def _candidates(scenario: Scenario) -> Iterator[Scenario]:
 
 
 def _settings(part: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The paths of all keys that may be left out, outermost first."""
+    """Yields the paths of all keys that may be left out, outermost first."""
     items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     for key, value in items:
         if isinstance(key, str) and key not in KEPT and not isinstance(value, list):
@@ -63,7 +66,7 @@ def _settings(part: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 
 
 def _without(scenario: Scenario, path: tuple[str | int, ...]) -> Scenario:
-    """A copy without the part at this path."""
+    """Returns a copy without the part at this path."""
     made = copy.deepcopy(scenario)
     part: Any = made
     for key in path[:-1]:

@@ -1,7 +1,10 @@
-"""Runs random scenarios and checks what must hold of each: `python validation/scenarios/run.py --count 2000 --out out/scenarios`.
+"""Runs random scenarios and checks what must hold of each.
 
-Failures are reduced and written as scenarios into the folder `--out`, with the rule that they break in their title. Flows over clean paths that deliver less than half
-of what the best controller delivers there need a written reason: `reasons.py`. Exits with 1 if something failed.
+`python validation/scenarios/run.py --count 2000 --out out/scenarios`.
+
+Failures are reduced and written as scenarios into the folder `--out`, with the rule that they break
+in their title. Flows over clean paths that deliver less than half of what the best controller
+delivers there need a written reason: `reasons.py`. Exits with 1 if something failed.
 """
 
 import argparse
@@ -63,7 +66,7 @@ def _too_long(_signal: int, _frame: object) -> None:
 
 
 def _tables(scenario: Scenario) -> tuple[dict[str, list[dict[str, Any]]], float]:
-    """The tables of a run as rows, and the seconds of CPU that it took."""
+    """Returns the tables of a run as rows, and the seconds of CPU that it took."""
     signal.signal(signal.SIGVTALRM, _too_long)
     signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
     before = time.process_time()
@@ -95,7 +98,7 @@ def check(number: int) -> Checked:
 
 
 def _compare(checked: Checked, flow: dict[str, Any]) -> None:
-    """Holds a flow over a clean path against the best controller there, in the second half of the run."""
+    """Compares a flow over a clean path with the best controller, in the second half of the run."""
     half = f"{float(checked.scenario['duration'].removesuffix('s')) / 2:.3f}s"
     later = {**checked.scenario, "measure": {"from": half}}
     goodput = _tables(later)[0]["flows"][0]["mean_throughput_l7"] or 0.0
@@ -112,7 +115,7 @@ def _compare(checked: Checked, flow: dict[str, Any]) -> None:
         checked.failures += told
     elif told:
         checked.reasons += [f"{text} ({reason.why})" for text in told]
-        # What has a reason need not be told twice.
+        # A failure with a reason is reported once.
         checked.failures = [failure for failure in checked.failures if not failure.startswith("stall")]
 
 
@@ -128,7 +131,10 @@ def _again(scenario: Scenario, rule: str) -> bool:
 
 
 def _costly(all_checked: list[Checked]) -> Iterator[Checked]:
-    """The runs whose packets cost ten times those of their neighbours, the runs of the same transports, with that as their failure."""
+    """Yields runs whose packets cost ten times those of their neighbours, with this as failure.
+
+    Neighbours are the runs of the same transports.
+    """
     costs: dict[str, list[float]] = {}
     for checked in all_checked:
         if checked.packets > 1000:
@@ -170,7 +176,7 @@ def _all(first: int, count: int, jobs: int) -> Iterator[Checked]:
 
 
 def main() -> int:
-    """Runs the scenarios that the command line asks for."""
+    """Runs the scenarios of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
