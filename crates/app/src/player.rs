@@ -192,7 +192,7 @@ mod tests {
         Player::new(frames, Duration::from_millis(50), after_stall, None)
     }
 
-    /// Lets the player run at its deadlines up to `until`.
+    /// Runs the player at its deadlines up to `until`.
     fn run_until<'a>(player: &mut Player, until: Instant, port: impl Fn() -> Port<'a>) {
         while let Some(due) = player.deadline().filter(|due| *due <= until) {
             player.run(due, port());

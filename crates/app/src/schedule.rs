@@ -61,7 +61,7 @@ impl Schedule {
         Some(Self { source, next: None })
     }
 
-    /// Makes the first write due now.
+    /// Sets the time of the first write to `now`.
     pub const fn begin(&mut self, now: Instant) {
         self.next = Some(now);
     }

@@ -35,7 +35,7 @@ impl VirtualClock {
         Self { now, agenda: Agenda::new(world, now), wakes: 0, wakes_between_calls: WAKES_BETWEEN_CALLS }
     }
 
-    /// Makes [`run`](Self::run) call its callback after every wake-up.
+    /// Configures [`run`](Self::run) to call its callback after every wake-up.
     pub const fn call_back_always(&mut self) {
         self.wakes_between_calls = 1;
     }

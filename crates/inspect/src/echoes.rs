@@ -44,11 +44,11 @@ pub(crate) struct Echoes {
     first: u32,
     /// ACKs that echo a later segment.
     later: u32,
-    /// Those of `later` whose echo was sent long after the first.
+    /// The subset of `later` whose echo was sent long after the first.
     long: u32,
     /// ACKs that do not echo the newest.
     older: u32,
-    /// Those of `older` that fit a receiver that acknowledges this number of segments.
+    /// The subset of `older` that fits a receiver that acknowledges this number of segments.
     fits: [u32; MAX_RULE],
     /// ACKs that arrived after a later one, which only seemed to miss them.
     overtaken: u32,

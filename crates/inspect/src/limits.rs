@@ -1,6 +1,6 @@
-//! What limited the sender, as a share of the time (after Zhang et al., *On the Characteristics and
-//! Origins of Internet Flow Rates*, SIGCOMM 2002, §4): the receive window, the application, or the
-//! path and its congestion window.
+//! The limits of the sender, each as a share of the time (after Zhang et al., *On the
+//! Characteristics and Origins of Internet Flow Rates*, SIGCOMM 2002, §4): the receive window, the
+//! application, or the path and its congestion window.
 
 /// Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]

@@ -29,9 +29,9 @@ pub(crate) struct Counts {
     /// Segments that follow later ones in the file although they were captured before them, or
     /// before their ACK.
     pub(crate) misfiled: u64,
-    /// Those of `repeated` that the receiver reported as duplicates.
+    /// The subset of `repeated` that the receiver reported as duplicates.
     pub(crate) duplicate: u64,
-    /// Those of `repeated` whose original was acknowledged.
+    /// The subset of `repeated` whose original was acknowledged.
     pub(crate) needless: u64,
 }
 

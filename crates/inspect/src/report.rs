@@ -166,7 +166,7 @@ pub struct Direction {
     pub losses: Losses,
     /// Acknowledgments; `None` if they are not visible.
     pub acks: Option<Acks>,
-    /// What limited the sender; `None` if that is not visible at the point of capture.
+    /// The limits of the sender; `None` if they are not visible at the point of capture.
     pub limits: Option<Limits>,
     /// The congestion controller.
     pub controller: Finding<Controller>,

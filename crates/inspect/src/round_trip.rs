@@ -55,7 +55,7 @@ pub(crate) struct RoundTrip {
     pub(crate) ahead: Quantiles,
     /// From the point to the sender and back.
     pub(crate) behind: Quantiles,
-    /// Whole round trips, by the spin bit of QUIC.
+    /// Complete round trips, measured by the spin bit of QUIC.
     pub(crate) whole: Quantiles,
     min_ahead: Option<u64>,
     min_behind: Option<u64>,

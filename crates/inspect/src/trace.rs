@@ -84,7 +84,7 @@ impl Trace {
         self.current.held.push(block);
     }
 
-    /// Makes room for a packet.
+    /// Counts a packet, after closing a full window.
     #[inline]
     fn next(&mut self) {
         if self.filled == WINDOW {

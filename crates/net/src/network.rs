@@ -129,7 +129,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(port)
     }
 
-    /// Lets `port` receive the packets of another flow that arrive at its node.
+    /// Attaches another flow to `port`, which then receives its packets at its node.
     ///
     /// # Errors
     /// If another port receives the flow.

@@ -9,7 +9,7 @@ pub struct Refusal {
     pub line: usize,
     /// Whether the script is malformed or requires features outside of acklab.
     pub kind: Kind,
-    /// What was found, and what was expected.
+    /// The found and the expected content.
     pub message: String,
 }
 

@@ -27,7 +27,7 @@ pub trait Stack {
     /// Advances time to `until`, or until a segment has left or a call has ended.
     fn pass(&mut self, until: Instant, left: &mut Departures);
 
-    /// Lets `segment` arrive now.
+    /// Delivers `segment` now.
     fn inject(&mut self, segment: Segment, left: &mut Departures);
 
     /// Begins `call` of `line`.

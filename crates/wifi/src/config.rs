@@ -106,7 +106,7 @@ pub struct CellConfig {
     /// The rate control of all nodes without their own.
     #[serde(default)]
     pub rate: rate::RateConfig,
-    /// Which nodes receive each other, and how well.
+    /// The pairs of nodes that receive each other, and the quality of reception.
     #[serde(default)]
     pub reception: reception::ReceptionConfig,
     /// The interval between beacons. Default: no beacons.
@@ -146,7 +146,7 @@ pub enum Dialect {
     Ns2,
 }
 
-/// Which nodes defer for EIFS after PPDUs that began so close to each other that neither sender
+/// The nodes that defer for EIFS after PPDUs that began so close to each other that neither sender
 /// sensed the other (10.3.2.3.7). EIFS follows a PPDU that a node began to receive and could not
 /// decode. Whether a node begins to receive one of several overlapping PPDUs depends on its
 /// receiver. The senders of the collision do not defer, because they did not receive.

@@ -15,7 +15,7 @@
 //! | [`counters`] | counters of a node |
 //! | [`ppdu`] | PPDUs, for captures and timelines |
 
-// Lets tests inside the crate share packets with those outside.
+// Tests inside the crate share packets with those outside.
 #[cfg(test)]
 extern crate self as acklab_wifi;
 

@@ -65,7 +65,8 @@ pub struct Interferer {
     pub is_earlier: bool,
 }
 
-/// Which nodes hear each other, and how well. Node 0 is the access point.
+/// The pairs of nodes that hear each other, and the quality of reception. Node 0 is the access
+/// point.
 #[derive(Clone, Debug)]
 pub struct Reception {
     model: Model,

@@ -49,7 +49,7 @@ fn play(cell: &mut Cell<Packet>, end: Instant) -> Instant {
     last
 }
 
-/// Lets packets of a source enter the cell at `now`.
+/// Passes packets of a source to the cell at `now`.
 fn enter(cell: &mut Cell<Packet>, now: Instant, source: &Source, place: usize, count: usize) {
     (0..count).for_each(|_| cell.accept(now, (source.from, source.packet(place))));
 }

@@ -1,4 +1,4 @@
-//! Which end of a direction is at the point of capture, by times to live.
+//! The end of a direction at the point of capture, derived from times to live.
 
 /// Initial values of operating systems (the 64 that RFC 1700 recommends; 128 of Windows, 255 of
 /// Solaris and of routers). Each router decrements it (RFC 791, §3.2).

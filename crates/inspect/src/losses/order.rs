@@ -1,4 +1,4 @@
-//! Which of two segments of a sender was sent first: the one that revealed a gap, or the one that
+//! Finds which of two segments was sent first: the one that revealed a gap, or the one that
 //! fills it. The criteria are:
 //!
 //! * The times of capture. A segment that was captured before an earlier one in the file is out of

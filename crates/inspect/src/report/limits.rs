@@ -1,10 +1,10 @@
-//! What limited the sender.
+//! The limits of the sender.
 
 use super::Position;
 use crate::direction;
 use serde::Serialize;
 
-/// The share of the time in which something else limited the sender from which its rate may be
+/// The share of the time in which another limit applied, from which the sender's rate may be
 /// below that of the path.
 const MOSTLY: f64 = 0.5;
 

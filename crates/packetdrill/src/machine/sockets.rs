@@ -132,7 +132,7 @@ impl Machine<'_> {
         Ok(end(config, controller, policy, SEED, NAME).with_reading(Reading::OnDemand))
     }
 
-    /// Makes `connection` the one under test.
+    /// Sets `connection` as the one under test.
     fn adopt(&mut self, connection: Connection) {
         self.connection = Some(Box::new(connection));
         if let Some(connection) = &mut self.connection {

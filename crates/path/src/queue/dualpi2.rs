@@ -181,7 +181,7 @@ pub(crate) struct DualPi2<D> {
 }
 
 impl<D: Datagram> DualPi2<D> {
-    /// Makes the changes that are due by `now`. The waiting packets have waited at each of these
+    /// Applies the changes that are due by `now`. The waiting packets have waited at each of these
     /// instants.
     fn advance(&mut self, now: Instant) {
         while self.controller.next <= now {

@@ -113,7 +113,7 @@ impl Controller {
         Self { target, update, burst, probability: 0.0, delay: Duration::ZERO, allowance: burst, next }
     }
 
-    /// Makes the changes that are due by `now`, between which the delay has been `delay`.
+    /// Applies the changes that are due by `now`. The delay has been `delay` between them.
     fn advance(&mut self, now: Instant, delay: Duration) {
         while self.next <= now {
             if self.is_at_rest(delay) {

@@ -1,5 +1,5 @@
-//! What must hold for any text as a trace. The tests of this crate and the fuzz target `link_trace`
-//! share it.
+//! Properties of any text as a trace. The tests of this crate and the fuzz target `link_trace`
+//! share them.
 
 use acklab_base::random::Seed;
 use acklab_base::{AckHeader, Bytes, Datagram, Duration, Ecn, FlowKey, Instant, Machine, NodeId};

@@ -1,4 +1,4 @@
-//! Which PPDUs on the air overlap.
+//! Overlaps of PPDUs on the air.
 
 use crate::reception::Interferer;
 use std::collections::BTreeMap;

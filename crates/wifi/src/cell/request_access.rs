@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// Lets the EDCAF wait for the medium from now on, if it is idle and has something to send.
+    /// Starts channel access of the EDCAF, if it is idle and has frames to send.
     #[inline]
     pub(super) fn request_access(&mut self, now: Instant, id: EdcafId) {
         let edcaf = &self.backlog.edcafs[id];

@@ -74,7 +74,7 @@ pub enum Queues {
     Shared,
 }
 
-/// Which packets count towards the limit of a queue.
+/// The packets that count towards the limit of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueCounts {

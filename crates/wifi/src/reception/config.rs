@@ -7,11 +7,11 @@ use super::schedule::{Absence, Fade};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which frames are received. Nodes are numbered: 0 is the access point, stations count from 1.
+/// The conditions of reception. Nodes are numbered: 0 is the access point, stations count from 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceptionConfig {
-    /// Which frames are received that overlap with no other.
+    /// The reception of frames that do not overlap with others.
     pub channel: Channel,
     /// Pairs of nodes that do not hear each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -79,7 +79,7 @@ pub struct Snr {
     /// (16.3.8.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carrier_sense: Option<f64>,
-    /// Which frame survives a collision. Default: none.
+    /// The frame that survives a collision. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Capture>,
 }

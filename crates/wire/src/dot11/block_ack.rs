@@ -15,7 +15,7 @@ pub struct BlockAck {
     pub tid: u8,
     /// The sequence number of the first bit of the bitmap, of which the low twelve bits count.
     pub start: u16,
-    /// Which frames have arrived.
+    /// The frames that have arrived.
     pub bitmap: BlockBitmap,
 }
 
@@ -34,7 +34,7 @@ pub struct BlockAckRequest {
     pub start: u16,
 }
 
-/// Which frames of a window have arrived: bit 0 of word 0 represents the first.
+/// The frames of a window that have arrived: bit 0 of word 0 represents the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockBitmap {
     /// 64 frames.

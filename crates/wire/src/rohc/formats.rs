@@ -112,7 +112,7 @@ impl Format {
     }
 }
 
-/// Which fields have the same value in the new header and in all references.
+/// The fields that have the same value in the new header and in all references.
 #[derive(Clone, Copy, Debug)]
 struct Unchanged {
     seq: bool,

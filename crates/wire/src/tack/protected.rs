@@ -32,7 +32,7 @@ pub const PHASE: u8 = 0b10;
 /// The bits of the first octet that are masked.
 pub const MASKED: u8 = 0b11;
 
-/// Which keys protect a packet.
+/// The keys that protect a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// The keys of the connection, which both endpoints have authenticated.

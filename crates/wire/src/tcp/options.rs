@@ -60,7 +60,7 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// Which counter is first in an AccECN option. That of CE is always second.
+/// The order of counters in an AccECN option. The counter of CE is always second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldOrder {
     /// ECT(0), CE, ECT(1): `AccECN0`.

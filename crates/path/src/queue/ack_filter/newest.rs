@@ -28,13 +28,13 @@ pub struct Config {
     /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Which ACKs are never removed.
+    /// The ACKs that are never removed.
     pub keeps: Keeps,
     /// The position of the newer ACK.
     pub place: Place,
 }
 
-/// Which ACKs an ACK filter keeps in addition to the newest of their flow.
+/// The ACKs that an ACK filter keeps in addition to the newest of their flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeps {

@@ -30,7 +30,7 @@ fn lane(contention: &mut Contention, view: usize, aifsn: u8) -> LaneId {
     contention.lane(view, &parameters, Duration::from_micros(16 + SLOT * u64::from(aifsn)), Duration::from_micros(4))
 }
 
-/// Lets `edcaf` back off for `slots` from `now` on.
+/// Starts a backoff of `slots` of `edcaf` at `now`.
 fn backs_off(contention: &mut Contention, edcaf: u32, lane: LaneId, now: u64, slots: u64) {
     let count = contention.count(lane, at(now)) + slots;
     contention.wait(EdcafId(edcaf), lane, count);

@@ -1,4 +1,5 @@
-//! Which rates are probed, and when (`minstrel_ht_refill_sample_rates`, `minstrel_ht_get_rate`).
+//! Selection of the rates to probe, and of the time (`minstrel_ht_refill_sample_rates`,
+//! `minstrel_ht_get_rate`).
 
 use super::selection::Selection;
 use super::table::Table;

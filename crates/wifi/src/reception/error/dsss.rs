@@ -65,8 +65,8 @@ type Phases = [&'static [usize]; 4];
 const CCK55_PHASES: Phases = [&[0, 1, 2, 3], &[0, 2], &[0], &[0, 2]];
 const CCK11_PHASES: Phases = [&[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 2, 3]];
 
-/// Which of φ1…φ4 each chip adds up (16.4.6.5.1); the signs of two chips are the same in all code
-/// words.
+/// The phases of φ1…φ4 that each chip adds up (16.4.6.5.1); the signs of two chips are the same in
+/// all code words.
 const CHIPS: [[usize; 4]; 8] =
     [[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1], [1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]];
 
