@@ -285,6 +285,30 @@ fn the_seeds_of_the_fuzz_target() {
     seeds::replay("decapsulate", any_frame_is_in_the_report);
 }
 
+/// Seeds whose frames each hold the same SYN, behind headers of different kinds.
+const OPENED: [&[u8]; 4] = [
+    include_bytes!("../../../fuzz/seeds/decapsulate/link_types"),
+    include_bytes!("../../../fuzz/seeds/decapsulate/tags"),
+    include_bytes!("../../../fuzz/seeds/decapsulate/tunnels_over_ip"),
+    include_bytes!("../../../fuzz/seeds/decapsulate/tunnels_over_udp"),
+];
+
+/// The fuzzer starts behind each of these headers.
+#[test]
+fn each_frame_of_these_seeds_is_opened() {
+    let mut frames = 0;
+    for mut rest in OPENED {
+        while let [kind, length, _, further @ ..] = rest {
+            let (frame, behind) = further.split_at(usize::from(*length));
+            let link_type = LinkType(LINK_TYPES[usize::from(*kind)]);
+            let report = inspected(link_type, frame, frame.len());
+            assert_eq!(report.counts.connections, 1, "{link_type:?} {frame:02x?}: {:?}", report.counts);
+            (rest, frames) = (behind, frames + 1);
+        }
+    }
+    assert_eq!(frames, 58);
+}
+
 #[test]
 fn the_number_of_headers_is_bounded() {
     // 32 are opened: Ethernet, 29 tags, the header after the last tag, and IP.
