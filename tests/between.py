@@ -1,4 +1,6 @@
-"""A host in the east, a host in the west, and `acklab inline` in the middle, each in a network namespace. Tests and `validation/inline` use it."""
+"""A host in the east, a host in the west, and `acklab inline` in the middle, each in a network
+namespace. Tests and `validation/inline` use it.
+"""
 
 import contextlib
 import json
@@ -18,8 +20,11 @@ ADDRESSES = {EAST: "10.9.0.1", WEST: "10.9.0.2"}
 SIDES = {EAST: "east", WEST: "west"}
 """The interfaces in the middle to which the hosts are connected."""
 PRIORITY = 5
-"""The real-time priority of iperf3, below that of the thread that carries packets (`CARRIER` in `crates/live/src/realtime.rs`). ACKs wait for a process that was interrupted while it
-holds the lock of their socket, and a receiver that waits acknowledges up to twenty segments at once: BBR takes that for ACK aggregation and enlarges its window."""
+"""The real-time priority of iperf3, below that of the thread that carries packets (`CARRIER` in
+`crates/live/src/realtime.rs`). ACKs wait for a process that was interrupted while it holds the lock
+of their socket, and a receiver that waits acknowledges up to twenty segments at once: BBR takes
+that for ACK aggregation and enlarges its window.
+"""
 
 
 def ip(*words: str) -> str:
@@ -30,12 +35,12 @@ def ip(*words: str) -> str:
 
 
 def within(namespace: str, *command: object) -> list[str]:
-    """The command that runs `command` in a namespace."""
+    """Returns the command that runs `command` in a namespace."""
     return ["ip", "netns", "exec", namespace, *map(str, command)]
 
 
 def links(namespace: str = MIDDLE) -> dict[str, dict[str, Any]]:
-    """The devices of a namespace."""
+    """Returns the devices of a namespace."""
     return {link["ifname"]: link for link in json.loads(ip("-n", namespace, "-d", "-j", "link"))}
 
 
@@ -49,7 +54,7 @@ def bridge() -> None:
 
 @contextlib.contextmanager
 def hosts() -> Iterator[None]:
-    """The two hosts. The middle does not forward yet."""
+    """Yields the two hosts. The middle does not forward yet."""
     _clear()
     try:
         for name in (EAST, MIDDLE, WEST):
@@ -60,7 +65,7 @@ def hosts() -> Iterator[None]:
             ip("-n", name, "addr", "add", f"fd09::{ADDRESSES[name][-1]}/64", "dev", "lan", "nodad")
             ip("-n", name, "link", "set", "lan", "up")
             ip("-n", MIDDLE, "link", "set", side, "up")
-        # A carrier is told a moment after both ends are up.
+        # A carrier is reported a moment after both ends are up.
         while any(links()[side]["operstate"] != "UP" for side in SIDES.values()):
             time.sleep(0.01)
         yield
@@ -79,7 +84,7 @@ class Standing:
 
     process: "subprocess.Popen[str]"
     told: str = ""
-    """What it has told when it stood."""
+    """The output until it was running."""
     result: dict[str, Any] = field(default_factory=dict)
     """Its tables, once it has ended in order."""
 
@@ -104,12 +109,17 @@ def _end(path: Standing) -> None:
 
 
 class Stalled(AssertionError):
-    """The machine stopped `acklab inline` for so long that traffic went past it, so that what was found says nothing about it."""
+    """The machine stopped `acklab inline` for so long that traffic went past it, so that what was
+    found does not depend on it.
+    """
 
 
 @contextlib.contextmanager
 def standing(*words: object, may_stall: bool = False) -> Iterator[Standing]:
-    """Starts `acklab inline`, and ends it in order unless it was killed. Raises `Stalled` if it stood still, unless it may."""
+    """Starts `acklab inline`, and ends it in order unless it was killed.
+
+    Raises `Stalled` if it stood still, unless it may.
+    """
     command = within(MIDDLE, sys.executable, "-m", "acklab", "inline", *words, "--json")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     path = Standing(process)
@@ -137,7 +147,10 @@ def standing(*words: object, may_stall: bool = False) -> Iterator[Standing]:
 
 @contextlib.contextmanager
 def iperf3(seconds: int, *words: object, sender: str = EAST) -> Iterator[dict[str, Any]]:
-    """A measurement from one host to the other at work. Gives its report, which is there afterwards."""
+    """Yields a measurement from one host to the other at work.
+
+    Gives its report, which is there afterwards.
+    """
     receiver = WEST if sender == EAST else EAST
     program = ("chrt", "--fifo", PRIORITY, "iperf3")
     server = subprocess.Popen(within(receiver, *program, "-s", "-1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

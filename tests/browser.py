@@ -1,4 +1,7 @@
-"""A page in a browser, in real time: what is drawn only when it comes into view needs frames, which virtual time skips."""
+"""A page in a browser, in real time.
+
+What is drawn only when it comes into view needs frames, which virtual time skips.
+"""
 
 import asyncio
 import shutil
@@ -17,10 +20,11 @@ _LONGEST = 60
 def page_in_a_browser(
     page: Path | str, until: str, find: str = "document.documentElement.outerHTML", height: int = 9000, width: int = 1200
 ) -> Any:
-    """Opens a page, a file or an address, waits until the expression `until` is true, and gives the value of the expression `find`.
+    """Opens a page, a file or an address, waits until the expression `until` is true, and gives the
+    value of the expression `find`.
 
-    Raises TimeoutError. By default the window is high enough for all figures: those out of view are drawn later. One of less than 600
-    pixels is that of a telephone.
+    Raises TimeoutError. By default the window is high enough for all figures: those out of view are
+    drawn later. One of less than 600 pixels is that of a telephone.
     """
     return asyncio.run(asyncio.wait_for(_open(page, until, find, height, width), _LONGEST))
 

@@ -1,4 +1,6 @@
-"""Sweeps on a real Ray cluster of several nodes on this machine, and in an S3 store of a server here: `make validate-cluster`."""
+"""Sweeps on a real Ray cluster of several nodes on this machine, and in an S3 store of a server
+here: `make validate-cluster`.
+"""
 
 import contextlib
 import os
@@ -187,7 +189,10 @@ def test_a_driver_that_ends_loses_nothing_that_was_finished(cluster, tmp_path, h
 
 
 def test_a_sweep_goes_on_after_the_head_was_restarted(tmp_path):
-    """Without a store of its own a head forgets its cluster: the driver ends with it, and the same command goes on with the next cluster."""
+    """Without a store of its own a head forgets its cluster.
+
+    The driver ends with it, and the same command goes on with the next cluster.
+    """
     out = tmp_path / "out"
     first = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     driver = command(out, first.address, 60)

@@ -1,6 +1,9 @@
-"""Commands in this process: what a person types, without the seconds in which Python starts and imports.
+"""Commands in this process.
 
-What belongs to a process of its own (signals, descriptors, what is imported) has tests that start one.
+What a person types, without the seconds in which Python starts and imports.
+
+What belongs to a process of its own (signals, descriptors, what is imported) has tests that start
+one.
 """
 
 import contextlib

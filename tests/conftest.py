@@ -34,14 +34,17 @@ from fake_core import FakeCore  # noqa: E402
 
 
 def study_code(name: str) -> Any:
-    """The `study.py` of one of our studies."""
+    """Returns the `study.py` of one of our studies."""
     module = load_module(find(name))
     assert module is not None, name
     return module
 
 
 def one_seed(name: str, folder: Path) -> Any:
-    """A bench on which one of our studies runs with one seed: for those whose runs are long, and whose tests need no interval."""
+    """Returns a bench on which one of our studies runs with one seed.
+
+    For those whose runs are long, and whose tests need no interval.
+    """
     study = find(name)
     return Bench(
         dataclasses.replace(study, file=study.file.model_copy(update={"quick_seeds": 1})), folder, quick=True, quiet=True
@@ -63,9 +66,11 @@ def share_of_ack_policies(monkeypatch):
 
 
 def load_every_variant(study: str, scenario: str, *layers: tuple[str, ...]) -> Bench:
-    """Loads a scenario of a study under every variant, which fails unless each makes a valid scenario.
+    """Loads a scenario of a study under every variant, which fails unless each makes a valid
+    scenario.
 
-    A layer is files of variants. Each variant of the first is laid under each of the second, and so on. Returns the bench of the study.
+    A layer is files of variants. Each variant of the first is laid under each of the second, and so
+    on. Returns the bench of the study.
     """
     bench = Bench(find(study), find(study).folder)
     laid = [[variant.set for file in layer for variant in bench.variants(file).chosen.values()] for layer in layers]

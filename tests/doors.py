@@ -1,4 +1,7 @@
-"""A TCP transfer behind each header that `acklab inspect` opens: link types and tunnels by name, with what they put around an IP packet."""
+"""A TCP transfer behind each header that `acklab inspect` opens.
+
+Link types and tunnels by name, with what they put around an IP packet.
+"""
 
 import struct
 import zlib
@@ -22,7 +25,7 @@ class Door(NamedTuple):
 
 
 def ipv4(protocol: int, payload: bytes, identification: int = 1, fragment: int = 0x4000) -> bytes:
-    """An IPv4 packet between two hosts of documentation."""
+    """Returns an IPv4 packet between two hosts of documentation."""
     head = struct.pack(
         "!BBHHHBBH4s4s",
         0x45,
@@ -42,23 +45,26 @@ def ipv4(protocol: int, payload: bytes, identification: int = 1, fragment: int =
 
 
 def ipv6(protocol: int, payload: bytes) -> bytes:
-    """An IPv6 packet between two hosts of documentation."""
+    """Returns an IPv6 packet between two hosts of documentation."""
     hosts = [bytes.fromhex(f"20010db8{host:024x}") for host in (1, 2)]
     return struct.pack("!IHBB", 6 << 28, len(payload), protocol, 64) + hosts[0] + hosts[1] + payload
 
 
 def udp(port: int, payload: bytes) -> bytes:
-    """A UDP datagram to a port, in IPv4."""
+    """Returns a UDP datagram to a port, in IPv4."""
     return ipv4(17, struct.pack("!4H", 50_000, port, 8 + len(payload), 0) + payload)
 
 
 def segment(ports: tuple[int, int], seq: int, ack: int, flags: int, length: int = 0) -> bytes:
-    """A TCP segment without options."""
+    """Returns a TCP segment without options."""
     return struct.pack("!HHIIBBHHH", *ports, seq, ack, 0x50, flags, 8192, 0, 0) + bytes(length)
 
 
 def transfer(port: int, ip: Callable[[int, bytes], bytes] = ipv4) -> Iterator[bytes]:
-    """The packets of a download from this port: both ends have the addresses of `ip`'s, in one direction each, which ports tell apart."""
+    """Yields the packets of a download from this port.
+
+    Both ends have the addresses of `ip`'s, in one direction each, distinguished by ports.
+    """
     there, back = (40_000, port), (port, 40_000)
     yield ip(6, segment(there, 0, 0, 0x02))
     yield swapped(ip(6, segment(back, 0, 1, 0x12)))
@@ -69,19 +75,19 @@ def transfer(port: int, ip: Callable[[int, bytes], bytes] = ipv4) -> Iterator[by
 
 
 def swapped(packet: bytes) -> bytes:
-    """The packet with its addresses swapped, which leaves the checksum right."""
+    """Returns the packet with its addresses swapped, which leaves the checksum right."""
     start, length = (12, 4) if packet[0] >> 4 == 4 else (8, 16)
     one, other = packet[start : start + length], packet[start + length : start + 2 * length]
     return packet[:start] + other + one + packet[start + 2 * length :]
 
 
 def ether_type(packet: bytes) -> bytes:
-    """The EtherType of an IP packet."""
+    """Returns the EtherType of an IP packet."""
     return b"\x86\xdd" if packet[0] >> 4 == 6 else b"\x08\x00"
 
 
 def ethernet(packet: bytes, before: bytes = b"") -> bytes:
-    """An Ethernet frame with an IP packet, behind these octets with tags."""
+    """Returns an Ethernet frame with an IP packet, behind these bytes with tags."""
     return b"\0\x1b\x21\0\0\x02\0\x1b\x21\0\0\x01" + before + ether_type(packet) + packet
 
 
@@ -91,35 +97,35 @@ def snap(packet: bytes) -> bytes:
 
 
 def dot11(body: bytes, flags: int = 0x01, sequence: int = 0, qos: bytes = b"", address_4: bytes = b"") -> bytes:
-    """An 802.11 data frame without its FCS."""
+    """Returns an 802.11 data frame without its FCS."""
     station, access_point = b"\x02\0\0\0\0\x01", b"\x02\0\0\0\0\x02"
     head = bytes([0x88 if qos else 0x08, flags, 0, 0]) + access_point + station + access_point
     return head + struct.pack("<H", sequence << 4) + address_4 + qos + body
 
 
 def with_fcs(frame: bytes) -> bytes:
-    """The frame with its FCS."""
+    """Returns the frame with its FCS."""
     return frame + struct.pack("<I", zlib.crc32(frame))
 
 
 def radiotap(frame: bytes, flags: int = 0) -> bytes:
-    """A radiotap header with flags: 0x10 for an FCS, 0x20 for a padded MAC header."""
+    """Returns a radiotap header with flags: 0x10 for an FCS, 0x20 for a padded MAC header."""
     return struct.pack("<BBHIB", 0, 0, 9, 0x2, flags) + frame
 
 
 def subframe(msdu: bytes) -> bytes:
-    """A subframe of an A-MSDU, padded to four octets."""
+    """Returns a subframe of an A-MSDU, padded to four bytes."""
     octets = b"\x02\0\0\0\0\x02\x02\0\0\0\0\x01" + struct.pack("!H", len(msdu)) + msdu
     return octets + bytes(-len(octets) % 4)
 
 
 def gre(flags: int, protocol: int, fields: bytes, payload: bytes) -> bytes:
-    """A packet of GRE in IPv4."""
+    """Returns a packet of GRE in IPv4."""
     return ipv4(47, struct.pack("!HH", flags, protocol) + fields + payload)
 
 
 def gtp(packet: bytes, flags: int = 0x30, optional: bytes = b"") -> bytes:
-    """A G-PDU of GTP-U."""
+    """Returns a G-PDU of GTP-U."""
     return udp(2152, struct.pack("!BBHI", flags, 255, len(optional) + len(packet), 7) + optional + packet)
 
 

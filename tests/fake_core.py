@@ -1,6 +1,9 @@
-"""A stand-in for the compiled core, for tests of what surrounds it: it counts runs and fails on request.
+"""A stand-in for the compiled core, for tests of what surrounds it.
 
-Keys that it knows beside those of a scenario: `fail` (a run with it fails), `sleep` (seconds that a run takes; it can be cancelled).
+It counts runs and fails on request.
+
+Keys that it knows beside those of a scenario: `fail` (a run with it fails), `sleep` (seconds that a
+run takes; it can be cancelled).
 """
 
 import hashlib

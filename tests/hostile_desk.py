@@ -63,7 +63,9 @@ FILES = {
 
 
 def lay_out(folder: Path) -> None:
-    """Writes the inputs, a run in `kept`, a sweep in `swept`, and folders in which results are damaged."""
+    """Writes the inputs, a run in `kept`, a sweep in `swept`, and folders in which results are
+    damaged.
+    """
     for name, octets in FILES.items():
         (folder / name).write_bytes(octets)
     (folder / "good.toml").write_text(SCENARIO)

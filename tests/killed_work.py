@@ -1,4 +1,7 @@
-"""What is killed, and what has to be there after it: `python killed_work.py WHAT FOLDER FIRST STRIDE` prints the last step."""
+"""What is killed, and what has to be there after it.
+
+`python killed_work.py WHAT FOLDER FIRST STRIDE` prints the last step.
+"""
 
 import shutil
 import sys
@@ -24,7 +27,7 @@ FIRST, STRIDE = int(sys.argv[3]), int(sys.argv[4])
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files of a folder with their content."""
+    """Returns all files of a folder with their content."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
@@ -34,7 +37,7 @@ def swept(folder: Path, seeds: int) -> None:
 
 
 def shown(folder: Path) -> str:
-    """The message with which `load_sweep` refuses a folder; nothing if it does not."""
+    """Returns the message with which `load_sweep` refuses a folder; nothing if it does not."""
     try:
         found = acklab.load_sweep(folder)
         for name in found.tables:
@@ -54,7 +57,7 @@ def no_orphans(folder: Path) -> None:
 
 
 def a_sweep() -> int:
-    """A new sweep: what is left says that it has not ended, and the same command ends it."""
+    """Returns a new sweep: its remains mark it as unfinished, and the same command finishes it."""
     assert child(lambda: swept(BASE / "whole", 3)) == 0
     whole = contents(BASE / "whole")
 
@@ -73,7 +76,10 @@ def a_sweep() -> int:
 
 
 def an_extended_sweep() -> int:
-    """A sweep over more seeds in the folder of an earlier one: there is the earlier one, whole, or the new one."""
+    """Returns a sweep over more seeds in the folder of an earlier one.
+
+    There is the earlier one, whole, or the new one.
+    """
     assert child(lambda: swept(BASE / "before", 2)) == 0
 
     def fresh(at: int) -> Path:
@@ -91,7 +97,10 @@ def an_extended_sweep() -> int:
 
 
 def a_run() -> int:
-    """A run with fewer tables in the place of an earlier one: there is the earlier one, whole, or the new one."""
+    """Returns a run with fewer tables in the place of an earlier one.
+
+    There is the earlier one, whole, or the new one.
+    """
 
     def first() -> None:
         acklab.run(BASE / "good.toml", seed=7, set={"measure.series": ["queue"]}).save(BASE / "before")
@@ -118,7 +127,7 @@ def a_run() -> int:
 
 
 def a_file() -> int:
-    """One file, in a folder that is new: the report of a study, a scenario and a trace."""
+    """Returns one file, in a folder that is new: the report of a study, a scenario and a trace."""
 
     def work(folder: Path) -> None:
         Document("new", "new").write(folder / "study")

@@ -1,7 +1,10 @@
-"""Kills a process at each step at which it changes a folder, and looks at what it leaves: run as a program by `test_kills.py`.
+"""Kills a process at each step at which it changes a folder, and looks at what it leaves.
 
-A step is the opening of a file for writing, a renaming, a removal, a new folder, or a file that is forced to the disk. Before that, half of
-the file is lost in every other round, as when the power fails.
+Run as a program by `test_kills.py`.
+
+A step is the opening of a file for writing, a renaming, a removal, a new folder, or a file that is
+forced to the disk. Before that, half of the file is lost in every other round, as when the power
+fails.
 """
 
 import functools
@@ -21,7 +24,10 @@ class Killer:
     """Counts the steps of this process in a folder, and kills it at one of them."""
 
     def __init__(self, folder: Path, at: int) -> None:
-        """Kills at the step `at`, counted from 1; even ones lose half of a file that is not on the disk yet."""
+        """Kills at the step `at`, counted from 1.
+
+        Even ones lose half of a file that is not on the disk yet.
+        """
         self.folder, self.at, self.count = os.fspath(folder), at, 0
         sys.addaudithook(self._hook)
         self._fsync = os.fsync
@@ -72,9 +78,11 @@ def _killed(work: Callable[[Path], None], folder: Path, at: int) -> None:
 def rounds(
     fresh: Callable[[int], Path], work: Callable[[Path], None], look: Callable[[Path], None], first: int, stride: int
 ) -> int:
-    """Kills `work` at the step `first`, then `stride` steps later, and so on, until it ends by itself. Returns the last step.
+    """Kills `work` at the step `first`, then `stride` steps later, and so on, until it ends by
+    itself. Returns the last step.
 
-    Each round has a folder of its own from `fresh`. After a kill `look` raises an exception if what is left is not in order.
+    Each round has a folder of its own from `fresh`. After a kill `look` raises an exception if what
+    is left is not in order.
     """
     for at in range(first, 100_000, stride):
         folder = fresh(at)

@@ -45,6 +45,7 @@ def test_the_numbers_of_the_page_need_the_settings_that_it_does_not_name(tmp_pat
     assert published[3] == "13.92"
     counts = {row[0]: int(row[2].removesuffix(" of 26")) for row in rows}
     assert counts.pop("all five") == 24
-    # The send buffer only shows in what the application writes; each of the others decides whether there is a timeout.
+    # The send buffer only shows in what the application writes; each of the others decides whether
+    # there is a timeout.
     assert counts.pop("128 KiB to send") == 19
     assert max(counts.values()) <= 11

@@ -1,4 +1,7 @@
-"""The study of ACK filtering: its numbers from made-up runs, and a share of it that takes seconds."""
+"""The study of ACK filtering.
+
+Its numbers from made-up runs, and a share of it that takes seconds.
+"""
 
 import dataclasses
 import math
@@ -39,7 +42,7 @@ def test_arms_have_names_and_settings_of_their_own():
 
 
 def made_up(mbps):
-    """Runs of two seeds in which the goodput is a function of the arm and the number of stations."""
+    """Runs of two seeds, whose goodput is a function of the arm and the number of stations."""
     other = {
         "jain": 1.0,
         "timeouts": 3.0,
@@ -66,7 +69,8 @@ def test_numbers_of_claims():
     assert set(claimed.of_more(every)) < set(found)
     ahead, behind = math.log(1.01), math.log(0.91)  # with 20 and 30 stations
     assert found["crossover"].row == pytest.approx([20 + 10 * ahead / (ahead - behind)] * 3)
-    assert found["few_250"].mean == pytest.approx(100 * (math.sqrt(1.19 * 1.16) - 1))  # of 2 and 5 stations
+    # of 2 and 5 stations
+    assert found["few_250"].mean == pytest.approx(100 * (math.sqrt(1.19 * 1.16) - 1))
     assert found["most_250"].mean == pytest.approx(-9)
     assert found["mimd_ahead"].mean == pytest.approx(-0.45)
     assert found["queue_most_50"] == pytest.approx([1.1] * 2)

@@ -1,4 +1,4 @@
-"""What a sender asks of its peer's ACKs by TARR, and what QUIC's receive timestamps tell it, in whole runs."""
+"""ACK requests of a sender by TARR, and the effect of QUIC's receive timestamps, in whole runs."""
 
 import copy
 import shutil
@@ -59,14 +59,21 @@ def test_a_tcp_sender_gets_the_rate_of_acks_that_it_asks_for():
 
 
 def test_a_rate_beyond_the_window_is_not_asked_for():
-    """127 segments are more than the window of 103: a sender that asked for them would wait for the timer of 200 ms. Four ACKs in it are for 25, and what is less than a quarter more than the rate in use is not asked for."""
+    """127 segments are more than the window of 103.
+
+    A sender that requested them would wait for the timer of 200 ms. Four ACKs in it are for 25, and
+    what is less than a quarter more than the rate in use is not requested.
+    """
     asked = flow(TCP, ack={"policy": "ack-rate-request", "segments": 127})
     assert 19.9 < asked["mean_data_per_ack_l4"] < 25.1
     assert asked["mean_throughput_l7"] > 18.5
 
 
 def test_the_end_of_a_write_is_acknowledged_at_once():
-    """Each write of 10 kB is seven segments; with R = 16 and nothing that asks at once its end would wait for the timer."""
+    """Each write of 10 kB is seven segments.
+
+    With R = 16 and nothing that requests an immediate ACK its end would wait for the timer.
+    """
     writes = copy.deepcopy(TCP) | {"duration": "6s"}
     writes["flow"][0]["traffic"] = {"model": "constant", "rate": "160kbps", "write": "10kB"}
     delays = {
@@ -79,7 +86,11 @@ def test_the_end_of_a_write_is_acknowledged_at_once():
 
 
 def test_a_thinner_and_a_sender_that_asks_remove_the_same_acks():
-    """The thinner waits for four ACKs or 10 ms; at 20 Mbps an ACK of eight segments comes every 4.7 ms by itself, and one thinned of four times two as well."""
+    """The thinner waits for four ACKs or 10 ms.
+
+    At 20 Mbps an ACK of eight segments comes every 4.7 ms by itself, and one thinned of four times
+    two as well.
+    """
     thinned = copy.deepcopy(TCP)
     thinned["link"][0]["reverse"]["thinner"] = {"rule": "every", "acks": 4, "hold": "10ms"}
     by_box = flow(thinned, ack={"policy": "delayed"})
@@ -121,7 +132,7 @@ def test_receive_timestamps_give_copa_its_round_trips_back():
     without, told = flow(QUIC), flow(QUIC, **{"transport.receive_timestamps": {}})
     assert told["mean_throughput_l7"] > 1.2 * without["mean_throughput_l7"]
     ack = [one["total_ack_bytes_l3"] / one["total_acks_delivered_l4"] for one in (without, told)]
-    # About 33 packets by frame, of which each takes a delta of two octets.
+    # About 33 packets by frame, of which each takes a delta of two bytes.
     assert ack[1] - ack[0] > 20
 
 
@@ -131,5 +142,6 @@ def test_a_peer_that_wants_none_is_sent_none():
     octets = (told["total_ack_bytes_l3"] / told["total_acks_delivered_l4"]) - (
         plain["total_ack_bytes_l3"] / plain["total_acks_delivered_l4"]
     )
-    # Three octets of the longer type, one of the count, two and more of a range, four deltas: the first of four octets, as the time of seconds in µs is.
+    # Three bytes of the longer type, one of the count, two and more of a range, four deltas: the
+    # first of four bytes, as the time of seconds in µs is.
     assert 10 < octets < 20

@@ -28,7 +28,8 @@ from conftest import BUILT
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
-# 20 Mbps need 830 ACKs a second if every second segment is acknowledged: 345 kbps of which the return path has 60.
+# 20 Mbps need 830 ACKs a second if every second segment is acknowledged: 345 kbps of which the
+# return path has 60.
 NARROW = {
     "duration": "8s",
     "seed": 1,
@@ -72,7 +73,8 @@ KNOWN = Parameters(
 
 
 def test_what_octets_take_on_a_slow_return_path_is_not_propagation():
-    # The ACK of the first data, with 52 octets, or the answer to a SYN, with 60, whichever was the quicker exchange.
+    # The ACK of the first data, with 52 bytes, or the answer to a SYN, with 60, whichever was the
+    # quicker exchange.
     assert KNOWN.propagation == pytest.approx(60.0 - 52 * 8 / 16 - 1500 * 8 / 12e3)
     assert KNOWN.with_(return_rate=0.16).propagation == pytest.approx(60.0 - 60 * 8 / 160 - 60 * 8 / 12e3)
     assert KNOWN.with_(return_rate=0.001).propagation > 0
@@ -115,8 +117,9 @@ def test_what_comes_near_is_repeated_where_its_seed_matters(captured, monkeypatc
 
 
 def test_a_path_over_which_few_acks_come_is_repeated(tmp_path):
-    # Of ACKs for eight segments each 17.7 kbps carry one in five: they wait for seconds, and show neither queue nor rate. Most of the 169 ACKs are duplicates, so
-    # that too few cover data in order to name the filter.
+    # Of ACKs for eight segments each 17.7 kbps carry one in five: they wait for seconds, and show
+    # neither queue nor rate. Most of the 169 ACKs are duplicates, so that too few cover data in
+    # order to name the filter.
     link = WIDE["link"][0]  # type: ignore[index]
     forward = {"rate": "21.4Mbps", "delay": "7.3ms", "queue": {"discipline": "fifo", "limit": "51packets"}}
     reverse = {"rate": "17.7kbps", "delay": "7.3ms", "queue": {"discipline": "ack-filter", "limit": "100packets"}}

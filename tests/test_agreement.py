@@ -1,4 +1,4 @@
-"""The figure of ours over theirs."""
+"""The figure of ratios to another implementation."""
 
 from dataclasses import replace
 

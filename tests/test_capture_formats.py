@@ -1,4 +1,7 @@
-"""A capture tells the same in each format: pcap with microseconds or nanoseconds, pcapng, and either order of bytes."""
+"""A capture has the same analysis in each format.
+
+Pcap with microseconds or nanoseconds, pcapng, and either order of bytes.
+"""
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +29,7 @@ class _Packet(NamedTuple):
 
 
 def _blocks(capture: bytes) -> Iterator[tuple[int, bytes]]:
-    """The types and bodies of the blocks of a pcapng file in little-endian order."""
+    """Yields the types and bodies of the blocks of a pcapng file in little-endian order."""
     place = 0
     while place < len(capture):
         kind, length = struct.unpack_from("<II", capture, place)
@@ -35,7 +38,9 @@ def _blocks(capture: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _packets(capture: Path) -> list[_Packet]:
-    """The packets of a pcapng file that acklab wrote, with times in nanoseconds, cut to microseconds."""
+    """Returns the packets of a pcapng file that acklab wrote, with times in nanoseconds, cut to
+    microseconds.
+    """
     packets = []
     for kind, body in _blocks(capture.read_bytes()):
         if kind == _ENHANCED_PACKET:
@@ -77,7 +82,7 @@ def _pcapng(packets: Sequence[_Packet], order: str, is_nano: bool) -> bytes:
 
 @pytest.fixture(scope="module")
 def packets(tmp_path_factory: pytest.TempPathFactory) -> list[_Packet]:
-    """A lossy download, of which there is something to say of each kind."""
+    """Returns a lossy download, which has findings of each kind."""
     folder = tmp_path_factory.mktemp("capture")
     scenario = {
         "duration": "2s",

@@ -22,14 +22,18 @@ def of(standard, **wifi):
         (closed_form.dsss(11), 1536, 192 + 1118),  # 12288 bits / 11 = 1117.1
         (closed_form.dsss(2), 14, 192 + 56),
         (closed_form.dsss(2, short_preamble=True), 14, 96 + 56),
-        (closed_form.dsss(1, short_preamble=True), 14, 192 + 112),  # 1 Mbps has the long preamble only
+        # 1 Mbps has the long preamble only
+        (closed_form.dsss(1, short_preamble=True), 14, 192 + 112),
         (closed_form.ofdm(54), 1536, 20 + 57 * 4),  # 16 + 12288 + 6 bits in symbols of 216
         (closed_form.ofdm(24), 14, 20 + 2 * 4),
         (closed_form.ofdm(6), 14, 20 + 6 * 4),
         (closed_form.ofdm(24), 32, 20 + 3 * 4),
-        (closed_form.ht(7), 1538, 36 + 84),  # 12326 bits in 23 symbols of 540 and 3.6 µs: 82.8, up to the next 4
-        (closed_form.ht(7, streams=4), 1538, 48 + 24),  # two encoders: 12332 bits in 6 symbols of 2160: 21.6
-        (closed_form.vht(9, streams=2), 1542, 44 + 16),  # two encoders: 12364 bits in 4 symbols of 3120: 14.4
+        # 12326 bits in 23 symbols of 540 and 3.6 µs: 82.8, up to the next 4
+        (closed_form.ht(7), 1538, 36 + 84),
+        # two encoders: 12332 bits in 6 symbols of 2160: 21.6
+        (closed_form.ht(7, streams=4), 1538, 48 + 24),
+        # two encoders: 12364 bits in 4 symbols of 3120: 14.4
+        (closed_form.vht(9, streams=2), 1542, 44 + 16),
         (closed_form.ht(0, width=20, guard=800), 1538, 36 + 475 * 4),  # 12326 bits in symbols of 26
     ],
 )
@@ -66,7 +70,7 @@ def test_rates_are_those_of_the_tables(mode, mbps):
         (of("802.11a", rts_threshold="500B"), 34 + 67.5 + (28 + 16 + 28 + 16) + 248 + 16 + 28),
         # AIFS of 43 µs; four streams, one frame.
         (of("802.11n", streams=4, aggregation={"max_bytes": "0B"}), 110.5 + 72 + 16 + 28),
-        # 41 subframes of 1544 octets and one of 1542: 518806 bits in 481 symbols of 1080, 1731.6 µs.
+        # 41 subframes of 1544 bytes and one of 1542: 518806 bits in 481 symbols of 1080, 1731.6 µs.
         (of("802.11n", streams=2), 110.5 + 40 + 1732 + 16 + 32),
         # 64 subframes of 1544, the last of 1542: 790510 bits in 254 symbols of 3120, 914.4 µs.
         (of("802.11ac", streams=2), 110.5 + 44 + 916 + 16 + 32),
@@ -89,7 +93,7 @@ def test_limits_of_an_aggregate():
     assert of("802.11ac", streams=2).frames == 64
     assert of("802.11ac", streams=2, aggregation={"max_bytes": "65535B"}).frames == 42
     assert of("802.11n", aggregation={"max_frames": 8}).frames == 8
-    # At 15 Mbps 4 ms hold 7432 octets behind the preamble: four frames.
+    # At 15 Mbps 4 ms hold 7432 bytes behind the preamble: four frames.
     assert of("802.11n", rate={"mcs": 0}, aggregation={"max_time": "4ms"}).frames == 4
     assert of("802.11n", rate={"mcs": 0}).frames == 6
     two = of("802.11n", streams=2, aggregation={"a_msdu": "3839B", "max_frames": 2})
@@ -121,11 +125,13 @@ def cell_of(standard, **wifi):
 @pytest.mark.parametrize(
     ("of", "stock", "hack"),
     [
-        # Two segments and an ACK of 76 octets; 18 octets of a longer ACK fit the symbols of 14.
+        # Two segments and an ACK of 76 bytes; 18 bytes of a longer ACK fit the symbols of 14.
         (cell_of("802.11a"), 2 * (101.5 + 248 + 16 + 28) + 101.5 + 32 + 16 + 28, 2 * (101.5 + 248 + 16 + 28)),
-        # 42 segments, then 21 ACKs: 1762 octets in 14 symbols of 1080; a Block ACK of 32 and of 116 octets.
+        # 42 segments, then 21 ACKs: 1762 bytes in 14 symbols of 1080; a Block ACK of 32 and of 116
+        # bytes.
         (cell_of("802.11n", streams=2), 2 * (110.5 + 1772 + 16 + 32 + 110.5 + 92 + 16 + 32), 2 * (110.5 + 1772 + 16 + 60)),
-        # Nine segments of 1544 octets in symbols of 108; 4 ACKs (334 octets), then 5 (418); response frames at 12 Mbps.
+        # Nine segments of 1544 bytes in symbols of 108; 4 ACKs (334 bytes), then 5 (418); response
+        # frames at 12 Mbps.
         (
             cell_of("802.11n", rate={"mcs": 1}),
             2 * (110.5 + 3744 + 16 + 44) + (110.5 + 128 + 16 + 44) + (110.5 + 152 + 16 + 44),

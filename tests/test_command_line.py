@@ -1,4 +1,6 @@
-"""The command line: results on standard output, messages on standard error, exit codes that mean something."""
+"""The command line: results on standard output, messages on standard error, exit codes that mean
+something.
+"""
 
 import json
 import os
@@ -262,7 +264,10 @@ def test_studies_are_listed_and_unknown_ones_refused():
 
 
 def wait_for(condition, process):
-    """Waits until a process has come so far: how long it takes depends on what else the machine does."""
+    """Waits until a process has come so far.
+
+    How long it takes depends on what else the machine does.
+    """
     until = time.monotonic() + 120
     while not condition() and time.monotonic() < until and process.poll() is None:
         time.sleep(0.05)

@@ -1,4 +1,6 @@
-"""No kind of result takes the place of another in a folder, and nothing that is kept is lost or mixed."""
+"""No kind of result takes the place of another in a folder, and nothing that is kept is lost or
+mixed.
+"""
 
 import dataclasses
 import itertools

@@ -27,7 +27,9 @@ def _packet(at: float, *, is_data: bool, identification: int, seq: int = 1, ack:
 
 
 def _download(identifications: list[int]) -> Dissection:
-    """A segment in each millisecond, of which each second one is acknowledged half a millisecond later, with these identifications."""
+    """Returns a segment in each millisecond, of which each second one is acknowledged half a
+    millisecond later, with these identifications.
+    """
     data = [_packet(1 + 0.001 * n, is_data=True, identification=n + 1, seq=1000 * n + 1) for n in range(2 * len(identifications))]
     acks = [
         _packet(1.0015 + 0.002 * n, is_data=False, identification=number, ack=2000 * n + 2001)
@@ -70,7 +72,7 @@ def test_two_per_cent_are_agreement(found: float | None, expected: float, holds:
 
 
 def test_segments_are_counted_as_full_size_or_less() -> None:
-    # A packet of 2,500 octets, which a card cuts into three.
+    # A packet of 2,500 bytes, which a card cuts into three.
     assert agreement.segments({"1000": 2, "2500": 1}, 1000) == 5
 
 
@@ -80,7 +82,7 @@ def test_a_counter_of_the_connection_without_gaps_refutes_a_thinner() -> None:
 
 
 def test_more_than_one_ack_per_segment_refutes_a_thinner() -> None:
-    # Two segments per ACK that passed, of which 19 of 20 are said to be missing.
+    # Two segments per ACK that passed, of which 19 of 20 are reported missing.
     (reason,) = refutations(_download(list(range(1, 2001, 20))), _way(missing=0.95))
     assert "2.00 segments per ACK × (1 - 0.95) is below 1" in reason
 

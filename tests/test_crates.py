@@ -43,4 +43,4 @@ def test_what_is_wrong_is_told_by_name():
     found = crates.faults([*SEVERAL, package("shut", licence=None), package("twice", "1.0.0"), package("twice", "2.0.0")])
     assert [fault.split(":")[0] for fault in found] == ["shut 1.0.0", "twice"]
     assert "expected one" in found[1]
-    assert len(crates.faults([])) == len(crates.SEVERAL), "an allowance that nobody needs"
+    assert len(crates.faults([])) == len(crates.SEVERAL), "an unused allowance"

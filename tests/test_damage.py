@@ -147,7 +147,7 @@ def test_a_summary_with_a_flipped_bit_is_refused_or_the_same(copy):
         except acklab.StoreError:
             refused += 1
         else:
-            # White space, or the name of the checksum itself: what it says is unchanged.
+            # White space, or the name of the checksum itself: its content is unchanged.
             after = json.loads(path.read_bytes())
             assert {key: after.get(key) for key in before} == before or "format" not in after
         path.write_bytes(whole)

@@ -1,6 +1,9 @@
-"""The documentation runs: its Python, every line that begins with `$ acklab`, and scenarios that have a file name.
+"""The documentation runs.
 
-A block of TOML or Python that begins with `# NAME.toml` or `# NAME.py` is that file; one that begins with `# in NAME.toml` is run behind the text of it.
+Its Python, every line that begins with `$ acklab`, and scenarios that have a file name.
+
+A block of TOML or Python that begins with `# NAME.toml` or `# NAME.py` is that file; one that
+begins with `# in NAME.toml` is run behind the text of it.
 """
 
 import re
@@ -43,7 +46,8 @@ def desk(tmp_path, results, monkeypatch):
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
-@pytest.mark.usefixtures("share_of_ack_policies")  # all of what the README runs of it takes hundreds of runs
+# all of what the README runs of it takes hundreds of runs
+@pytest.mark.usefixtures("share_of_ack_policies")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page, desk):
     names: dict[str, object] = {}
@@ -102,7 +106,7 @@ def test_notebooks_of_the_site_have_their_tables_and_figures_with_an_svg_beside(
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 @pytest.mark.parametrize("protocol", ["tcp", "quic", "tack", "quinn"])
 def test_strategies_of_the_guide_run_over_every_transport(protocol, desk):
-    """Both policies where receivers ask a policy, and the controller everywhere."""
+    """Both policies for receivers with a policy, and the controller everywhere."""
     names: dict[str, Any] = {}
     for _, text in blocks(ROOT / "docs" / "guide" / "strategies.md", "python"):
         exec(compile(text, "strategies.md", "exec"), names)

@@ -25,7 +25,7 @@ FIRST_PORT = 5001
 def pcap(
     frames: Iterable[bytes], link_type: int = IP, *, fraction: int = 0, snap: int = 65535, length: int | None = None
 ) -> bytes:
-    """A file with a packet per millisecond, and this many microseconds more."""
+    """Returns a file with a packet per millisecond, and this many microseconds more."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, snap, link_type)
     records = (
         struct.pack("<4I", 1000, 1000 * number + fraction, len(frame), len(frame) if length is None else length) + frame
@@ -35,7 +35,7 @@ def pcap(
 
 
 def block(kind: int, body: bytes) -> bytes:
-    """A block of pcapng."""
+    """Returns a block of pcapng."""
     body += bytes(-len(body) % 4)
     length = struct.pack("<I", len(body) + 12)
     return struct.pack("<I", kind) + length + body + length
@@ -45,19 +45,21 @@ SECTION = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
 
 
 def interface(link_type: int, options: bytes = b"") -> bytes:
-    """A block with an interface."""
+    """Returns a block with an interface."""
     return block(1, struct.pack("<HHI", link_type, 0, 0) + options)
 
 
 def enhanced(number: int, micros: int, frame: bytes, options: bytes = b"") -> bytes:
-    """A block with a packet of an interface."""
+    """Returns a block with a packet of an interface."""
     octets = frame + bytes(-len(frame) % 4)
     return block(6, struct.pack("<5I", number, micros >> 32, micros & 0xFFFFFFFF, len(frame), len(frame)) + octets + options)
 
 
 @pytest.fixture(scope="module")
 def every_door(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with a transfer behind each header, on a port of its own, of as many interfaces."""
+    """Returns a file with a transfer behind each header, on a port of its own, of as many
+    interfaces.
+    """
     octets = SECTION + b"".join(interface(door.link_type) for door in DOORS.values())
     for number, door in enumerate(DOORS.values()):
         for place, packet in enumerate(doors.transfer(FIRST_PORT + number)):
@@ -98,7 +100,9 @@ def test_tshark_finds_the_same_transfers(every_door):
 
 @pytest.mark.parametrize("ip", [doors.ipv4, doors.ipv6])
 def test_each_datagram_of_fragments_counts_once(tmp_path, ip):
-    """Each segment comes in two fragments, the second one first, and behind 24 octets of the payload of IP."""
+    """Each segment comes in two fragments, the second one first, and behind 24 bytes of the payload
+    of IP.
+    """
     frames = []
     for number, packet in enumerate(doors.transfer(5001, ip)):
         payload = packet[20:] if ip is doors.ipv4 else packet[40:]
@@ -150,7 +154,10 @@ def test_each_msdu_of_an_aggregate_counts(tmp_path):
 
 
 def _zstd(octets: bytes) -> bytes:
-    """A frame of raw blocks (RFC 8878, §3.1.1): a window of 1 MiB, and the size of no content."""
+    """Returns a frame of raw blocks (RFC 8878, §3.1.1).
+
+    A window of 1 MiB, and the size of no content.
+    """
     parts = [octets[start : start + 1000] for start in range(0, len(octets), 1000)]
     blocks = (struct.pack("<I", len(part) << 3 | (number == len(parts) - 1))[:3] + part for number, part in enumerate(parts))
     return b"\x28\xb5\x2f\xfd\x00\x50" + b"".join(blocks)
@@ -173,7 +180,7 @@ def test_odd_pcap_files_are_read(tmp_path):
     path.write_bytes(pcap(doors.transfer(5001), fraction=1_000_000, snap=40))
     found = inspection.inspect(path)
     assert (found.start, _by_port(found)) == (1001, {5001: PACKETS})
-    # The link type announces an FCS of four octets; a packet without a length has that of its frame.
+    # The link type announces an FCS of four bytes; a packet without a length has that of its frame.
     frames = [doors.with_fcs(doors.ethernet(packet[:2] + bytes(2) + packet[4:])) for packet in doors.transfer(5001)]
     path.write_bytes(pcap(frames, 0x2400_0000 | ETHERNET))
     assert inspection.inspect(path).ways[0]["data_octets"] == doors.DATA_PACKETS * doors.PAYLOAD
@@ -183,7 +190,9 @@ def test_odd_pcap_files_are_read(tmp_path):
 
 
 def test_odd_pcapng_files_are_read(tmp_path):
-    """Unknown blocks and options, lengths that an option cannot have, several sections, an offset of the clock, and an interface without description."""
+    """Unknown blocks and options, lengths that an option cannot have, several sections, an offset
+    of the clock, and an interface without description.
+    """
     odd = struct.pack("<HHI", 9, 3, 0x060606) + struct.pack("<HHQ", 14, 8, 1000) + struct.pack("<HHI", 0x7FFF, 4, 1)
     packets = list(doors.transfer(5001))
     octets = b""
@@ -218,7 +227,7 @@ def _gtp_c(count: int) -> Sequence[bytes]:
             pcap([doors.dot11(bytes(40), flags=0x41)] * 20, 105),
             ["note: 20 packets of 802.11, encrypted were not decoded"],
         ),
-        # The snap length cut TCP's header of 20 octets after 10, and an Ethernet header after 10.
+        # The snap length cut TCP's header of 20 bytes after 10, and an Ethernet header after 10.
         (
             pcap([packet[:30] for packet in doors.transfer(5001)], length=140),
             [f"note: the snap length cut headers: {PACKETS} packets end within the TCP header"],
@@ -238,7 +247,7 @@ def test_a_file_without_a_connection_names_what_it_holds(tmp_path, octets, expec
 
 
 def test_cut_options_are_counted_and_the_rest_is_followed(tmp_path):
-    """Of a header with 12 octets of options, four are there."""
+    """Of a header with 12 bytes of options, four are there."""
     options = b"\x01\x01\x08\x0a" + bytes(8)
     frames = []
     for packet in doors.transfer(5001):

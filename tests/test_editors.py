@@ -1,4 +1,6 @@
-"""What editors say: of scenarios by the schema that `acklab schema --for` writes, and of the strategies of the guide by their types."""
+"""Diagnostics of editors: of scenarios by the schema that `acklab schema --for` writes, and of the
+strategies of the guide by their types.
+"""
 
 import json
 import re
@@ -17,7 +19,10 @@ TAPLO, PYRIGHT = (shutil.which(name, path=str(Path(sys.executable).parent)) for 
 
 
 def lint(file: Path) -> tuple[int, list[str]]:
-    """What taplo, which is also behind the editors, says of a file: its status, and each message with the line and what is marked there."""
+    """Returns the diagnostics of taplo, which editors use, for a file.
+
+    Its status, and each message with the line and what is marked there.
+    """
     assert TAPLO is not None
     done = subprocess.run(
         [TAPLO, "lint", "--colors", "never", file], capture_output=True, text=True, cwd=file.parent, check=False

@@ -103,7 +103,7 @@ def test_gains_name_points_and_claims(tmp_path, monkeypatch):
 
 
 class Ran:
-    """What a run tells of its goodput."""
+    """The goodput that a run reports."""
 
     provenance = SimpleNamespace(command="acklab run")
 
@@ -126,7 +126,9 @@ def test_a_gain_is_a_geometric_mean_of_ratios_run_by_run():
 
 
 class Emulated(Ran):
-    """A run in which the hypervisor took too much of processors that were awake, unless they halted."""
+    """A run in which the hypervisor took too much of processors that were awake, unless they
+    halted.
+    """
 
     def __init__(self, processors):
         super().__init__(20.0, "yes" if processors == "halt" else "no")
@@ -137,7 +139,8 @@ class Emulated(Ran):
 @pytest.mark.parametrize(
     ("chosen", "used"),
     [
-        # From the first run on that has shown that this machine does not bear it, also of other points.
+        # From the first run on that has shown that this machine does not bear it, also of other
+        # points.
         ("auto", ["auto", "halt", "halt"]),
         ("awake", ["awake"] * 6),
         ("halt", ["halt", "halt"]),

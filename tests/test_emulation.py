@@ -1,7 +1,7 @@
 """Scenarios in real time, with the kernel's TCP and real programs.
 
-These tests need root and `/dev/net/tun`, and are skipped without. Other processes may delay packets at any time, so the tests look at what
-happens and not at how late it is.
+These tests need root and `/dev/net/tun`, and are skipped without. Other processes may delay packets
+at any time, so the tests look at what happens and not at how late it is.
 """
 
 import contextlib
@@ -75,14 +75,14 @@ def test_a_flow_of_the_kernel_fills_the_link(tmp_path, congestion):
     text = PATH.format(duration="3s") + FLOW.format(congestion=congestion) + '[measure]\nfrom = "1s"\n'
     done = document(emulate(tmp_path, text, "--json"))
     (flow,) = done["flows"]
-    # 1448 octets of payload in 1500. A busy machine loses some of it.
+    # 1448 bytes of payload in 1500. A busy machine loses some of it.
     assert 0.8 * 16 * 1448 / 1500 < flow["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
     assert flow["cca"] == {"reno": "newreno"}.get(congestion, congestion)
     # Two segments for an ACK; more ACKs where data come out of order.
     assert 1.5 < flow["mean_data_per_ack_l4"] < 2.1
     assert flow["mean_rtt_l4"] > 15
     assert flow["mean_cwnd_l4"] > 10
-    assert flow["total_tail_loss_probes_l4"] is None, "the kernel does not tell"
+    assert flow["total_tail_loss_probes_l4"] is None, "not reported by the kernel"
     forward = next(link for link in done["links"] if link["link"] == "btl_forward")
     assert forward["mean_sending_rate_l1"] < 16.01
     assert {row["parameter"] for row in done["kernel"]} > {"release", "net.ipv4.tcp_sack"}
@@ -153,7 +153,10 @@ def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
     ],
 )
 def test_the_kernel_takes_acks_that_a_spacer_made_or_spread(tmp_path, reverse, spacer):
-    """Made ACKs have checksums and numbers that the kernel accepts; spread ones arrive one by one."""
+    """Made ACKs have checksums and numbers that the kernel accepts.
+
+    Spread ones arrive one by one.
+    """
     text = PATH.format(duration="4s") + FLOW.format(congestion="reno") + '[measure]\nfrom = "1s"\n'
     before, behind = 'reverse = { delay = "7.5ms" }', f'reverse = {{ delay = "7.5ms", {reverse}, spacer = {spacer} }}'
     assert before in text
@@ -171,7 +174,9 @@ def test_the_kernel_takes_acks_that_a_spacer_made_or_spread(tmp_path, reverse, s
 
 @pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
 def test_no_processor_halts_while_it_lasts(tmp_path):
-    """The largest wake-up latency that the kernel may leave to idle processors is zero, and a command inherits no request for it."""
+    """The largest wake-up latency that the kernel may leave to idle processors is zero, and a
+    command inherits no request for it.
+    """
     look = "od -An -td4 -N4 /dev/cpu_dma_latency; ls -l /proc/self/fd"
     done = emulate(tmp_path, ALONE.format(duration="9s"), "--at", "client", "--", "sh", "-c", look)
     assert done.stdout.splitlines()[0].strip() == "0", done.stderr
@@ -185,7 +190,7 @@ def test_no_processor_halts_while_it_lasts(tmp_path):
 
 
 STOLEN = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu{processor} 0 0 0 0 0 0 0 {ticks:06} 0 0\n"
-"""What `/proc/stat` tells of a processor, as long whatever was taken of it."""
+"""The values of `/proc/stat` for a processor, with any steal time."""
 
 
 @pytest.mark.timed
@@ -270,12 +275,12 @@ def at_client(folder, *words, path=ALONE):
 def test_ipv6_fragments_and_icmp_work_as_on_a_wire(tmp_path):
     done = at_client(tmp_path, "ping", "-6", "-c", "2", "-i", "0.2", "{server.ipv6}")
     assert " 0% packet loss" in done.stdout, done.stderr
-    # 4000 octets are three fragments of 1500 each way.
+    # 4000 bytes are three fragments of 1500 each way.
     for words in (["{server}"], ["-6", "{server.ipv6}"]):
         done = at_client(tmp_path, "ping", "-c", "2", "-i", "0.2", "-s", "4000", *words)
         assert " 0% packet loss" in done.stdout, done.stderr
         assert "4008 bytes from" in done.stdout
-    # 1472 octets of payload fill the MTU of 1500, and one more may not be sent in one piece.
+    # 1472 bytes of payload fill the MTU of 1500, and one more may not be sent in one piece.
     done = at_client(tmp_path, "ping", "-c", "1", "-M", "do", "-s", "1473", "{server}")
     assert done.returncode != 0
     assert "message too long, mtu=1500" in done.stdout + done.stderr
@@ -286,7 +291,9 @@ ADDRESSES = pytest.mark.parametrize("address", ["{server}", "{server.ipv6}"])
 
 @ADDRESSES
 def test_a_closed_port_is_said_by_icmp(tmp_path, address):
-    """The host sends "port unreachable" (RFC 792, RFC 4443, §3.1), which its peer's kernel reports to the socket."""
+    """The host sends "port unreachable" (RFC 792, RFC 4443, §3.1), which its peer's kernel reports
+    to the socket.
+    """
     talk = "import socket, sys; at = socket.getaddrinfo(sys.argv[1], 9, type=socket.SOCK_DGRAM)[0]; s = socket.socket(*at[:2]); "
     talk += "s.connect(at[4]); s.send(b'x'); s.settimeout(5); s.recv(9)"
     done = at_client(tmp_path, sys.executable, "-c", talk, address)
@@ -354,7 +361,8 @@ def test_programs_that_die_or_hang_do_not_hold_up_the_run(tmp_path):
 
 @pytest.mark.alone
 def test_a_flood_is_carried_or_said_to_be_lost(tmp_path):
-    # As fast as one processor can, into a link of 16 Mbps: the queue of the link drops what is too much.
+    # As fast as one processor can, into a link of 16 Mbps: the queue of the link drops what is too
+    # much.
     send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM)\nwhile True: s.sendto(bytes(1400), ('{server}', 9))"
     (tmp_path / "flood.py").write_text("import sys\n" + send.replace("'{server}'", "sys.argv[1]"))
     flood = f'[[application]]\nname = "flood"\nnode = "client"\ncommand = "exec {sys.executable} flood.py {{server}}"\n'
@@ -363,7 +371,7 @@ def test_a_flood_is_carried_or_said_to_be_lost(tmp_path):
     assert forward["mean_sending_rate_l1"] > 15, "the link is busy all the time"
     assert forward["total_qdisc_drops_l2"] > 1000
     (timing,) = done["timing"]
-    assert (timing["overruns"] > 0) <= (timing["trusted"] == "no"), "packets that were lost in front of the network are said"
+    assert (timing["overruns"] > 0) <= (timing["trusted"] == "no"), "packets that were lost in front of the network are reported"
     assert done["applications"][0]["signal"] == signal.SIGTERM
 
 
@@ -416,7 +424,7 @@ def test_a_missing_permission_is_named_with_what_grants_it(open_folder):
 
 
 def running(mark):
-    """Whether a process has these octets in its command line."""
+    """Whether a process has these bytes in its command line."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             line = path.read_bytes()
@@ -426,7 +434,7 @@ def running(mark):
 
 
 def named():
-    """The namespaces that have names, but for those of `between`, which other tests make meanwhile."""
+    """The named namespaces, except those of `between`, which other tests create meanwhile."""
     return {path for path in Path("/run/netns").glob("*") if not path.name.startswith(("east", "middle", "west"))}
 
 
@@ -467,14 +475,14 @@ def test_connections_of_programs_are_flows(tmp_path):
     data = max(flows, key=lambda flow: flow["total_delivered_bytes_l7"])
     assert re.fullmatch(r"client:\d+-server:5201", data["flow"])
     assert (data["src"], data["dst"], data["transport_protocol"], data["traffic_model"]) == ("client", "server", "tcp", "program")
-    # 1448 octets of payload in 1500, while iperf3 sends. A busy machine loses some of it.
+    # 1448 bytes of payload in 1500, while iperf3 sends. A busy machine loses some of it.
     assert 0.6 * 16 * 1448 / 1500 < data["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
     assert data["mean_srtt_l4"] > 15
     assert 1.2 < data["mean_data_per_ack_l4"] < 2.2
     assert data["limited_by"] in ("rate", "losses", "window")
-    assert data["total_rtos_l4"] is None, "octets on the wire do not tell"
+    assert data["total_rtos_l4"] is None, "unknown from bytes on the wire"
     assert data["mean_cwnd_l4"] is None
-    # The connection that controls the test carries some hundred octets each way.
+    # The connection that controls the test carries some hundred bytes each way.
     control = [flow for flow in flows if flow is not data]
     assert {(flow["src"], flow["dst"]) for flow in control} == {("client", "server"), ("server", "client")}
     assert all(0 < flow["total_delivered_bytes_l7"] < 20_000 for flow in control)
@@ -537,7 +545,8 @@ def test_what_was_measured_is_kept_when_a_run_is_stopped(tmp_path, ending):
     at = result.table("timing")["stopped_time"][0]
     assert 1.5 < at < 40
     (flow,) = result.flows.to_dicts()
-    # 1448 octets of payload in 1500, for the time that it ran: means are of that time, not of the duration.
+    # 1448 bytes of payload in 1500, for the time that it ran: means are of that time, not of the
+    # duration.
     assert 0.5 * 16 * 1448 / 1500 < flow["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
     assert (tmp_path / "kept" / "a.pcapng").stat().st_size > 100_000
     assert (tmp_path / "kept" / "mark.out").exists()
@@ -568,7 +577,10 @@ SENDER = "import socket, sys, time\ns = socket.socket(type=socket.SOCK_DGRAM)\nw
 
 @pytest.mark.alone
 def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
-    """It computes, and so do four processes for each processor: packets are in time, and what it sends is not what it would send."""
+    """It computes, and so do four processes for each processor.
+
+    Packets are in time, and what it sends is not what it would send.
+    """
     (tmp_path / "send.py").write_text(SENDER)
     program = f'[[application]]\nname = "source"\nnode = "client"\ncommand = "exec {sys.executable} send.py {{server}}"\n'
     with load(4 * (os.cpu_count() or 1)):
@@ -611,7 +623,10 @@ def held():
 
 
 def test_nothing_is_held_after_a_kill(tmp_path):
-    """No namespace, and so no device within, and no request to keep processors awake: the kernel keeps them for nobody."""
+    """No namespace, and so no device within, and no request to keep processors awake.
+
+    The kernel keeps them for no process.
+    """
     devices = set(os.listdir("/sys/class/net"))
     before = set().union(*held().values())
     process = started(tmp_path, PATH.format(duration="60s") + FLOW.format(congestion="cubic"), "--out", "kept")

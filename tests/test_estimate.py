@@ -1,4 +1,4 @@
-"""A dry run says what points will cost, and keeps nothing."""
+"""A dry run estimates the cost of points, and stores nothing."""
 
 import json
 import time
@@ -94,7 +94,8 @@ def test_an_estimate_is_about_what_a_sweep_takes(tmp_path):
     start = time.process_time()
     acklab.sweep(EXPERIMENT, grid=grid, seeds=60, set=SHORT, out=tmp_path / "swept", jobs=1, quiet=True)
     took = time.process_time() - start
-    # Planning and the tables of the sweep are not in the estimate, and caches are warmer in the sweep.
+    # Planning and the tables of the sweep are not in the estimate, and caches are warmer in the
+    # sweep.
     assert 0.4 * took < found.seconds.mean < 2.5 * took
 
 

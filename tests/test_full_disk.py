@@ -1,4 +1,6 @@
-"""A disk that fills while something is written to it: the message says so, and nothing is half replaced.
+"""A disk that fills while something is written to it.
+
+The message states the reason, and nothing is half replaced.
 
 The disk is a small tmpfs in a mount namespace of its own, which takes root.
 """
@@ -40,7 +42,10 @@ TELLING = "find disk -type f | sort | xargs -r sha256sum"
 
 
 def on_a_small_disk(folder, size, *steps):
-    """Runs commands of a shell with `disk` on a tmpfs. Returns what each printed, with its standard error and status."""
+    """Runs commands of a shell with `disk` on a tmpfs.
+
+    Returns what each printed, with its standard error and status.
+    """
     folder.joinpath("disk").mkdir()
     script = [f"mount -t tmpfs -o size={size} none disk || exit 9"]
     script += [f"{{ {step}; }} >{number}.out 2>{number}.err; echo $? >{number}.rc" for number, step in enumerate(steps)]

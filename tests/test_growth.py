@@ -1,4 +1,7 @@
-"""What larger runs cost: the page tells what was measured, and nothing grows faster than its work."""
+"""What larger runs cost.
+
+The page has the measured numbers, and nothing grows faster than its work.
+"""
 
 import json
 import time
@@ -37,7 +40,11 @@ def test_an_exponent_is_that_of_the_time_over_the_work():
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_collision_of_many_stations_costs_their_square():
-    """All stations want to send at once. In a collision of n PPDUs each interferes with all others; to find them in one list of all took n³."""
+    """All stations have data to send at once.
+
+    In a collision of n PPDUs each interferes with all others; to find them in one list of all took
+    n³.
+    """
 
     def seconds(stations):
         scenario = growth.WAYS["stations"][1](stations) | {"seed": 1, "duration": "1s"}
@@ -46,5 +53,6 @@ def test_a_collision_of_many_stations_costs_their_square():
         return time.process_time() - start, int(result.stations["total_collisions_l1"].sum())
 
     few, many = seconds(300), seconds(1200)
-    # For each PPDU that collides; four times as many of them meet in a collision, each of which meets four times as many others.
+    # For each PPDU that collides; four times as many of them meet in a collision, each of which
+    # meets four times as many others.
     assert many[0] / many[1] < 5 * few[0] / few[1]

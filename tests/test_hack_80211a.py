@@ -14,7 +14,8 @@ from conftest import BUILT, study_code
 STUDY = study_code("hack_80211a")
 transfer, runs = STUDY.transfer, STUDY.runs
 
-# The paper's stock TCP: 9060 ACKs of 52 octets; an eighth of them sent twice, backoffs of 8.2 slots on average.
+# The paper's stock TCP: 9060 ACKs of 52 bytes; an eighth of them sent twice, backoffs of 8.2 slots
+# on average.
 STOCK = transfer.Cost(9060, 471_120, 0, 0, 0, frames=10_147, answered=9060, backoff=8.2, late=37.0)
 
 
@@ -47,10 +48,11 @@ def test_a_share_of_the_study(tmp_path):
     stock, hack = (transfer.costs(bench, done[name])[0] for name in runs.SCHEMES)
     assert stock.acks == hack.frames + hack.compressed
     assert hack.acks < 20
-    # Two octets without timestamps; each of the two takes one octet if it has advanced, and three if it has not (docs/models/rohc.md).
+    # Two bytes without timestamps; each of the two takes one byte if it has advanced, and three if
+    # it has not (docs/models/rohc.md).
     assert hack.compressed_mean == pytest.approx(4.55, abs=0.03)
     assert hack.carried_mean == pytest.approx(hack.compressed_mean + 2, abs=0.01)
-    # Table 2: an ACK of 52 octets for every second of 26214400/1448 segments.
+    # Table 2: an ACK of 52 bytes for every second of 26214400/1448 segments.
     assert stock.acks == 9053
     assert stock.octets == pytest.approx(52 * 9053, abs=52)
     assert hack.access_time < stock.access_time / 100
@@ -97,10 +99,12 @@ def test_who_senses_late_is_told_by_node(tmp_path, monkeypatch):
     table = STUDY.sensing._by_whom(Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True))
     again = {row[0]: [float(cell.split(" ± ")[0]) for cell in row[1:4]] for row in table.rows[:-1]}
     assert len(again) == 6
-    # A sender or clients that sense a slot late each add collisions of stock TCP; TCP/HACK has one contender.
+    # A sender or clients that sense a slot late each add collisions of stock TCP; TCP/HACK has one
+    # contender.
     alone = again["in time"]
     for one in ("the sender alone, 9 µs", "the clients alone, 9 µs"):
         assert alone[0] + 2 < again[one][0] < again["all nodes, 9 µs"][0]
     assert all(abs(own[2] - alone[2]) < 0.5 for own in again.values())
-    # A link-layer ACK begins before a bystander's DIFS is over, even if that is counted from where duration fields say the ACK ends.
+    # A link-layer ACK begins before a bystander's DIFS is over, even if that is counted from where
+    # the ACK ends by the duration fields.
     assert again["none; late link-layer ACKs not in duration fields"] == pytest.approx(alone, abs=0.5)

@@ -1,4 +1,6 @@
-"""Hostile inputs: each is refused with one message that names the place, what was found and what was expected, and nothing kept is lost."""
+"""Hostile inputs: each is refused with one message that names the place, what was found and what
+was expected, and nothing kept is lost.
+"""
 
 import math
 import os
@@ -46,7 +48,10 @@ def sets(*pairs):
 
 
 def traces(cases):
-    """Trace files that no run can use. A check reads them too, and so does a sweep before its first point."""
+    """Trace files that no run can use.
+
+    A check reads them too, and so does a sweep before its first point.
+    """
     for name, words in cases.items():
         change = f"link.btl.forward={{trace = {{file = '{name}'}}}}"
         for verb in (["check"], ["run"], ["sweep", "--out", "out"]):

@@ -252,7 +252,10 @@ def connect_again_and_again(host, port):
 @built
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_what_is_unfinished_has_the_time_to_drain(tmp_path, monkeypatch, number):
-    """The first signal takes no new connection and lets the others go on; the second resets them."""
+    """The first signal takes no new connection and lets the others go on.
+
+    The second resets them.
+    """
     with socket.create_server((HOST, 0)) as target:
         to = f"{HOST}:{target.getsockname()[1]}"
         with process("proxy", "listen", "--port", 0, "--bind", HOST, "--state", tmp_path / "far", "--to", to) as far:
@@ -306,7 +309,10 @@ def test_nonsense_is_refused_by_proxies(words, message):
 
 @built
 def test_the_log_of_a_measurement_is_advised(served, tmp_path):
-    """From a live pair to advice: the larger log is that of the connection which carried the data."""
+    """From a live pair to advice.
+
+    The larger log is that of the connection which carried the data.
+    """
     done = perf(
         served, "--fingerprint", served["fingerprint"], "--with", "tack", "-b", "20M", "--time", "3", "--qlog", tmp_path / "logs"
     )

@@ -1,7 +1,10 @@
-"""A path between two interfaces: a host in the east, a host in the west, and this program in the middle, each in a network namespace.
+"""A path between two interfaces.
 
-These tests need root, `/dev/net/tun` and Linux 6.6, and are skipped without. Other processes may delay packets at any time, so the tests look at
-what happens and not at how late it is. A test is run again if the machine stopped the path for longer than its grace.
+A host in the east, a host in the west, and this program in the middle, each in a network namespace.
+
+These tests need root, `/dev/net/tun` and Linux 6.6, and are skipped without. Other processes may
+delay packets at any time, so the tests look at what happens and not at how late it is. A test is
+run again if the machine stopped the path for longer than its grace.
 """
 
 import os
@@ -33,7 +36,9 @@ pytestmark = [
 
 
 def needs_iperf3(test):
-    """It has a real-time priority here (`between.PRIORITY`), and two of them would keep each other from the processors."""
+    """It has a real-time priority here (`between.PRIORITY`), and two of them would keep each other
+    from the processors.
+    """
     return pytest.mark.alone(pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")(test))
 
 
@@ -44,7 +49,7 @@ def _hosts():
 
 
 def ping(address, count=5, interval=0.05):
-    """The round trips that a ping from the east tells, in milliseconds."""
+    """The RTTs that a ping from the east reports, in milliseconds."""
     done = subprocess.run(
         within(EAST, "ping", "-c", count, "-i", interval, "-W", "2", address), capture_output=True, text=True, check=False
     )
@@ -96,7 +101,8 @@ def test_it_sleeps_when_nothing_passes(hosts):
         time.sleep(1)
         before = path.processor_time()
         time.sleep(2)
-        # It looks for signs of life each 20 ms; a driver that never sleeps takes all of the two seconds.
+        # It looks for signs of life each 20 ms; a driver that never sleeps takes all of the two
+        # seconds.
         assert path.processor_time() - before < 0.5
 
 
@@ -113,7 +119,9 @@ def test_a_bridge_that_is_there_is_used_and_left_alone(hosts):
 
 @needs_iperf3
 def test_traffic_goes_on_when_it_is_killed(hosts):
-    """The process dies in the middle of a flow, which goes on by the bridge, and the kernel keeps nothing of the process."""
+    """The process dies in the middle of a flow, which goes on by the bridge, and the kernel keeps
+    nothing of the process.
+    """
     bridge()
     before = links()
     with standing("east", "west", "--rate", "20Mbps") as path, iperf3(6) as report:
@@ -139,7 +147,9 @@ def test_a_bridge_of_its_own_stays_when_it_is_killed_and_is_taken_over(hosts):
 
 @pytest.mark.timed
 def test_traffic_goes_on_while_it_stands_still(hosts):
-    """A process that does nothing for two seconds, as one that hangs or starves, loses what it held and nothing else."""
+    """A process that does nothing for two seconds, as one that hangs or starves, loses what it held
+    and nothing else.
+    """
     bridge()
     with standing("east", "west", "--delay", "40ms", may_stall=True) as path:
         assert min(ping("10.9.0.2")) >= 80
@@ -165,7 +175,7 @@ def test_an_ack_filter_removes_acks_of_flows_whose_start_it_has_not_seen(hosts, 
             time.sleep(1)
     assert report["end"]["sum_received"]["bytes"] > 0
     back = rows(path.result, "links")["line_reverse"]
-    # An ACK takes 52 octets, 3.3 ms at this rate; data at 40 Mbps are answered more often.
+    # An ACK takes 52 bytes, 3.3 ms at this rate; data at 40 Mbps are answered more often.
     assert back["total_filtered_acks_l2"] > 100, back
 
 
@@ -184,7 +194,7 @@ def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
 
 @needs_iperf3
 def test_acks_that_a_filter_removed_are_put_back(hosts):
-    """The hosts' TCP takes the ACKs that were made, so that their checksums and numbers are right."""
+    """The hosts' TCP accepts the created ACKs, so their checksums and numbers are right."""
     bridge()
     words = ("--rate", "50Mbps/64kbps", "--delay", "2ms", "--queue", "100packets", "--ack-filter", "none/news")
     with (
@@ -200,7 +210,9 @@ def test_acks_that_a_filter_removed_are_put_back(hosts):
 
 @needs_iperf3
 def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
-    """A line for each second, a page, captures before and after the filter, and tables that are kept."""
+    """A line for each second, a page, captures before and after the filter, and tables that are
+    kept.
+    """
     bridge()
     ip("-n", MIDDLE, "link", "set", "lo", "up")
     folder = tmp_path / "out"
@@ -244,7 +256,10 @@ def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
 
 @pytest.mark.timed
 def test_frames_that_are_not_ip_and_tags_pass(hosts):
-    """Tags of VLANs are kept, also around IP that takes the path; double tags and unknown protocols pass."""
+    """Tags of VLANs are kept, also around IP that takes the path.
+
+    Double tags and unknown protocols pass.
+    """
     # Else the bridge itself drops malformed packets.
     subprocess.run(within(MIDDLE, "sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=0"), check=False)
     with standing("east", "west", "--delay", "1ms") as path:
@@ -255,7 +270,7 @@ def test_frames_that_are_not_ip_and_tags_pass(hosts):
             "VLAN": addresses + struct.pack(">HHH", 0x8100, 3 << 13 | 5, 0x0800) + datagram,
             "double tag": addresses + struct.pack(">HHHHH", 0x88A8, 7, 0x8100, 5, 0x0800) + datagram,
             "tunnel": addresses + struct.pack(">H", 0x0800) + ipv4_datagram(protocol=47),
-            "more octets told than there are": addresses + struct.pack(">H", 0x0800) + datagram[:2] + b"\x07\xd0" + datagram[4:],
+            "a length beyond the packet": addresses + struct.pack(">H", 0x0800) + datagram[:2] + b"\x07\xd0" + datagram[4:],
         }
         arrived = exchange(list(frames.values()))
         for name, frame in frames.items():
@@ -284,7 +299,9 @@ raw = lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 
 
 def exchange(frames):
-    """Sends frames in the east, and returns those that arrive in the west, with the tags that the kernel keeps apart."""
+    """Sends frames in the east, and returns those that arrive in the west, with the tags that the
+    kernel keeps apart.
+    """
     receive = EXCHANGE + (
         "receiver = raw(); receiver.bind(('lan', 3)); receiver.setsockopt(263, 8, 1); receiver.settimeout(1.5)\n"
         "print('ready', flush=True)\n"
@@ -315,7 +332,10 @@ def exchange(frames):
 @needs_iperf3
 @pytest.mark.parametrize("at", ["start", "stop"])
 def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
-    """UDP at 20 Mbps: iperf3 counts datagrams that overtake others. Those that wait in the path when it goes leave first."""
+    """UDP at 20 Mbps: iperf3 counts datagrams that overtake others.
+
+    Those that wait in the path when it goes leave first.
+    """
     bridge()
     with iperf3(2, "-u", "-b", "20M", "--length", "1000") as report:
         time.sleep(0.5)

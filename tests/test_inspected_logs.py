@@ -1,4 +1,7 @@
-"""`acklab inspect` of logs in qlog: what is selected, named and refused. The forms of logs are tested in crates/inspect/tests/qlog.rs."""
+"""`acklab inspect` of logs in qlog: what is selected, named and refused.
+
+The forms of logs are tested in crates/inspect/tests/qlog.rs.
+"""
 
 import gzip
 import json

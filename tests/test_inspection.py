@@ -1,4 +1,6 @@
-"""`acklab inspect`: what captures of known paths tell, files that are no captures, and what is shown."""
+"""`acklab inspect`: analyses of captures of known paths, files that are no captures, and what is
+shown.
+"""
 
 import json
 import struct
@@ -33,7 +35,10 @@ PATH = {
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory):
-    """The folder with captures of both ends, and the flow's row. In 24 s CUBIC reduces its window often enough to be named."""
+    """The folder with captures of both ends, and the flow's row.
+
+    In 24 s CUBIC reduces its window often enough to be named.
+    """
     folder = tmp_path_factory.mktemp("captures")
     return folder, acklab.run(PATH | {"duration": "24s"}, captures=folder).flows.row(0, named=True)
 
@@ -45,7 +50,7 @@ def test_either_end_tells_the_path(captured, end, position):
     assert way["rate"] is not None and way["acks"] is not None  # noqa: PT018 - for the type checker
     assert way["position"] == position
     assert way["rate"]["value"] == pytest.approx(8, rel=0.01)
-    # 30 ms of propagation, and SYN and SYN-ACK of 60 octets at 8 Mbps.
+    # 30 ms of propagation, and SYN and SYN-ACK of 60 bytes at 8 Mbps.
     assert way["round_trip"]["base"] == pytest.approx(30.12, rel=0.01)
     assert way["goodput"] == pytest.approx(flow["mean_throughput_l4"], rel=0.02)
     assert way["acks"]["thinning"] == ("none" if end == "src" else "not-visible")
@@ -75,7 +80,7 @@ def test_a_log_of_either_end_tells_the_path(tmp_path, transport, version):
         assert way["rate"]["value"] == pytest.approx(8, rel=0.01)
         assert way["goodput"] == pytest.approx(told["mean_throughput_l4"], rel=0.03)
         assert way["acks"]["count"] == pytest.approx(told["total_acks_sent_l4"], rel=0.03)
-    # A handshake, then packets of 1500 octets: 30 ms of propagation and their time on the link.
+    # A handshake, then packets of 1500 bytes: 30 ms of propagation and their time on the link.
     assert sent["round_trip"]["base"] == pytest.approx(told["min_rtt_l4"], rel=0.02)
     assert sent["losses"]["share"] == pytest.approx(told["total_drops_l2"] / told["total_data_packets_l4"], abs=0.01)
 
@@ -108,7 +113,8 @@ def test_handshake_and_spin_bit_tell_round_trips_of_quic(tmp_path, transport):
         round_trip = way["round_trip"]
         assert way["position"] == position
         assert round_trip["by_spin_bit"] == spins
-        # 30 ms of propagation, and at 8 Mbps a datagram of 1200 octets, which an ACK answers, or in a handshake a padded one of 1200 to 1472.
+        # 30 ms of propagation, and at 8 Mbps a datagram of 1200 bytes, which an ACK answers, or in
+        # a handshake a padded one of 1200 to 1472.
         assert round_trip["base"] is not None and 31.2 < round_trip["base"] < 32.8  # noqa: PT018 - for the type checker
         if spins:
             assert round_trip["mean"] == pytest.approx(told["mean_rtt_l4"], rel=0.1)
@@ -117,7 +123,9 @@ def test_handshake_and_spin_bit_tell_round_trips_of_quic(tmp_path, transport):
 
 
 def test_flights_tell_the_rate_although_a_gate_releases_their_acks_together(tmp_path):
-    """The queue holds less than the window of a round trip, which the gate makes three times as long, so that the bottleneck is idle for most of the time."""
+    """The queue holds less than the window of a round trip, which the gate makes three times as
+    long, so that the bottleneck is idle for most of the time.
+    """
     link: dict[str, Any] = PATH["link"][0]  # type: ignore[index]
     reverse = link["reverse"] | {"gate": {"interval": "100ms", "quota": 100}}
     forward = link["forward"] | {"queue": {"discipline": "fifo", "limit": "20packets"}}
@@ -133,7 +141,10 @@ def test_flights_tell_the_rate_although_a_gate_releases_their_acks_together(tmp_
 
 
 def test_aggregates_have_the_period_of_their_ppdus(tmp_path):
-    """A single station, so that its A-MPDUs follow each other: at most 5484 µs, or 64 MPDUs, and the exchange around them."""
+    """A single station, so that its A-MPDUs follow each other.
+
+    At most 5484 µs, or 64 MPDUs, and the exchange around them.
+    """
     scenario = {
         "duration": "4s",
         "seed": 1,

@@ -1,4 +1,6 @@
-"""A person's path: a wheel in an environment of its own, and the commands of the guide from a capture to advice."""
+"""A person's path: a wheel in an environment of its own, and the commands of the guide from a
+capture to advice.
+"""
 
 import os
 import re
@@ -27,9 +29,13 @@ GUIDE = (ROOT / "docs/guide/advice.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """The programs of an environment into which a wheel was installed, without an index. What acklab depends on is that of the environment of the tests."""
+    """The programs of an environment into which a wheel was installed, without an index.
+
+    What acklab depends on is that of the environment of the tests.
+    """
     folder = tmp_path_factory.mktemp("installed")
-    # The core that stands in the environment of the tests was built with this profile, so that hardly anything is compiled.
+    # The core that stands in the environment of the tests was built with this profile, so that
+    # hardly anything is compiled.
     profile = "dev" if (ROOT / ".venv/.core-dev").exists() else "quick"
     make = ["make", "wheel", f"PROFILE={profile}", f"OUT={folder}"]
     built = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -70,7 +76,8 @@ def test_the_guide_leads_from_pip_install_to_advice(environment, tmp_path):
     advice = run(environment, f"{steps[4]} --use bulk --time 5", tmp_path)
     assert "rate of the bottleneck" in told[0]
     assert "link.path.forward.rate" in (tmp_path / "link.toml").read_text(encoding="utf-8")
-    # The return channel is too narrow for the ACKs of the download, so that something better than today's way must be found.
+    # The return channel is too narrow for the ACKs of the download, so that something better than
+    # today's way must be found.
     assert "Bulk download" in advice
     assert "leave it as it is" not in advice
     study = run(environment, "python -c 'from acklab.studies import find; print(find(\"parity\").folder)'", tmp_path)

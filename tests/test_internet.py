@@ -1,4 +1,7 @@
-"""A node of an emulation that leads to other networks: a server in a namespace of its own stands for the Internet."""
+"""A node of an emulation that leads to other networks.
+
+A server in a namespace of its own stands for the Internet.
+"""
 
 import contextlib
 import os
@@ -17,7 +20,7 @@ pytestmark = [
     pytest.mark.timed,
 ]
 
-# 40 ms there and back, so that what passes the path is told from what does not.
+# 40 ms there and back, which distinguishes packets that pass the path.
 PATH = """
 flow = []
 duration = "20s"
@@ -47,7 +50,7 @@ def ip(*words):
 
 @pytest.fixture
 def machine():
-    """The name of a namespace that stands for this machine, with a server in another one behind it."""
+    """The name of a namespace that represents this machine, with a server in another behind it."""
     inner, outer = f"acklab-machine-{os.getpid()}", f"acklab-outside-{os.getpid()}"
     with contextlib.ExitStack() as stack:
         for name in (inner, outer):

@@ -1,4 +1,6 @@
-"""A process that is killed at any step leaves results that are whole, or a message that says how to go on."""
+"""A process that is killed at any step leaves results that are whole, or a message that shows how
+to go on.
+"""
 
 import subprocess
 import sys

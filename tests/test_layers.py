@@ -7,7 +7,7 @@ MANIFEST = '[package]\nname = "acklab-wire"\n'
 
 
 def package(name, *dependencies, kind=None):
-    """A package as `cargo metadata` tells it."""
+    """A package as in `cargo metadata`."""
     return {"name": name, "dependencies": [{"name": wanted, "kind": kind} for wanted in dependencies]}
 
 

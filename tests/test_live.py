@@ -56,7 +56,7 @@ def get(address):
 
 def test_the_page_is_escaped_and_its_stream_has_every_sample_and_ends():
     with served("<a&b>.toml") as (address, show):
-        assert address.startswith("http://127.0.0.1:"), "nobody else can reach it"
+        assert address.startswith("http://127.0.0.1:"), "no other machine can reach it"
         assert "&lt;a&amp;b&gt;.toml" in get(address)
         assert "EventSource" in get(f"{address}live.js")
         with pytest.raises(urllib.error.HTTPError, match="404"):

@@ -1,4 +1,7 @@
-"""The page of a run and hostile clients: none keeps the run from ending, and no other site reads the page."""
+"""The page of a run and hostile clients.
+
+None keeps the run from ending, and no other site reads the page.
+"""
 
 import contextlib
 import socket
@@ -12,7 +15,9 @@ from acklab.live import clients, samples
 from acklab.live.server import is_loopback, served
 
 END = 1.5
-"""Seconds in which a server ends: it gives its clients half a second, and the rest is for a machine under load."""
+"""Seconds in which a server ends: it gives its clients half a second, and the rest is for a machine
+under load.
+"""
 
 
 def port_of(address):
@@ -24,7 +29,7 @@ def connected(address):
 
 
 def response(address, request):
-    """What the server sends for the octets of a request, until it closes."""
+    """What the server sends for the bytes of a request, until it closes."""
     with connected(address) as client:
         client.sendall(request)
         return b"".join(iter(lambda: client.recv(1 << 16), b""))
@@ -59,7 +64,7 @@ def test_no_client_keeps_the_run_from_ending(octets):
 
 
 def test_a_request_has_a_time_limit_in_all(monkeypatch):
-    # One octet each 0.1 s is never idle for long, and takes forever.
+    # One byte each 0.1 s is never idle for long, and takes forever.
     monkeypatch.setattr(clients, "REQUEST_SECONDS", 0.5)
     with served("path.toml") as (address, _), connected(address) as client:
         began = time.monotonic()
@@ -120,7 +125,8 @@ def test_more_clients_than_the_limit_are_refused_until_others_leave(monkeypatch)
         (403, ["Host: localhost:{port}", "Origin: http://evil.example"]),
         (403, ["Host: localhost:{port}", "Origin: null"]),
         (403, ["Host: localhost:{port}", "Origin: https://localhost:{port}"]),
-        (403, ["Host: localhost:{port}", "Origin: http://localhost:1"]),  # another program of this machine
+        # another program of this machine
+        (403, ["Host: localhost:{port}", "Origin: http://localhost:1"]),
     ],
 )
 @pytest.mark.parametrize("path", ["/", "/samples", "/live.js"])
@@ -156,7 +162,8 @@ def test_nonsense_is_answered_without_a_word_on_standard_error(octets, capfd):
     with served("path.toml") as (address, _):
         assert b"200 OK" not in response(address, octets)
         with connected(address) as client:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # closes with a reset
+            # closes with a reset
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
             client.sendall(b"GET /plotly.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
         time.sleep(0.3)
     assert capfd.readouterr().err == ""

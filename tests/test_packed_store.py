@@ -1,4 +1,6 @@
-"""A store keeps each point once, in few files, whoever writes to it, and never yields what was damaged."""
+"""A store keeps each point once, in few files, for any writers, and never yields what was
+damaged.
+"""
 
 import json
 import os
@@ -26,7 +28,7 @@ GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval":
 
 
 def pack(numbers, tables=("flows",)):
-    """Points by number: each has two rows a table, which tell the number."""
+    """Points by number: each has two rows a table, which contain the number."""
     points = [Kept(f"{number:032x}", number, "r", "v", f"acklab run {number}", ",".join(tables), "{}") for number in numbers]
     index = pa.array([place for place in range(len(points)) for _ in range(2)], pa.uint32())
     values = pa.array([number + half / 2 for number in numbers for half in range(2)])
@@ -130,7 +132,10 @@ def test_a_damaged_pack_is_named_and_forgotten(tmp_path):
 
 
 def test_no_bit_that_flips_changes_a_table_unnoticed(fake, scenario, tmp_path):
-    """50 bits of the points: each is either without effect or seen, and the points are run again."""
+    """50 bits of the points.
+
+    Each is either without effect or seen, and the points are run again.
+    """
     out = tmp_path / "out"
     acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
     whole = contents(out)
@@ -240,7 +245,7 @@ def test_equal_failures_are_one_message_with_a_count(fake, scenario, tmp_path):
 
 
 def test_a_folder_of_an_earlier_version_opens(fake, scenario, tmp_path):
-    """Its summary lists the points, the values of its grid are text, and its tables have no stamps."""
+    """Its summary lists the points, its grid has values of text, and its tables have no stamps."""
     out = tmp_path / "out"
     new = acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
     document = json.loads((out / "sweep.json").read_text())

@@ -1,4 +1,4 @@
-"""`acklab packetdrill`: what is tested, what is told of it, and exit codes that mean something."""
+"""`acklab packetdrill`: what is tested, its output, and its exit codes."""
 
 import json
 
@@ -119,7 +119,9 @@ def test_mistakes_of_the_command_line_are_told(words, message):
 
 
 def test_settings_of_the_caller_stand_above_the_script(third):
-    """An initial window of four passes for none of ten, and another ACK policy acknowledges each segment."""
+    """An initial window of four passes for none of ten, and another ACK policy acknowledges each
+    segment.
+    """
     failed = play([LOSS], set={"flow.0.initial_window": "4segments"})[0]
     assert failed.failures[0].found == "P. 1:4001(4000) ack 1 at 0.1 s"
     failed = play([third], set={"flow.0.ack": {"policy": "per-packet"}})[0]

@@ -37,7 +37,8 @@ def test_a_share_of_the_study(module, tmp_path):
     ]
     figures = [item for section in sections for item in section.items if isinstance(item, Figure)]
     assert all(figure.commands for figure in figures)
-    # At 96 kbps ACKs for two packets do not fit. TCP halves its window for them; quinn loses nothing, so the file comes no later.
+    # At 96 kbps ACKs for two packets do not fit. TCP halves its window for them; quinn loses
+    # nothing, so the file comes no later.
     ratios = {(cell, stack): value for cell, stack, value in zip(*_cells(figures[0]), strict=True)}
     assert ratios["96 kbps", "NewReno"] > 1.2
     assert ratios["96 kbps", "quinn"] < 1

@@ -1,4 +1,6 @@
-"""tshark reads the frames of acklab's own QUIC, whose packets are not encrypted, by the dissector of this project."""
+"""tshark reads the frames of acklab's own QUIC, whose packets are not encrypted, by the dissector
+of this project.
+"""
 
 import re
 import shutil
@@ -56,7 +58,8 @@ def test_every_packet_is_read(capture):
 
 def test_the_handshake_and_its_ends_are_told(capture):
     source, kind, said = tshark(capture, "frame.number == 1", "ip.src", "acklab_quic.type", "_ws.col.Info")[0]
-    # Nodes have addresses in the order of their names, so that the client has the first: who asks for the page opens the connection.
+    # Nodes have addresses in the order of their names, so that the client has the first: the
+    # requests for the page opens the connection.
     assert (source, kind) == ("10.0.0.1", "0")
     assert said.startswith("Initial 0: CRYPTO")
     assert tshark(capture, "acklab_quic.frame == 0x1e", "ip.src")[0] == ["10.0.0.2"]
@@ -91,7 +94,7 @@ def test_receive_timestamps_are_told_by_packet(tmp_path):
     numbers = sorted(arrived)
     # The packet that was lost came again under another number; none overtakes another.
     assert [arrived[number] for number in numbers] == sorted(arrived.values())
-    # The capture is taken where they arrive, and its frames have the clock that the receiver tells.
+    # The capture is taken where they arrive, and its frames have the receiver's clock.
     captured = [float(time) for (time,) in tshark(path, "ip.src == 10.0.0.2 and acklab_quic.stream", "frame.time_epoch")]
     spread = 1e6 * (captured[-1] - captured[0])
     assert max(arrived.values()) - min(arrived.values()) == pytest.approx(spread, rel=0.2)

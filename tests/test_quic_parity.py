@@ -18,10 +18,15 @@ def module(monkeypatch):
 
 def test_a_share_of_the_study(module, tmp_path):
     sections = module.sections(Bench(find("quic_parity"), tmp_path, quick=True, quiet=True))
-    assert [section.title for section in sections] == ["Ratio to the other implementation", "Eleven paths", "quinn's own controllers"]
+    assert [section.title for section in sections] == [
+        "Ratio to the other implementation",
+        "Eleven paths",
+        "quinn's own controllers",
+    ]
     tables = [item for section in sections for item in section.items if isinstance(item, Table)]
     assert [table.caption for table in tables] == ["newreno", "cubic", "Ratios"]
-    # An ACK of quinn-proto has about 62 octets, and ours no more: the return link of 250 kbps carries them all.
+    # An ACK of quinn-proto has about 62 bytes, and ours no more: the return link of 250 kbps
+    # carries them all.
     for row in tables[0].rows:
         assert float(row[-1].split(" · ")[0]) < 90, row
 

@@ -1,4 +1,4 @@
-"""Ratios to a baseline, and the figure that shows which of them say anything."""
+"""Ratios to a baseline, and the figure that shows which of them are significant."""
 
 import math
 

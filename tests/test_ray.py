@@ -1,4 +1,7 @@
-"""A sweep on a Ray cluster on this machine gives the octets of one without Ray. `make validate-cluster` breaks clusters, too."""
+"""A sweep on a Ray cluster on this machine gives the bytes of one without Ray.
+
+`make validate-cluster` breaks clusters, too.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Runs that went wrong say so, and those that went right say nothing."""
+"""Runs with anomalies have remarks, and others have none."""
 
 import pyarrow as pa
 import pytest

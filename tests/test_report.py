@@ -151,7 +151,7 @@ def test_the_bar_of_a_bound_ends_with_the_farthest_number():
 
 
 def air(exchanges: int) -> pl.DataFrame:
-    """Exchanges of data and ACK, one millisecond apart, of which the third collides with a TCP ACK."""
+    """Exchanges of data and ACK, one millisecond apart; the third collides with a TCP ACK."""
     rows = []
     for number in range(exchanges):
         start, collides = 0.001 * number, number == 2
@@ -235,7 +235,7 @@ def test_a_large_figure_is_packed_and_drawn(tmp_path: Path):
 
 @needs_a_browser
 def test_figures_in_view_are_drawn_when_the_page_has_loaded(tmp_path: Path):
-    """Whoever takes a picture of a page does so when it has loaded."""
+    """A picture of a page is taken when it has loaded."""
     (tmp_path / "s").mkdir()
     DOCUMENT.write(tmp_path / "s")
     drawn = "document.querySelectorAll('.js-plotly-plot .main-svg').length > 0"
@@ -262,11 +262,11 @@ def test_a_telephone_shows_whole_legends_below_their_figures_and_all_numbers(tmp
             number: document.querySelector("td.num").getBoundingClientRect().right,
         };
     })()"""
-    told = page_in_a_browser(page, "document.querySelector('.legend .traces')", found, height=900, width=390)
-    assert told["below"], "above, the buttons of the figure cover it"
-    assert (told["whole"], told["bar"]) == (True, True)
-    assert "100 %" in told["ticks"]
-    assert (told["width"], told["number"] <= 390) == (390, True), "names are broken, numbers are seen"
+    shown_there = page_in_a_browser(page, "document.querySelector('.legend .traces')", found, height=900, width=390)
+    assert shown_there["below"], "above, the buttons of the figure cover it"
+    assert (shown_there["whole"], shown_there["bar"]) == (True, True)
+    assert "100 %" in shown_there["ticks"]
+    assert (shown_there["width"], shown_there["number"] <= 390) == (390, True), "names are broken, numbers are seen"
 
 
 @needs_a_browser
@@ -327,8 +327,8 @@ def test_a_click_on_a_cell_tells_its_command(tmp_path: Path):
     point = "{ data: plot.data[0], customdata: plot.data[0].customdata[0][0] }"
     drawn = "document.querySelector('.plot')?._ev?.listenerCount('plotly_click')"
     click = f"(() => {{ const plot = document.querySelector('.plot'); plot.emit('plotly_click', {{ points: [{point}] }}); }})()"
-    told = "document.querySelector('figure > .command').textContent"
-    assert page_in_a_browser(page, drawn, f"{click} ?? {told}") == command
+    shown_there = "document.querySelector('figure > .command').textContent"
+    assert page_in_a_browser(page, drawn, f"{click} ?? {shown_there}") == command
 
 
 def test_gauges_are_well_formed():

@@ -13,7 +13,8 @@ def test_there_are_such_crates():
 
 @pytest.mark.parametrize("root", ROOTS, ids=lambda path: path.parts[-3])
 def test_every_file_of_tests_is_compiled(root):
-    """With one binary for all files of tests/, a file that the root does not name would be left out in silence.
+    """With one binary for all files of tests/, a file that the root does not name would be left out
+    in silence.
 
     Modules with a `#[path]` are files of other folders.
     """

@@ -1,4 +1,4 @@
-"""The sequential rule is wrong no more often than it says, however often it looks."""
+"""The sequential rule keeps its stated error, for any number of looks."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,8 @@ def test_looks_double_and_share_the_error_by_seeds():
 
 
 def stopped(looks, confidences, trials, edge, seed):
-    """The share of trials in which the rule says that the mean, which is 0, lies above `edge` or below it, and the mean number of seeds.
+    """The share of trials in which the rule decides that the mean, which is 0, lies above `edge` or
+    below it, and the mean number of seeds.
 
     Samples are normal with deviation 1.
     """
@@ -34,19 +35,25 @@ def stopped(looks, confidences, trials, edge, seed):
 
 
 def test_the_error_of_all_looks_together_is_kept():
-    """At the edge itself each verdict is wrong. 40,000 trials have a standard error of 0.11 points."""
+    """At the edge itself each verdict is wrong.
+
+    40,000 trials have a standard error of 0.11 points.
+    """
     looks = Looks.of(5, 80)
     of_rule = [looks.confidence(look) for look in range(len(looks.seeds))]
     above, below, _ = stopped(looks.seeds, of_rule, 40_000, 0.0, 1)
     assert above + below < 0.05
-    # Not needlessly cautious either: most of the error is spent. And looking with 95 % each time would be wrong twice as often as it says.
+    # Not needlessly cautious either: most of the error is spent. And looking with 95 % each time
+    # would be wrong twice as often as stated.
     assert above + below > 0.025
     above, below, _ = stopped(looks.seeds, [0.95] * len(of_rule), 40_000, 0.0, 1)
     assert above + below > 0.10
 
 
 def test_clear_claims_stop_early():
-    """Five seeds do where the edge is three deviations away, and no verdict is on the wrong side of it."""
+    """Five seeds do where the edge is three deviations away, and no verdict is on the wrong side of
+    it.
+    """
     looks = Looks.of(5, 80)
     of_rule = [looks.confidence(look) for look in range(len(looks.seeds))]
     above, below, seeds = stopped(looks.seeds, of_rule, 5_000, 3.0, 2)

@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM end each command within two seconds, whatever it computes and whoever does not take its output."""
+"""Ctrl-C and SIGTERM end each command within two seconds, whatever it computes and even if a reader
+does not take its output.
+"""
 
 import contextlib
 import os
@@ -22,7 +24,9 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 PROMISED = 2.0
 LOADED = 3.0
-"""What a machine under the load of other tests may add. Without the limits, each of these commands would go on for ever."""
+"""What a machine under the load of other tests may add. Without the limits, each of these commands
+would go on for ever.
+"""
 
 PATH = """
 duration = "{duration}"
@@ -71,7 +75,7 @@ def begun(desk, *words, out=subprocess.PIPE):
 
 
 def ended(process, number=signal.SIGINT):
-    """What a command says after a signal; it is not given long."""
+    """The output of a command after a signal, within a short time."""
     began = time.monotonic()
     process.send_signal(number)
     # What was printed is not read before the end.
@@ -81,7 +85,10 @@ def ended(process, number=signal.SIGINT):
 
 
 def busy(process, seconds):
-    """Waits until a process has computed for a while: it has imported what it needs, and does what it is for."""
+    """Waits until a process has computed for a while.
+
+    It has imported what it needs, and does what it is for.
+    """
     ticks = os.sysconf("SC_CLK_TCK")
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
@@ -117,7 +124,8 @@ def test_ctrl_c_ends_a_sweep_whose_strategy_never_returns(desk):
     ids=lambda words: words[0],
 )
 def test_a_command_that_ctrl_c_ends_says_so(words, monkeypatch, capfd):
-    # In this process, at the moment that the command begins to compute: the time of a signal from elsewhere would be chance.
+    # In this process, at the moment that the command begins to compute: the time of a signal from
+    # elsewhere would be chance.
     def interrupted(*_, **__):
         signal.raise_signal(signal.SIGINT)
 
@@ -156,7 +164,7 @@ def test_ctrl_c_while_libraries_are_imported_is_no_traceback(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_reader_that_takes_nothing_does_not_keep_a_command_from_ending(desk, number):
-    # The schema has more octets than a pipe holds.
+    # The schema has more bytes than a pipe holds.
     with begun(desk, "schema") as process:
         for _ in range(600):
             waits = Path(f"/proc/{process.pid}/wchan").read_text()
@@ -185,7 +193,8 @@ def test_a_reader_that_takes_no_lines_does_not_keep_a_server_from_ending(desk, w
             found = re.search(r"port (\d+)", process.stdout.readline())
             assert found is not None
             port = int(found[1])
-            # The lines about clients that speak something else find no room; `proxy listen` has none about them.
+            # The lines about clients that speak something else find no room; `proxy listen` has
+            # none about them.
             for _ in range(3):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as client:
                     client.sendall(b"GET / HTTP/1.1\r\n\r\n")
@@ -203,7 +212,8 @@ def test_a_reader_that_takes_no_lines_does_not_keep_a_server_from_ending(desk, w
 def test_ctrl_c_ends_an_inspection_whose_capture_comes_to_a_halt(desk):
     os.mkfifo(desk / "capture.pcap")
     with begun(desk, "inspect", "capture.pcap") as process, (desk / "capture.pcap").open("wb") as writer:
-        # The header of a pcap file without packets, as a capture program writes it before the first one.
+        # The header of a pcap file without packets, as a capture program writes it before the first
+        # one.
         writer.write(struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
         writer.flush()
         busy(process, 0.1)
@@ -222,7 +232,7 @@ def test_an_emulation_ends_whatever_its_clients_do(desk, number):
     )
     (desk / "stubborn.toml").write_text(PATH.format(duration="600s") + stubborn.replace("touch begun", f"touch {desk / 'begun'}"))
     read, write = os.pipe()
-    # Nobody reads its results, for which there is no room.
+    # No process reads its results, for which the pipe has no room.
     os.set_blocking(write, False)
     with contextlib.suppress(BlockingIOError):
         while True:

@@ -1,4 +1,7 @@
-"""Spacers at the far end of a link: ACKs are spread over time, and those that an ACK filter has removed are put back."""
+"""Spacers at the far end of a link.
+
+ACKs are spread over time, and those that an ACK filter has removed are put back.
+"""
 
 import pytest
 
@@ -25,9 +28,11 @@ def back(result):
 
 
 def test_what_a_filter_has_removed_is_put_back():
-    """An ACK counts for two segments at most in slow start (RFC 3465), so that a window grows faster with all ACKs than with some.
+    """An ACK counts for two segments at most in slow start (RFC 3465), so that a window grows
+    faster with all ACKs than with some.
 
-    The preset was chosen because it gains: one that counts all octets, such as `linux`, does not (docs/models/spacers.md).
+    The preset was chosen because it gains: one that counts all bytes, such as `linux`, does not
+    (docs/models/spacers.md).
     """
     longer = {"duration": "40s"}
     filtered = acklab.run(path(reverse=THIN, preset="rfc") | longer)

@@ -1,4 +1,7 @@
-"""The studies of thinners, of QUIC's requests and of marks behind few ACKs run: a share of each that takes seconds."""
+"""The studies of thinners, of QUIC's requests and of marks behind few ACKs run.
+
+A share of each that takes seconds.
+"""
 
 import polars as pl
 import pytest
@@ -10,7 +13,9 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
 def a_share(name, folder):
-    """The code of a study, its measures with one seed, and its sections, of which each has figures or tables with commands."""
+    """The code of a study, its measures with one seed, and its sections, of which each has figures
+    or tables with commands.
+    """
     module = study_code(name)
     bench = one_seed(name, folder)
     measured = {name: found.interval.mean for name, found in module.measures(bench).items()}
@@ -85,11 +90,13 @@ def test_connections_that_resume(tmp_path):
     assert max(measured["satellite_4"], measured["satellite_16"]) < 0
     runs = module.summary(module.load_sweep(bench.folder / module.SATELLITE))
     times = {saved: mean(runs, "time", saved=saved) for saved in ("nothing", "other path")}
-    assert times["nothing"] == times["other path"], "a round trip that is not confirmed lets nobody jump"
+    assert times["nothing"] == times["other path"], "an unconfirmed round trip permits no jump"
     # More than two bandwidth-delay products do not fit path and queue.
     assert mean(runs, "lost", saved="16 BDP") > 100 > mean(runs, "lost", saved="nothing")
     beside = module.summary(module.load_sweep(bench.folder / module.COMPETING))
-    assert mean(beside, "lost", competing="beside BBR", saved="4 BDP") > mean(beside, "lost", competing="beside BBR", saved="nothing")
+    assert mean(beside, "lost", competing="beside BBR", saved="4 BDP") > mean(
+        beside, "lost", competing="beside BBR", saved="nothing"
+    )
 
 
 def test_receive_timestamps(tmp_path):
@@ -101,7 +108,8 @@ def test_receive_timestamps(tmp_path):
     assert max(measured["bursts_with"], measured["jitter_with"], measured["clean_without"]) < 2
     runs = module.summary(module.load_sweep(bench.folder / module.SWEEP))
     octets = {one: mean(runs, "octets", controller="BBR", request="every 2", timestamps=one) for one in ("without", "with")}
-    # Three more of the type; the count of ranges; one range with its place, its count and two times, of which the first is one of seconds in µs.
+    # Three more of the type; the count of ranges; one range with its place, its count and two
+    # times, of which the first is one of seconds in µs.
     assert octets["with"] - octets["without"] == pytest.approx(3 + 1 + 1 + 1 + 4 + 2, abs=0.5)
 
 

@@ -1,4 +1,7 @@
-"""A command imports no more than it uses: modules are counted, for seconds depend on the machine."""
+"""A command imports no more than it uses.
+
+Modules are counted, for seconds depend on the machine.
+"""
 
 import subprocess
 import sys
@@ -31,7 +34,7 @@ print("MODULES", *{{name.split(".")[0] for name in sys.modules}})
 
 
 def imported(program: str) -> set[str]:
-    """The top-level modules that a program imports."""
+    """Returns the top-level modules that a program imports."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.splitlines()[-1].split()[1:])
 

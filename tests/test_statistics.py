@@ -42,7 +42,8 @@ def test_interval_of_one_value_is_unknown_and_missing_values_are_left_out():
 
 
 def test_the_least_of_means_is_no_mean_of_the_least():
-    # Two noisy quantities of the same mean: the least of each seed averages 4, the least of the means is 5.
+    # Two noisy quantities of the same mean: the least of each seed averages 4, the least of the
+    # means is 5.
     assert least([[4.0, 6.0, 4.0, 6.0], [6.0, 4.0, 6.0, 4.0]]).mean == 5
     assert farthest([[1.0, 3.0], [-4.0, -2.0]]).mean == 3
 
@@ -69,7 +70,9 @@ MEANS = {
     "around zero": [-2.0, 1.9] + [0.0] * 6,
 }
 TRIES = 1000
-"""With a true coverage of 0.95 the share over so many tries is above 0.934 in 99 of 100 cases (the normal approximation)."""
+"""With a true coverage of 0.95 the share over so many tries is above 0.934 in 99 of 100 cases (the
+normal approximation).
+"""
 
 
 def covered(interval, truth, means, seeds):
@@ -111,10 +114,12 @@ def test_intervals_of_a_crossing_cover(name, seeds):
 
 
 def test_a_crossing_is_the_zero_of_the_line_with_the_places_that_may_be_zero():
-    # Two seeds, t(0.975, 1) = 12.706. Without spread the interval is the zero itself: 10 + 10 · 3/(3 + 2).
+    # Two seeds, t(0.975, 1) = 12.706. Without spread the interval is the zero itself: 10 + 10 ·
+    # 3/(3 + 2).
     exact = crossing([0, 10, 20], [[5.0, 5.0], [3.0, 3.0], [-2.0, -2.0]])
     assert exact.row == pytest.approx((16, 16, 16))
-    # Seeds shifted against each other by 2·0.1: the line is told from zero where it is farther from it than 12.706 · 0.1.
+    # Seeds shifted against each other by 2·0.1: the line is significantly different from zero where
+    # it is farther from it than 12.706 · 0.1.
     wide = crossing([0, 10, 20], [[5.1, 4.9], [3.1, 2.9], [-1.9, -2.1]])
     assert wide.row == pytest.approx((16, 16 - 2 * 1.2706, 16 + 2 * 1.2706), rel=1e-4)
 
@@ -151,7 +156,8 @@ def test_gains_are_ratios_less_one():
 
 
 def test_rare_events_have_garwoods_interval():
-    # Tables of Poisson limits (Garwood, Biometrika 28, 1936): none: 0 to 3.689; five: 1.623 to 11.668.
+    # Tables of Poisson limits (Garwood, Biometrika 28, 1936): none: 0 to 3.689; five: 1.623 to
+    # 11.668.
     none, five = rare_events([0] * 20), rare_events([1] * 5 + [0] * 15)
     assert [none.low, none.high] == pytest.approx([0, 3.689 / 20], rel=1e-3)
     assert [five.low, five.high] == pytest.approx([1.623 / 20, 11.668 / 20], rel=1e-3)

@@ -1,4 +1,4 @@
-"""What is written can be read, says where it came from, and is never half there."""
+"""Written results can be read, have their provenance, and are never incomplete."""
 
 import json
 import os
@@ -137,7 +137,9 @@ def test_a_result_is_short_as_text_and_tables_in_a_notebook(fake, scenario):
 
 
 def test_what_arrow_reads_lies_in_memory_of_its_own(fake, scenario, tmp_path, monkeypatch):
-    """A thread of Arrow that releases memory of Python's while the interpreter ends aborts the process: one `acklab show SWEEP` of eight."""
+    """A thread of Arrow that releases memory of Python's while the interpreter ends aborts the
+    process: one `acklab show SWEEP` of eight.
+    """
     sources = []
     read = pq.read_table
 

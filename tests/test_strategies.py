@@ -1,4 +1,7 @@
-"""Strategies written in Python: the same to the octet as what is built in, and what is said when they fail."""
+"""Strategies written in Python.
+
+The same to the byte as what is built in, and their messages of failure.
+"""
 
 import multiprocessing
 import random
@@ -61,7 +64,9 @@ class Hasty(Delayed):
 
 
 class Tack(acklab.AckPolicy):
-    """The law of TACK as the built-in policy has it, which goes by nearly all that a receiver knows."""
+    """The law of TACK as the built-in policy has it, which goes by nearly all that a receiver
+    knows.
+    """
 
     rtt_window = 10 * SECOND
     bandwidth_window = 10
@@ -90,7 +95,7 @@ class Tack(acklab.AckPolicy):
 
 
 class NewReno(acklab.CongestionController):
-    """RFC 5681, section 3.1, growing by octets (RFC 3465) as the preset `rfc` does."""
+    """RFC 5681, section 3.1, growing by bytes (RFC 3465) as the preset `rfc` does."""
 
     def __init__(self, start):
         super().__init__(start)
@@ -121,7 +126,9 @@ class NewReno(acklab.CongestionController):
 
 
 def assert_same(one, other, *named):
-    """All tables are equal, to the octet, but for the columns that tell what the strategies are called."""
+    """All tables are equal, to the byte, except for the columns with the names of the strategies
+    called.
+    """
     assert list(one.tables) == list(other.tables)
     for name in one.tables:
         ours, theirs = (
@@ -330,7 +337,7 @@ def test_a_controller_is_told_everything_and_paces():
 
 
 def broken(where, what):
-    """A policy that does `what` at its hundredth decision, at its birth, or when an ACK has left."""
+    """A policy that does `what` at its hundredth decision, its creation, or after an ACK."""
 
     class Broken(Delayed):
         count = 0
@@ -468,7 +475,7 @@ def test_a_name_that_the_run_does_not_know_is_refused_with_its_place(tmp_path):
 def test_a_copy_of_a_strategy_elsewhere_reads_what_lies_beside_it(tmp_path):
     code = (
         "import pathlib, acklab\nEVERY = int(pathlib.Path(__file__).with_name('every').read_text())\n"
-        "class A(acklab.AckPolicy):\n def decide(self, *told):\n  raise LookupError(EVERY)\n"
+        "class A(acklab.AckPolicy):\n def decide(self, *given):\n  raise LookupError(EVERY)\n"
     )
     for name, every in (("one", "2"), ("other", "3")):
         folder = tmp_path / name

@@ -1,4 +1,4 @@
-"""Claims are read strictly and judged by a rule that can be said in one sentence."""
+"""Claims are read strictly and judged by a rule of one sentence."""
 
 import json
 import math
@@ -353,7 +353,8 @@ def test_generated_traces_are_written_once_and_are_a_function_of_their_values(st
     Bench(find("test"), tmp_path / "out")
     times = [int(line) for line in path.read_text().splitlines()]
     assert times == sorted(times)
-    # 20 s at 1.2 Mbps are 1995 opportunities of 1504 octets on average, with a standard deviation of 45.
+    # 20 s at 1.2 Mbps are 1995 opportunities of 1504 bytes on average, with a standard deviation of
+    # 45.
     assert abs(len(times) - 1995) < 4 * 45
     before = path.stat().st_mtime_ns
     Bench(find("test"), tmp_path / "out")
@@ -433,7 +434,9 @@ def test_figures_are_named_strictly(tmp_path):
 
 
 def test_undecided_claims_get_more_seeds_and_the_others_none(fake, study, tmp_path):
-    """The tolerance is an edge in the middle of what the seeds give, so that four of them cannot decide."""
+    """The tolerance is an edge in the middle of what the seeds give, so that four of them cannot
+    decide.
+    """
     near = CLAIMS.replace('tolerance = "3%"', 'tolerance = "at least"')
     (study.folder / "claims.toml").write_text(near)
     few = run_study(find("test"), tmp_path / "out", quiet=True)
@@ -442,7 +445,8 @@ def test_undecided_claims_get_more_seeds_and_the_others_none(fake, study, tmp_pa
     many = run_study(find("test"), tmp_path / "out", quiet=True, most_seeds=16)
     assert [finding.seeds for finding in many.findings] == [16, 4]
     assert fake.runs == 20, "twelve more of the undecided claim"
-    # Looks after 4, 8 and 16 seeds: the last one has half of the error, so its interval has a confidence of 97.5 %.
+    # Looks after 4, 8 and 16 seeds: the last one has half of the error, so its interval has a
+    # confidence of 97.5 %.
     bench = Bench(find("test"), tmp_path / "out" / "test", quiet=True)
     (points,) = bench.replicas([("one.toml", [])], [16])
     values = [result.flows["mean_throughput_l4"][0] for result in bench.results(points)]

@@ -1,4 +1,4 @@
-"""A sweep keeps what is done, resumes, and gives the same octets however it was run."""
+"""A sweep keeps what is done, resumes, and gives the same bytes however it was run."""
 
 import _thread
 import itertools
@@ -99,7 +99,7 @@ def test_a_damaged_point_is_run_again(fake, scenario, tmp_path, damage):
     victim = sorted(out.glob("points/*.flows.parquet"))[0]
     victim.write_bytes(damage(victim.read_bytes()))
     acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
-    assert fake.runs == runs, "the tables are whole, and nobody needs the points"
+    assert fake.runs == runs, "the tables are whole, and no one needs the points"
     (out / "sweep.json").unlink()
     acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
     assert fake.runs == runs + 6

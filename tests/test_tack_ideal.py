@@ -20,7 +20,10 @@ def test_frequencies_are_those_of_the_papers_tool(module):
 
 
 def test_a_receiver_that_counts_stands_where_its_line_meets_the_curve(module):
-    """Goodput that falls as 100 Mbps − 2 kbit an ACK: with L packets an ACK, g = 100 − 0.002·g·10⁶/(8·1472·L)."""
+    """Goodput that falls as 100 Mbps − 2 kbit an ACK.
+
+    With L packets an ACK, g = 100 − 0.002·g·10⁶/(8·1472·L).
+    """
     curve = {float(hertz): 100 - 0.002 * hertz for hertz in range(100, 30_000, 100)}
     for packets in (1, 4):
         expected = 100 / (1 + 0.002e6 / (8 * 1472 * packets))

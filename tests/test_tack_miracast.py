@@ -16,7 +16,8 @@ def test_a_share_of_the_study(monkeypatch, tmp_path):
     found = module.measures(bench)
     of_streams = ("macroblocking_rtp", "macroblocking_cubic", "macroblocking_bbr", "macroblocking_tack")
     assert [found[name].values for name in of_streams] == [[0.0]] * 4, "one neighbour leaves room for the video"
-    # The tuned memory of 20 TACK intervals is less than two frames long, so that a slow frame can delay the next ones by more than 100 ms.
+    # The tuned memory of 20 TACK intervals is less than two frames long, so that a slow frame can
+    # delay the next ones by more than 100 ms.
     assert max(found["macroblocking_messages"].values) < 200, "a run of frames in seven seconds at most"
     assert max(found["rebuffering_tack"].values) < 2
     section, causes = module.sections(bench)

@@ -12,7 +12,9 @@ from conftest import BUILT
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 SHORT = ["--set", "duration=2s", "--set", "measure.from=0s"]
-"""What makes a command short. Everything else of it stays: keys, values and their units are what a header may have wrong."""
+"""What makes a command short. Everything else of it stays: keys, values and their units are what a
+header may have wrong.
+"""
 
 
 @pytest.mark.parametrize("kind", templates())
@@ -20,7 +22,7 @@ def test_the_commands_of_its_header_run(kind, tmp_path):
     file = tmp_path / f"{kind}.toml"
     new(kind, file)
     header = re.findall(r"^#   acklab (.+)$", file.read_text(encoding="utf-8"), re.M)
-    assert header, "a template says how it is run"
+    assert header, "a template shows its command"
     for line in header:
         for command in line.split("&&"):
             words = shlex.split(command, comments=True)

@@ -1,4 +1,7 @@
-"""Thinners on links and in stations: what they leave of the ACKs, and what that does to the flow."""
+"""Thinners on links and in stations.
+
+What they leave of the ACKs, and what that does to the flow.
+"""
 
 import pytest
 
@@ -11,7 +14,9 @@ RULES = ["every", "scsc", "dhd", "unisoc"]
 
 
 def dumbbell(thinner=None, **flow):
-    """Some seconds of a download of 50 Mbps and 20 ms with a receiver that acknowledges every second segment."""
+    """Some seconds of a download of 50 Mbps and 20 ms with a receiver that acknowledges every
+    second segment.
+    """
     reverse = {"rate": "1Gbps", "delay": "10ms"} | ({} if thinner is None else {"thinner": thinner})
     forward = {"rate": "50Mbps", "delay": "10ms", "queue": {"discipline": "fifo", "limit": "400packets"}}
     link = {"name": "line", "from": "server", "to": "client", "forward": forward, "reverse": reverse}

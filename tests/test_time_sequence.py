@@ -11,7 +11,9 @@ _SEGMENTS = 20
 
 
 def _curves(**others: Any) -> dict[str, Any]:
-    """A segment of 1,000 octets in each millisecond, acknowledged 10 ms later with a window of 5,000 octets, of which the fourth is retransmitted at 30 ms."""
+    """Returns a segment of 1,000 bytes in each millisecond, acknowledged 10 ms later with a window
+    of 5,000 bytes, of which the fourth is retransmitted at 30 ms.
+    """
     window = {
         "data": [(n / 1e3, 1000 * n, 1000) for n in range(_SEGMENTS)],
         "retransmitted": [(0.030, 3000, 1000)],

@@ -1,4 +1,4 @@
-"""Generated traces have the statistics that they are asked for, and traces are read and written."""
+"""Generated traces have the requested statistics, and traces are read and written."""
 
 import pytest
 
@@ -17,7 +17,10 @@ def test_a_network_has_its_published_statistics(name):
 
 
 def test_the_memory_of_a_network_decays_exponentially():
-    """Of a log-normal process whose logarithm has the correlation r(t): (exp(s²·r) − 1) / (exp(s²) − 1)."""
+    """Of a log-normal process whose logarithm has the correlation r(t).
+
+    (exp(s²·r) − 1) / (exp(s²) − 1).
+    """
     found = statistics(network("tmobile-umts", 2000, seed=2)).correlations
     assert found[1] > found[2] > found[5] > found[10] > 0.1
     assert statistics(poisson(10, 200, seed=1)).correlations[1] == pytest.approx(0, abs=0.2)
@@ -30,7 +33,10 @@ def test_poisson_arrivals_have_no_memory_and_the_variance_of_their_number():
 
 
 def test_sprouts_model_has_the_tail_of_recorded_links():
-    """Sprout's recordings have exponents of 2.2 to 3.3 (see docs/models/path.md); a Poisson process of this rate has no such tail."""
+    """Sprout's recordings have exponents of 2.2 to 3.3 (see docs/models/path.md).
+
+    A Poisson process of this rate has no such tail.
+    """
     found = statistics(cellular(1000, seed=1))
     assert 2.2 < found.tail < 3.6
     assert found.long_gaps < 0.03

@@ -73,7 +73,8 @@ def test_each_verdict_says_what_all_of_the_interval_supports(seed):
     one = claim(published=10, tolerance="20%", direction={"higher_than": float(chance.uniform(2, 14))})
     for _ in range(40):
         low, high = np.sort(chance.uniform(0, 16, 2)).tolist()
-        # What a value by itself would be called; the interval is tried at many places, and next to where verdicts change.
+        # What a value by itself would be called; the interval is tried at many places, and next to
+        # where verdicts change.
         edges = [8.0, 12.0, one.direction.bound]
         places = [
             *np.linspace(low, high, 41),
