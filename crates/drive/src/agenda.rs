@@ -105,18 +105,18 @@ mod tests {
 
     /// The behaviour of a machine at each poll.
     #[derive(Clone, Copy)]
-    enum Habit {
+    enum PollBehavior {
         /// It sets its deadline to now.
-        Fidgets,
+        StaysDue,
         /// It sends itself a datagram.
-        Talks,
+        SendsToItself,
         /// It sets its deadline a nanosecond later.
-        Ticks,
+        Advances,
     }
 
-    struct Restless(Habit);
+    struct TestWorld(PollBehavior);
 
-    impl World for Restless {
+    impl World for TestWorld {
         fn machines(&self) -> usize {
             1
         }
@@ -128,28 +128,30 @@ mod tests {
         fn drain(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms) {
             while alarms.may_poll(machine) {
                 match self.0 {
-                    Habit::Fidgets => return alarms.set(machine, Some(now)),
-                    Habit::Talks => {}
-                    Habit::Ticks => return alarms.set(machine, Some(Instant::from_nanos(now.as_nanos() + 1))),
+                    PollBehavior::StaysDue => return alarms.set(machine, Some(now)),
+                    PollBehavior::SendsToItself => {}
+                    PollBehavior::Advances => {
+                        return alarms.set(machine, Some(Instant::from_nanos(now.as_nanos() + 1)));
+                    }
                 }
             }
         }
     }
 
-    fn outcome(habit: Habit, until: u64) -> crate::Outcome {
-        let mut world = Restless(habit);
+    fn outcome(behavior: PollBehavior, until: u64) -> crate::Outcome {
+        let mut world = TestWorld(behavior);
         let mut clock = crate::VirtualClock::new(&mut world);
         clock.run(&mut world, Instant::from_nanos(until), || true)
     }
 
     #[test]
     fn a_machine_that_lets_no_time_pass_is_reported() {
-        assert_eq!(outcome(Habit::Fidgets, 10), crate::Outcome::Standstill(MachineId(0)));
-        assert_eq!(outcome(Habit::Talks, 10), crate::Outcome::Standstill(MachineId(0)));
+        assert_eq!(outcome(PollBehavior::StaysDue, 10), crate::Outcome::Standstill(MachineId(0)));
+        assert_eq!(outcome(PollBehavior::SendsToItself, 10), crate::Outcome::Standstill(MachineId(0)));
     }
 
     #[test]
     fn a_machine_that_lets_time_pass_may_be_polled_as_often_as_it_likes() {
-        assert_eq!(outcome(Habit::Ticks, MAX_POLLS + 10), crate::Outcome::Done);
+        assert_eq!(outcome(PollBehavior::Advances, MAX_POLLS + 10), crate::Outcome::Done);
     }
 }

@@ -180,7 +180,7 @@ impl Connection {
         if is_long(head)
             && let Some(header) = LongHeader::read(head, length as usize)
         {
-            id = self.ids.learn(from, &header);
+            id = self.ids.process(from, &header);
             if let Some((client, sides)) = self.quic_handshake.packet(at, from, &header) {
                 self.sides_took(client, sides);
             }

@@ -6,7 +6,7 @@ use crate::properties::qlog::any_text_is_read_to_its_end;
 use crate::seeds;
 use acklab_inspect::qlog::{Error, Log, read};
 use acklab_inspect::report::{Position, Report};
-use forms::{Event, FORMS, Form, GROUP, Packet, What};
+use forms::{Action, Event, FORMS, Form, GROUP, Packet};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -14,12 +14,12 @@ fn log(text: &str) -> Log {
     read(|| Ok(text.as_bytes()), None).unwrap()
 }
 
-fn data(number: u64) -> What {
-    What::Sent(Packet { number, payload: 1000, acknowledges: Vec::new() })
+fn data(number: u64) -> Action {
+    Action::Sent(Packet { number, payload: 1000, acknowledges: Vec::new() })
 }
 
-fn ack(number: u64, first: u64, last: u64) -> What {
-    What::Received(Packet { number, payload: 0, acknowledges: vec![(first, last)] })
+fn ack(number: u64, first: u64, last: u64) -> Action {
+    Action::Received(Packet { number, payload: 0, acknowledges: vec![(first, last)] })
 }
 
 /// Returns packets of 1,000 bytes, one per millisecond, acknowledged in pairs after 20 ms.
@@ -67,7 +67,7 @@ fn a_log_without_addresses_names_ends_and_connection() {
 #[test]
 fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
     let mut events: Vec<Event> = (0..100).map(|number| (number * 1000, data(number))).collect();
-    events.extend([7, 7, 8, 9].map(|number| (101_000, What::Lost(number))));
+    events.extend([7, 7, 8, 9].map(|number| (101_000, Action::Lost(number))));
     events.push((102_000, ack(0, 8, 8)));
     let report = log(&Form::Mvfst.write(&events)).report;
     let losses = report.connections[0].directions[0].losses;
@@ -260,10 +260,10 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         acknowledges: ranges.into_iter().map(|(first, more)| (first, first + more)).collect(),
     });
     let what = prop_oneof![
-        4 => packet.clone().prop_map(What::Sent),
-        4 => packet.prop_map(What::Received),
-        1 => (0..60_u64).prop_map(What::Lost),
-        1 => (0..1500_u64).prop_map(What::Datagram),
+        4 => packet.clone().prop_map(Action::Sent),
+        4 => packet.prop_map(Action::Received),
+        1 => (0..60_u64).prop_map(Action::Lost),
+        1 => (0..1500_u64).prop_map(Action::Datagram),
     ];
     prop::collection::vec((0..400_u64, what), 1..80).prop_map(|mut events| {
         let mut at = 1_000_000;

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_is_told() {
+    fn expressions_without_a_value_are_refused() {
         for text in ["1 / 0", "9223372036854775807 + 1", "x", "1 +", "(1", "1 2", "1 << 99"] {
             assert_eq!(constant(text), None, "{text}");
         }

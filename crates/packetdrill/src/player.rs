@@ -224,7 +224,7 @@ impl<'a> Player<'a> {
         let Some(Blocking { line, call, until }) = self.blocking.take() else { return Ok(()) };
         self.note_write(call, &answer);
         if !is_expected(call, &answer) {
-            return self.fail(line, format!("{} = {}", call.name, result(call)), told(&answer));
+            return self.fail(line, format!("{} = {}", call.name, result(call)), answer_text(&answer));
         }
         if !Tolerance::holds(self.command_line.tolerance.least, until, until, at) {
             let expected = format!("{} to return at {}", call.name, shown(until));
@@ -313,7 +313,7 @@ fn result(call: &Call) -> String {
     call.error.as_ref().map_or_else(|| number.clone(), |error| format!("{number} {error}"))
 }
 
-fn told(answer: &Answer) -> String {
+fn answer_text(answer: &Answer) -> String {
     match answer {
         Answer::Returns(number) => number.to_string(),
         Answer::Fails(error) => format!("-1 {error}"),

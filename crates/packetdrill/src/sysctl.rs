@@ -147,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn what_the_caller_says_stands() {
-        let said = Settings { congestion: cc::ControllerConfig::named("bbr"), ..Settings::of(Preset::Linux) };
-        let settings = adopted(said, &[("tcp_congestion_control", "cubic")]).unwrap();
+    fn settings_of_the_caller_take_precedence() {
+        let specified = Settings { congestion: cc::ControllerConfig::named("bbr"), ..Settings::of(Preset::Linux) };
+        let settings = adopted(specified, &[("tcp_congestion_control", "cubic")]).unwrap();
         assert_eq!(settings.config().congestion.name(), "bbr");
     }
 

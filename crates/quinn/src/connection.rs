@@ -313,7 +313,7 @@ struct Parts {
 impl Parts {
     fn new(settings: &Settings, controller: Controller, stream: Stream) -> Self {
         let window = settings.initial_window_octets();
-        let own = settings.own();
+        let own = settings.own_controller();
         let congestion = own.is_none().then(|| Congestion::new(controller, window, settings.datagram()));
         let control = Control::new(window);
         let transport = settings.transport(Arc::new(Factory::new(control.clone(), own)));

@@ -25,7 +25,7 @@ impl Connection {
         let received = self.incoming.octets.received();
         for packet in datagram.packets.iter() {
             if decrypted.contains(&(packet.space, packet.number)) {
-                self.learn(now, packet);
+                self.record(now, packet);
             }
         }
         self.counters.acks_received += u64::from(datagram.acknowledges && datagram.payload == 0);
@@ -70,7 +70,7 @@ impl Connection {
     }
 
     /// Records the content of a packet that quinn-proto could decrypt.
-    fn learn(&mut self, now: Instant, packet: &Packet) {
+    fn record(&mut self, now: Instant, packet: &Packet) {
         for frame in packet.frames.iter() {
             match frame {
                 Frame::Ack(ack) => {

@@ -149,7 +149,7 @@ impl Settings {
     /// If a setting is invalid; the error names the first one.
     pub fn check(&self) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
-        if self.controllers == Controllers::Quinn && self.own().is_none() {
+        if self.controllers == Controllers::Quinn && self.own_controller().is_none() {
             let reason = "quinn has `cubic` and `newreno`, without settings; its BBR draws random numbers that cannot be seeded; \
                           expected one of these, or controllers = \"acklab\"";
             return Err(Fault::misplaced("congestion", reason));
@@ -210,7 +210,7 @@ impl Settings {
     }
 
     /// Returns quinn's own controller, if it is chosen and quinn has it.
-    pub(crate) fn own(&self) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
+    pub(crate) fn own_controller(&self) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
         if self.controllers != Controllers::Quinn {
             return None;
         }

@@ -127,7 +127,7 @@ impl RateControl {
     /// Returns `true` if RTS and CTS are sent before the PPDU whose mode was chosen last.
     /// Minstrel-HT requests them at all fallback rates (`minstrel_ht_set_rate`).
     #[must_use]
-    pub const fn wants_rts(&self) -> bool {
+    pub const fn needs_rts(&self) -> bool {
         match self {
             Self::Fixed(_) | Self::Ideal(_) => false,
             Self::MinstrelHt(minstrel) => minstrel.is_fallback(),
@@ -229,11 +229,11 @@ mod tests {
     fn minstrel_requests_rts_at_fallback_rates() {
         let mut minstrel = control(RateConfig::MinstrelHt {});
         let first = minstrel.choose(Instant::ZERO, 0);
-        assert!(!minstrel.wants_rts());
+        assert!(!minstrel.needs_rts());
         for attempt in 1..=6 {
             minstrel.report(Instant::ZERO, first, 1, 0);
             minstrel.choose(Instant::ZERO, attempt);
         }
-        assert!(minstrel.wants_rts() && !minstrel.is_probe());
+        assert!(minstrel.needs_rts() && !minstrel.is_probe());
     }
 }

@@ -84,20 +84,20 @@ impl Flows {
         }
         let id = slots.connection(place.slot).datagram(place.from.into(), datagram);
         if let Some((id, [socket, _])) = id.zip(packet.sockets()) {
-            self.learn(slots, place, socket, id);
+            self.store_id(slots, place, socket, id);
         }
     }
 
     /// Stores the ID of a sender that a datagram has shown.
     #[cold]
-    fn learn(&mut self, slots: &Slots, Place { slot, from }: Place, socket: SocketAddr, id: ConnectionId) {
+    fn store_id(&mut self, slots: &Slots, Place { slot, from }: Place, socket: SocketAddr, id: ConnectionId) {
         self.directory.insert(socket, id, (slots.serial(slot), from), |serial| slots.slot_of(serial).is_some());
     }
 
     /// Passes a datagram to its connection.
     fn pass(&mut self, slots: &mut Slots, place: Place, ends: &Ends, datagram: &Datagram<'_>) {
         if let Some(id) = slots.connection(place.slot).datagram(place.from.into(), datagram) {
-            self.learn(slots, place, ends.sockets[0], id);
+            self.store_id(slots, place, ends.sockets[0], id);
         }
     }
 

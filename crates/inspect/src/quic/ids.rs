@@ -82,7 +82,7 @@ pub(crate) struct Ids {
 
 impl Ids {
     /// Processes a packet of the end `from` with this header. Returns its ID if it is new.
-    pub(crate) fn learn(&mut self, from: usize, header: &LongHeader) -> Option<ConnectionId> {
+    pub(crate) fn process(&mut self, from: usize, header: &LongHeader) -> Option<ConnectionId> {
         match header.kind {
             Kind::Cut => return None,
             Kind::Negotiation | Kind::Retry => {}
@@ -171,12 +171,12 @@ mod tests {
     fn a_first_packet_to_another_id_is_another_connection() {
         let mut ids = Ids::default();
         let again = header(Kind::Initial, &[4; 8], &[5; 8]);
-        assert_eq!(ids.learn(0, &header(Kind::Initial, FIRST, CLIENT)), Some(id(CLIENT)));
-        assert_eq!(ids.learn(1, &header(Kind::Retry, CLIENT, &[7; 8])), Some(id(&[7; 8])));
+        assert_eq!(ids.process(0, &header(Kind::Initial, FIRST, CLIENT)), Some(id(CLIENT)));
+        assert_eq!(ids.process(1, &header(Kind::Retry, CLIENT, &[7; 8])), Some(id(&[7; 8])));
         // The client follows Retry, or tries again with other IDs.
         assert!(!ids.is_another(0, &header(Kind::Initial, &[7; 8], CLIENT)) && !ids.is_another(0, &again));
-        ids.learn(0, &header(Kind::Initial, &[7; 8], CLIENT));
-        assert_eq!(ids.learn(1, &header(Kind::Handshake, CLIENT, SERVER)), Some(id(SERVER)));
+        ids.process(0, &header(Kind::Initial, &[7; 8], CLIENT));
+        assert_eq!(ids.process(1, &header(Kind::Handshake, CLIENT, SERVER)), Some(id(SERVER)));
         assert!(!ids.is_another(0, &header(Kind::Initial, SERVER, CLIENT)));
         assert!(!ids.is_another(0, &header(Kind::Initial, &[7; 8], CLIENT)));
         assert!(ids.is_another(0, &again));
@@ -194,8 +194,8 @@ mod tests {
         let mut ids = Ids::default();
         let greased =
             LongHeader { number: 0x1a2a_3a4a, version: Version::Greased, ..header(Kind::Unknown, FIRST, CLIENT) };
-        ids.learn(0, &greased);
-        assert_eq!(ids.learn(1, &header(Kind::Negotiation, CLIENT, FIRST)), None);
+        ids.process(0, &greased);
+        assert_eq!(ids.process(1, &header(Kind::Negotiation, CLIENT, FIRST)), None);
         assert!(!ids.is_another(0, &header(Kind::Initial, &[4; 8], &[5; 8])));
     }
 }

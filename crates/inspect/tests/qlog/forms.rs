@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-/// The subject of an event.
+/// The action that an event logs.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum Action {
     Sent(Packet),
     Received(Packet),
     /// The packet with this number is declared lost.
@@ -23,7 +23,7 @@ pub(crate) struct Packet {
 }
 
 /// An event, at a time in microseconds.
-pub(crate) type Event = (u64, What);
+pub(crate) type Event = (u64, Action);
 
 /// Octets around the payload of a packet.
 const OVERHEAD: u64 = 30;
@@ -165,12 +165,12 @@ impl Form {
         }
     }
 
-    fn event(self, at: u64, since: u64, what: &What) -> Value {
+    fn event(self, at: u64, since: u64, what: &Action) -> Value {
         let (name, data) = match what {
-            What::Sent(packet) => ("transport:packet_sent", self.packet(packet)),
-            What::Received(packet) => ("transport:packet_received", self.packet(packet)),
-            What::Lost(number) => ("recovery:packet_lost", self.lost(*number)),
-            What::Datagram(length) => (
+            Action::Sent(packet) => ("transport:packet_sent", self.packet(packet)),
+            Action::Received(packet) => ("transport:packet_received", self.packet(packet)),
+            Action::Lost(number) => ("recovery:packet_lost", self.lost(*number)),
+            Action::Datagram(length) => (
                 "transport:datagrams_sent",
                 json!({ "count": 1, "raw": [{ "length": length + 8, "payload_length": length }] }),
             ),

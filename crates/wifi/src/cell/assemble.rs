@@ -16,12 +16,12 @@ impl<D: Packet> Cell<D> {
     pub(super) fn assemble(&mut self, now: Instant, id: TxqId, left: Option<Duration>, is_first: bool) -> Option<Data> {
         let txq = &mut self.backlog.txqs[id];
         let mode = txq.rate.choose(now, txq.attempt);
-        let wants_rts = txq.rate.wants_rts();
+        let needs_rts = txq.rate.needs_rts();
         txq.originator.sent.clear();
         let data = match self.rules.max_aggregate {
             None => self.assemble_one(now, id, mode),
             Some(maximum) => {
-                let maximum = maximum.min(self.octets_within(mode, wants_rts, left));
+                let maximum = maximum.min(self.octets_within(mode, needs_rts, left));
                 self.assemble_aggregate(now, id, mode, maximum, is_first)
             }
         }?;
@@ -35,15 +35,15 @@ impl<D: Packet> Cell<D> {
             }
             MissedResponse::Several => true,
         };
-        Some(Data { wants_rts: wants_rts || is_long, has_more, is_sync, ..data })
+        Some(Data { needs_rts: needs_rts || is_long, has_more, is_sync, ..data })
     }
 
     /// Returns the number of octets of an aggregate in this mode whose exchange, with protection
     /// and Block ACK, takes at most `left`.
-    pub(super) fn octets_within(&self, mode: Mode, wants_rts: bool, left: Option<Duration>) -> Bytes {
+    pub(super) fn octets_within(&self, mode: Mode, needs_rts: bool, left: Option<Duration>) -> Bytes {
         let response = self.rules.response_time(Response::BlockAck, self.response_mode(mode));
         let extension = self.rules.timing.extension(mode) + self.rules.timing.packet_extension(mode);
-        let overhead = self.protection_time(mode, wants_rts) + self.rules.response_space + response + extension;
+        let overhead = self.protection_time(mode, needs_rts) + self.rules.response_space + response + extension;
         let in_txop = left.map(|left| Duration::from_nanos(left.as_nanos().saturating_sub(overhead.as_nanos())));
         mode.octets_within(in_txop.map_or(self.rules.max_time, |time| time.min(self.rules.max_time)))
     }

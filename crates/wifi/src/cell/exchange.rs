@@ -84,7 +84,7 @@ pub(super) struct Data {
     /// MPDUs that were never sent before.
     pub(super) first_tries: u32,
     /// RTS is sent before it.
-    pub(super) wants_rts: bool,
+    pub(super) needs_rts: bool,
     /// MORE DATA: its sender has more data for the same peer (9.2.4.1.8).
     pub(super) has_more: bool,
     /// SYNC of TCP/HACK: its sender has moved on although an earlier response frame is missing.
@@ -102,7 +102,7 @@ impl Data {
             ack_octets: Bytes::ZERO,
             frames: 0,
             first_tries: 0,
-            wants_rts: false,
+            needs_rts: false,
             has_more: false,
             is_sync: false,
         }

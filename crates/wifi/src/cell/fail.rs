@@ -19,7 +19,7 @@ impl<D: Packet> Cell<D> {
             counters.unanswered += u64::from(exchange.kind == FrameKind::Data);
             counters.rts_unanswered += u64::from(exchange.kind == FrameKind::Rts);
         }
-        let is_behind_rts = exchange.kind == FrameKind::Data && exchange.data.wants_rts;
+        let is_behind_rts = exchange.kind == FrameKind::Data && exchange.data.needs_rts;
         self.widen_window(edcaf_id, is_behind_rts);
         let is_at_limit = self.count_retry(id, is_behind_rts);
         let txq = &mut self.backlog.txqs[id];

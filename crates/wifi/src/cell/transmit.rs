@@ -110,7 +110,7 @@ impl<D: Packet> Cell<D> {
         let ahead = match (kind, self.rules.protection) {
             (FrameKind::Data, Some((Protection::CtsToSelf, mode))) => Some((FrameKind::CtsToSelf, mode)),
             (FrameKind::Data, Some((Protection::RtsCts, mode))) => Some((FrameKind::Rts, mode)),
-            (FrameKind::Data, _) if data.wants_rts => Some((FrameKind::Rts, self.rules.control.response_to(data.mode))),
+            (FrameKind::Data, _) if data.needs_rts => Some((FrameKind::Rts, self.rules.control.response_to(data.mode))),
             _ => None,
         };
         let Some((kind, mode)) = ahead else { return exchange };
@@ -159,7 +159,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Returns the duration of RTS and CTS, or CTS-to-self, before data in this mode.
-    pub(super) fn protection_time(&self, mode: Mode, wants_rts: bool) -> Duration {
+    pub(super) fn protection_time(&self, mode: Mode, needs_rts: bool) -> Duration {
         let sifs = self.rules.timing.sifs;
         let rts = |mode| {
             let cts = self.rules.response_time(Response::Cts, self.response_mode(mode));
@@ -168,7 +168,7 @@ impl<D: Packet> Cell<D> {
         match self.rules.protection {
             Some((Protection::CtsToSelf, mode)) => super::airtime(&self.rules, mode, frame::ACK) + sifs,
             Some((Protection::RtsCts, mode)) => rts(mode),
-            _ if wants_rts || self.rules.rts_threshold.is_some() => rts(self.rules.control.response_to(mode)),
+            _ if needs_rts || self.rules.rts_threshold.is_some() => rts(self.rules.control.response_to(mode)),
             _ => Duration::ZERO,
         }
     }
