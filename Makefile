@@ -7,16 +7,24 @@
 # make site   the documentation as a site in out/site, with offline search
 # make figure the figure of the README
 # make study-figures  the figures on the pages of the studies, from results in $(OUT)
-# make bench  what a simulated packet costs, kept in docs/bench.json and told in the README; make profile: where that goes
-# make growth what larger runs cost, by flows, stations, links, duration and windows: writes docs/models/growth.md
-# make digests  what a refactoring compares before and after: a digest of all tables of each scenario of the studies, benchmarks and tests
-# make validate  ns-3 and the kernel's own TCP on the same paths, what an emulation and a path between interfaces hold, random scenarios against invariants, timelines as scripts for the kernel, and all of the quick grid of `ack_policies`, of which the tests run a share
+# make bench  the cost of a simulated packet, stored in docs/bench.json and shown in the README;
+#   make profile: its parts
+# make growth the cost of larger runs, by flows, stations, links, duration and windows: writes
+#   docs/models/growth.md
+# make digests  a digest of all tables of each scenario of the studies, benchmarks and tests, to
+#   compare before and after a refactoring
+# make validate  ns-3 and the kernel's TCP on the same paths, accuracy of emulations and of paths
+#   between interfaces, random scenarios against invariants, timelines as scripts for the kernel, and
+#   the whole quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
-# make validate-cluster  sweeps on a Ray cluster of several nodes on this machine, with nodes, drivers and heads that are killed, and in an S3 store
-# make chaos  faults and hostile inputs for ten minutes, as one table: octets lost, which has to be 0 (root for namespaces)
-# make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
+# make validate-cluster  sweeps on a Ray cluster of several nodes on this machine, with killed nodes,
+#   drivers and heads, and in an S3 store
+# make chaos  faults and hostile inputs for ten minutes, as one table: bytes lost, which must be 0
+#   (root for namespaces)
+# make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer
+#   on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
-# A target does nothing that is done already.
+# Targets are incremental.
 
 SHELL := /bin/sh
 VENV := .venv
@@ -25,7 +33,8 @@ OUT ?= out
 # The first Python that is new enough.
 PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
-# Without --no-compile, pip compiles all modules, which takes longer than the rest; Python compiles those that it imports.
+# Without --no-compile, pip compiles all modules, which takes longer than the rest. Python compiles
+# those that it imports.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null) Cargo.toml Cargo.lock
 
@@ -43,12 +52,14 @@ $(VENV)/.requirements: requirements.txt $(VENV)/.tools
 	$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
-# The environment holds one build of the core: the fast one of profile `quick`, or that of profile `dev`, which the tests run: it asserts,
-# and it shares all that `cargo test` builds. Each takes the place of the other.
+# The environment has one build of the core: the fast one of profile `quick`, or that of profile
+# `dev` for the tests, which has assertions and shares the builds of `cargo test`. Each replaces the
+# other.
 $(VENV)/.core-quick $(VENV)/.core-dev: $(VENV)/.core-%: $(VENV)/.requirements pyproject.toml $(RUST)
 	@command -v cargo >/dev/null || { echo "error: found no cargo, expected Rust 1.93 or newer (https://rustup.rs)" >&2; exit 1; }
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $* --quiet
-	@# Python compiles the modules of a run now, also where it is told to keep nothing that it compiles, as in many containers: otherwise each run takes twice as long.
+	@# Python compiles the modules of a run now and stores them, even if PYTHONDONTWRITEBYTECODE is
+	@# set, as in many containers: otherwise each run takes twice as long.
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/acklab run studies/ack_compression/experiment_55.toml --set duration=1s >/dev/null
 	@rm -f $(VENV)/.core-*
 	@touch $@
@@ -77,7 +88,8 @@ test-packages: $(VENV)/.tools
 test-rust: test-packages
 	command -v tshark >/dev/null || export ACKLAB_WITHOUT_TSHARK=1; RUST_TEST_THREADS=$(TEST_THREADS) cargo test --quiet
 
-# Python keeps what it compiles also where it is told not to, as in many containers: otherwise each process compiles its libraries again.
+# Python stores compiled modules even if PYTHONDONTWRITEBYTECODE is set, as in many containers:
+# otherwise each process compiles its libraries again.
 test-python: export PYTHONDONTWRITEBYTECODE =
 test-python: test-packages $(VENV)/.core-dev $(VENV)/.requirements-dev
 	$(BIN)/python -m pytest -m "not timed and not alone" --numprocesses $(TEST_PROCESSES) --dist loadfile
@@ -119,7 +131,8 @@ $(PGO_PROFILE): $(RUST) $(VENV)/.requirements scripts/pgo.sh scripts/pgo_runs.py
 	./scripts/pgo.sh $(BIN)/python $@
 
 bench: SHELL := /bin/bash -o pipefail
-# With acklab-py, whose crates have features that the others do not ask for: the profile knows functions by names that depend on these.
+# With acklab-py, whose crates enable additional features: names of functions in the profile depend
+# on these.
 bench: $(NEEDS_PGO)
 	$(MAKE) -C validation/ns3
 	$(WITH_PGO) cargo bench --package acklab-lab --package acklab-py --bench cost --quiet | $(PYTHON) -m scripts.bench
@@ -146,7 +159,8 @@ validate: install
 	cargo run --quiet --package acklab-transport --example scripts -- $(OUT)/scripts
 	$(BIN)/python validation/packetdrill/table.py $(OUT)/scripts
 
-# A Ray cluster of several nodes on this machine, and a server of S3, which has an environment of its own: it wants older packages.
+# A Ray cluster of several nodes on this machine, and an S3 server, which has its own environment,
+# because it requires older packages.
 validate-cluster: install $(VENV)/.requirements-dev
 	$(PIP_INSTALL) 'ray>=2.40'
 	test -x $(VENV)/moto/bin/moto_server || { $(PYTHON) -m venv $(VENV)/moto && $(VENV)/moto/bin/python -m pip install --quiet --disable-pip-version-check 'moto[server]'; }

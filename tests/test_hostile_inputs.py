@@ -389,9 +389,9 @@ CALLS: list[tuple[str, Any, str]] = [
             ({"flow.0.mss": [object]}, "flow.0.mss: found a value of type type, expected text, a number"),
             (
                 {"report": {"x": {}}},
-                "grid 'report': found a name under which no variants can be kept (report.json), expected another",
+                "grid 'report': found a name that is not a valid file name (report.json), expected another",
             ),
-            ({"../p": {"x": {}}}, "grid '../p': found a name under which no variants can be kept (../p.json)"),
+            ({"../p": {"x": {}}}, "grid '../p': found a name that is not a valid file name (../p.json)"),
             ({"p": {"x": 42}}, "p.json: x.set: found 42, expected a list"),
             ({"p": {"x": [1]}}, "p.json: x.set: found 1 in the list, expected text"),
             ({"p": {1: {}}}, "p.json: found the name 1, expected one without commas"),
@@ -445,7 +445,7 @@ CALLS: list[tuple[str, Any, str]] = [
     ),
     ("a series", lambda: LAB.load_result("kept").queue, 'request it with measure.series = ["queue"]'),
     ("a query of nonsense", lambda: LAB.load_sweep("swept").query("select magic"), "DuckDB refused the query"),
-    ("a query of nothing", lambda: LAB.load_sweep("swept").query(""), "query: found '', expected one that yields a table"),
+    ("a query of nothing", lambda: LAB.load_sweep("swept").query(""), "query: found '', expected a query that returns a table"),
 ]
 
 

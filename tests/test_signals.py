@@ -105,7 +105,7 @@ def test_ctrl_c_ends_a_library_that_does_not_look_for_signals(desk):
         busy(process, 4.0)
         told = ended(process)
     assert process.returncode == 130
-    assert told == "error: stopped\n"
+    assert told == "error: stopped: nothing incomplete was stored\n"
 
 
 def test_ctrl_c_ends_a_sweep_whose_strategy_never_returns(desk):
@@ -148,7 +148,7 @@ def test_a_command_that_ctrl_c_ends_says_so(words, monkeypatch, capfd):
     finally:
         signal.signal(signal.SIGINT, handler)
     assert done.value.code == 130
-    assert capfd.readouterr().err.endswith("error: stopped\n")
+    assert capfd.readouterr().err.endswith("error: stopped: nothing incomplete was stored\n")
 
 
 def test_ctrl_c_while_libraries_are_imported_is_no_traceback(tmp_path):
@@ -158,7 +158,7 @@ def test_ctrl_c_while_libraries_are_imported_is_no_traceback(tmp_path):
     while not (tmp_path / "begun").exists():
         assert process.poll() is None
         time.sleep(0.02)
-    assert ended(process) == "error: stopped\n"
+    assert ended(process) == "error: stopped: nothing incomplete was stored\n"
     assert process.returncode == 130
 
 
@@ -220,7 +220,7 @@ def test_ctrl_c_ends_an_inspection_whose_capture_comes_to_a_halt(desk):
         time.sleep(1)
         told = ended(process)
     assert process.returncode == 130
-    assert told == "error: stopped\n"
+    assert told == "error: stopped: nothing incomplete was stored\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

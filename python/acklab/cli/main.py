@@ -1144,7 +1144,7 @@ def _main(interruption: Interruption) -> int:
 
 def _run(interruption: Interruption) -> int:
     with interruption.handled():
-        message, code = "stopped", Cancelled.exit_code
+        message, code = "stopped: nothing incomplete was stored", Cancelled.exit_code
         try:
             app(standalone_mode=True, obj=interruption)
         except AcklabError as error:
