@@ -12,6 +12,9 @@ from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
+CLOCKS = ("real", "virtual")
+"""Clocks of an emulation: that of this machine, or that of a guest, which waits for the guest."""
+
 
 def idle_processors(name: str) -> str:
     """Returns one of `core.PROCESSORS`. Raises UsageError for another text."""
@@ -54,8 +57,10 @@ def emulate(
     watch: Callable[[dict[str, Any]], None] | None = None,
     processors: str = "auto",
     internet: str | None = None,
+    clock: str = "real",
+    kernel: str | None = None,
 ) -> Emulated:
-    """Runs a scenario in real time and returns its tables.
+    """Runs a scenario with real packets and returns its tables.
 
     Once `cancel` is cancelled, stops and returns the results until then.
 
@@ -72,6 +77,11 @@ def emulate(
     machine: IPv4 packets for addresses of no node leave there, with translated addresses. This
     requires root, `nft`, and a machine that forwards packets.
 
+    With `clock="virtual"` the run is in a guest, whose clock moves only when all of it waits:
+    packets are never late, and the same scenario, seed and `kernel` give the same tables. `kernel`
+    names a guest kernel of `acklab kernel list`, by default the newest. No permission is needed.
+    `internet` is refused, because other hosts do not wait.
+
     Raises ScenarioError for a scenario that is refused or requires what the kernel's TCP does not
     support, RunError for a missing permission and for a run that fails, Cancelled if `cancel` is
     cancelled before the window of measurement.
@@ -83,12 +93,27 @@ def emulate(
     sets = with_seed(overrides(set), seed)
     foreground = None if at is None else (at[0], texts_of(at[1], "at: the command", "ping"))
     folders = _folder(captures, "captures"), _folder(outputs, "outputs")
-    done = core.emulate(
-        source.text, source.name, sets, source.base, *folders,
-        at=foreground, cancel=cancel, watch=watch, processors=processors, internet=internet,
-    )  # fmt: skip
+    if clock not in CLOCKS:
+        raise UsageError(f"clock: found {clock!r}, expected one of: {', '.join(CLOCKS)}")
+    if clock == "virtual":
+        if internet is not None:
+            raise UsageError(
+                "internet: found a virtual clock, expected a real one: hosts of other networks do not wait for a guest"
+            )
+        from acklab.virtual import emulation
+
+        done = emulation.emulate(
+            source.text, source.name, sets, source.base, *folders, at=foreground, cancel=cancel, watch=watch, kernel=kernel
+        )
+    else:
+        if kernel is not None:
+            raise UsageError("kernel: found a guest kernel with a real clock, expected clock='virtual'")
+        done = core.emulate(
+            source.text, source.name, sets, source.base, *folders,
+            at=foreground, cancel=cancel, watch=watch, processors=processors, internet=internet,
+        )  # fmt: skip
     used = int(done.scenario["seed"])
-    command = source.command(overrides(set), used, "emulate")
+    command = source.command(overrides(set), used, "emulate" if clock == "real" else "emulate --clock virtual")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)
     return Emulated(done.tables, provenance, tuple(done.reasons), done.exit_status, done.stopped)
 

@@ -36,8 +36,10 @@ def emulate_command(
     processors: str,
     internet: str | None = None,
     view: View = DEFAULT_VIEW,
+    clock: str = "real",
+    kernel: str | None = None,
 ) -> None:
-    """Runs a scenario in real time and shows the result. Stores its tables if a folder is given."""
+    """Runs a scenario with real packets and shows the result. Stores its tables in `folder`."""
     foreground = _foreground(at, shell, words)
     with contextlib.ExitStack() as stack:
         replacement = None
@@ -46,10 +48,15 @@ def emulate_command(
             from acklab.replacing import replacing
 
             replacement = stack.enter_context(replacing(folder, Contents.EMULATION))
-        core.acquire_permission()
+        if clock == "real":
+            core.acquire_permission()
+        elif shell is not None:
+            raise UsageError(
+                "--shell: found a virtual clock, expected a real one: the guest's clock does not wait for a keyboard"
+            )
         cancel = core.Cancel()
-        # Ctrl-C belongs to the command that uses the terminal.
-        if foreground is None:
+        # Ctrl-C belongs to the command that uses the terminal. In a guest there is no terminal.
+        if foreground is None or clock == "virtual":
             stack.enter_context(stopped_by_signals(cancel))
         staging = None if replacement is None else replacement.staging
         with watched(file.name, page, port, foreground is not None) as watch:
@@ -64,6 +71,8 @@ def emulate_command(
                 watch=watch,
                 processors=processors,
                 internet=internet,
+                clock=clock,
+                kernel=kernel,
             )
         if as_json:
             print(json.dumps(finite(result.to_dict()), allow_nan=False))

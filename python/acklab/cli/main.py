@@ -271,6 +271,21 @@ def emulate_(
         int, typer.Option(min=0, max=65535, help="Serve the page of --watch on this port; 0 selects a free one.")
     ] = 0,
     processors: Processors = "auto",
+    clock: Annotated[
+        str,
+        typer.Option(
+            metavar="real|virtual",
+            help="virtual: run in a guest whose clock moves only when all of it waits; the results are exact and reproducible.",
+        ),
+    ] = "real",
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --clock virtual: a kernel of `acklab kernel list` (default: the newest).",
+            show_default=False,
+        ),
+    ] = None,
     qlog: NoQlog = None,
     all_: Everything = False,
     only: Only = None,
@@ -293,7 +308,9 @@ def emulate_(
     from acklab.cli.run import View
 
     view = View.of(all_, only or [])
-    emulate_command(file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, processors, internet, view)
+    emulate_command(
+        file, set_ or [], seed, out, json_, at, shell, words or [], watch, port, processors, internet, view, clock, kernel
+    )
 
 
 @app.command(
@@ -736,6 +753,45 @@ def perf(
         qlog,
         json_,
     )
+
+
+kernel_app = typer.Typer(help="Build and list guest kernels for `acklab emulate --clock virtual`.", no_args_is_help=True)
+app.add_typer(kernel_app, name="kernel")
+
+
+@kernel_app.command("build", epilog=_examples("kernel build", "kernel build --version 6.1", "kernel build --source ~/linux"))
+def kernel_build(
+    version: Annotated[
+        str | None,
+        typer.Option(metavar="RELEASE", help="Debian's package linux-source-RELEASE (default: 6.12).", show_default=False),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A Linux tree of your own; it is not changed.", show_default=False)
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Build a guest kernel from Debian's source or your own tree. Takes some minutes and no root."""
+    from acklab.cli.kernel import build_command
+
+    build_command(version, source, json_)
+
+
+@kernel_app.command("list", epilog=_examples("kernel list"))
+def kernel_list(json_: Json = False) -> None:
+    """List the guest kernels, the newest first."""
+    from acklab.cli.kernel import list_command
+
+    list_command(json_)
+
+
+@kernel_app.command("remove", epilog=_examples("kernel remove 6.12.117-0f12"))
+def kernel_remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A kernel of `acklab kernel list`, or the start of its name.")],
+) -> None:
+    """Remove a guest kernel."""
+    from acklab.cli.kernel import remove_command
+
+    remove_command(name)
 
 
 proxy = typer.Typer(help="Carry TCP connections of other programs over one TACK connection.", no_args_is_help=True)

@@ -1,0 +1,194 @@
+"""Boots a kernel with a command, and ends it whatever happens."""
+
+import codecs
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from acklab.errors import RunError
+from acklab.virtual.kernels import GuestKernel
+
+START = 1_700_000_000
+"""The wall clock of every guest at its boot, in seconds since 1970: the same in each run (chosen)."""
+MEMORY = "2G"
+"""The memory of a guest; the host provides the pages that are touched."""
+
+_POLL = 0.02
+"""Seconds between looks at what a guest has written."""
+_GRACE = 2.0
+"""Seconds of wall time that a guest gets after it was asked to end."""
+_SPINNING = 60.0
+"""Seconds of wall time without a step of the guest's clock after which a process is taken to spin."""
+_CONSOLE_LINES = 20
+_MCONSOLE_MAGIC = 0xCAFEBABE
+_MCONSOLE_VERSION = 2
+"""arch/um/drivers/mconsole.h."""
+_UMID = "guest"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command for a guest."""
+
+    arguments: Sequence[str]
+    folder: Path
+    environment: Mapping[str, str]
+    writable: Sequence[Path] = ()
+    """Folders of the host that the guest may change. All other changes go with it."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What is called while a guest runs."""
+
+    output: Callable[[str], None] = lambda _: None
+    """Receives what the command prints."""
+    errors: Callable[[str], None] = lambda _: None
+    """Receives what the command prints on standard error."""
+    poll: Callable[[], bool] = lambda: False
+    """Is called often. Returns `True` if the guest is to end."""
+    progress: Callable[[], float | None] = lambda: None
+    """Returns how far the clock of the guest is known to have come, or `None` if nothing is known."""
+
+
+class _Tail:
+    """A file that grows."""
+
+    def __init__(self, path: Path, receive: Callable[[str], None]) -> None:
+        self.path = path
+        self.receive = receive
+        self.place = 0
+        self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+    def read(self) -> None:
+        """Passes on new text, in whole characters."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            file.seek(self.place)
+            new = file.read()
+        self.place += len(new)
+        if text := self.decoder.decode(new):
+            self.receive(text)
+
+
+def run(kernel: GuestKernel, command: Command, seed: int, watch: Watch) -> int:
+    """Runs a command in a guest and returns its exit status.
+
+    The guest ends with this process, however that ends. Raises RunError with the last lines of the console if the kernel ends by itself, and if a process spins.
+    """
+    with tempfile.TemporaryDirectory(prefix="acklab-guest-") as folder:
+        # The path of the folder must not depend on the run: it is in the guest's memory.
+        return _Guest(kernel, Path(folder).resolve()).run(command, seed, watch)
+
+
+@dataclass
+class _Guest:
+    kernel: GuestKernel
+    folder: Path
+
+    def run(self, command: Command, seed: int, watch: Watch) -> int:
+        plan = {
+            "arguments": [str(argument) for argument in command.arguments],
+            "folder": str(command.folder),
+            "environment": dict(command.environment),
+            "writable": [str(path) for path in (self.folder, *command.writable)],
+            **{name: str(self.folder / name) for name in ("output", "errors", "status")},
+        }
+        (self.folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+        shutil.copy(str(files("acklab.virtual").joinpath("pid1.py")), self.folder / "pid1.py")
+        tails = [_Tail(self.folder / "output", watch.output), _Tail(self.folder / "errors", watch.errors)]
+        with self._booted(seed) as process:
+            self._until_end(process, watch, tails)
+        for tail in tails:
+            tail.read()
+        status = self.folder / "status"
+        if not status.exists():
+            raise RunError(f"the guest ended by itself; the last lines of its console:\n{self._console()}")
+        code = int(status.read_text(encoding="utf-8"))
+        if not (self.folder / "output").exists():
+            raise RunError(f"the guest could not start the command; the last lines of its console:\n{self._console()}")
+        return code
+
+    def _until_end(self, process: "subprocess.Popen[bytes]", watch: Watch, tails: Sequence[_Tail]) -> None:
+        asked: float | None = None
+        seen, since = watch.progress(), time.monotonic()
+        while process.poll() is None:
+            time.sleep(_POLL)
+            for tail in tails:
+                tail.read()
+            now = time.monotonic()
+            if asked is None and watch.poll():
+                asked = now
+                self._request("cad")
+            if asked is not None and now - asked > _GRACE:
+                return
+            if (progress := watch.progress()) != seen:
+                seen, since = progress, now
+            elif seen is not None and now - since > _SPINNING:
+                self._request("sysrq p")
+                time.sleep(1)
+                raise RunError(
+                    f"the clock of the guest has stood at {seen:.3f} s for {_SPINNING:.0f} s: a process computes without end; the console:\n{self._console()}"
+                )
+
+    @contextlib.contextmanager
+    def _booted(self, seed: int) -> Iterator["subprocess.Popen[bytes]"]:
+        arguments = [
+            f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "panic=-1",
+            "time-travel=inf-cpu", f"time-travel-start={START * 10**9}",
+            "con=null", "con0=null,fd:1", f"uml_dir={self.folder}", f"umid={_UMID}",
+            f"init={sys.executable}", "--", "-I", "-S", str(self.folder / "pid1.py"), str(self.folder / "plan.json"),
+        ]  # fmt: skip
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.folder), "TERM": "linux"}
+        environment |= {
+            "LD_PRELOAD": str(self.kernel.library),
+            "ACKLAB_ENTROPY": str(seed),
+            "ACKLAB_PARENT": str(os.getpid()),
+            "TMPDIR": _memory_folder(),
+        }
+        with (self.folder / "console").open("wb") as console:
+            process = subprocess.Popen(
+                [str(self.kernel.executable), *arguments],
+                stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=environment, start_new_session=True,
+            )  # fmt: skip
+            try:
+                yield process
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def _request(self, text: str) -> None:
+        """Sends a request to the management console of the kernel, and does not wait for its reply."""
+        request = struct.pack("<III512s", _MCONSOLE_MAGIC, _MCONSOLE_VERSION, len(text), text.encode())
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as console, contextlib.suppress(OSError):
+            console.bind(str(self.folder / f"request-{text.partition(' ')[0]}"))
+            console.sendto(request, str(self.folder / _UMID / "mconsole"))
+
+    def _console(self) -> str:
+        with contextlib.suppress(OSError):
+            lines = (self.folder / "console").read_text(encoding="utf-8", errors="replace").splitlines()
+            return "\n".join(f"  {line}" for line in lines[-_CONSOLE_LINES:])
+        return "  (empty)"
+
+
+def _memory_folder() -> str:
+    """Returns the folder of the file that holds a guest's memory: in memory, if there is room."""
+    with contextlib.suppress(OSError):
+        room = os.statvfs("/dev/shm")
+        if room.f_bavail * room.f_frsize >= 1 << 30:
+            return "/dev/shm"
+    return tempfile.gettempdir()

@@ -1,0 +1,91 @@
+"""Kernels of guests, in the cache of the user."""
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from acklab.errors import RunError, UsageError
+
+BUILD = "acklab kernel build"
+"""The command that makes a kernel."""
+
+_DESCRIPTION = "kernel.json"
+
+
+@dataclass(frozen=True)
+class GuestKernel:
+    """A kernel of guests in virtual time."""
+
+    folder: Path
+    release: str
+    """The release that `uname -r` prints in the guest."""
+    config: str
+    """The first twelve hexadecimal digits of the SHA-256 of its configuration."""
+    source: str
+    """The package and version of the source, or the folder of a tree of the user's."""
+    built: str
+    """Date and time of the build, in UTC."""
+
+    @property
+    def name(self) -> str:
+        """The name in the cache."""
+        return f"{self.release}-{self.config}"
+
+    @property
+    def executable(self) -> Path:
+        """The kernel, a program of the host."""
+        return self.folder / "linux"
+
+    @property
+    def library(self) -> Path:
+        """The library that is preloaded into the kernel: reproducible random bytes, and an end with the parent."""
+        return self.folder / "host.so"
+
+    def write(self) -> None:
+        """Writes the description beside the kernel."""
+        text = json.dumps({name: value for name, value in asdict(self).items() if name != "folder"}, indent=2)
+        (self.folder / _DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+
+
+def cache() -> Path:
+    """Returns the folder of kernels: `acklab/kernels` in `$XDG_CACHE_HOME` or `~/.cache` (XDG Base Directory Specification)."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "acklab" / "kernels"
+
+
+def kernels() -> list[GuestKernel]:
+    """Returns all kernels, the newest first. Folders of builds that were not finished are none."""
+    found = []
+    for description in cache().glob(f"*/{_DESCRIPTION}"):
+        try:
+            fields = json.loads(description.read_text(encoding="utf-8"))
+            found.append(GuestKernel(description.parent, **fields))
+        except (OSError, ValueError, TypeError):
+            continue
+    return sorted(found, key=lambda kernel: kernel.built, reverse=True)
+
+
+def find(name: str | None = None) -> GuestKernel:
+    """Returns the kernel whose name begins with `name`, or the newest.
+
+    Raises RunError if there is none, and UsageError if `name` is that of none or of several.
+    """
+    every = kernels()
+    if not every:
+        raise RunError(f"virtual time: required guest kernel is missing; `{BUILD}` makes one in some minutes")
+    if name is None:
+        return every[0]
+    named = [kernel for kernel in every if kernel.name.startswith(name)]
+    if len(named) != 1:
+        known = ", ".join(kernel.name for kernel in every)
+        raise UsageError(f"kernel: found {name!r}, expected one of: {known}")
+    return named[0]
+
+
+def remove(name: str) -> GuestKernel:
+    """Deletes a kernel from the cache and returns its description. Raises UsageError and RunError as `find`."""
+    kernel = find(name)
+    shutil.rmtree(kernel.folder)
+    return kernel

@@ -1,0 +1,126 @@
+"""Emulation in virtual time: kernels in the cache, builds that are refused, and runs in a guest where a kernel is built."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import acklab
+from acklab.errors import RunError, UsageError
+from acklab.virtual import build, kernels
+from acklab.virtual.kernels import GuestKernel
+from commands import acklab as command
+
+SCENARIO = {
+    "duration": "2s",
+    "seed": 1,
+    "link": [
+        {
+            "name": "path",
+            "from": "server",
+            "to": "client",
+            "forward": {"rate": "10Mbps", "delay": "10ms", "queue": {"discipline": "fifo", "limit": "50packets"}},
+            "reverse": {"rate": "2Mbps", "delay": "10ms"},
+        }
+    ],
+    "flow": [{"from": "server", "to": "client", "preset": "linux", "congestion": "cubic"}],
+}
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of its own with two kernels, of which the second is newer."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for release, built in (("6.1.9", "2026-01-01T00:00:00+00:00"), ("6.12.3", "2026-02-01T00:00:00+00:00")):
+        kernel = GuestKernel(kernels.cache() / f"{release}-abc", release, "abc", "a tree", built)
+        kernel.folder.mkdir(parents=True)
+        kernel.write()
+    return kernels.cache()
+
+
+def test_the_newest_kernel_is_the_default(cache):
+    assert [kernel.release for kernel in kernels.kernels()] == ["6.12.3", "6.1.9"]
+    assert kernels.find().name == "6.12.3-abc"
+    assert kernels.find("6.1.").name == "6.1.9-abc"
+    with pytest.raises(UsageError, match=r"kernel: found '6\.', expected one of: 6\.12\.3-abc, 6\.1\.9-abc"):
+        kernels.find("6.")
+
+
+def test_a_build_that_was_not_finished_is_no_kernel(cache):
+    (cache / ".build-x").mkdir()
+    (cache / "6.13.0-abc").mkdir()
+    (cache / "6.13.0-abc" / "kernel.json").write_text("{", encoding="utf-8")
+    assert len(kernels.kernels()) == 2
+
+
+def test_remove_deletes_the_folder(cache):
+    done = command("kernel", "remove", "6.1.9")
+    assert done.returncode == 0
+    assert done.stderr == "removed 6.1.9-abc\n"
+    assert [entry["name"] for entry in json.loads(command("kernel", "list", "--json").stdout)] == ["6.12.3-abc"]
+
+
+def test_a_missing_kernel_names_the_command_that_makes_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(RunError, match="required guest kernel is missing; `acklab kernel build` makes one"):
+        acklab.emulate(SCENARIO, clock="virtual")
+
+
+def test_other_hosts_and_keyboards_do_not_wait_for_a_guest(cache, tmp_path):
+    with pytest.raises(UsageError, match="internet: found a virtual clock, expected a real one"):
+        acklab.emulate(SCENARIO, clock="virtual", internet="server")
+    with pytest.raises(UsageError, match="clock: found 'fast', expected one of: real, virtual"):
+        acklab.emulate(SCENARIO, clock="fast")
+    with pytest.raises(UsageError, match="kernel: found a guest kernel with a real clock"):
+        acklab.emulate(SCENARIO, kernel="6.12")
+    file = tmp_path / "path.json"
+    file.write_text(json.dumps(SCENARIO), encoding="utf-8")
+    done = command("emulate", file, "--clock", "virtual", "--shell", "client")
+    assert "--shell: found a virtual clock, expected a real one" in done.stderr
+
+
+def test_a_build_is_refused_before_it_begins(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match="found --version and --source, expected one of them"):
+        build.build("6.12", tmp_path)
+    with pytest.raises(UsageError, match=r"found no arch/um, expected the top folder of a Linux tree"):
+        build.build(source=tmp_path)
+    with pytest.raises(RunError, match=r"linux-source-5\.99\.tar\.xz is missing; on Debian: apt-get install linux-source-5\.99"):
+        build.build("5.99")
+    (tmp_path / "arch" / "um").mkdir(parents=True)
+    (tmp_path / ".config").touch()
+    with pytest.raises(UsageError, match="found a build in the tree, expected none; run `make mrproper` there"):
+        build.build(source=tmp_path)
+    monkeypatch.setattr(build.shutil, "which", lambda tool: None if tool in ("flex", "bc") else tool)
+    with pytest.raises(RunError, match="required programs are missing; on Debian: apt-get install flex bc"):
+        build.build("6.12")
+
+
+needs_a_kernel = pytest.mark.skipif(not kernels.kernels(), reason="needs a guest kernel: acklab kernel build")
+
+
+@needs_a_kernel
+@pytest.mark.timed
+def test_two_runs_in_virtual_time_give_the_same_tables():
+    first, second = (acklab.emulate(SCENARIO, clock="virtual") for _ in range(2))
+    for name in first.tables:
+        assert first.arrow(name).equals(second.arrow(name)), name
+    # 10 Mbps carry 9.57 Mbps of payload in segments of 1448 octets; the start takes some round trips of 20 ms.
+    assert 8.5 < first.flows["mean_throughput_l4"][0] < 10
+    assert first.is_trusted, first.reasons
+    assert first.table("timing")["p99_lateness"][0] < 10
+    assert dict(first.table("kernel").select("parameter", "value").rows())["clock"] == "virtual"
+
+
+@needs_a_kernel
+@pytest.mark.timed
+def test_programs_run_in_the_guest_and_their_files_are_kept(tmp_path):
+    script = "ping -c 3 -i 0.2 {server}; touch /etc/acklab-was-here; exit 7"
+    file = tmp_path / "path.json"
+    file.write_text(json.dumps(SCENARIO | {"flow": []}), encoding="utf-8")
+    done = command("emulate", file, "--clock", "virtual", "--at", "client", "--", "sh", "-c", script, cwd=tmp_path)
+    assert done.returncode == 7, done.stderr
+    # Two propagation delays of 10 ms, and 98 octets over 10 and 2 Mbps.
+    assert "3 packets transmitted, 3 received" in done.stdout
+    assert "time=20." in done.stdout
+    assert not Path("/etc/acklab-was-here").exists(), "changes of files stay in the guest"
