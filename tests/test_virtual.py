@@ -1,4 +1,6 @@
-"""Emulation in virtual time: kernels in the cache, builds that are refused, and runs in a guest where a kernel is built."""
+"""Emulation in virtual time: kernels in the cache, builds that are refused, and runs in a guest
+where a kernel is built.
+"""
 
 import json
 from pathlib import Path
@@ -91,7 +93,7 @@ def test_a_build_is_refused_before_it_begins(tmp_path, monkeypatch):
     (tmp_path / ".config").touch()
     with pytest.raises(UsageError, match="found a build in the tree, expected none; run `make mrproper` there"):
         build.build(source=tmp_path)
-    monkeypatch.setattr(build.shutil, "which", lambda tool: None if tool in ("flex", "bc") else tool)
+    monkeypatch.setattr("shutil.which", lambda tool: None if tool in ("flex", "bc") else tool)
     with pytest.raises(RunError, match="required programs are missing; on Debian: apt-get install flex bc"):
         build.build("6.12")
 

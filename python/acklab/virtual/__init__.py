@@ -1,7 +1,8 @@
-"""Emulation in virtual time: the kernel's own TCP and any program, in a guest whose clock stands still while it computes.
+"""Emulation in virtual time: the kernel's TCP and any program, in a guest whose clock waits.
 
-The guest is User-Mode Linux with `time-travel=inf-cpu`: its processes take no time, and the clock moves only when all of them wait. So packets are never late, and
-two runs give the same bytes beside any load.
+The guest is User-Mode Linux with `time-travel=inf-cpu`: its processes take no time, and the clock
+moves only when all of them wait. So packets are never late, and two runs give the same bytes beside
+any load.
 
 | module | contents |
 |---|---|

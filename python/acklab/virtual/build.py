@@ -53,13 +53,15 @@ def build(version: str | None = None, source: str | Path | None = None, progress
     Parameters
     ----------
     version
-        Version of Debian's package `linux-source-…`, such as "6.12" or "6.1"; by default `DEFAULT_VERSION`.
+        Version of Debian's package `linux-source-…`, such as "6.12" or "6.1"; by default
+        `DEFAULT_VERSION`.
     source
         A kernel tree of the user's, which stays as it is. It may be patched.
     progress
         Receives one line for each step.
 
-    Raises UsageError for a version and a source at once, and RunError for what is missing and for a build that fails.
+    Raises UsageError for a version and a source at once, and RunError for what is missing and for a
+    build that fails.
 
     """
     if version is not None and source is not None:
@@ -122,7 +124,7 @@ def _kernel(tree: Path, origin: str, config: Path, out: Path, progress: Progress
 
 
 def _stored(kernel: GuestKernel, config: Path) -> GuestKernel:
-    """Puts what a build has made into the cache, in the place of an older build of the same name."""
+    """Moves a finished build into the cache and replaces an older one of the same name."""
     with tempfile.TemporaryDirectory(prefix=".kernel-", dir=cache()) as folder:
         whole = Path(folder) / "kernel"
         whole.mkdir()
@@ -144,7 +146,8 @@ def _checked(config: Path, tree: Path) -> str:
     missing = [name for name in _ESSENTIAL if name not in enabled]
     if missing:
         raise RunError(f"kernel build: {tree} does not enable {', '.join(missing)}; expected a tree of Linux 6.1 or newer")
-    # The first lines have the release and the compiler, which the name has in its release or which change nothing.
+    # The first lines have the release and the compiler, which the name has in its release or which
+    # change nothing.
     options = "\n".join(sorted(line for line in text.splitlines() if line.startswith("CONFIG_") and "_VERSION" not in line))
     return hashlib.sha256(options.encode()).hexdigest()[:12]
 
@@ -155,7 +158,10 @@ def _run(command: list[str], what: str) -> None:
 
 
 def _lines(command: list[str], what: str) -> Iterator[str]:
-    """Runs a command and returns its lines as they come. Raises RunError with the last lines of a command that fails."""
+    """Runs a command and returns its lines as they come.
+
+    Raises RunError with the last lines of a command that fails.
+    """
     last: list[str] = []
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True

@@ -30,8 +30,9 @@ def emulate(
 ) -> core.Emulation:
     """Runs a scenario in a guest whose clock moves only when all of it waits.
 
-    The arguments are those of `core.emulate`; `kernel` is the name of a guest kernel, by default the newest. Random bytes of the guest are a function of the scenario's seed, so
-    that the same scenario, seed and kernel give the same tables. Raises ScenarioError, RunError and Cancelled.
+    The arguments are those of `core.emulate`; `kernel` is the name of a guest kernel, by default
+    the newest. Random bytes of the guest are a function of the scenario's seed, so that the same
+    scenario, seed and kernel give the same tables. Raises ScenarioError, RunError and Cancelled.
     """
     chosen = find(kernel)
     scenario = core.check(text, name, sets, base)
@@ -74,7 +75,7 @@ def _whole(path: Path | None) -> str | None:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the environment of the emulation: that of this process, with the modules of this acklab, and a fixed seed of Python's hashes."""
+    """Returns the environment of this process, with a fixed seed of Python's hashes."""
     package = str(Path(acklab.__file__).parents[1])
     return {
         **os.environ,

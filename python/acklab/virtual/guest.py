@@ -21,16 +21,20 @@ from acklab.errors import RunError
 from acklab.virtual.kernels import GuestKernel
 
 START = 1_700_000_000
-"""The wall clock of every guest at its boot, in seconds since 1970: the same in each run (chosen)."""
+"""The wall clock of every guest at its boot, in seconds since 1970: the same in each run
+(chosen).
+"""
 MEMORY = "2G"
 """The memory of a guest; the host provides the pages that are touched."""
 
 _POLL = 0.02
 """Seconds between looks at what a guest has written."""
 _GRACE = 2.0
-"""Seconds of wall time that a guest gets after it was asked to end."""
+"""Seconds of wall time that a guest has for its end after the request."""
 _SPINNING = 60.0
-"""Seconds of wall time without a step of the guest's clock after which a process is taken to spin."""
+"""Seconds of wall time without a step of the guest's clock after which a process is taken to
+spin.
+"""
 _CONSOLE_LINES = 20
 _MCONSOLE_MAGIC = 0xCAFEBABE
 _MCONSOLE_VERSION = 2
@@ -60,7 +64,9 @@ class Watch:
     poll: Callable[[], bool] = lambda: False
     """Is called often. Returns `True` if the guest is to end."""
     progress: Callable[[], float | None] = lambda: None
-    """Returns how far the clock of the guest is known to have come, or `None` if nothing is known."""
+    """Returns how far the clock of the guest is known to have come, or `None` if nothing is
+    known.
+    """
 
 
 class _Tail:
@@ -87,7 +93,8 @@ class _Tail:
 def run(kernel: GuestKernel, command: Command, seed: int, watch: Watch) -> int:
     """Runs a command in a guest and returns its exit status.
 
-    The guest ends with this process, however that ends. Raises RunError with the last lines of the console if the kernel ends by itself, and if a process spins.
+    The guest ends with this process, however that ends. Raises RunError with the last lines of the
+    console if the kernel ends by itself, and if a process spins.
     """
     with tempfile.TemporaryDirectory(prefix="acklab-guest-") as folder:
         # The path of the folder must not depend on the run: it is in the guest's memory.
@@ -123,17 +130,17 @@ class _Guest:
         return code
 
     def _until_end(self, process: "subprocess.Popen[bytes]", watch: Watch, tails: Sequence[_Tail]) -> None:
-        asked: float | None = None
+        requested: float | None = None
         seen, since = watch.progress(), time.monotonic()
         while process.poll() is None:
             time.sleep(_POLL)
             for tail in tails:
                 tail.read()
             now = time.monotonic()
-            if asked is None and watch.poll():
-                asked = now
+            if requested is None and watch.poll():
+                requested = now
                 self._request("cad")
-            if asked is not None and now - asked > _GRACE:
+            if requested is not None and now - requested > _GRACE:
                 return
             if (progress := watch.progress()) != seen:
                 seen, since = progress, now
@@ -172,7 +179,7 @@ class _Guest:
                 process.wait()
 
     def _request(self, text: str) -> None:
-        """Sends a request to the management console of the kernel, and does not wait for its reply."""
+        """Sends a request to the kernel's management console without waiting for the reply."""
         request = struct.pack("<III512s", _MCONSOLE_MAGIC, _MCONSOLE_VERSION, len(text), text.encode())
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as console, contextlib.suppress(OSError):
             console.bind(str(self.folder / f"request-{text.partition(' ')[0]}"))

@@ -1,4 +1,7 @@
-"""The emulation in the guest: `python -m acklab.virtual.inside REQUEST.json`. Its results are files beside the request."""
+"""The emulation in the guest: `python -m acklab.virtual.inside REQUEST.json`.
+
+Its results are files beside the request.
+"""
 
 import json
 import signal
@@ -11,7 +14,7 @@ from acklab.errors import AcklabError
 
 
 def main(file: Path) -> None:
-    """Runs the request, and writes the tables, the samples of each second, and what became of it."""
+    """Runs the request, and writes the tables, the samples of each second, and the outcome."""
     import pyarrow as pa
     from pyarrow import ipc
 

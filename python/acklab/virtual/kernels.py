@@ -40,7 +40,7 @@ class GuestKernel:
 
     @property
     def library(self) -> Path:
-        """The library that is preloaded into the kernel: reproducible random bytes, and an end with the parent."""
+        """The library that is preloaded into the kernel (`host.c`)."""
         return self.folder / "host.so"
 
     def write(self) -> None:
@@ -50,7 +50,7 @@ class GuestKernel:
 
 
 def cache() -> Path:
-    """Returns the folder of kernels: `acklab/kernels` in `$XDG_CACHE_HOME` or `~/.cache` (XDG Base Directory Specification)."""
+    """Returns the folder of kernels, in the cache of the XDG Base Directory Specification."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(home) / "acklab" / "kernels"
 
@@ -85,7 +85,10 @@ def find(name: str | None = None) -> GuestKernel:
 
 
 def remove(name: str) -> GuestKernel:
-    """Deletes a kernel from the cache and returns its description. Raises UsageError and RunError as `find`."""
+    """Deletes a kernel from the cache and returns its description.
+
+    Raises UsageError and RunError as `find`.
+    """
     kernel = find(name)
     shutil.rmtree(kernel.folder)
     return kernel

@@ -1,7 +1,10 @@
-"""The first process of a guest: mounts, starts the command, and powers off. Run by Python alone, without acklab or any package.
+"""The first process of a guest: mounts, starts the command, and powers off.
 
-The plan is a JSON file: `arguments`, `environment` and `folder` of the command, the `writable` folders of the host, and the files `output`, `errors` and `status`.
-All other changes of files stay in memory, and go with the guest.
+Run by Python alone, without acklab or any package.
+
+The plan is a JSON file: `arguments`, `environment` and `folder` of the command, the `writable`
+folders of the host, and the files `output`, `errors` and `status`. All other changes of files stay
+in memory, and go with the guest.
 """
 
 import ctypes
@@ -39,7 +42,7 @@ def _mount(source: str, target: str, kind: str, options: str = "") -> None:
 
 
 def _new_root(writable: list[str]) -> None:
-    """Puts a layer in memory over the host's files, but in folders that are `writable` through to the host."""
+    """Puts a layer in memory over the host's files, except the `writable` folders."""
     base = next(folder for folder in _MOUNT_POINTS if Path(folder).is_dir())
     _mount("tmpfs", base, "tmpfs", "mode=755")
     layers = {name: f"{base}/{name}" for name in ("upper", "work", "root")}
@@ -112,7 +115,10 @@ def _start(plan: dict[str, Any]) -> int:
 
 
 def _status_of(child: int) -> int:
-    """Waits for the command, and reaps whatever else ends. Returns its exit status, 128 and the number of its signal if it was killed."""
+    """Waits for the command, and reaps whatever else ends.
+
+    Returns its exit status, 128 and the number of its signal if it was killed.
+    """
     while True:
         process, status = os.waitpid(-1, 0)
         if process == child:
