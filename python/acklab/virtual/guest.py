@@ -156,7 +156,7 @@ class _Guest:
         arguments = [
             f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "panic=-1",
             "time-travel=inf-cpu", f"time-travel-start={START * 10**9}",
-            "con=null", "con0=null,fd:1", f"uml_dir={self.folder}", f"umid={_UMID}",
+            "con=null", "con0=fd:0,fd:1", f"uml_dir={self.folder}", f"umid={_UMID}",
             f"init={sys.executable}", "--", "-I", "-S", str(self.folder / "pid1.py"), str(self.folder / "plan.json"),
         ]  # fmt: skip
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.folder), "TERM": "linux"}
