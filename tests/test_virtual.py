@@ -107,7 +107,8 @@ def test_two_runs_in_virtual_time_give_the_same_tables():
     first, second = (acklab.emulate(SCENARIO, clock="virtual") for _ in range(2))
     for name in first.tables:
         assert first.arrow(name).equals(second.arrow(name)), name
-    # 10 Mbps carry 9.57 Mbps of payload in segments of 1448 octets; the start takes some round trips of 20 ms.
+    # 10 Mbps carry 9.57 Mbps of payload in segments of 1448 octets; the start takes some round
+    # trips of 20 ms.
     assert 8.5 < first.flows["mean_throughput_l4"][0] < 10
     assert first.is_trusted, first.reasons
     assert first.table("timing")["p99_lateness"][0] < 10

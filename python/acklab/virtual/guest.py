@@ -4,6 +4,7 @@ import codecs
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -40,6 +41,8 @@ _MCONSOLE_MAGIC = 0xCAFEBABE
 _MCONSOLE_VERSION = 2
 """arch/um/drivers/mconsole.h."""
 _UMID = "guest"
+_INIT = '"mount -t hostfs none /mnt -o /proc/self/cwd && exec /mnt/init"'
+"""The first command of a guest, quoted for the kernel. The host resolves `/proc/self/cwd`."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,10 @@ class _Guest:
         }
         (self.folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         shutil.copy(str(files("acklab.virtual").joinpath("pid1.py")), self.folder / "pid1.py")
+        init = self.folder / "init"
+        words = [sys.executable, "-I", "-S", self.folder / "pid1.py", self.folder / "plan.json"]
+        init.write_text(f"#!/bin/sh\nexec {shlex.join(map(str, words))}\n", encoding="utf-8")
+        init.chmod(0o755)
         tails = [_Tail(self.folder / "output", watch.output), _Tail(self.folder / "errors", watch.errors)]
         with self._booted(seed) as process:
             self._until_end(process, watch, tails)
@@ -153,11 +160,12 @@ class _Guest:
 
     @contextlib.contextmanager
     def _booted(self, seed: int) -> Iterator["subprocess.Popen[bytes]"]:
+        # The command line feeds the guest's entropy (drivers/char/random.c, random_init_early). So
+        # it has no path of this run or machine: the folder is the working folder of the kernel.
         arguments = [
             f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "panic=-1",
             "time-travel=inf-cpu", f"time-travel-start={START * 10**9}",
-            "con=null", "con0=fd:0,fd:1", f"uml_dir={self.folder}", f"umid={_UMID}",
-            f"init={sys.executable}", "--", "-I", "-S", str(self.folder / "pid1.py"), str(self.folder / "plan.json"),
+            "con=null", "con0=fd:0,fd:1", "uml_dir=./", f"umid={_UMID}", "init=/bin/sh", "--", "-c", _INIT,
         ]  # fmt: skip
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.folder), "TERM": "linux"}
         environment |= {
@@ -169,7 +177,7 @@ class _Guest:
         with (self.folder / "console").open("wb") as console:
             process = subprocess.Popen(
                 [str(self.kernel.executable), *arguments],
-                stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=environment, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=console, stderr=console, env=environment, start_new_session=True, cwd=self.folder,
             )  # fmt: skip
             try:
                 yield process
