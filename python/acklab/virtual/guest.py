@@ -32,10 +32,8 @@ _POLL = 0.02
 """Seconds between looks at what a guest has written."""
 _GRACE = 2.0
 """Seconds of wall time that a guest has for its end after the request."""
-_SPINNING = 60.0
-"""Seconds of wall time without a step of the guest's clock after which a process is taken to
-spin.
-"""
+_SPINNING = 30.0
+"""Seconds of wall time between looks at the guest's clock, if no sample comes."""
 _CONSOLE_LINES = 20
 _MCONSOLE_MAGIC = 0xCAFEBABE
 _MCONSOLE_VERSION = 2
@@ -108,6 +106,8 @@ def run(kernel: GuestKernel, command: Command, seed: int, watch: Watch) -> int:
 class _Guest:
     kernel: GuestKernel
     folder: Path
+    uptime: bytes = b""
+    """The uptime that the guest has reported last."""
 
     def run(self, command: Command, seed: int, watch: Watch) -> int:
         plan = {
@@ -149,13 +149,14 @@ class _Guest:
                 self._request("cad")
             if requested is not None and now - requested > _GRACE:
                 return
-            if (progress := watch.progress()) != seen:
+            if (progress := watch.progress()) != seen or (now - since > _SPINNING and self._moves()):
                 seen, since = progress, now
-            elif seen is not None and now - since > _SPINNING:
+            elif now - since > _SPINNING:
                 self._request("sysrq p")
-                time.sleep(1)
+                time.sleep(_POLL)
                 raise RunError(
-                    f"the clock of the guest has stood at {seen:.3f} s for {_SPINNING:.0f} s: a process computes without end; the console:\n{self._console()}"
+                    f"the clock of the guest has stopped at {seen or 0:.3f} s: a process computes without end;"
+                    f" the last lines of the console:\n{self._console()}"
                 )
 
     @contextlib.contextmanager
@@ -186,12 +187,28 @@ class _Guest:
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def _request(self, text: str) -> None:
-        """Sends a request to the kernel's management console without waiting for the reply."""
+    def _moves(self) -> bool:
+        """Returns `True` if the clock of the guest has moved since the last call.
+
+        A request interrupts the guest and so changes its random bytes. It is sent only after a long
+        silence.
+        """
+        reply = self._request("proc uptime")
+        has_moved = reply != self.uptime
+        self.uptime = reply
+        return has_moved
+
+    def _request(self, text: str) -> bytes:
+        """Sends a request to the kernel's management console. Returns the reply, if one comes."""
         request = struct.pack("<III512s", _MCONSOLE_MAGIC, _MCONSOLE_VERSION, len(text), text.encode())
+        own = self.folder / "request"
+        own.unlink(missing_ok=True)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as console, contextlib.suppress(OSError):
-            console.bind(str(self.folder / f"request-{text.partition(' ')[0]}"))
+            console.bind(str(own))
+            console.settimeout(_GRACE)
             console.sendto(request, str(self.folder / _UMID / "mconsole"))
+            return console.recv(1024)
+        return b""
 
     def _console(self) -> str:
         with contextlib.suppress(OSError):
