@@ -55,7 +55,7 @@ impl Case {
              [link.reverse]\ndelay = \"{delay_ms}ms\"\n"
         );
         if *gate_ms > 0 {
-            write!(text, "gate = {{ interval = \"{gate_ms}ms\", quota = 100000 }}\n").unwrap();
+            writeln!(text, "gate = {{ interval = \"{gate_ms}ms\", quota = 100000 }}").unwrap();
         }
         let windows = match self.transport {
             "quic" => format!(

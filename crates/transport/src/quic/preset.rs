@@ -175,7 +175,7 @@ fn chrome() -> Stack {
         // `kInitialCongestionWindow`.
         initial_window: Some(Segments(32)),
         // `kDefaultPacketReorderingThreshold`; `kDefaultLossDelayShift`: a quarter; `kInitialRttMs`.
-        thresholds: Thresholds { packets: 3, time: 1.25, initial_rtt: MS * 100 },
+        thresholds: Thresholds { time: 1.25, initial_rtt: MS * 100, ..Thresholds::RFC },
         // `use_adaptive_reordering_threshold_` of `GeneralLossAlgorithm`.
         adaptive_packet_threshold: true,
         // `kQuicStreamMaxRecvWindowSize` and `kQuicSessionMaxRecvWindowSize` (Chromium, `net/quic/quic_context.cc`);
@@ -294,7 +294,7 @@ fn mvfst() -> Stack {
         // `TransportSettings::pacingEnabled` is false, and then `setCongestionControl` refuses BBR: whoever takes it paces.
         pacing: pacing::PacingConfig::Controller,
         // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`, `kDefaultInitialRtt`.
-        thresholds: Thresholds { packets: 3, time: 1.25, initial_rtt: MS * 50 },
+        thresholds: Thresholds { time: 1.25, initial_rtt: MS * 50, ..Thresholds::RFC },
         // `kDefaultStreamFlowControlWindow`, `kDefaultConnectionFlowControlWindow`; auto-tuning is off.
         flow_control: fixed(65 * KIB, MIB),
         // `flowControlWindowFrequency`.

@@ -13,7 +13,7 @@ use crate::congestion::{self, Congestion};
 use crate::pacing::Spread;
 use crate::recovery::manager::Manager;
 use crate::recovery::packets::timeout::{Expiries, probe_timeout};
-use crate::recovery::packets::{GRANULARITY, NeverSent, Packet, Packets, Progress, Thresholds};
+use crate::recovery::packets::{GRANULARITY, NeverSent, Packet, Packets, Progress, Thresholds, Widening};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Event, Instant, Rate};
 use acklab_wire::quic::{AckRanges, OlderRanges};
@@ -24,6 +24,8 @@ pub(super) struct Sender {
     thresholds: Thresholds,
     /// The packet threshold rises with reordering.
     adapts_threshold: bool,
+    /// The time threshold, if it adapts.
+    widening: Option<Widening>,
     /// Reductions for losses that were none are undone.
     undoes: bool,
     recovery: Manager<Content, Estimator, Congestion, 3>,
@@ -43,6 +45,7 @@ impl Sender {
         Self {
             thresholds: config.thresholds,
             adapts_threshold: config.adaptive_packet_threshold,
+            widening: config.adaptive_time_threshold.then(Widening::default),
             undoes: config.undo,
             // A window that was never used up by the handshake says nothing about it.
             recovery: Manager::new(Estimator::default(), congestion).controlling_from(Id::Application as usize),

@@ -90,6 +90,10 @@ pub struct Settings {
     /// Default: as with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_packet_threshold: Option<bool>,
+    /// Widen the time threshold when a packet that counted as lost is acknowledged after all: to a round trip and a quarter of the shortest one,
+    /// and a quarter more for each further round trip with such a packet, for 16 recoveries (RFC 8985, §6.2, step 4).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub adaptive_time_threshold: bool,
     /// Round trips after which a packet before an acknowledged one is lost (RFC 9002, §6.1.2). Default: as many as with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0, max = 8.0))]
@@ -151,6 +155,7 @@ impl Default for Settings {
             careful_resume: None,
             packet_threshold: None,
             adaptive_packet_threshold: None,
+            adaptive_time_threshold: false,
             time_threshold: None,
             initial_rtt: None,
             send_buffer: Bytes(4 << 20),
@@ -199,6 +204,8 @@ pub struct ConnectionConfig {
     pub thresholds: Thresholds,
     /// `Settings::adaptive_packet_threshold`.
     pub adaptive_packet_threshold: bool,
+    /// `Settings::adaptive_time_threshold`.
+    pub adaptive_time_threshold: bool,
     /// Send buffer of a stream.
     pub send_buffer: Bytes,
     /// Windows offered.
@@ -256,7 +263,9 @@ impl Settings {
                 packets: self.packet_threshold.map_or(stack.thresholds.packets, u64::from),
                 time: self.time_threshold.unwrap_or(stack.thresholds.time),
                 initial_rtt: self.initial_rtt.unwrap_or(stack.thresholds.initial_rtt),
+                steps: 0,
             },
+            adaptive_time_threshold: self.adaptive_time_threshold,
             adaptive_packet_threshold: self.adaptive_packet_threshold.unwrap_or(stack.adaptive_packet_threshold),
             send_buffer: self.send_buffer,
             flow_control: self.flow_control.unwrap_or(stack.flow_control),

@@ -6,6 +6,7 @@
 //! | file | rule |
 //! |---|---|
 //! | `loss` | what counts as lost (RFC 9002, §6.1) |
+//! | `widening` | a time threshold that adapts to reordering |
 //! | [`persistent`] | persistent congestion (§7.6) |
 //! | [`timeout`] | when to probe (§6.2) |
 //! | `reported` | what a receiver reports lost, instead of `loss` (TACK) |
@@ -14,8 +15,10 @@ mod loss;
 pub mod persistent;
 mod reported;
 pub mod timeout;
+mod widening;
 
 pub use loss::{Lost, Thresholds, Verdict};
+pub use widening::Widening;
 
 use super::delivery_rate::{Newest, Stamp};
 use acklab_base::{Duration, Instant};

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// RFC 8985, §6.2, step 4: the number of recoveries that a wider window lasts.
-const WIDE_FOR_RECOVERIES: u32 = 16;
+pub(super) const WIDE_FOR_RECOVERIES: u32 = 16;
 /// RFC 8985, §7.2: `WCDelAckT`, the longest that a receiver delays the ACK of a lone segment; Linux takes its `TCP_RTO_MIN`.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 8985, §7.2: the probe timeout before the first measurement.

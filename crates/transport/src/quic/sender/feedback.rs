@@ -38,6 +38,7 @@ impl Sender {
         if self.adapts_threshold && is_application {
             self.thresholds.adapt(progress.displacement);
         }
+        self.widen(id, spurious);
         let max_ack_delay = owners.asker.max_ack_delay();
         let report = Report {
             progress: Progress { spuriously_lost: if self.undoes { spurious } else { 0 }, ..*progress },
@@ -55,6 +56,18 @@ impl Sender {
         }
         if is_application {
             self.forget_lost(now, max_ack_delay, is_persistent);
+        }
+    }
+
+    /// Adapts the time threshold after `spurious` packets that counted as lost have arrived.
+    fn widen(&mut self, id: Id, spurious: u64) {
+        let recoveries = self.recoveries().recoveries;
+        let (largest, next) = (self.largest_acknowledged(id).unwrap_or_default(), self.next_number(id));
+        if let Some(widening) = &mut self.widening {
+            if spurious > 0 {
+                widening.on_spurious_loss(largest, next, recoveries);
+            }
+            self.thresholds.steps = widening.steps(recoveries);
         }
     }
 

@@ -14,11 +14,13 @@ pub struct Thresholds {
     pub time: f64,
     /// kInitialRtt (§6.2.2): the round trip before the first sample.
     pub initial_rtt: Duration,
+    /// The quarters of the shortest round trip by which the time threshold exceeds a round trip at least, if it [adapts](super::Widening).
+    pub steps: u64,
 }
 
 impl Thresholds {
     /// What RFC 9002 recommends.
-    pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333) };
+    pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333), steps: 0 };
 
     /// Raises the packet threshold to what would have waited for a packet that was `displacement` numbers late (§6.1.1: an endpoint may raise
     /// it with what it learns of reordering; `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche). It never falls.
@@ -26,11 +28,15 @@ impl Thresholds {
         self.packets = self.packets.max(displacement + 1);
     }
 
-    /// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt), kGranularity).
+    /// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt), kGranularity). One that adapts is a round trip and
+    /// RACK's reordering window at least, which is no more than another (RFC 8985, §6.2, step 4).
     #[must_use]
     pub fn time_threshold(&self, rtt: &Estimator) -> Duration {
-        let round_trip = rtt.srtt().map_or(self.initial_rtt, |srtt| srtt.max(rtt.latest()));
-        Duration::from_nanos((round_trip.as_nanos() as f64 * self.time) as u64).max(GRANULARITY)
+        let srtt = rtt.srtt().unwrap_or(self.initial_rtt);
+        let round_trip = srtt.max(rtt.latest());
+        let window = (rtt.min().unwrap_or_default() / 4).saturating_mul(self.steps).min(srtt);
+        let widened = if self.steps > 0 { round_trip + window } else { Duration::ZERO };
+        Duration::from_nanos((round_trip.as_nanos() as f64 * self.time) as u64).max(widened).max(GRANULARITY)
     }
 }
 
@@ -128,6 +134,15 @@ mod tests {
         assert_eq!(verdict, Verdict::LostAt(Instant::ZERO + Duration::from_secs(1)), "seven behind waits now");
         thresholds.adapt(5);
         assert_eq!(thresholds.packets, 8);
+    }
+
+    /// RFC 8985, §6.2, step 4: RACK.rtt + min(steps · min_RTT / 4, SRTT), and never less than 9/8 of a round trip.
+    #[test]
+    fn a_time_threshold_that_adapts_is_a_round_trip_and_the_window_of_rack() {
+        let mut rtt = Estimator::default();
+        rtt.sample(Duration::from_millis(80));
+        let after = |steps| Thresholds { steps, ..Thresholds::RFC }.time_threshold(&rtt).as_nanos() / 1_000_000;
+        assert_eq!([0, 1, 2, 4, 9].map(after), [90, 100, 120, 160, 160]);
     }
 
     #[test]
