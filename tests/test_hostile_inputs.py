@@ -389,9 +389,9 @@ CALLS: list[tuple[str, Any, str]] = [
             ({"flow.0.mss": [object]}, "flow.0.mss: found a value of type type, expected text, a number"),
             (
                 {"report": {"x": {}}},
-                "grid 'report': found a name that is not a valid file name (report.json), expected another",
+                "grid 'report': found a reserved or invalid name (report.json), expected another",
             ),
-            ({"../p": {"x": {}}}, "grid '../p': found a name that is not a valid file name (../p.json)"),
+            ({"../p": {"x": {}}}, "grid '../p': found a reserved or invalid name (../p.json)"),
             ({"p": {"x": 42}}, "p.json: x.set: found 42, expected a list"),
             ({"p": {"x": [1]}}, "p.json: x.set: found 1 in the list, expected text"),
             ({"p": {1: {}}}, "p.json: found the name 1, expected one without commas"),
@@ -402,14 +402,14 @@ CALLS: list[tuple[str, Any, str]] = [
         for given, words in [
             (0, "found 0 seeds, expected at least 1"),
             ("3", "seeds: found '3', expected a whole number, or a list of them"),
-            (2.5, "seeds: found 2.5, expected how many"),
+            (2.5, "seeds: found 2.5, expected a whole number"),
             (None, "seeds: found None"),
             ([], "seeds: found []"),
             ([1.5], "seeds: found [1.5]"),
             (True, "seeds: found True"),
             (np.ones(2), "seeds: found [np.float64(1.0), np.float64(1.0)], expected a whole number, or a list of them"),
             (np.ones((2, 2), int), "expected a whole number, or a list of them"),
-            ({1, 2}, "seeds: found {1, 2}, expected how many"),
+            ({1, 2}, "seeds: found {1, 2}, expected a whole number"),
             ([1, 1], "seeds: found a seed twice in 1, 1"),
             ([2**64], "expected a whole number of at most"),
         ]

@@ -81,7 +81,7 @@ def sections(bench: Bench) -> list[Section]:
             "What filters remove",
             "50 Mbps forth and 500 kbps back, of which an ACK for two segments would need 0.9 to 1.1 Mbps.",
             items=[
-                Figure(_bars(runs), f"ACKs that the filter removes; intervals of 95 % over {len(result.seeds)} seeds", [COMMAND, result.rerun]),
+                Figure(_bars(runs), f"ACKs that the filter removes; 95 % confidence intervals over {len(result.seeds)} seeds", [COMMAND, result.rerun]),
                 Table(head, rows, "In numbers", commands=[COMMAND], numeric_from=2),
                 Table(["", "", "source"], listed, "Echoes and filters", numeric_from=3),
             ],

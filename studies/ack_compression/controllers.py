@@ -56,7 +56,7 @@ def _with_power(result: SweepResult, best: Optimum) -> pl.DataFrame:
 
 
 def _points(frame: pl.DataFrame, best: Optimum, commands: Sequence[str], seeds: int) -> Section:
-    over = f"mean and interval of 95 % over {seeds} seeds"
+    over = f"mean and 95 % confidence interval over {seeds} seeds"
     return Section(
         "Controllers behind gates",
         "CCperf asks whether a controller converges to an efficient operating point when ACKs are compressed. One greedy flow for 15 s, each controller with each stack's growth "
@@ -89,7 +89,7 @@ def _costs(frame: pl.DataFrame, result: SweepResult, commands: Sequence[str], se
         cells = ratios(frame, by, metric, {"gate": NO_GATE}).filter(pl.col("gate") != NO_GATE)
         cells = result.with_commands(cells, frame, by)
         drawn = figures.ratio_map(cells, "gate", "controller", title, "preset_", wrap=3, less_is_better=less, commands="command")
-        caption = f"{title[:1].upper()}{title[1:]}: geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
+        caption = f"{title[:1].upper()}{title[1:]}: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1"
         items.append(Figure(drawn, caption, commands))
     return Section(
         "What a gate costs each controller",
@@ -109,5 +109,5 @@ def _numbers(frame: pl.DataFrame, commands: Sequence[str]) -> Section:
     head = ["gate", "controller", *(title for title, _ in METRICS.values())]
     return Section(
         "Operating points in numbers",
-        items=[Table(head, rows, f"Preset {SHOWN}: means over seeds and half of the width of the interval of 95 %", commands=commands, numeric_from=2)],
+        items=[Table(head, rows, f"Preset {SHOWN}: mean ± half-width of the 95 % confidence interval over seeds", commands=commands, numeric_from=2)],
     )  # fmt: skip

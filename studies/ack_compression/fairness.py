@@ -27,7 +27,7 @@ def section(bench: Bench) -> Section:
         for one, *cells in zip(jain, jain, total, delay, strict=True)
     ]
     commands = [COMMAND, result.rerun]
-    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    over = f"mean and 95 % confidence interval over {len(result.seeds)} seeds"
     return Section(
         "Fairness of equals",
         f"{EQUALS} flows of one controller start 100 ms apart and share the path for 30 s, of which the first 5 are left out; preset linux. An index of 1 is equal shares, "

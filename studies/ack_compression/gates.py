@@ -15,7 +15,7 @@ def section(bench: Bench) -> Section:
     flows = result.flows.rename({own: interval})
     drops = result.query("select * from links where link = 'btl_forward' order by point").rename({own: interval})
     command = [COMMAND, result.rerun]
-    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    over = f"mean and 95 % confidence interval over {len(result.seeds)} seeds"
     return Section(
         "Interval and quota",
         "How often the gate opens, and how many ACKs it then lets through, for each stack as it comes.",
@@ -37,7 +37,7 @@ def section(bench: Bench) -> Section:
             ),
             Figure(
                 figures.profiles(flows, interval, quota, "mean_throughput_l4", "throughput [Mbps]", interval, preset),
-                "Throughput along the interval, a line for each quota, with intervals of 95 %",
+                "Throughput along the interval, a line for each quota, with 95 % confidence intervals",
                 command,
             ),
         ],

@@ -98,7 +98,7 @@ def _crossings(by_window: dict[int, pl.DataFrame], repeat: str) -> Table:
     head = [
         "window [packets]",
         "crosses at",
-        "interval of 95 % includes zero at",
+        "95 % confidence interval includes zero at",
         f"lead at {stations[0]} [%]",
         f"lead at {stations[-1]} [%]",
     ]

@@ -32,7 +32,7 @@ def over_stations(
 ) -> go.Figure:
     """Returns a metric against the number of stations, one panel for each set of series.
 
-    Mean and interval of 95 % over seeds.
+    Mean and 95 % confidence interval over seeds.
     """
     figure = make_subplots(rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=list(panels))
     named: set[str] = set()

@@ -27,7 +27,7 @@ def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
     result = load_sweep(bench.folder / BASE)
     frame = summary(result)
-    of, commands = f"mean over {len(result.seeds)} seeds with its interval of 95 %", [COMMAND, result.rerun]
+    of, commands = f"mean over {len(result.seeds)} seeds with its 95 % confidence interval", [COMMAND, result.rerun]
     return [
         *progress.sections(bench),
         *contention.sections(bench, frame, of, commands),

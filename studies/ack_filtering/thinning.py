@@ -54,7 +54,7 @@ def _filters(bench: Bench) -> Section:
     shown = {metric: METRICS[metric].replace(" of the access point", "") for metric in ("mbps", "jain", "queue")}
     figure = Figure(
         metrics_over_stations(frame, "filter", series, shown),
-        f"What filters make of the cell, q = 250: mean over {seeds} seeds with its interval of 95 %",
+        f"What filters make of the cell, q = 250: mean over {seeds} seeds with its 95 % confidence interval",
         [COMMAND, result.rerun],
     )
     table = Table(

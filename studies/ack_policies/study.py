@@ -87,7 +87,7 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
     commands = [COMMAND, result.rerun]
     srtt = cells_of(result, ["congestion", "path", "policy"], "mean_srtt_l4")
     acks = cells_of(result, ["congestion", "path", "policy"], "acks_per_packet")
-    of = f"geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
+    of = f"geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1"
     known = [cell for cell in without_baseline(cells).to_dicts() if cell["mean"] is not None]
     better = sum(cell["low"] is not None and cell["low"] > 1 for cell in known)
     worse = sum(cell["high"] is not None and cell["high"] < 1 for cell in known)
@@ -131,7 +131,7 @@ def _quic(bench: Bench, paths: Variants) -> Section:
     by = ["congestion", "path", "policy"]
     goodput = cells_of(result, by, "mean_throughput_l7", BASELINE_OF_QUIC)
     acks = cells_of(result, by, "acks_per_packet", BASELINE_OF_QUIC)
-    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     commands = [COMMAND, result.rerun]
     listed = [[name, variant.title, variant.source] for name, variant in policies.chosen.items()]
     return Section(
@@ -169,7 +169,7 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
     result = bench.sweep(SCENARIO, "transfers", axes)
     cells = cells_of(result, ["congestion", "size", "path", "policy"], "flow_completion_time_l4")
     shown = without_baseline(cells)
-    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1; blue is sooner"
+    of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1; blue is sooner"
     return Section(
         "Time to completion",
         "Transfers as long as those of the slides of PANRG at IETF 106. In the first round trips an ACK that waits for segments which cannot "
@@ -201,7 +201,7 @@ def _senders(bench: Bench, policies: Variants) -> Section:
     shared = ["sender", "size", "path", "policy"]
     goodput = cells_of(result, shared, "mean_throughput_l7").filter(pl.col("size") == "greedy")
     time = cells_of(result, shared, "flow_completion_time_l4").filter(pl.col("size") == "1 MB")
-    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds"
+    of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds"
     commands = [COMMAND, result.rerun]
     shown: dict[str, Any] = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
     return Section(

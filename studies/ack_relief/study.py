@@ -24,7 +24,7 @@ def sections(bench: Bench) -> list[Section]:
     found = summary(result, {name: Direction.of(source.load(list(cell.set))) for name, cell in cells.chosen.items()})
     titles = {name: cell.title for name, cell in cells.chosen.items()}
     again = [COMMAND, result.rerun]
-    caption = f"Means with intervals of 95 % over {bench.seeds} seeds"
+    caption = f"Means with 95 % confidence intervals over {bench.seeds} seeds"
     listed = [[name, scheme.title, scheme.source] for name, scheme in schemes.chosen.items()]
     return [
         Section("Ways to acknowledge", items=[Table(["", "an ACK", "source"], listed, numeric_from=3)]),

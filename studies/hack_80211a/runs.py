@@ -138,9 +138,9 @@ def published(bench: Bench, *places: tuple[tuple[str, str], str], scale: float =
 
 def of_seeds(bench: Bench) -> str:
     """How a caption names what is shown."""
-    return f"mean over {bench.seeds} seeds of 120 s with its interval of 95 %"
+    return f"mean over {bench.seeds} seeds of 120 s with its 95 % confidence interval"
 
 
 def of_sweeps(bench: Bench) -> str:
     """Returns the same of sweeps."""
-    return f"mean over {bench.seeds} seeds of 30 s with its interval of 95 %"
+    return f"mean over {bench.seeds} seeds of 30 s with its 95 % confidence interval"

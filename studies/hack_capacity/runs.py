@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def interval(self) -> Interval:
-        """Returns mean of the goodput with its interval of 95 %."""
+        """Returns mean of the goodput with its 95 % confidence interval."""
         return mean_interval(self.goodput)
 
 

@@ -98,7 +98,7 @@ def _figure_1(bench: Bench, curves: drawing.Curves, found: Measured) -> Section:
         "Figure 1: what acknowledgements cost",
         "Lines are the model, dots the simulation of the same cell where nothing collides: with TCP/HACK the access point alone contends, and in "
         "the stock cell station and access point draw from slots of their own, with the idle time that the model has. "
-        f"Means over {bench.seeds} seeds with intervals of 95 %, which are smaller than the dots.",
+        f"Means over {bench.seeds} seeds with 95 % confidence intervals, which are smaller than the dots.",
         items=[
             Figure(drawing.figure_1(curves, found), "Goodput against the rate of the PHY", commands),
             Figure(drawing.gains(curves, found, bench.findings), "Gain of TCP/HACK over stock TCP; stars: values printed in the paper", commands),
@@ -142,7 +142,7 @@ def _figure_12(bench: Bench, curves: drawing.Curves, found: Measured) -> Section
         "Figure 12: downloads that meet collisions and losses",
         "A file of 100 MB over the cell of `wifi_parity`, slow start included: station and access point contend as equals. The paper's queue of 126 "
         "packets is taken in two ways: without those on the air, as ns-3 counted when the paper was written, and with them, as ns-3 3.37 does. "
-        f"Means over {bench.seeds} seeds with intervals of 95 %.",
+        f"Means over {bench.seeds} seeds with 95 % confidence intervals.",
         items=[
             Figure(drawing.figure_12(curves, found, bench.findings), "Lines: the model of Figure 1; stars: values printed in the paper", commands),
             Table(head, rows, "Goodput in Mbps, with 126 packets waiting", commands=commands),

@@ -65,7 +65,7 @@ def of_2014_section(bench: Bench, old: Mapping[str, Mapping[tuple[str, str], Run
         items=[
             Figure(
                 figures.bars(frame, "clients", "scheme", "gain over stock [%]", published=stars, inks=inks),
-                f"Gain in goodput over stock TCP, seed by seed: geometric mean over {SEEDS_2014[DELAYED]} and {SEEDS_2014[EACH]} seeds with its interval of 95 %",
+                f"Gain in goodput over stock TCP, seed by seed: geometric mean over {SEEDS_2014[DELAYED]} and {SEEDS_2014[EACH]} seeds with its 95 % confidence interval",
                 [COMMAND],
             ),
             Table(head, rows, "The same in Mbps", commands=[own.command for runs in old.values() for own in runs.values()], numeric_from=1),

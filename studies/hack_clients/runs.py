@@ -185,4 +185,4 @@ def published(bench: Bench) -> dict[str, float]:
 
 def over(bench: Bench) -> str:
     """How a caption names what is shown."""
-    return f"mean over {bench.seeds} seeds with its interval of 95 %"
+    return f"mean over {bench.seeds} seeds with its 95 % confidence interval"

@@ -91,7 +91,7 @@ def _echoes(bench: Bench) -> Section:
         "An ACK that waits for a Block ACK echoes the timestamp of the data that it was built for, so its wait is part of the round trip that the sender measures, whichever "
         "clock it uses. The last column is the smoothed round-trip time less what data spend at the access point and the 2 ms of the wire. The echo itself has "
         "no MORE DATA here: the paper proposes it as an implicit ACK of an ACK, and leaves that for future work.",
-        items=[Table(head, rows, f"Mean and interval of 95 % over {len(result.seeds)} seeds", commands=[COMMAND, result.rerun], numeric_from=2)],
+        items=[Table(head, rows, f"Mean and 95 % confidence interval over {len(result.seeds)} seeds", commands=[COMMAND, result.rerun], numeric_from=2)],
     )  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def _limit(bench: Bench, limit: str) -> Section:
     ]  # fmt: skip
     plain = {setting: means["plain"][setting, HACK] for setting in settings}
     commands = [COMMAND, result.rerun]
-    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    over = f"mean and 95 % confidence interval over {len(result.seeds)} seeds"
     return Section(
         title,
         TEXTS[limit],

@@ -66,7 +66,7 @@ def sections(bench: Bench) -> list[Section]:
     pairs, waiting = (_pairs(found[name]) for name in (AS_WRITTEN, WAITING))
     (claim,) = (claim for claim in bench.study.file.claim if claim.id == "improvement")
     again = [COMMAND, *(result.rerun for result in swept.values())]
-    of = f"with intervals of 95 % over {bench.seeds} seeds"
+    of = f"with 95 % confidence intervals over {bench.seeds} seeds"
     by_rate = {"as written": _lossless(found[AS_WRITTEN]), "126 packets wait beside those on the air": _lossless(found[WAITING])}
     return [
         Section(

@@ -101,7 +101,7 @@ def sections(bench: Bench) -> list[Section]:
             "What thinning does to Prague",
             "40 Mbps, a round trip of 40 ms, DualPI2.",
             items=[
-                Figure(_bars(runs), f"Goodput of Prague, and time in the queue; intervals of 95 % over {len(result.seeds)} seeds", commands),
+                Figure(_bars(runs), f"Goodput of Prague, and time in the queue; 95 % confidence intervals over {len(result.seeds)} seeds", commands),
                 Table(head, rows, "In numbers", commands=[COMMAND], numeric_from=2),
                 Table(["", "", "source"], listed, "Ways to thin", numeric_from=3),
             ],

@@ -7,5 +7,5 @@ from acklab.studies import Bench
 
 def sections(bench: Bench) -> list[Section]:
     """Ours over those of ns-3 and of Linux."""
-    caption = f"Ratio of ours to the other implementation, with intervals of 95 % over {bench.seeds} seeds; zeros of the other implementation are omitted"
+    caption = f"Ratio of ours to the other implementation, with 95 % confidence intervals over {bench.seeds} seeds; zeros of the other implementation are omitted"
     return [Section("Ratio to the other implementation", items=[Figure(agreement(bench.findings), caption, [bench.command])])]

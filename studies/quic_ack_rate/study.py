@@ -46,7 +46,7 @@ def _against(runs: pl.DataFrame, by: list[str], value: str, result: SweepResult)
 def _rates(bench: Bench) -> list[Section]:
     result = again(bench, RATES)
     runs = summary(result, BY)
-    over = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds, each compared with its own; grey where the interval includes 1"
+    over = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds, each compared with its own; grey where the interval includes 1"
     listed = [[name, of.title, of.source] for name, of in bench.variants("requests.toml").chosen.items()]
     conditions = [[name, of.title] for name, of in bench.variants("conditions.toml").chosen.items()]
     commands = [COMMAND, result.rerun]
@@ -114,7 +114,7 @@ def _matrix(bench: Bench) -> Section:
         "Loss and delay",
         "The same with other round trips and losses; the queue holds a bandwidth-delay product.",
         items=[
-            Figure(figure, f"Goodput with four ACKs a round trip over that with an ACK for two: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1", [COMMAND, result.rerun]),
+            Figure(figure, f"Goodput with four ACKs a round trip over that with an ACK for two: geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1", [COMMAND, result.rerun]),
             Table([*WHERE, "goodput [Mbps]"], rows, "In numbers", commands=[COMMAND], numeric_from=3),
         ],
     )  # fmt: skip

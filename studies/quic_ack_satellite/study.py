@@ -29,7 +29,7 @@ SHOWN = {"channel": "96 kbps", "stack": "quicly"}
 """The download that is drawn packet by packet."""
 
 OF_TABLE = (
-    "Throughput in Mbps and time in s until the terminal's application has the file, with intervals of 95 %; the rest as means, each for an ACK for two and for ten packets: "
+    "Throughput in Mbps and time in s until the terminal's application has the file, with 95 % confidence intervals; the rest as means, each for an ACK for two and for ten packets: "
     "time until the last ACK has reached the server, time of the handshake, smoothed RTT, "
     "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, retransmitted packets, the server's octets that are not data (headers from IP on, "
     "the handshake, and what TLS adds to QUIC; over TCP there is no TLS), and octets over the forward link beyond those of the download, what came twice among them. "
@@ -90,7 +90,7 @@ def _all(reference: str, over_channels: SweepResult, over_paths: SweepResult) ->
         items=[
             Figure(
                 figures.ratio_map(together, "path", ARM, f"throughput ÷ {reference}", wrap=1, most=2.0, commands="command"),
-                f"10 MB, every stack under both policies: geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1",
+                f"10 MB, every stack under both policies: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1",
                 [COMMAND, over_channels.rerun, over_paths.rerun],
             )
         ],
@@ -100,7 +100,7 @@ def _all(reference: str, over_channels: SweepResult, over_paths: SweepResult) ->
 def _channels(result: SweepResult) -> list[Section]:
     found = downloads(result, ["channel"])
     again = [COMMAND, result.rerun]
-    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     cells = gains(found, ["channel", "stack"], "throughput", result)
     acks = gains(found, ["channel", "stack"], "acks", result)
     tables = [

@@ -35,7 +35,7 @@ def sections(bench: Bench) -> list[Section]:
         )
         for axis in ("generation", "stack", "policy")
     ]
-    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     maps = []
     for value, title, is_cost, most in (
         ("goodput", "goodput of all stations ÷ that with an ACK for 2", False, 1.25),

@@ -109,7 +109,7 @@ def sections(bench: Bench) -> list[Section]:
         most=2.0,
         commands="command",
     )
-    caption = f"Time until a download is delivered, over that without resuming: geometric mean and interval of 95 % over {seeds} seeds; grey where the interval includes 1"
+    caption = f"Time until a download is delivered, over that without resuming: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1"
     head = ["path", "size", "saved", "time [s]", "packets lost"]
     shown = {"time": "±2", "lost": ".0f"}
     rows = [row for result in paths for row in mean_rows(summary(result), head[:3], shown)]

@@ -25,7 +25,7 @@ def sections(bench: Bench) -> list[Section]:
     found = result.flows.select(
         "point", *AXES, "seed", seconds="flow_completion_time_l4", acks=pl.col("total_acks_sent_l4").cast(pl.Float64), again="total_retransmissions_l4"
     )  # fmt: skip
-    of = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     items = []
     for value, title, most in (("seconds", "time to completion", 2.0), ("acks", "ACKs", 4.0)):
         cells = _cells(found, value, result)
@@ -61,7 +61,7 @@ def sections(bench: Bench) -> list[Section]:
         Section("With DAASS and without", "Seed by seed, for ACKs of every second and of every tenth packet after slow start.", items=items),
         Section(
             "In numbers",
-            "Time to completion in s with its interval of 95 %, ACKs, and retransmitted packets.",
+            "Time to completion in s with its 95 % confidence interval, ACKs, and retransmitted packets.",
             items=[_numbers(part.drop("path"), str(path)) for (path,), part in found.group_by(["path"], maintain_order=True)],
         ),
     ]  # fmt: skip

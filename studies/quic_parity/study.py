@@ -47,13 +47,13 @@ def sections(bench: Bench) -> list[Section]:
     )
     commands = [COMMAND, result.rerun]
     shelf = found.filter(pl.col("side") != THEIR_OWN)
-    caption = f"Ours over quinn-proto's, with intervals of 95 % over {bench.seeds} seeds or more"
+    caption = f"Ours over quinn-proto's, with 95 % confidence intervals over {bench.seeds} seeds or more"
     return [
         Section("Ratio to the other implementation", items=[Figure(agreement(bench.findings), caption, [COMMAND])]),
         Section(
             "Eleven paths",
             "Ours and quinn-proto under the same controller, an ACK for every second and for every tenth packet: means of ours, and ours over "
-            f"quinn-proto's as geometric mean with its interval of 95 % over {len(result.seeds)} seeds.",
+            f"quinn-proto's as geometric mean with its 95 % confidence interval over {len(result.seeds)} seeds.",
             items=[
                 Table(
                     ["path", "an ACK for", *(head for head, _ in MEASURED.values())],

@@ -75,7 +75,7 @@ def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
-    over = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    over = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     commands = [COMMAND, result.rerun]
 
     def against(value: str) -> pl.DataFrame:

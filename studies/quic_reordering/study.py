@@ -95,7 +95,7 @@ def sections(bench: Bench) -> list[Section]:
         for axis in ("threshold", "request")
         for name, of in bench.variants(FILES[axis]).chosen.items()
     ]
-    over = f"geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    over = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     head = [*BY, "goodput [Mbps]", "needless losses [%]", "ACKs [%]", "sRTT [ms]"]
     return [
         Section(

@@ -47,7 +47,7 @@ def sections(bench: Bench) -> list[Section]:
         Section(
             "Goodput",
             items=[
-                Figure(drawing.feedbacks(runs), f"1 Gbps, 100 ms, 20 s from the start; intervals of 95 % over {bench.seeds} seeds", [COMMAND, result.rerun]),
+                Figure(drawing.feedbacks(runs), f"1 Gbps, 100 ms, 20 s from the start; 95 % confidence intervals over {bench.seeds} seeds", [COMMAND, result.rerun]),
                 Table(
                     ["controller", "feedback", "goodput [Mbps]", "ACKs", "sRTT [ms]", "resent"], rows, "In numbers", commands=[result.rerun], numeric_from=2
                 ),

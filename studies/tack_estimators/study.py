@@ -48,7 +48,7 @@ def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
     swept = kept(bench)
     runs = {name: rows(result) for name, result in swept.items()}
-    over = {name: f"mean and interval of 95 % over {len(result.seeds)} seeds" for name, result in swept.items()}
+    over = {name: f"mean and 95 % confidence interval over {len(result.seeds)} seeds" for name, result in swept.items()}
     made = {IACKS: _iacks, SAMPLES: _samples, LISTS: _lists}
     return [section(runs[name], over[name], swept[name].rerun) for name, section in made.items()]
 

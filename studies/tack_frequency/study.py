@@ -41,7 +41,7 @@ def sections(bench: Bench) -> list[Section]:
             "Lines are the laws, of the goodput and of the propagation round trip; dots are what receivers sent after start-up. Left of its bend "
             "TACK counts octets as TCP does, right of it the bandwidth has no effect.",
             items=[
-                Figure(drawing.frequencies(found), f"ACKs a second, with intervals of 95 % over {bench.seeds} seeds", [COMMAND, result.rerun]),
+                Figure(drawing.frequencies(found), f"ACKs a second, with 95 % confidence intervals over {bench.seeds} seeds", [COMMAND, result.rerun]),
                 Table(head, rows, "Measured frequencies, and those of the law for the measured goodput", commands=[result.rerun], numeric_from=3),
             ],
         )

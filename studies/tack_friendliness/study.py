@@ -59,7 +59,7 @@ def sections(bench: Bench) -> list[Section]:
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     commands = [COMMAND, result.rerun]
-    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    over = f"mean and 95 % confidence interval over {len(result.seeds)} seeds"
     by = ["queue", "rival", "subject"]
     means = {
         column: {tuple(row[key] for key in by): Interval.of_row(row) for row in intervals(runs, by, column).to_dicts()}

@@ -58,7 +58,7 @@ def _gains(bench: Bench) -> Section:
     result = again(bench, "arms")
     runs = by_arm(result)
     commands = [COMMAND, result.rerun]
-    over = f"Means with intervals of 95 % over {bench.seeds} seeds; stars are published values"
+    over = f"Means with 95 % confidence intervals over {bench.seeds} seeds; stars are published values"
     return Section(
         "Ideal goodput",
         "Figure 9 of the paper. TCP in its part (a) sends an ACK for each packet.",

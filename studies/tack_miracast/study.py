@@ -37,7 +37,7 @@ def sections(bench: Bench) -> list[Section]:
 def _loads(bench: Bench) -> Section:
     result = again(bench, SWEEP)
     runs = summary(result)
-    over = f"mean and interval of 95 % over {len(result.seeds)} seeds"
+    over = f"mean and 95 % confidence interval over {len(result.seeds)} seeds"
     commands = [COMMAND, result.rerun]
     columns = {
         "rebuffering": "rebuffering [%]", "macroblocking": "macroblocking in 30 min", "damaged": "frames with artefacts [%]",

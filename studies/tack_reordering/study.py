@@ -83,7 +83,7 @@ def _less(above: list[float], below: list[float]) -> list[float]:
 def sections(bench: Bench) -> list[Section]:
     """What the report shows after the claims."""
     late, lost = (load_sweep(bench.folder / name) for name in (LATE, LOST))
-    over = f"mean and interval of 95 % over {len(late.seeds)} seeds"
+    over = f"mean and 95 % confidence interval over {len(late.seeds)} seeds"
     runs = summary(late).with_columns(
         receiver=pl.when(pl.col("adaptive") == "true").then(pl.lit("adapts")).otherwise(pl.lit("fixed")),
         settling=pl.col("settling").map_elements(lambda settling: f"{settling:g} RTTmin", pl.String),

@@ -49,7 +49,7 @@ def _cases(bench: Bench) -> Section:
         "The four cases",
         "120 s of one download, start-up included.",
         items=[
-            Figure(drawing.cases(runs, titles), f"Goodput and ACKs; intervals of 95 % over {bench.seeds} seeds, stars are published values", [COMMAND, result.rerun]),
+            Figure(drawing.cases(runs, titles), f"Goodput and ACKs; 95 % confidence intervals over {bench.seeds} seeds, stars are published values", [COMMAND, result.rerun]),
             Table(["case", "", *_HEAD], rows, "In numbers", commands=[result.rerun], numeric_from=2),
         ],
     )  # fmt: skip

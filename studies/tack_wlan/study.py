@@ -90,7 +90,7 @@ def _links(bench: Bench) -> Section:
         "TACK and TCP",
         f"Figure 10(a) of the paper is the round trip of {RTT}.",
         items=[
-            Figure(drawing.links(runs), f"Goodput at {RTT}, over that of TCP BBR; intervals of 95 % over {bench.seeds} seeds, stars are published values", commands),
+            Figure(drawing.links(runs), f"Goodput at {RTT}, over that of TCP BBR; 95 % confidence intervals over {bench.seeds} seeds, stars are published values", commands),
             Figure(drawing.round_trips(runs), "TACK's and CUBIC's lead over TCP BBR by round trip", commands),
             Table(head, rows, "In numbers", commands=[result.rerun], numeric_from=3),
         ],

@@ -91,7 +91,7 @@ def _headline(bench: Bench) -> Section:
         "The links of the paper's Figure 10(a) with its round trip of 100 ms. ACKs of TCP, those that arrive, are counted by data packet; the air is that of PPDUs that hold nothing "
         "but ACKs of TCP.",
         items=[
-            Figure(drawing.leads(found, PUBLISHED), f"TACK's goodput over that of TCP BBR by what the driver of the station does; intervals of 95 % over {bench.seeds} seeds", commands),
+            Figure(drawing.leads(found, PUBLISHED), f"TACK's goodput over that of TCP BBR by what the driver of the station does; 95 % confidence intervals over {bench.seeds} seeds", commands),
             Table(head, rows, "In numbers", commands=[result.rerun], numeric_from=2),
         ],
     )  # fmt: skip
@@ -105,7 +105,7 @@ def _cells(bench: Bench) -> list[Section]:
     titles = [[name, cell.title] for name, cell in cells.items()]
     found = ratios(runs, BY, "goodput", BASELINE).filter(pl.col("scheme") != PLAIN)
     found = result.with_commands(found, runs, BY)
-    caption = f"Goodput of all flows over that of plain stations: geometric mean and interval of 95 % over {len(result.seeds)} seeds; grey where the interval includes 1"
+    caption = f"Goodput of all flows over that of plain stations: geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     figure = figures.ratio_map(found, "cell", "scheme", "goodput ÷ plain", PANEL, most=1.25, commands="command")
     shown = {"goodput": "±1", "arrived": ".1f", "air": ".2f", "burst": ".1f", "srtt": ".1f", "again": ".0f", "jain": ".3f"}
     rows = mean_rows(runs, BY, shown)

@@ -67,7 +67,7 @@ def _all(drawn: Curves, spaces: Sequence[Candidates]) -> list[Held]:
 
 
 def _capacity(bench: Bench, drawn: Curves) -> Section:
-    seeds = f"mean over {bench.seeds} seeds with its interval of 95 %, which is mostly smaller than its marker"
+    seeds = f"mean over {bench.seeds} seeds with its 95 % confidence interval, which is mostly smaller than its marker"
     marks = drawing.marks(bench.findings)
     return Section(
         "Goodput and efficiency by rate",
@@ -215,10 +215,10 @@ def _agreement(drawn: Curves, spaces: Sequence[Candidates]) -> Section:
     head = ["cell", "frames", "simulated", "model", "difference [%]", "in time [%]"]
     return Section(
         "Simulation and model",
-        f"{len(held)} cells. The model lies outside the interval of 95 % of {len(outside)} of them; chance alone would do that to about "
+        f"{len(held)} cells. The model lies outside the 95 % confidence interval of {len(outside)} of them; chance alone would do that to about "
         f"{0.05 * len(held):.0f}.",
         items=[
-            Figure(drawing.agreement(held), "Simulation over model, point by point, with intervals of 95 %", [COMMAND]),
+            Figure(drawing.agreement(held), "Simulation over model, point by point, with 95 % confidence intervals", [COMMAND]),
             Table(head, rows, "The ten that differ most", commands=[held[0].command]),
         ],
     )

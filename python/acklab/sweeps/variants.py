@@ -83,7 +83,7 @@ class Variants:
         """
         file = f"{name}.json"
         if "/" in name or not name or file in (SCENARIO_FILE, SWEEP_FILE, STUDY_FILE):
-            raise UsageError(f"grid {name!r}: found a name that is not a valid file name ({file}), expected one such as 'path'")
+            raise UsageError(f"grid {name!r}: found a reserved or invalid name ({file}), expected another such as 'path'")
         return cls._checked(file, {variant: {"set": sets} for variant, sets in given.items()})
 
     @classmethod
