@@ -153,7 +153,10 @@ impl Timing {
             reasons.push(format!("the kernel refused {} packets", self.refused));
         }
         if self.overruns > 0 {
-            reasons.push(format!("{} packets were lost in the queues of devices, which were read too late", self.overruns));
+            reasons.push(format!(
+                "{} packets were lost in the queues of devices, which were read too late",
+                self.overruns
+            ));
         }
         if let Some(Starved { program, wait }) =
             self.starved.as_ref().filter(|starved| starved.wait.share > SHARE_OF_WAITING)
