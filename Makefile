@@ -1,5 +1,5 @@
 # make demo   environment, build, the study of ACK compression, its report
-# make lint   formatters, linters, types, layers; with --jobs=2, those of Rust beside those of Python
+# make lint   formatters, linters, types, layers; with --jobs=2, Rust beside Python
 # make test   Rust, Python, and the commands of the documentation; .ci/run is both
 # make scorecard  reruns all studies and writes docs/scorecard.md
 # make wheel  a wheel in out/wheels, with the studies inside
@@ -14,15 +14,15 @@
 # make digests  a digest of all tables of each scenario of the studies, benchmarks and tests, to
 #   compare before and after a refactoring
 # make validate  ns-3 and the kernel's TCP on the same paths, accuracy of emulations and of paths
-#   between interfaces, random scenarios against invariants, timelines as scripts for the kernel, and
-#   the whole quick grid of `ack_policies`, of which the tests run a share
+#   between interfaces, random scenarios against invariants, timelines as scripts for the kernel,
+#   and the whole quick grid of `ack_policies`, of which the tests run a share
 #   (Debian's libns3-dev, root for namespaces; takes minutes)
-# make validate-cluster  sweeps on a Ray cluster of several nodes on this machine, with killed nodes,
-#   drivers and heads, and in an S3 store
+# make validate-cluster  sweeps on a Ray cluster of several nodes on this machine, with killed
+#   nodes, drivers and heads, and in an S3 store
 # make chaos  faults and hostile inputs for ten minutes, as one table: bytes lost, which must be 0
 #   (root for namespaces)
-# make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then libFuzzer
-#   on all targets, ten minutes each (cargo install cargo-fuzz)
+# make fuzz   endpoints in a hostile network and compressed ACKs, ten million of each; then
+#   libFuzzer on all targets, ten minutes each (cargo install cargo-fuzz)
 # make closed-forms  controllers and contention against formulas of the literature, at length
 # Targets are incremental.
 
@@ -75,7 +75,8 @@ demo: install
 	$(BIN)/acklab study ack_compression --out $(OUT)
 	@echo "The report: file://$$($(BIN)/acklab report $(OUT) | xargs realpath)"
 
-# More than there are processors: some tests wait in real time. Each process of Python takes a while to start.
+# More than the number of processors: some tests wait in real time, and each process of Python
+# starts slowly.
 TEST_THREADS = $(shell echo $$(($$(nproc) + 2)))
 TEST_PROCESSES = $(shell echo $$(($$(nproc) < 8 ? $$(nproc) + 1 : 8)))
 
@@ -99,12 +100,13 @@ test-python: test-packages $(VENV)/.core-dev $(VENV)/.requirements-dev
 
 lint: lint-rust lint-python
 
-# Nothing links libFuzzer, and so it needs no C++ compiler. Cargo has jobs of its own, and not those of make.
+# Nothing links libFuzzer, so no C++ compiler is required. Cargo has its own jobs.
 lint-rust: export CUSTOM_LIBFUZZER_PATH = /unused/libfuzzer.a
 lint-rust: $(VENV)/.tools
 	cargo fmt --all --check
 	unset MAKEFLAGS MFLAGS; cargo clippy --workspace --all-targets --quiet -- -D warnings
-	# What is private links to what is private: the pages are for those who read the source. With Clippy's driver, arguments and choice of crates, nothing is checked once more.
+	# Private items link to private items: the pages are for readers of the source. With Clippy's
+	# driver, arguments and choice of crates, nothing is checked again.
 	unset MAKEFLAGS MFLAGS; RUSTC_WORKSPACE_WRAPPER="$$(rustc --print sysroot)/bin/clippy-driver" CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ \
 		RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 
@@ -120,7 +122,8 @@ format: $(VENV)/.requirements-dev
 	$(BIN)/ruff check --fix --quiet python tests studies scripts validation
 	$(BIN)/ruff format --quiet python tests studies scripts validation
 
-# Wheels of profile `release`, and benchmarks, are optimised by a profile of runs (profile-guided optimisation). PGO=no leaves that out: two thirds of the time.
+# Wheels of profile `release`, and benchmarks, use profile-guided optimisation. PGO=no disables it,
+# which saves two thirds of the build time.
 PROFILE ?= release
 PGO ?= yes
 PGO_PROFILE := $(abspath target/pgo/core.profdata)
@@ -189,7 +192,8 @@ scorecard: install
 site: install $(VENV)/.requirements-dev
 	$(BIN)/python scripts/documentation.py $(OUT)/site $(OUT)
 
-# The studies are copied into the package for the time of the build, so that `acklab study` works outside a checkout.
+# The studies are copied into the package during the build, so that `acklab study` works outside a
+# checkout.
 wheel: $(VENV)/.requirements $(if $(filter release,$(PROFILE)),$(NEEDS_PGO))
 	rm -rf python/acklab/shipped && cp -r studies python/acklab/shipped && find python/acklab/shipped -name __pycache__ -prune -exec rm -rf {} +
 	$(if $(filter release,$(PROFILE)),$(WITH_PGO)) $(BIN)/maturin build --profile $(PROFILE) --out $(OUT)/wheels; built=$$?; rm -rf python/acklab/shipped; exit $$built

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes a Debian package from a wheel: packaging/deb.sh WHEEL [FOLDER]
-# The libraries that acklab imports come from the package index and live with it in /usr/lib/acklab, because Debian does not have all of them.
+# Libraries of acklab are installed from the package index into /usr/lib/acklab, because Debian does
+# not have all of them.
 set -eu
 wheel=$1
 folder=${2:-out/packages}

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Runs the fuzz targets under libFuzzer, on stable Rust: RUSTC_BOOTSTRAP allows cargo-fuzz the compiler flags that it needs.
+# Runs the fuzz targets under libFuzzer, on stable Rust: RUSTC_BOOTSTRAP permits the compiler flags
+# that cargo-fuzz requires.
 # Usage: scripts/fuzz.sh [TARGET...]: all targets by default, each for FUZZ_SECONDS (600).
-#        scripts/fuzz.sh minimise [TARGET...]: adds the inputs of the corpus that extend the coverage of fuzz/seeds to them. Commit few.
+#        scripts/fuzz.sh minimise [TARGET...]: adds inputs of the corpus that extend the coverage
+#        to fuzz/seeds. Commit few.
 # No sanitizer is needed, as there is no unsafe code; overflow checks and debug assertions are on.
 # Inputs that are found go to fuzz/corpus, which is not committed, and findings to fuzz/artifacts.
 set -eu

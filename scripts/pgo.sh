@@ -1,5 +1,6 @@
 #!/bin/sh
-# Counts which way runs go, for profile-guided optimisation: writes the counts of scripts/pgo_runs.py to the file PROFILE.
+# Counts branches of runs for profile-guided optimisation: writes the counts of scripts/pgo_runs.py
+# to the file PROFILE.
 # Usage: scripts/pgo.sh PYTHON PROFILE; then RUSTFLAGS=-Cprofile-use=PROFILE cargo build --release
 # PYTHON has what requirements.txt names.
 set -eu

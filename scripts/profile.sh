@@ -1,5 +1,6 @@
 #!/bin/sh
-# Where the time of a run goes: instructions by function, counted by callgrind, so the same on a busy machine as on a quiet one.
+# Profiles a run: instructions by function, counted by callgrind, and so independent of the load of
+# the machine.
 # Usage: scripts/profile.sh [0|1|2]: which scenario of the benchmark, 0 by default.
 set -eu
 command -v valgrind >/dev/null || { echo "error: found no valgrind, expected Debian's package valgrind" >&2; exit 1; }

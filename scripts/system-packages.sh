@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, if we are root; else says which ones to install.
-#   build  what building needs: a C linker, git (for the revision), venv
-#   test   what the tests look at results with: tshark reads captures, chromium opens reports; what runs on emulated nodes: iperf3, ping; what leads out of them: nft
-#   chaos  what `make chaos` breaks things with: namespaces, losses, offloads, clocks that jump
+# Installs missing Debian packages as root; otherwise prints their names.
+#   build  for building: a C linker, git (for the revision), venv
+#   test   for tests: tshark reads captures, chromium opens reports, iperf3 and ping run on emulated
+#          nodes, nft connects them to other networks
+#   chaos  for `make chaos`: namespaces, losses, offloads, clocks that jump
 set -eu
 
 missing=""
