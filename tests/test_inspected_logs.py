@@ -89,7 +89,14 @@ def test_a_direction_is_named_by_its_ends_and_its_log(both_ends):
 def test_one_trace_is_selected(both_ends):
     shown = command("inspect", both_ends, "--trace", "2", "--json")
     (connection,) = json.loads(shown.stdout)["connections"]
-    assert connection["source"] == {"trace": 2, "vantage_point": "server", "title": "stack", "connection_id": "beef"}
+    assert connection["source"] == {
+        "trace": 2,
+        "vantage_point": "server",
+        "title": "stack",
+        "connection_id": "beef",
+        "description": None,
+        "protocol": None,
+    }
 
 
 @pytest.mark.parametrize("number", ["0", "x"])

@@ -71,14 +71,14 @@ def test_the_guide_leads_from_pip_install_to_advice(environment, tmp_path):
     # A simulated path stands for the link, and its capture for what tcpdump writes.
     (tmp_path / "path.toml").write_text(path.group(1), encoding="utf-8")
     run(environment, "acklab run path.toml", tmp_path)
-    (tmp_path / "download.pcapng").rename(tmp_path / "download.pcap")
+    (tmp_path / "download.pcapng").rename(tmp_path / "both.pcap")
     told = [run(environment, step, tmp_path) for step in steps[2:4]]
-    advice = run(environment, f"{steps[4]} --use bulk --time 5", tmp_path)
+    advice = run(environment, f"{steps[4]} --use latency --time 5", tmp_path)
     assert "rate of the bottleneck" in told[0]
     assert "link.path.forward.rate" in (tmp_path / "link.toml").read_text(encoding="utf-8")
-    # The return channel is too narrow for the ACKs of the download, so that something better than
-    # today's way must be found.
-    assert "Bulk download" in advice
-    assert "leave it as it is" not in advice
+    # Plain queues of 28 and 150 ms fill in both directions, so that CAKE must be found.
+    assert "Latency under load" in advice
+    assert "nothing to recommend" not in advice
+    assert "tc qdisc replace" in advice
     study = run(environment, "python -c 'from acklab.studies import find; print(find(\"parity\").folder)'", tmp_path)
     assert study.startswith(str(environment.parent)), "the studies are in the wheel"

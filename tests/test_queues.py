@@ -43,3 +43,26 @@ def test_shaped_queues_are_refused_where_the_owner_decides_when_packets_leave():
     flow = {"from": "ap", "to": "sta", "preset": "linux"}
     with pytest.raises(acklab.ScenarioError, match="the MAC decides when packets leave"):
         acklab.check({"duration": "1s", "seed": 1, "wifi": [cell], "flow": [flow]})
+
+
+def test_the_cable_delivers_its_rates_with_cake_in_front_of_the_grants():
+    """A line of 300 and 12 Mbps: 1448 of 1500 bytes of a packet are payload, so that 290 and 11.6 Mbps are all that it carries."""
+    text = resources.files("acklab.templates").joinpath("cable.toml").read_text(encoding="utf-8")
+    changes = {
+        "duration": "8s",
+        "measure.from": "4s",
+        "link.docsis.forward.rate": "300Mbps",
+        "link.docsis.forward.queue.limit": "1000packets",
+        "link.docsis.reverse.rate": "12Mbps",
+        "link.docsis.reverse.queue": {"discipline": "cake", "limit": "1000packets"},
+    }
+    scenario = tomllib.loads(text)
+    flows = {flow["name"]: flow for flow in scenario["flow"]}
+    for name, rate in (("down", 290.0), ("up", 11.6)):
+        alone = acklab.run(scenario | {"flow": [flows[name]]}, set=changes)
+        assert alone.flows["mean_throughput_l7"][0] > 0.94 * rate, name
+    # Together they fill both directions.
+    both = acklab.run(scenario, set=changes)
+    used = dict(zip(both.links["link"], both.links["mean_utilization_l1"], strict=True))
+    assert used["docsis_forward"] > 0.97
+    assert used["docsis_reverse"] > 0.9

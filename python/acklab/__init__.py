@@ -14,7 +14,7 @@ new                 a commented scenario from a template
 perf                comparison of transports between two real hosts
 inspection          analysis of captured connections and their path
 fitting             the scenario of a captured path
-advice              the best ACKs, controller and transport for a path
+advice              what to change on a path, and what it gains for which use
 packetdrill         packetdrill scripts, run against the TCP of a scenario
 strategies          your own ACK policies, congestion controllers and ACK request rules
 statistics          means with intervals over seeds, fairness, distributions

@@ -3,11 +3,12 @@
 For each flow: its goodput, RTT, ACKs and retransmissions, and what limits it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acklab.airtime import by_use
+from acklab.links import shapers
 from acklab.metrics import written
 from acklab.tables import PROGRAM, Table
 
@@ -49,8 +50,8 @@ class Answer:
 
 def answers(result: "Result") -> list[Answer]:
     """Returns the answers of a run, flow by flow. Small connections of programs are excluded."""
-    busy = _busy(result)
-    return [_answer(flow, busy) for flow in _flows(result)[0]]
+    busy, shaped = _busy(result), shapers(result.scenario)
+    return [_answer(flow, busy, shaped) for flow in _flows(result)[0]]
 
 
 def answer_tables(result: "Result") -> list[Table]:
@@ -116,11 +117,18 @@ def together(result: "Result") -> str:
     return f"all {whole['flows']} flows together: {written(whole.get('agg_throughput_l4'))} Mbps{index}"
 
 
-def _answer(flow: Row, busy: Mapping[str, float]) -> Answer:
+def _answer(flow: Row, busy: Mapping[str, float], shaped: Set[str]) -> Answer:
     parts = (flow.get("transport_protocol"), flow.get("cca"), flow.get("ack_policy") and f"ACKs by {flow['ack_policy']}")
     kind = ", ".join(str(part) for part in parts if part)
     ends = f"{flow['src']} → {flow['dst']}" if flow.get("src") and flow.get("dst") else ""
-    lines = [_goodput_line(flow), _rtt_line(flow), _acks_line(flow), _losses_line(flow), _limit_line(flow, busy), *_ending(flow)]
+    lines = [
+        _goodput_line(flow, shaped),
+        _rtt_line(flow),
+        _acks_line(flow),
+        _losses_line(flow),
+        _limit_line(flow, busy, shaped),
+        *_ending(flow),
+    ]
     return Answer(flow["flow"], "  ".join(part for part in (ends, kind) if part), lines)
 
 
@@ -130,8 +138,8 @@ def _goodput(flow: Row) -> float | None:
     return None if value is None else float(value)
 
 
-def _goodput_line(flow: Row) -> Line:
-    goodput, capacity, hop = _goodput(flow), flow.get("bottleneck_capacity_l2"), flow.get("bottleneck")
+def _goodput_line(flow: Row, shaped: Set[str]) -> Line:
+    goodput, capacity, hop = _goodput(flow), flow.get("bottleneck_capacity_l2"), _hop(flow.get("bottleneck"), shaped)
     detail = ""
     if goodput is not None and capacity and hop:
         detail = f"{goodput / capacity:.0%} of {hop} ({written(capacity)} Mbps)"
@@ -169,7 +177,7 @@ def _losses_line(flow: Row) -> Line:
     return Line("retransmissions", written(again), ", ".join(details))
 
 
-def _limit_line(flow: Row, busy: Mapping[str, float]) -> Line:
+def _limit_line(flow: Row, busy: Mapping[str, float], shaped: Set[str]) -> Line:
     limit = flow.get("limited_by")
     if not limit:
         return Line("limited by", "–", "not measured for this transport")
@@ -181,14 +189,19 @@ def _limit_line(flow: Row, busy: Mapping[str, float]) -> Line:
         return Line("limited by", limit, _share(flow.get(column), "of the time"))
     if limit in ("rate", "contention"):
         others = "" if limit == "rate" else ", shared with other flows"
-        return Line("limited by", limit, f"{hop} was {used:.0%} busy{others}" if used is not None else "")
+        return Line("limited by", limit, f"{_hop(hop, shaped)} was {used:.0%} busy{others}" if used is not None else "")
     if limit == "losses":
-        return Line("limited by", limit, f"{hop} was only {used:.0%} busy" if used is not None else "")
+        return Line("limited by", limit, f"{_hop(hop, shaped)} was only {used:.0%} busy" if used is not None else "")
     wait = flow.get("mean_return_wait_l4")
-    details = [f"{back} was {busy[back]:.0%} busy"] if back in busy else []
+    details = [f"{_hop(back, shaped)} was {busy[back]:.0%} busy"] if back in busy else []
     if wait is not None:
         details.append(f"ACKs wait {_with_unit(wait, 'ms')} there")
     return Line("limited by", limit, ", ".join(details))
+
+
+def _hop(name: str | None, shaped: Set[str]) -> str | None:
+    """A hop as text: its shaper, where that is what has the rate."""
+    return f"the shaper of {name}" if name in shaped else name
 
 
 def _ending(flow: Row) -> list[Line]:

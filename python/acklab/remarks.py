@@ -7,7 +7,9 @@ import signal
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from acklab.links import way
 from acklab.tables import competitors
+from acklab.unused import unused
 
 if TYPE_CHECKING:
     from acklab.result import Result
@@ -27,6 +29,7 @@ def remarks(result: "Result") -> list[str]:
     """Returns the anomalies of a run as text; an empty list for most runs."""
     flows = result.arrow("flows").to_pylist()
     links = result.arrow("links").to_pylist() if "links" in result.tables else []
+    hack = result.arrow("hack").to_pylist() if "hack" in result.tables else []
     programs = result.arrow("applications").to_pylist() if "applications" in result.tables else []
     timing = result.arrow("timing").to_pylist() if "timing" in result.tables else []
     stopped = [
@@ -45,6 +48,7 @@ def remarks(result: "Result") -> list[str]:
         *_retransmissions(flows),
         *_above_capacity(flows),
         *_queues(links),
+        *unused(result.scenario, links, hack),
         *_unlimited(result.scenario, flows, links),
         *_programs(programs),
     ]
@@ -150,11 +154,11 @@ def _unlimited_directions(scenario: Mapping[str, Any]) -> set[str]:
     """Returns the directions of links whose queues have neither a limit nor an AQM."""
     names = set()
     for link in scenario.get("link") or []:
-        for way in ("forward", "reverse"):
-            queue = link.get(way, {}).get("queue", {})
+        for direction in ("forward", "reverse"):
+            queue = link.get(direction, {}).get("queue", {})
             plain = str(queue.get("discipline", "fifo"))
             if "limit" not in queue and (plain == "fifo" or plain.endswith("ack-filter")):
-                names.add(f"{link['name']}_{way}")
+                names.add(f"{link['name']}_{direction}")
     return names
 
 
@@ -162,35 +166,8 @@ def _path(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[str, 
     """Returns the link directions with a rate on the path with the fewest hops.
 
     Each has its rate in bit/s.
-
-    Cells are hops without a rate.
     """
-    hops: dict[str, list[tuple[str, str | None, float | None]]] = {}
-    for link in scenario.get("link") or []:
-        for way, here, there in (("forward", link["from"], link["to"]), ("reverse", link["to"], link["from"])):
-            rate = link.get(way, {}).get("rate")
-            hops.setdefault(here, []).append((there, f"{link['name']}_{way}", None if rate is None else _bits(rate)))
-    for cell in scenario.get("wifi") or []:
-        for station in cell.get("station") or []:
-            count = int(station.get("count", 1))
-            for name in [station["name"]] if count == 1 else [f"{station['name']}_{number}" for number in range(1, count + 1)]:
-                hops.setdefault(cell["ap"]["name"], []).append((name, None, None))
-                hops.setdefault(name, []).append((cell["ap"]["name"], None, None))
-    ways: dict[str, list[tuple[str, float]]] = {start: []}
-    frontier = [start]
-    while frontier and end not in ways:
-        node = frontier.pop(0)
-        for there, name, rate in hops.get(node, []):
-            if there not in ways:
-                ways[there] = [*ways[node], *([(name, rate)] if name is not None and rate is not None else [])]
-                frontier.append(there)
-    return ways.get(end, [])
-
-
-def _bits(rate: str) -> float:
-    """Returns a rate of a complete scenario in bit/s."""
-    number = rate.rstrip("bpsBkKMGT")
-    return float(number) * {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}.get(rate[len(number) : len(number) + 1], 1.0)
+    return [(one.name, one.rate) for one in way(scenario, start, end) if one.rate is not None]
 
 
 def _policies_without_timer(scenario: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ import math
 import operator
 import os
 import shlex
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,14 @@ class Source:
         path = _of_a_study(path_of(scenario, "scenario"))
         form = "JSON" if path.suffix.lower() == ".json" else "TOML"
         return cls(read_text(path, "scenario", f"a scenario as {form} text", ScenarioError), printable(path), base or path.parent)
+
+    def document(self) -> dict[str, Any]:
+        """The text as a dict, before presets and checks. Raises ScenarioError."""
+        try:
+            found = json.loads(self.text) if self.text.lstrip().startswith("{") else tomllib.loads(self.text)
+        except ValueError as error:
+            raise ScenarioError(f"{self.name}: {error}") from None
+        return found if isinstance(found, dict) else {}
 
     def load(self, sets: Sequence[str] = ()) -> dict[str, Any]:
         """Returns the complete scenario, with every preset resolved. Raises ScenarioError."""

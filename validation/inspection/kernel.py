@@ -1,4 +1,4 @@
-"""Inspects captures of the kernel's TCP in emulated paths, or with `--fit` fits scenarios to them: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
+"""Inspects captures of the kernel's TCP in emulated paths: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
 
 Each path is one of `paths.py` with a rate that an emulation carries easily, captured at the sender and at the receiver. Numbers 50000 to 50009 are kept aside.
 """
@@ -11,7 +11,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import acklab
 from acklab import inspection
-from acklab.fitting import fit
 from acklab.inspection.model import Way
 from validation.inspection import paths
 
@@ -33,11 +32,10 @@ def inspected(path: paths.Path, way: Way) -> list[str]:
 
 
 def main() -> int:
-    """Prints what is true of each path and what its captures tell, or by how much fits differ from them."""
-    words = [word for word in sys.argv[1:] if word != "--fit"]
-    fits = "--fit" in sys.argv
+    """Prints what is true of each path and what its captures tell."""
+    words = sys.argv[1:]
     first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
-    columns = ["path", "at", "trusted", *(["fit: goodput", "RTT", "ACK ratio"] if fits else ["rate", "base RTT", "ACKs thinned"])]
+    columns = ["path", "at", "trusted", "rate", "base RTT", "ACKs thinned"]
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     number = first
     while count:
@@ -60,9 +58,7 @@ def main() -> int:
             trusted = "yes" if done.is_trusted else "no"
             for end in ("src", "dst"):
                 found = inspection.inspect(Path(folder) / f"{end}.pcapng")
-                told = (
-                    [f"{100 * error:+.1f} %" for error in fit(found).errors.values()] if fits else inspected(path, found.ways[0])
-                )
+                told = inspected(path, found.ways[0])
                 print(f"| {number - 1} | {end} | {trusted} | {' | '.join(told)} |", flush=True)
     return 0
 

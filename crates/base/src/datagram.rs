@@ -68,6 +68,13 @@ pub trait Datagram {
     fn is_pure_ack(&self) -> bool {
         self.pure_ack().is_some()
     }
+
+    /// Returns `true` if the packet acknowledges and carries no data: a pure ACK of TCP, or the same of a transport whose packets the type can
+    /// read.
+    #[inline]
+    fn is_transport_ack(&self) -> bool {
+        self.is_pure_ack()
+    }
 }
 
 /// The options of a TCP segment with SYN on the segments and windows of its direction.

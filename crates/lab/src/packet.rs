@@ -36,6 +36,7 @@ struct Header {
     route: Route,
     wire_len: u32,
     is_pure_ack: bool,
+    is_transport_ack: bool,
     origin: Instant,
 }
 
@@ -186,7 +187,7 @@ impl Observed for Packet {
 impl Header {
     #[inline]
     fn of<P: Pdu>(pdu: &P, route: Route, origin: Instant) -> Self {
-        let mut header = Self { route, wire_len: 0, is_pure_ack: false, origin };
+        let mut header = Self { route, wire_len: 0, is_pure_ack: false, is_transport_ack: false, origin };
         header.describe(pdu);
         header
     }
@@ -196,6 +197,7 @@ impl Header {
     fn describe<P: Pdu>(&mut self, pdu: &P) {
         self.wire_len = (pdu.wire_len().get() + self.route.version.longer_by()) as u32;
         self.is_pure_ack = pdu.is_pure_ack();
+        self.is_transport_ack = self.is_pure_ack || pdu.is_transport_ack();
     }
 }
 
@@ -269,6 +271,11 @@ impl Datagram for Packet {
     #[inline]
     fn is_pure_ack(&self) -> bool {
         self.0.header.is_pure_ack
+    }
+
+    #[inline]
+    fn is_transport_ack(&self) -> bool {
+        self.0.header.is_transport_ack
     }
 }
 

@@ -12,6 +12,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `flow`, `application`, `interface`, `ends`, `pep`, `measure` | the types of flows, commands, interfaces, settings at both ends, proxies and measurements; those of transports are in [`transports`](crate::transports), those of links in [`acklab_path`] |
+//! | `fit` | what a fit found of each parameter, and the refusal of what it did not find |
 //! | `document` | the parsed text: values that know their position |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
@@ -25,6 +26,7 @@ mod application;
 mod check;
 mod document;
 mod ends;
+mod fit;
 mod flow;
 mod interface;
 mod measure;
@@ -40,6 +42,7 @@ mod validate;
 pub use crate::transports::{Custom, Transport};
 pub use application::Application;
 pub use ends::Ends;
+pub use fit::Fit;
 pub(crate) use flow::CustomKey;
 pub use flow::{Flow, Stack};
 pub use interface::Interface;
@@ -106,6 +109,9 @@ pub struct Scenario {
     /// Captures of packets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capture: Vec<Capture>,
+    /// What a fit found of the path, as `acklab fit` writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
 }
 
 const fn ipv4() -> u8 {
@@ -337,6 +343,7 @@ fn accept(document: &mut Node, strategies: Option<&Strategies>) -> Result<Scenar
     check::check(document)?;
     let scenario: Scenario =
         serde_json::from_value(document.to_json()).map_err(|error| Problem::key(&[], error.to_string()))?;
+    fit::check(scenario.fit.as_ref(), document)?;
     validate::validate(&scenario)?;
     if let Some(strategies) = strategies {
         validate::strategies(&scenario, strategies)?;

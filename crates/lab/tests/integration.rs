@@ -29,6 +29,7 @@ mod hack;
 mod invariants;
 mod ipv6;
 mod limits;
+mod mechanisms;
 mod metrics;
 mod mtu;
 mod overhead;

@@ -1,4 +1,5 @@
-//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301 545-2).
+//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301 545-2), and the upstream of a cable modem,
+//! as in DOCSIS (CableLabs, MULPI): requests, grants and MAPs are its requests, assignments and superframes.
 //!
 //! Time is divided into superframes of slots. At the beginning of a superframe, the terminal
 //! requests capacity for the waiting octets. The network control centre assigns slots, and the
@@ -25,10 +26,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slots::Slots;
 
+/// The standard by which a terminal writes its requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standard {
+    /// DVB-RCS2: eight bits and one of four factors.
+    #[default]
+    DvbRcs2,
+    /// DOCSIS: the queue's octets in multiples of four, in sixteen bits.
+    Docsis,
+}
+
+impl Standard {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemandConfig {
+    /// The standard by which requests are written.
+    #[serde(default, skip_serializing_if = "Standard::is_default")]
+    pub standard: Standard,
     /// Duration of a superframe. Its beginning is the only time at which the terminal requests capacity.
     #[schemars(example = "45ms")]
     pub superframe: Duration,
@@ -126,6 +148,15 @@ impl Terminal {
     pub(crate) fn greatest_rate(&self) -> f64 {
         let background = self.config.background.map_or(0, Rate::bits_per_second);
         self.slots.bits_per_second().saturating_sub(background) as f64
+    }
+
+    /// Octets that may wait for grants outside of the queue's discipline: in DOCSIS, what the carrier grants until a request takes effect. A
+    /// terminal of DVB-RCS2 takes packets from its queue when a slot begins.
+    pub(crate) const fn most_committed(&self) -> u64 {
+        match self.config.standard {
+            Standard::DvbRcs2 => 0,
+            Standard::Docsis => self.slots.octets * self.slots.count * (self.assignment.latency() + 1),
+        }
     }
 
     /// Octets that a slot carries.

@@ -18,7 +18,7 @@ use crate::server::Server;
 use crate::spacer::Spacer;
 use crate::thinner::Thinner;
 use acklab_base::random::Seed;
-use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, Machine};
+use acklab_base::{Bytes, Datagram, Duration, FlowKey, Instant, Machine, Rate};
 use assigned::Assigned;
 use channel::Channel;
 use device::Device;
@@ -44,6 +44,8 @@ pub struct Link<D> {
     channel: Channel<D>,
     spacer: Option<Box<Spacer<D>>>,
     overhead: Bytes,
+    /// The rate to which the queue shapes traffic, if it does.
+    shaper: Option<Rate>,
     /// There is nothing but a precomputed FIFO, a gate, a server and a delay, so that all is known of a packet when it enters.
     is_plain: bool,
     tally: Tally,
@@ -79,6 +81,7 @@ impl<D: Datagram + Clone> Link<D> {
             channel,
             spacer: config.spacer.map(|config| Box::new(Spacer::new(config))),
             overhead: config.overhead,
+            shaper: config.queue.shaper(),
             tally: Tally::new(),
         }
     }
@@ -114,13 +117,15 @@ impl<D: Datagram + Clone> Link<D> {
         self.tally.lengths.as_deref().unwrap_or_default()
     }
 
-    /// The mean rate in `window` in bits per second. Returns `None` if packets take no time to send.
+    /// The mean rate in `window` in bits per second, at most that of the queue's shaper. Returns `None` if packets take no time to send.
     #[must_use]
     pub fn mean_rate(&self, window: &Range<Instant>) -> Option<f64> {
-        match &self.assigned {
+        let of_link = match &self.assigned {
             Some(assigned) => Some(assigned.terminal.greatest_rate()),
             None => self.server.mean_rate(window),
-        }
+        };
+        let of_shaper = self.shaper.map(|rate| rate.bits_per_second() as f64);
+        of_link.into_iter().chain(of_shaper).min_by(f64::total_cmp)
     }
 
     /// Returns `true` if only the FIFO, the gate, the server and the delay process a packet: it can

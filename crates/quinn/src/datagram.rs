@@ -76,6 +76,10 @@ impl Pdu for Datagram {
         self.ecn = ecn;
     }
 
+    fn is_transport_ack(&self) -> bool {
+        self.payload == 0 && self.acknowledges
+    }
+
     /// Returns zero octets that a capture may omit: encrypted octets are not zeros that a reader
     /// could restore.
     fn payload(&self) -> u32 {

@@ -22,7 +22,7 @@ pub use counters::Counters;
 
 use crate::originator::Mpdu;
 use crate::packet::Packet;
-use acklab_wire::rohc::Decompressor;
+use acklab_wire::rohc::{Decompressor, Numbers};
 use driver::Driver;
 
 /// ACKs from one node to another in one traffic class.
@@ -39,12 +39,14 @@ pub(crate) struct End<D> {
 }
 
 impl<D: Packet> End<D> {
-    pub(crate) fn new(config: HackConfig) -> Self {
+    /// An end behind a Block ACK window of so many frames.
+    pub(crate) fn new(config: HackConfig, window: u16) -> Self {
+        let numbers = Numbers::of_window(window);
         Self {
-            driver: Driver::new(config),
+            driver: Driver::new(config, numbers),
             appended: Vec::new(),
             is_timed: false,
-            decompressor: Decompressor::new(config.compression()),
+            decompressor: Decompressor::new(config.compression(numbers)),
         }
     }
 

@@ -25,8 +25,8 @@ pub(crate) struct Mpdu<D> {
     /// It was acknowledged or given up.
     pub(crate) is_settled: bool,
     pub(crate) is_given_up: bool,
-    /// Octets of pure TCP ACKs in it.
-    pub(crate) pure_ack_octets: u32,
+    /// Octets of packets in it that acknowledge and carry no data.
+    pub(crate) transport_ack_octets: u32,
     pub(crate) packet_count: u16,
 }
 
@@ -136,7 +136,7 @@ impl<D> Originator<D> {
 impl<D: Datagram> Originator<D> {
     /// Returns `true` if a pure ACK of this flow is in the window.
     pub(crate) fn carries_ack_of(&self, flow: FlowKey) -> bool {
-        let with_acks = self.frames.iter().filter(|frame| frame.pure_ack_octets > 0);
+        let with_acks = self.frames.iter().filter(|frame| frame.transport_ack_octets > 0);
         with_acks.flat_map(|frame| frame.packets.as_slice()).any(|packet| packet.flow() == flow && packet.is_pure_ack())
     }
 }

@@ -34,6 +34,12 @@ pub trait Pdu: Any + Debug + Send {
         self.ack_header().is_some_and(|header| header.is_pure)
     }
 
+    /// Returns `true` if it acknowledges and carries no data of streams or datagrams, in whatever
+    /// transport.
+    fn is_transport_ack(&self) -> bool {
+        self.is_pure_ack()
+    }
+
     /// Returns the number of octets of its payload, which a capture may omit.
     fn payload(&self) -> u32;
 

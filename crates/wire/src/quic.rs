@@ -158,6 +158,11 @@ impl Pdu for Datagram {
     }
 
     #[inline]
+    fn is_transport_ack(&self) -> bool {
+        self.payload() == 0 && self.acknowledges()
+    }
+
+    #[inline]
     fn payload(&self) -> u32 {
         self.packets.iter().map(|packet| packet.frames.payload()).sum()
     }

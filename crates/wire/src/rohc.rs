@@ -50,7 +50,7 @@ pub use compress::Compressor;
 pub use context::MAX_REFERENCES;
 pub use decompress::{Decompressed, Decompressor};
 pub use error::Error;
-pub use frame::{FRAME_HEADER, write_frame};
+pub use frame::{Numbers, write_frame};
 pub use octets::{LONGEST, Octets};
 
 /// The rules of compression.
@@ -91,20 +91,22 @@ pub struct RohcConfig {
     /// [`MAX_REFERENCES`]. A change is sent this number of times, so one ACK fewer may be lost in a
     /// row.
     pub references: u8,
+    /// The width of the first number of a frame of [`Profile::Hack`].
+    pub numbers: Numbers,
 }
 
 impl RohcConfig {
     /// RFC 6846 with the repetitions of librohc 2.3 (`MAX_IR_COUNT`, `MAX_FO_COUNT`).
     #[must_use]
     pub const fn standard() -> Self {
-        Self { profile: Profile::Standard, checksum: Checksum::Carried, references: 3 }
+        Self { profile: Profile::Standard, checksum: Checksum::Carried, references: 3, numbers: Numbers::Eight }
     }
 
-    /// TCP/HACK. It needs no repetition: the sender keeps a compressed ACK until the peer must have
-    /// received it.
+    /// TCP/HACK behind a Block ACK window of at most 64 frames. It needs no repetition: the sender
+    /// keeps a compressed ACK until the peer must have received it.
     #[must_use]
     pub const fn hack() -> Self {
-        Self { profile: Profile::Hack, checksum: Checksum::Elided, references: 1 }
+        Self { profile: Profile::Hack, checksum: Checksum::Elided, references: 1, numbers: Numbers::Eight }
     }
 }
 

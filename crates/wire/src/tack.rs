@@ -141,6 +141,11 @@ impl Pdu for Packet {
     }
 
     #[inline]
+    fn is_transport_ack(&self) -> bool {
+        self.payload() == 0 && self.acknowledges()
+    }
+
+    #[inline]
     fn payload(&self) -> u32 {
         self.frames.payload()
     }

@@ -1,25 +1,29 @@
-"""Which acknowledgments, controller and transport serve a path best, and for which use.
+"""What to change on a path, whose setting it is, and what it gains for which use.
 
     from acklab import advice
 
     found = advice.advise("link.toml")
-    found.uses["bulk"].winner               # "TCP BBR"
+    found.uses["download"].winner           # a candidate, or None: nothing to recommend
 
-candidates  what is compared
+candidates  what may be changed
 uses        what a person does over the path, and how that is scored
-racing      all candidates first, then fewer with more seeds
-harm        what a choice costs others, at the start, on the return path, and under loss
-stacks      how to switch a choice on in stacks that exist
+paths       the scenarios that a path may be, and what of it is known
+settle      what the fit of a capture leaves open, and what capture settles it
+racing      all candidates over a few scenarios, the better ones over more
+harm        what a change costs others, latency, the start of transfers and the other direction
+verdicts    a recommendation, or "nothing to recommend"
+stacks      how to switch a change on in stacks that exist
 advise      all of it, from a scenario, a template or a capture
-document    the evidence as a report, which `acklab.report.write` writes
+document    the answer as text, tables and a report, which `acklab.report.write` writes
 """
 
 from acklab.advice.advise import Advice, advise
 from acklab.advice.candidates import Candidate, candidates
 from acklab.advice.document import document
 from acklab.advice.uses import USES, Use
+from acklab.advice.verdicts import Verdict
 
-__all__ = ["USES", "Advice", "Candidate", "Use", "advise", "candidates", "document"]
+__all__ = ["USES", "Advice", "Candidate", "Use", "Verdict", "advise", "candidates", "document"]
 
 
 def __dir__() -> list[str]:

@@ -1,108 +1,116 @@
-"""The evidence as tables and as a report."""
+"""The answer as text, tables and a report."""
 
 import math
 
-from acklab.advice.advise import Advice, UseAdvice
-from acklab.advice.candidates import TODAY
-from acklab.advice.harm import TESTS
-from acklab.advice.racing import Standing
+from acklab.advice.advise import Advice
+from acklab.advice.verdicts import Range, Verdict
 from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.tables import Table
 
-_SHOWN = 8
-"""Candidates that a terminal shows."""
 
-
-def sentence(found: UseAdvice) -> str:
-    """The answer in one sentence."""
-    if found.winner.name == TODAY:
-        return f"{found.use.title}: leave it as it is; nothing is better by more than 2 %."
-    gain = found.gain
-    ratio = f"{written(gain.mean)} times as good as it is" + (
-        f" ({written(gain.low)} to {written(gain.high)})" if gain.count > 1 else ""
-    )
-    others = found.equals
-    tail = (
-        f"; as good within 2 %: {', '.join(others[:4])}" + (f" and {len(others) - 4} more" if len(others) > 4 else "")
-        if others
-        else ""
-    )
-    return f"{found.use.title}: {found.winner.name}, {ratio}{tail}."
-
-
-def standings_table(found: UseAdvice, limit: int | None = None) -> Table:
-    """The candidates in their order."""
+def table(advice: Advice) -> Table:
+    """The answer in one screen: a line per use."""
     rows = [
-        [one.candidate.name, _mean(one, found), "full" if one.share == 1 else f"{one.share:.0%}", str(len(one.scores))]
-        for one in found.standings
+        [one.use.title, _today(one), _best(one), "–" if one.gain is None else gain_of(one), _worse(one)]
+        for one in advice.uses.values()
     ]
-    table = Table(
-        ["candidate", f"{found.use.quantity} [{found.use.unit}]", "runs", "seeds"],
-        rows,
-        f"{found.use.title}, by rounds of the race and score",
-        numeric_from=1,
-        text=frozenset({2}),
-    )
-    return table if limit is None else table.cut(limit)
+    return Table(["use", "today", "best change", "gain", "what gets worse"], rows, f"Advice for {advice.link}", numeric_from=5)
 
 
-def _mean(standing: Standing, found: UseAdvice) -> str:
-    value = standing.mean(found.use)
-    return written(value) if math.isfinite(value) else "did not finish"
+def _today(found: Verdict) -> str:
+    if found.today is None:
+        return "–"
+    return f"{written(found.today.median)} {found.use.unit} ({found.use.quantity})"
+
+
+def _best(found: Verdict) -> str:
+    return "nothing to recommend" if found.winner is None else f"{found.winner.reach}: {found.winner.name}"
+
+
+def gain_of(found: Verdict) -> str:
+    """The gain in words: a factor of today's score, with its interval."""
+    assert found.gain is not None
+    gain = found.gain if found.use.is_better_high else _inverse(found.gain)
+    low, high = sorted((gain.low, gain.high))
+    return f"{_factor(gain.median)}× today's {found.use.quantity} ({_factor(low)} to {_factor(high)})"
+
+
+def _inverse(gain: Range) -> Range:
+    """A gain of times and delays as a factor of today's."""
+    return Range(1 / gain.median, 1 / gain.low, 0.0 if math.isinf(gain.high) else 1 / gain.high, gain.count)
+
+
+def _factor(value: float) -> str:
+    return "∞" if math.isinf(value) else f"{value:.3g}" if value < 10 else f"{value:.0f}"
+
+
+def _worse(found: Verdict) -> str:
+    worse = [f"{one.what} {_number(one.today)} → {_number(one.chosen)} {one.unit}" for one in found.harms if one.is_harm]
+    return "; ".join(worse) or ("nothing measured" if found.winner is not None and found.harms else "–")
 
 
 def _number(value: float | None) -> str:
     return "did not finish" if value is None else written(value)
 
 
-def harm_table(found: UseAdvice) -> Table:
-    """What the winner costs."""
-    rows = [[one.what, one.unit, _number(one.today), _number(one.chosen), "worse" if one.is_harm else ""] for one in found.harms]
-    measured = {one.what for one in found.harms}
-    rows += [[what, "", "no time", "no time", ""] for what in TESTS if what not in measured]
-    return Table(
-        ["what it costs", "unit", "as it is", found.winner.name, ""],
-        rows,
-        f"{found.winner.name}: where it may hurt",
-        numeric_from=2,
-        text=frozenset({4}),
-    )
-
-
-def tables(advice: Advice) -> list[Table]:
-    """The tables of the command line. What a choice costs is told once, whatever it is chosen for."""
-    found, told = [], {TODAY}
-    for one in advice.uses.values():
-        found.append(standings_table(one, _SHOWN))
-        if one.winner.name not in told:
-            told.add(one.winner.name)
-            found.append(harm_table(one))
-    return found
+def sentence(found: Verdict) -> str:
+    """The answer for a use in one sentence."""
+    if found.winner is None:
+        settle = f" To settle it: {found.settle}." if found.settle else ""
+        return f"{found.use.title}: nothing to recommend: {found.reason}.{settle}"
+    assert found.gain is not None
+    equals = f"; as good within 2 %: {', '.join(found.equals)}" if found.equals else ""
+    return f"{found.use.title}: {found.winner.reach}: {found.winner.name}, {gain_of(found)}, in all of {found.gain.count} runs{equals}."
 
 
 def lines(advice: Advice) -> list[str]:
-    """The answers as text, and how to switch them on: each once."""
-    found = [sentence(one) for one in advice.uses.values()]
+    """What the table leaves out: why there is nothing to recommend, and the commands, each once."""
+    found = [f"note: {note}" for note in advice.notes]
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in advice.uses.values():
+        if one.winner is None:
+            reasons.setdefault((one.reason, one.settle), []).append(one.use.name)
+    for (reason, settle), uses in reasons.items():
+        found.append(f"nothing to recommend for {', '.join(uses)}: {reason}")
+        if settle:
+            found.append(f"    {settle}")
     for stack in dict.fromkeys(stack for one in advice.uses.values() for stack in one.switches):
         found += [f"{stack.title}: {stack.limits}", *(f"    {command}" for command in stack.commands)]
     return found
 
 
+def standings_table(found: Verdict) -> Table:
+    """The candidates in their order."""
+    rows = [[one.candidate.name, one.candidate.reach, _factor(one.gain), str(len(one.gains))] for one in found.standings]
+    caption = f"{found.use.title}: gain in {found.use.quantity} over today, median (above 1 is better)"
+    return Table(["candidate", "whose setting", "gain", "runs"], rows, caption, numeric_from=2)
+
+
+def harm_table(found: Verdict) -> Table:
+    """What the winner costs."""
+    assert found.winner is not None
+    rows = [[one.what, one.unit, _number(one.today), _number(one.chosen), "worse" if one.is_harm else ""] for one in found.harms]
+    return Table(
+        ["what it costs", "unit", "today", found.winner.name, ""],
+        rows,
+        f"{found.winner.name}: what changes besides",
+        numeric_from=2,
+        text=frozenset({4}),
+    )
+
+
 def document(advice: Advice) -> Document:
     """The report."""
-    sections = [Section("Answer", "\n".join(f"* {sentence(one)}" for one in advice.uses.values()))]
+    how = f"{advice.members} scenarios, {advice.duration:.3g} s each, {advice.runs} runs."
+    text = "\n".join(f"* {sentence(one)}" for one in advice.uses.values())
+    notes = "".join(f"\n\n**Note:** {note}" for note in advice.notes)
+    sections = [Section("Answer", f"{text}\n\n{how}{notes}", [table(advice)])]
     for one in advice.uses.values():
-        how = "\n\n".join(
+        how_to = "\n\n".join(
             f"**{stack.title}.** {stack.limits} Source: {stack.source}.\n\n```\n" + "\n".join(stack.commands) + "\n```"
             for stack in one.switches
         )
-        items = [standings_table(one), *([harm_table(one)] if one.winner.name != TODAY else [])]
-        sections.append(Section(one.use.title, f"{sentence(one)}\n\n{how}", items))
-    ranges = "\n".join(f"* `{key}={text}`" for key, text in advice.vary.items()) or "Nothing was given as uncertain."
-    sections.append(Section("What was uncertain", ranges))
-    return Document(
-        name="advice",
-        title=f"Advice for {advice.link}",
-        sections=tuple(sections),
-    )
+        items = [*([standings_table(one)] if one.standings else []), *([harm_table(one)] if one.winner is not None else [])]
+        sections.append(Section(one.use.title, f"{sentence(one)}\n\n{how_to}", items))
+    return Document(name="advice", title=f"Advice for {advice.link}", sections=tuple(sections))

@@ -1,11 +1,13 @@
 """How to switch a choice on in stacks that exist: `stacks.toml`."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from acklab.advice.candidates import Candidate
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,19 @@ def stacks() -> Mapping[str, Stack]:
     }
 
 
-def switches(names: Iterable[str], over_wifi: bool) -> list[Stack]:
-    """The entries with these names; what thins ACKs over Wi-Fi has those of drivers as well."""
-    wanted = list(dict.fromkeys(names))
+def switches(candidate: Candidate, over_wifi: bool) -> list[Stack]:
+    """The entries of a candidate, with its rates; what thins ACKs over Wi-Fi has those of drivers as well."""
+    wanted = list(candidate.switches)
     if over_wifi and {"cake-ack-filter", "linux-gro"} & {*wanted}:
         wanted += ["wifi-broadcom", "wifi-qualcomm"]
-    return [stacks()[name] for name in wanted]
+    return [_with_rates(stacks()[name], candidate.rates) for name in wanted]
+
+
+def _with_rates(stack: Stack, rates: tuple[tuple[str, str], ...]) -> Stack:
+    """An entry whose commands have the RATE of each direction."""
+    commands = [
+        f"{command.replace('RATE', rate)}{f'   # {direction}' if len(rates) > 1 else ''}" if "RATE" in command else command
+        for command in stack.commands
+        for direction, rate in (rates if "RATE" in command and rates else (("", "RATE"),))
+    ]
+    return replace(stack, commands=tuple(commands))

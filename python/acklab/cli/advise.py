@@ -20,7 +20,7 @@ def advise_command(
 ) -> None:
     """Advises and shows the answer with its evidence."""
     from acklab.advice.advise import advise
-    from acklab.advice.document import document, lines, tables
+    from acklab.advice.document import document, lines, table
     from acklab.advice.uses import USES
 
     ranges = dict(text.partition("=")[::2] for text in vary)
@@ -29,8 +29,7 @@ def advise_command(
     if as_json:
         print(json.dumps(finite(found.to_dict()), allow_nan=False))
     else:
-        for table in tables(found):
-            show_table(table, " (all of them: --json, or --report FILE)")
+        show_table(table(found))
         for line in lines(found):
             out.print(line, highlight=False, soft_wrap=True, markup=False)
     if report is not None:

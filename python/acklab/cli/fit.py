@@ -8,7 +8,7 @@ from acklab.terminal import run_bar, tell
 
 
 def fit_command(capture: Path, as_json: bool) -> None:
-    """Fits a scenario to a capture and prints it."""
+    """Fits a scenario to a capture and prints it; what must be known of the fit goes to standard error."""
     from acklab.fitting import fit
 
     with run_bar(capture.name) as bar:
@@ -17,8 +17,7 @@ def fit_command(capture: Path, as_json: bool) -> None:
         print(json.dumps(finite(fitted.to_dict()), allow_nan=False))
     else:
         print(fitted.toml, end="")
-    for name, error in fitted.errors.items():
-        if abs(error) > 0.1:
-            tell(
-                f"note: {name} of the fitted path differs by {100 * error:+.0f} %: the path has several bottlenecks, or the capture is too short"
-            )
+    for note in fitted.notes[1:]:
+        tell(f"note: {note}")
+    for quantity in fitted.path.missing:
+        tell(f"a run needs: {quantity.give}")

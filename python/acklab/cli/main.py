@@ -581,7 +581,7 @@ def fit(
     epilog=_examples(
         "advise link.toml",
         "advise download.pcapng --report advice.html",
-        "advise satellite --set link.geo.reverse.rate=256kbps --use bulk --use page",
+        "advise satellite --set link.geo.reverse.rate=256kbps --use download --use page",
         "advise link.toml --time 600",
     )
 )
@@ -595,18 +595,25 @@ def advise(
         typer.Option("--vary", metavar="KEY=A..B", help="Add the range of an uncertain value to those in the file."),
     ] = None,
     use: Annotated[
-        list[str] | None, typer.Option("--use", metavar="NAME", help="Optimise for bulk, page, call or upload (default: all).")
+        list[str] | None,
+        typer.Option(
+            "--use",
+            metavar="NAME",
+            help="download, upload, upload-under-download, download-under-upload, latency, page, video, call or rpc (default: all).",
+        ),
     ] = None,
-    seconds: Annotated[float, typer.Option("--time", min=1, metavar="SECONDS", help="Limit the time of the search.")] = 60.0,
+    seconds: Annotated[
+        float, typer.Option("--time", min=1, metavar="SECONDS", help="Limit the effort: about the seconds that two cores need.")
+    ] = 60.0,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an HTML report with the evidence to this file.", show_default=False)
     ] = None,
     jobs: Jobs = None,
     json_: Json = False,
 ) -> None:
-    """Find the ACKs, controller and transport that serve a path best.
+    """Recommend changes of the receiver, sender, router or transport of a path.
 
-    Prints the gain of each, and how to enable them.
+    Prints the gain of each, what gets worse, and how to enable it.
     """
     from acklab.cli.advise import advise_command
 

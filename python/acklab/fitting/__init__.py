@@ -1,15 +1,23 @@
-"""From a capture to the scenario of its path.
+"""From a capture to the scenarios of its path.
 
-parameters   what a scenario needs, estimated from an inspection
-hypotheses   what the path may be like, by what the capture tells and by chance
-link         the scenario as a dict and as TOML, with the ranges of what is uncertain
-calibration  the scenario is simulated, captured and inspected like the path, until both agree
+observed     the transfer that is fitted, the opposite direction, and the transfers beside it
+quantity     a parameter of the path: its interval, evidence and source, or "not known"
+path         the quantities of the path, from the figures of the inspection
+application  what the application did: a bulk transfer, a stream, requests, a page
+stack        the transport of the flow, and the stack that it may be
+scenario     values of the quantities as a scenario
+summary      what a simulation must repeat, with intervals
+folds        the ACKs of a capture in folds of time
+mechanisms   the test of a gate or a filter against the simpler path
+ensemble     scenarios that repeat the capture within its uncertainty
+document     the fit as TOML
+fit          all of it
 """
 
-from acklab.fitting.calibration import Fit, fit
-from acklab.fitting.link import ranges_of, toml_of
+from acklab.fitting.fit import Fit, fit
+from acklab.fitting.quantity import Quantity
 
-__all__ = ["Fit", "fit", "ranges_of", "toml_of"]
+__all__ = ["Fit", "Quantity", "fit"]
 
 
 def __dir__() -> list[str]:

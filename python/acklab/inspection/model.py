@@ -169,6 +169,8 @@ class Source(TypedDict):
     vantage_point: str
     title: str | None
     connection_id: str | None
+    description: str | None
+    protocol: str | None
 
 
 class Connection(TypedDict):

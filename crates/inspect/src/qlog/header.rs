@@ -19,6 +19,10 @@ pub struct Source {
     pub title: Option<String>,
     /// The connection ID by which the log names the connection.
     pub connection_id: Option<String>,
+    /// What else the log says of its endpoint.
+    pub description: Option<String>,
+    /// The transport protocol that the log names.
+    pub protocol: Option<String>,
 }
 
 /// The header of a trace, which precedes its events.
@@ -26,6 +30,9 @@ pub struct Source {
 pub(super) struct Header {
     pub(super) version: Option<String>,
     title: Option<String>,
+    description: Option<String>,
+    /// The first of `protocol_type`.
+    protocol: Option<String>,
     /// A connection ID in place of a description, as in logs of picoquic.
     described_id: Option<String>,
     vantage_point: Option<String>,
@@ -68,6 +75,8 @@ struct CommonFields<'a> {
     odcid: Scalar<'a>,
     #[serde(borrow)]
     dcid: Scalar<'a>,
+    #[serde(borrow)]
+    protocol_type: Option<&'a RawValue>,
 }
 
 impl Header {
@@ -83,6 +92,7 @@ impl Header {
             "description" => {
                 let is_id = |text: &String| text.len() >= 2 && text.bytes().all(|octet| octet.is_ascii_hexdigit());
                 self.described_id = text().filter(is_id).or_else(|| self.described_id.take());
+                self.description = text().filter(|text| !is_id(text)).or_else(|| self.description.take());
             }
             "vantage_point" | "vantagepoint" => self.vantage_point(value, text()),
             "common_fields" => self.common_fields(value),
@@ -116,6 +126,13 @@ impl Header {
         self.reference = fields.reference_time.real().or(self.reference);
         let ids = [&fields.group_id, &fields.original, &fields.odcid, &fields.dcid];
         self.group = ids.into_iter().find_map(owned).or_else(|| self.group.take());
+        // A list in the current drafts, text in earlier ones.
+        let named = fields.protocol_type.and_then(|value| {
+            let list =
+                serde_json::from_str::<Vec<Scalar>>(value.get()).ok().and_then(|list| list.first().and_then(owned));
+            list.or_else(|| owned(&serde_json::from_str::<Scalar>(value.get()).ok()?))
+        });
+        self.protocol = named.or_else(|| self.protocol.take());
     }
 
     /// Returns the header of a trace in a file with the header `file`, whose fields apply if the
@@ -125,6 +142,8 @@ impl Header {
         Self {
             version: self.version.or(file.version),
             title: self.title.or(file.title),
+            description: self.description.or(file.description),
+            protocol: self.protocol.or(file.protocol),
             described_id: self.described_id.or(file.described_id),
             vantage_point: self.vantage_point.or(file.vantage_point),
             name: self.name.or(file.name),
@@ -150,6 +169,8 @@ impl Header {
             vantage_point: printable(self.vantage_point.as_deref().unwrap_or("unknown")),
             title: self.title.as_deref().or(self.name.as_deref()).map(printable),
             connection_id: group.or(self.described_id.as_deref()).map(printable),
+            description: self.description.as_deref().map(printable),
+            protocol: self.protocol.as_deref().map(printable),
         }
     }
 

@@ -363,6 +363,7 @@ pub(crate) const METRICS: &[Metric<FlowRows>] = &[
     number("mean_in_flight_l4", "segments", Neither, "the sender's estimate of octets in flight / MSS, over time", |flow| flow.in_flight()),
     number("mean_network_power_l4", "Mbps/s", More, "mean over bins: throughput / latest SRTT", |flow| flow.probe.throughput.power.mean()),
     number("mean_one_way_delay_l4", "ms", Less, "mean over data packets that arrive: from departure at the sender to arrival", |flow| ms(flow.probe.one_way_delay.mean())),
+    number("p50_one_way_delay_l4", "ms", Less, "median of the one-way delay of data packets that arrive, to 1 %", |flow| ms(flow.probe.one_way_delays.quantile(0.5))),
     number("p95_one_way_delay_l4", "ms", Less, "95th percentile of the one-way delay of data packets that arrive, to 1 %", |flow| ms(flow.probe.one_way_delays.quantile(0.95))),
     number("mean_one_way_delay_l7", "ms", Less, "over time: of the octet delivered last, from its write to the send buffer to its delivery in order", |flow| flow.probe.application_delay.mean_ms()),
     number("mean_recovery_time_l4", "ms", Less, "mean duration of the recovery episodes that ended in the window, from the first sign of loss; a recovery with a timeout counts as one", |flow| flow.recovery_time_ms()),

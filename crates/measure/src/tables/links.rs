@@ -48,7 +48,7 @@ pub(super) const METRICS: &[Metric<LinkRows>] = &[
     number("mean_qdisc_length_l2", "packets", Less, "packets in the queue, over time, without the one in service", |link| Some(link.counters.queue.mean(&link.window))),
     count("max_qdisc_length_l2", "packets", Neither, "maximum number of packets in the queue", |link| Some(link.counters.queue.max)),
     number("mean_sending_rate_l1", "Mbps", Neither, "octets serialised, link overhead included / window; a packet that is being sent when the window begins or ends counts by its share within", |link| Some(link.sending_rate())),
-    number("mean_utilization_l1", "", More, "`mean_sending_rate_l1` / mean rate in the window, which with capacity on demand is that of the carrier without the background; null if packets take no time to send", |link| link.mean_rate.map(|rate| link.sending_rate() * 1e6 / rate)),
+    number("mean_utilization_l1", "", More, "`mean_sending_rate_l1` / mean rate in the window, which with capacity on demand is that of the carrier without the background, and at most that of the queue's shaper; null if packets take no time to send", |link| link.mean_rate.map(|rate| link.sending_rate() * 1e6 / rate)),
     count("total_qdisc_drops_l2", "packets", Less, "packets dropped by the queue", |link| Some(link.counters.dropped)),
     count("total_mtu_drops_l3", "packets", Less, "packets dropped ahead of the queue because they were larger than the link's MTU; they count in no other column", |link| Some(link.counters.excluded)),
     count("total_marked_l2", "packets", Neither, "packets marked Congestion Experienced", |link| Some(link.counters.marked)),

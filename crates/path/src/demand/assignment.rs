@@ -46,6 +46,11 @@ impl Assignment {
         }
     }
 
+    /// The number of superframes from a request to the first in which its assignment can be used.
+    pub(super) const fn latency(&self) -> u64 {
+        self.latency
+    }
+
     /// Sends a request at the beginning of `superframe`.
     pub(super) fn request(&mut self, superframe: u64, request: Request) {
         self.under_way.push_back((superframe + self.latency, request));

@@ -6,8 +6,8 @@
 //! and volume is requested for the rest. It repeats a request of volume if the control centre may
 //! have dropped it, which cannot happen here.
 
-use super::DemandConfig;
 use super::assignment::Assignment;
+use super::{DemandConfig, Standard};
 
 /// A capacity request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,12 @@ const RATE_FACTORS: [u64; 4] = [1, 4, 16, 64];
 const VOLUME_FACTORS: [u64; 4] = [1, 8, 64, 512];
 /// The maximum number in the field of a request, which has eight bits.
 const LARGEST: u64 = 255;
+/// Octets that one unit of a request of DOCSIS stands for: the default of the service flow's "Multiplier to Number of Bytes Requested"
+/// (CM-SP-MULPIv3.1, annex C).
+const DOCSIS_UNIT: u64 = 4;
+/// The largest number in DOCSIS's queue-depth based request frame, whose field has sixteen bits (CM-SP-MULPIv3.1, "Queue-depth Based Request
+/// Frame").
+const DOCSIS_LARGEST: u64 = 0xffff;
 
 /// Returns the request of a terminal with `waiting` octets in its queue, `joined` of which have
 /// arrived since the last superframe began. Returns `None` if no request is needed.
@@ -40,7 +46,11 @@ pub(super) fn capacity(config: &DemandConfig, assignment: &Assignment, waiting: 
     let volume = config.volume_based.map_or(0, |most| {
         let pending = assignment.volume_pending();
         let missing = waiting.saturating_sub(pending + rate_under_way + slots.octets_at(constant + rate));
-        rounded_up(missing, VOLUME_FACTORS).min(most.get().saturating_sub(pending))
+        let written = match config.standard {
+            Standard::DvbRcs2 => rounded_up(missing, VOLUME_FACTORS),
+            Standard::Docsis => missing.div_ceil(DOCSIS_UNIT).min(DOCSIS_LARGEST) * DOCSIS_UNIT,
+        };
+        written.min(most.get().saturating_sub(pending))
     });
     (rate > 0 || volume > 0).then_some(Request { rate, volume })
 }

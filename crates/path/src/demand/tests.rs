@@ -1,13 +1,15 @@
 //! A carrier of 160 kbit/s: ten slots of 100 octets, 5 ms each, in a superframe of 50 ms. An
 //! assignment can be used twelve superframes after its request: 560 ms are 11.2.
 
-use super::{DemandConfig, Terminal};
+use super::{DemandConfig, Standard, Terminal};
 use crate::Link;
 use crate::counters::{Counters, Tally};
 use crate::link;
 use crate::queue::sample::{Packet, data};
+use crate::queue::{QueueConfig, cake};
 use crate::server::Server;
 use acklab_base::random::Seed;
+use acklab_base::units::Limit;
 use acklab_base::{Bytes, Duration, Instant, Machine, Rate};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,6 +23,7 @@ fn ms(ms: u64) -> Instant {
 }
 
 const NOTHING: DemandConfig = DemandConfig {
+    standard: Standard::DvbRcs2,
     superframe: Duration::from_millis(50),
     assignment: Duration::from_millis(560),
     slot: Bytes(100),
@@ -109,6 +112,66 @@ fn a_packet_spans_slots_and_slots_hold_several_packets() {
     assert_eq!(times, [660, 660, 665]);
 }
 
+/// 2,500 octets are 625 units of four, so that 25 slots of 100 octets are assigned where DVB-RCS2's rounding takes 26.
+#[test]
+fn docsis_requests_multiples_of_four_octets() {
+    let (times, counters) = times(DemandConfig { standard: Standard::Docsis, ..by_volume() }, &[(10, 500); 5]);
+    assert_eq!(times, [675, 700, 725, 750, 775]);
+    assert_eq!(capacity(&counters), (1, 2500, 0));
+}
+
+/// A MAP every 2 ms grants what waits: a carrier of 12 Mbps sends 3,000 octets in it, as slots of ten octets. A saturated queue gets all of
+/// them, and a shaper at half of the rate leaves half of them unused.
+#[test]
+fn grants_carry_the_rate_of_the_carrier_or_of_the_shaper() {
+    let map = DemandConfig {
+        standard: Standard::Docsis,
+        superframe: Duration::from_millis(2),
+        assignment: Duration::from_millis(4),
+        slot: Bytes(10),
+        volume_based: Some(Bytes(256_000)),
+        ..NOTHING
+    };
+    let carried = |queue: QueueConfig| {
+        let config = link::LinkConfig { rate: kbps(12_000), demand: Some(map), queue, ..link::LinkConfig::default() };
+        let mut link = Link::new(&config, Server::Unlimited, Seed(1), "upstream");
+        let arrivals: Vec<(u64, u64)> = (0..1000).flat_map(|at| [(at, 1000), (at, 1000)]).collect();
+        let out = run(&mut link, &arrivals, ms(1000));
+        out.iter().filter(|(at, _)| *at >= ms(500)).map(|(_, size)| size * 8).sum::<u64>()
+    };
+    let whole = carried(QueueConfig::default());
+    // The first packet may have begun before the half second.
+    assert!((5_980_000..=6_008_000).contains(&whole), "{whole} of 6 Mbit in half a second");
+    let unshaped =
+        carried(QueueConfig::Cake(cake::Config { limit: Some(Limit::Packets(2000)), ..cake::Config::default() }));
+    assert!(
+        (5_950_000..=6_008_000).contains(&unshaped),
+        "{unshaped} of 6 Mbit: CAKE drops at the head, and leaves enough"
+    );
+    let shaped = cake::Config { rate: kbps(6_000), limit: Some(Limit::Packets(2000)), ..cake::Config::default() };
+    let half = carried(QueueConfig::Cake(shaped));
+    assert!((2_970_000..=3_010_000).contains(&half), "{half} of 3 Mbit in half a second");
+}
+
+/// Packets of 1,000 octets every 2 ms are a third of the carrier. Each waits at most for one MAP in CAKE's queue, and 8 ms for its grant behind it: 9 ms in the queue would be
+/// above CoDel's target of 5 ms all the time, and dropped.
+#[test]
+fn the_time_to_a_grant_is_no_standing_queue() {
+    let map = DemandConfig {
+        standard: Standard::Docsis,
+        superframe: Duration::from_millis(2),
+        assignment: Duration::from_millis(8),
+        slot: Bytes(10),
+        volume_based: Some(Bytes(256_000)),
+        ..NOTHING
+    };
+    let queue = QueueConfig::Cake(cake::Config { limit: Some(Limit::Packets(2000)), ..cake::Config::default() });
+    let config = link::LinkConfig { rate: kbps(12_000), demand: Some(map), queue, ..link::LinkConfig::default() };
+    let mut link = Link::new(&config, Server::Unlimited, Seed(1), "upstream");
+    let arrivals: Vec<(u64, u64)> = (0..1000).map(|at| (2 * at + 1, 1000)).collect();
+    assert_eq!(run(&mut link, &arrivals, ms(3000)).len(), 1000);
+}
+
 #[test]
 fn constant_capacity_needs_no_request() {
     let constant = DemandConfig { constant: kbps(16), ..NOTHING };
@@ -189,6 +252,7 @@ fn config() -> impl Strategy<Value = DemandConfig> {
     let kinds = (any::<bool>(), any::<bool>(), prop::option::of(1u64..60));
     (10u64..100, 0u64..700, 20u64..200, constant, kinds, 1u32..8).prop_map(
         |(superframe, assignment, slot, constant, (rate, volume, background), persistence)| DemandConfig {
+            standard: Standard::DvbRcs2,
             superframe: Duration::from_millis(superframe),
             assignment: Duration::from_millis(assignment),
             slot: Bytes(slot),

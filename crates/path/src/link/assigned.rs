@@ -5,11 +5,16 @@ use crate::counters::Tally;
 use crate::demand::{Event, Terminal};
 use crate::queue::PacketQueue;
 use acklab_base::{Bytes, Datagram, Instant};
+use std::collections::VecDeque;
 
 /// The slots of a terminal, and the packet that it has sent in part.
 #[derive(Clone, Debug)]
 pub(super) struct Assigned<D> {
     pub(super) terminal: Terminal,
+    /// Packets that have left the queue's discipline for the buffer of the modem, which waits for grants, with their arrival at the queue.
+    committed: VecDeque<(Instant, D)>,
+    /// Their octets with overhead.
+    committed_octets: u64,
     /// The packet with the number of its octets that are left to send.
     sending: Option<(D, u64)>,
     overhead: Bytes,
@@ -17,12 +22,12 @@ pub(super) struct Assigned<D> {
 
 impl<D: Datagram + Clone> Assigned<D> {
     pub(super) const fn new(terminal: Terminal, overhead: Bytes) -> Self {
-        Self { terminal, sending: None, overhead }
+        Self { terminal, committed: VecDeque::new(), committed_octets: 0, sending: None, overhead }
     }
 
     /// Returns `true` if a packet waits for a slot, as a whole or in part.
     pub(super) fn is_waiting(&self, packets: &PacketQueue<D>) -> bool {
-        self.sending.is_some() || packets.len() > 0
+        self.sending.is_some() || !self.committed.is_empty() || packets.len() > 0
     }
 
     /// Begins the superframes and uses the slots that begin by `now`.
@@ -40,7 +45,8 @@ impl<D: Datagram + Clone> Assigned<D> {
             }
             match event {
                 Event::Superframe => {
-                    let left = self.sending.as_ref().map_or(0, |(_, left)| *left);
+                    self.commit(at, packets, tally);
+                    let left = self.sending.as_ref().map_or(0, |(_, left)| *left) + self.committed_octets;
                     let queued = packets.bytes().get() + self.overhead.get() * packets.len() as u64;
                     self.terminal.begin_superframe(left + queued, tally);
                 }
@@ -48,6 +54,18 @@ impl<D: Datagram + Clone> Assigned<D> {
             }
         }
         self.terminal.pass_idle(now, tally);
+    }
+
+    /// Moves packets from the discipline to the buffer of the modem, as many as grants can carry by the time that a request takes effect.
+    ///
+    /// A controller of the queue would otherwise take the time to a grant, which is longer than CoDel's target, for a standing queue.
+    fn commit(&mut self, now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) {
+        while self.committed_octets < self.terminal.most_committed()
+            && let Some((arrived, packet)) = Self::take(now, packets, tally)
+        {
+            self.committed_octets += (packet.wire_len() + self.overhead).get();
+            self.committed.push_back((arrived, packet));
+        }
     }
 
     /// Sends what fits into the slot that begins at `now`. A packet has left when the slot with its last octet ends.
@@ -68,13 +86,26 @@ impl<D: Datagram + Clone> Assigned<D> {
         self.terminal.use_slot(size - room);
     }
 
-    /// Takes the next packet from the queue, with the number of its octets. Returns `None` if the queue drops all that it holds.
-    fn begin(&self, now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) -> Option<(D, u64)> {
-        while packets.len() > 0 {
-            if let Some((arrived, packet)) = packets.take_head(now, tally) {
-                let on_wire = packet.wire_len() + self.overhead;
-                tally.serves(now, on_wire, now.since(arrived));
-                return Some((packet, on_wire.get()));
+    /// Takes the next packet for a slot, with the number of its octets.
+    fn begin(&mut self, now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) -> Option<(D, u64)> {
+        let (arrived, packet) = match self.committed.pop_front() {
+            Some((arrived, packet)) => {
+                self.committed_octets -= (packet.wire_len() + self.overhead).get();
+                (arrived, packet)
+            }
+            None => Self::take(now, packets, tally)?,
+        };
+        let on_wire = packet.wire_len() + self.overhead;
+        tally.serves(now, on_wire, now.since(arrived));
+        Some((packet, on_wire.get()))
+    }
+
+    /// Takes the next packet from the queue. Returns `None` if the queue drops all that it holds, or if its shaper holds the packet back: the
+    /// rest of a slot is then unused.
+    fn take(now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) -> Option<(Instant, D)> {
+        while packets.len() > 0 && packets.not_before() <= now {
+            if let Some(taken) = packets.take_head(now, tally) {
+                return Some(taken);
             }
         }
         None

@@ -149,8 +149,8 @@ impl Settings for Config {
         excessive.map_or(Ok(()), |(name, _)| Err((name, "at most 65535B")))
     }
 
-    fn is_shaped(&self) -> bool {
-        self.rate.is_some()
+    fn shaper(&self) -> Option<Rate> {
+        self.rate
     }
 }
 

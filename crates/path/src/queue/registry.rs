@@ -8,7 +8,7 @@ use super::{Discipline, HeadDrops, PrecomputedFifo, Verdict};
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Datagram, Duration, Instant};
+use acklab_base::{Bytes, Datagram, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,10 @@ pub(crate) trait Settings: Copy + Default {
         Ok(())
     }
 
-    /// Returns `true` if the discipline holds packets back to shape traffic to a rate of its own, which only a link can wait for.
-    fn is_shaped(&self) -> bool {
-        false
+    /// The rate to which the discipline shapes traffic, for which only a link can wait. Returns `None` if packets leave as fast as the link
+    /// takes them.
+    fn shaper(&self) -> Option<Rate> {
+        None
     }
 }
 
@@ -107,11 +108,11 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Returns `true` if the discipline shapes traffic to a rate of its own.
+            /// The rate to which the discipline shapes traffic, if it does.
             #[must_use]
-            pub fn is_shaped(&self) -> bool {
+            pub fn shaper(&self) -> Option<Rate> {
                 match self {
-                    $(Self::$Variant(settings) => settings.is_shaped(),)*
+                    $(Self::$Variant(settings) => settings.shaper(),)*
                 }
             }
 

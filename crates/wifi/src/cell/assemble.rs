@@ -124,7 +124,7 @@ impl<D: Packet> Cell<D> {
         let bytes = first.wire_len();
         let mut frame = Mpdu {
             octets: self.rules.mpdu(bytes),
-            pure_ack_octets: if first.is_pure_ack() { bytes.get() as u32 } else { 0 },
+            transport_ack_octets: if first.is_transport_ack() { bytes.get() as u32 } else { 0 },
             packets: Payload::One(first),
             packet_count: 1,
             bytes,
@@ -156,7 +156,7 @@ impl<D: Packet> Cell<D> {
             let size = packet.wire_len();
             subframes = frame::padded(subframes) + frame::a_msdu_subframe(size);
             frame.bytes += size;
-            frame.pure_ack_octets += if packet.is_pure_ack() { size.get() as u32 } else { 0 };
+            frame.transport_ack_octets += if packet.is_transport_ack() { size.get() as u32 } else { 0 };
             frame.packets.push(packet);
             frame.packet_count += 1;
             frame.octets = frame::a_msdu(subframes);

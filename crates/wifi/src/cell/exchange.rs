@@ -111,7 +111,7 @@ impl Data {
     /// Counts another MPDU.
     pub(super) fn add<D>(&mut self, frame: &Mpdu<D>) {
         self.bytes += frame.bytes;
-        self.ack_octets += Bytes(u64::from(frame.pure_ack_octets));
+        self.ack_octets += Bytes(u64::from(frame.transport_ack_octets));
         self.frames += 1;
         self.first_tries += u32::from(frame.failures == 0);
     }

@@ -34,6 +34,7 @@ impl<D: Packet> Cell<D> {
     /// carry TCP ACKs.
     pub(super) fn pair_for_hack(&mut self, id: TxqId) {
         let Some(config) = self.config.hack else { return };
+        let window = self.rules.window;
         let category = |id: TxqId| self.backlog.edcafs[self.backlog.txqs[id].edcaf].category;
         let (from, to) = (self.backlog.txqs[id].from, self.backlog.txqs[id].to);
         let reverse = self.backlog.txqs.ids().find(|other| {
@@ -44,7 +45,7 @@ impl<D: Packet> Cell<D> {
             for (one, other) in [(id, reverse), (reverse, id)] {
                 let txq = &mut self.backlog.txqs[one];
                 txq.reverse = Some(other);
-                txq.hack = Some(Box::new(End::new(config)));
+                txq.hack = Some(Box::new(End::new(config, window)));
             }
         }
     }

@@ -89,7 +89,7 @@ impl<D: Packet> Cell<D> {
             }
             self.measurement.count_delivery(now, *from, frame);
             // The sender's compressor observes its own pure ACKs once they are acknowledged.
-            let keeps = keeps || (hack.is_some() && frame.pure_ack_octets > 0);
+            let keeps = keeps || (hack.is_some() && frame.transport_ack_octets > 0);
             let packets = if keeps { frame.packets.clone() } else { std::mem::take(&mut frame.packets) };
             // Packets in order are passed up, or relayed.
             let mut up = pass_up(&mut self.arrivals, &self.distribution, *to, hack);

@@ -63,13 +63,13 @@ pub enum Checksum {
 }
 
 impl HackConfig {
-    /// Returns the configuration of the compression.
+    /// Returns the configuration of the compression, with first numbers of this width.
     #[must_use]
-    pub const fn compression(&self) -> rohc::RohcConfig {
+    pub const fn compression(&self, numbers: rohc::Numbers) -> rohc::RohcConfig {
         let checksum = match self.checksum {
             Checksum::Elided => rohc::Checksum::Elided,
             Checksum::Carried => rohc::Checksum::Carried,
         };
-        rohc::RohcConfig { checksum, ..rohc::RohcConfig::hack() }
+        rohc::RohcConfig { checksum, numbers, ..rohc::RohcConfig::hack() }
     }
 }

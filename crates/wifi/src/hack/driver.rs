@@ -16,17 +16,15 @@ use super::nic::Nic;
 use crate::packet::Packet;
 use acklab_base::{Bytes, FlowKey, Instant};
 use acklab_wire::Endpoints;
-use acklab_wire::rohc::{Ack, Compressor, Octets};
+use acklab_wire::rohc::{Ack, Compressor, Numbers, Octets};
 use std::collections::VecDeque;
-
-/// The maximum number of unconfirmed MSNs. A response frame carries eight bits of its first MSN,
-/// which the peer resolves within 128 on either side of the last (§3.4).
-const MAX_UNCONFIRMED: u16 = 128;
 
 /// One direction of ACKs between two nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Driver<D> {
     config: HackConfig,
+    /// MSNs that may be unconfirmed at a time, by the width of the first MSN of a response frame (§3.4).
+    max_unconfirmed: u16,
     compressor: Compressor,
     nic: Nic,
     /// The ACKs that the NIC has, in the same order.
@@ -83,11 +81,12 @@ pub(crate) struct Appended {
 }
 
 impl<D: Packet> Driver<D> {
-    pub(crate) fn new(config: HackConfig) -> Self {
+    pub(crate) fn new(config: HackConfig, numbers: Numbers) -> Self {
         Self {
             config,
-            compressor: Compressor::new(config.compression()),
-            nic: Nic::default(),
+            max_unconfirmed: numbers.max_unconfirmed(),
+            compressor: Compressor::new(config.compression(numbers)),
+            nic: Nic::new(numbers),
             retained: VecDeque::new(),
             transmitted: 0,
             last_response: LastResponse::default(),
@@ -127,7 +126,7 @@ impl<D: Packet> Driver<D> {
     pub(crate) fn msns_left(&self) -> u16 {
         let retained = self.retained.len() as u16;
         let cleared = self.compressor.next_msn().wrapping_sub(self.first_unconfirmed) - retained;
-        let room = MAX_UNCONFIRMED.saturating_sub(cleared);
+        let room = self.max_unconfirmed.saturating_sub(cleared);
         if cleared == 0 { room - retained } else { room.div_ceil(2).saturating_sub(retained) }
     }
 
@@ -270,7 +269,7 @@ impl<D: Packet> Driver<D> {
 
     fn drop_first(&mut self, count: usize) {
         self.nic.drop_first(count);
-        let room = usize::from(MAX_UNCONFIRMED) - self.spare.len();
+        let room = usize::from(self.max_unconfirmed) - self.spare.len();
         let confirmed = self.retained.drain(..count).map(|retained| retained.packet);
         self.spare.extend(confirmed.take(room));
         self.transmitted = self.transmitted.saturating_sub(count);

@@ -2,12 +2,13 @@
 //! on. It does not parse TCP.
 
 use acklab_base::{Bytes, Instant};
-use acklab_wire::rohc::{self, FRAME_HEADER};
+use acklab_wire::rohc::{self, Numbers};
 use std::collections::VecDeque;
 
 /// The descriptors for one peer, and their octets.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Nic {
+    numbers: Numbers,
     table: VecDeque<Descriptor>,
     octets: VecDeque<u8>,
 }
@@ -24,6 +25,10 @@ struct Descriptor {
 }
 
 impl Nic {
+    pub(crate) const fn new(numbers: Numbers) -> Self {
+        Self { numbers, table: VecDeque::new(), octets: VecDeque::new() }
+    }
+
     pub(crate) fn push(&mut self, msn: u16, octets: &[u8], ready: Instant) {
         debug_assert!(self.table.back().is_none_or(|last| last.msn.wrapping_add(1) == msn), "{msn} does not follow");
         self.table.push_back(Descriptor { msn, size: octets.len() as u16, ready });
@@ -53,7 +58,7 @@ impl Nic {
         out: &mut Vec<u8>,
     ) -> (usize, usize) {
         let Some(first) = self.table.front() else { return (0, 0) };
-        let room = maximum.map_or(usize::MAX, |maximum| maximum.get() as usize).saturating_sub(FRAME_HEADER);
+        let room = maximum.map_or(usize::MAX, |maximum| maximum.get() as usize).saturating_sub(self.numbers.octets());
         let (mut count, mut size, mut fresh) = (0, 0, 0);
         for descriptor in &self.table {
             let octets = usize::from(descriptor.size);
@@ -63,7 +68,7 @@ impl Nic {
             fresh += if count < known { 0 } else { octets };
             (count, size) = (count + 1, size + octets);
         }
-        rohc::write_frame(first.msn, &self.octets.make_contiguous()[..size], out);
+        rohc::write_frame(self.numbers, first.msn, &self.octets.make_contiguous()[..size], out);
         (count, fresh)
     }
 }

@@ -35,8 +35,9 @@ pub struct Decompressed {
 impl Decompressor {
     /// Returns a decompressor for the output of a compressor with the same configuration.
     #[must_use]
-    pub const fn new(config: RohcConfig) -> Self {
-        Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), received: Received::new() }
+    pub fn new(config: RohcConfig) -> Self {
+        let received = Received::new(config.numbers);
+        Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), received }
     }
 
     /// Notes that `ack` has been received uncompressed: the counterpart of
@@ -145,7 +146,7 @@ impl Decompressor {
 
     fn frame(&mut self, octets: &[u8], deliver: &mut impl FnMut(u16, &Ack)) -> Result<Decompressed, Error> {
         let mut reader = Reader(octets);
-        let mut msn = self.received.first(reader.u8()?);
+        let mut msn = self.received.first(&mut reader)?;
         let mut done = Decompressed::default();
         while !reader.0.is_empty() {
             match self.received.length(msn) {

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others. Here
-//! an octet precedes the first ACK, whose base header repeats its low bits. The numbers count the
+//! an octet precedes the first ACK, whose base header repeats its low bits; behind Block ACK windows
+//! above 64 frames, which the paper does not have, two octets do ([`Numbers`]). The numbers count the
 //! ACKs of all flows of a peer, and those of a frame are consecutive. The length of an ACK follows
 //! from its formats, which depend on the context.
 //!
@@ -17,21 +18,69 @@
 //! frame has arrived, the context has changed, and the lengths of the repeated ACKs no longer
 //! follow from it. So the decompressor stores the lengths of the received ACKs by their numbers.
 
+use super::Error;
+use super::octets::Reader;
 use super::wlsb::Lsb;
 
 /// The first number of a frame, at most 128 before or after the last one received.
-pub(super) const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
-/// Octets before the first ACK.
-pub const FRAME_HEADER: usize = 1;
+const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
+/// The largest Block ACK window for which eight bits suffice: an ACK per frame on a response, and as many that it elicits.
+const LARGEST_WINDOW_OF_EIGHT: u16 = 64;
+/// The largest Block ACK window: that of 802.11be (IEEE 802.11be-2024, 9.4.1.13).
+const LARGEST_WINDOW: u16 = 1024;
+
+/// The width of the first MSN of a frame. Both ends derive it from the Block ACK window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Eight bits, as in the paper.
+    Eight,
+    /// Sixteen bits, all of an MSN of RFC 6846.
+    Sixteen,
+}
+
+impl Numbers {
+    /// The width behind a Block ACK window of so many frames.
+    #[must_use]
+    pub const fn of_window(frames: u16) -> Self {
+        if frames > LARGEST_WINDOW_OF_EIGHT { Self::Sixteen } else { Self::Eight }
+    }
+
+    /// Octets before the first ACK of a frame.
+    #[must_use]
+    pub const fn octets(self) -> usize {
+        match self {
+            Self::Eight => 1,
+            Self::Sixteen => 2,
+        }
+    }
+
+    /// MSNs that may be unconfirmed at a time: an ACK per frame of the largest window on a response, and as many that it elicits.
+    #[must_use]
+    pub const fn max_unconfirmed(self) -> u16 {
+        match self {
+            Self::Eight => 2 * LARGEST_WINDOW_OF_EIGHT,
+            Self::Sixteen => 2 * LARGEST_WINDOW,
+        }
+    }
+
+    /// Reads the first number of a frame. `last` is the last one received.
+    pub(super) fn read(self, last: u16, reader: &mut Reader<'_>) -> Result<u16, Error> {
+        let high = reader.u8()?;
+        Ok(match self {
+            Self::Eight => FIRST_MSN.decode(u32::from(last), u32::from(high)) as u16,
+            Self::Sixteen => u16::from_be_bytes([high, reader.u8()?]),
+        })
+    }
+}
 
 /// Appends a frame with these compressed ACKs to `out`. `acks` holds their octets one after the
 /// other. [`Compressor::compress`] returned the number `first` for the first one, and the following
 /// numbers for the others. Appends nothing if there are no ACKs.
 ///
 /// [`Compressor::compress`]: super::Compressor::compress
-pub fn write_frame(first: u16, acks: &[u8], out: &mut Vec<u8>) {
+pub fn write_frame(numbers: Numbers, first: u16, acks: &[u8], out: &mut Vec<u8>) {
     if !acks.is_empty() {
-        out.push(FIRST_MSN.code(u32::from(first)) as u8);
+        out.extend_from_slice(&first.to_be_bytes()[2 - numbers.octets()..]);
         out.extend_from_slice(acks);
     }
 }
@@ -40,35 +89,42 @@ pub fn write_frame(first: u16, acks: &[u8], out: &mut Vec<u8>) {
 #[derive(Clone, Debug)]
 pub(super) struct Received {
     last: u16,
-    /// Lengths by the low octet of the number; 0 if the ACK was not received.
-    lengths: [u8; 256],
+    numbers: Numbers,
+    /// Lengths by the low bits of the number; 0 if the ACK was not received. There are twice as many as may be unconfirmed, a power of two.
+    lengths: Vec<u8>,
 }
 
 impl Received {
     /// No ACK has been received, and the first number is zero.
-    pub(super) const fn new() -> Self {
-        Self { last: u16::MAX, lengths: [0; 256] }
+    pub(super) fn new(numbers: Numbers) -> Self {
+        Self { last: u16::MAX, numbers, lengths: vec![0; 2 * usize::from(numbers.max_unconfirmed())] }
     }
 
-    /// Returns the number with these low bits.
-    pub(super) const fn first(&self, code: u8) -> u16 {
-        FIRST_MSN.decode(self.last as u32, code as u32) as u16
+    /// Reads the first number of a frame.
+    pub(super) fn first(&self, reader: &mut Reader<'_>) -> Result<u16, Error> {
+        self.numbers.read(self.last, reader)
+    }
+
+    fn slot(&self, msn: u16) -> usize {
+        usize::from(msn) & (self.lengths.len() - 1)
     }
 
     /// Returns the length of the ACK with an earlier number: 0 if it was not received. `None` if
     /// the number is new.
     pub(super) fn length(&self, msn: u16) -> Option<usize> {
         let is_new = msn.wrapping_sub(self.last).cast_signed() > 0;
-        (!is_new).then(|| usize::from(self.lengths[usize::from(msn & 0xff)]))
+        (!is_new).then(|| usize::from(self.lengths[self.slot(msn)]))
     }
 
     /// Records the ACK with a new number. Skipped ACKs cannot be received any more.
     pub(super) fn note(&mut self, msn: u16, length: usize) {
         while self.last != msn {
             self.last = self.last.wrapping_add(1);
-            self.lengths[usize::from(self.last & 0xff)] = 0;
+            let skipped = self.slot(self.last);
+            self.lengths[skipped] = 0;
         }
-        self.lengths[usize::from(msn & 0xff)] = length as u8;
+        let slot = self.slot(msn);
+        self.lengths[slot] = length as u8;
     }
 }
 
@@ -79,22 +135,38 @@ mod tests {
     #[test]
     fn a_frame_begins_with_eight_bits_of_its_first_number() {
         let mut out = Vec::new();
-        write_frame(0x1ff, &[1, 2, 3], &mut out);
+        write_frame(Numbers::Eight, 0x1ff, &[1, 2, 3], &mut out);
         assert_eq!(out, [0xff, 1, 2, 3]);
         out.clear();
-        write_frame(0, &[], &mut out);
+        write_frame(Numbers::Eight, 0, &[], &mut out);
         assert!(out.is_empty());
+    }
+
+    /// A response behind an aggregate of 256 frames may begin 300 numbers after the last one received, which eight bits cannot tell from 44.
+    #[test]
+    fn behind_a_large_window_a_frame_begins_with_all_bits_of_its_first_number() {
+        assert_eq!([64, 65, 1024].map(Numbers::of_window), [Numbers::Eight, Numbers::Sixteen, Numbers::Sixteen]);
+        let mut out = Vec::new();
+        write_frame(Numbers::Sixteen, 300, &[1], &mut out);
+        assert_eq!(out, [1, 44, 1]);
+        for (numbers, first) in [(Numbers::Sixteen, 300), (Numbers::Eight, 1)] {
+            assert_eq!(Received::new(numbers).first(&mut Reader(&out)), Ok(first));
+        }
+        let mut received = Received::new(Numbers::Sixteen);
+        (0..2048).for_each(|msn| received.note(msn, 3));
+        assert_eq!([0, 2047, 2048].map(|msn| received.length(msn)), [Some(3), Some(3), None]);
     }
 
     #[test]
     fn earlier_numbers_have_lengths() {
-        let mut received = Received::new();
-        assert_eq!((received.first(0), received.length(0)), (0, None));
+        let mut received = Received::new(Numbers::Eight);
+        let first = |received: &Received, code: u8| received.first(&mut Reader(&[code])).unwrap();
+        assert_eq!((first(&received, 0), received.length(0)), (0, None));
         received.note(0, 3);
         received.note(2, 5);
         assert_eq!([0, 1, 2, 3].map(|msn| received.length(msn)), [Some(3), Some(0), Some(5), None]);
-        assert_eq!(received.first(0xff), u16::MAX, "three before 2");
+        assert_eq!(first(&received, 0xff), u16::MAX, "three before 2");
         received.note(120, 4);
-        assert_eq!([received.first(0xf8), received.first(0xf9), received.first(0xf7)], [248, 0xfff9, 247]);
+        assert_eq!([0xf8, 0xf9, 0xf7].map(|code| first(&received, code)), [248, 0xfff9, 247]);
     }
 }

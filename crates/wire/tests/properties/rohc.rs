@@ -184,9 +184,9 @@ pub(crate) fn acks_come_out_as_they_went_in(octets: &[u8]) -> (u64, u64) {
     let references = 1 + choices.below(MAX_REFERENCES as u8);
     let checksum = if choices.rarely(2) { Checksum::Carried } else { Checksum::Elided };
     if choices.rarely(2) {
-        packets(RohcConfig { profile: Profile::Standard, checksum, references }, &mut choices)
+        packets(RohcConfig { checksum, references, ..RohcConfig::standard() }, &mut choices)
     } else {
-        frames(RohcConfig { profile: Profile::Hack, checksum, references }, &mut choices)
+        frames(RohcConfig { checksum, references, ..RohcConfig::hack() }, &mut choices)
     }
 }
 
@@ -289,7 +289,7 @@ fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
                 let follow = kept.iter().zip(0..).all(|((msn, ..), place)| msn.wrapping_sub(*first) == place);
                 assert!(follow, "the numbers of a frame are consecutive");
                 let octets: Vec<u8> = kept.iter().flat_map(|(_, octets, ..)| octets.iter().copied()).collect();
-                write_frame(*first, &octets, &mut frame);
+                write_frame(config.numbers, *first, &octets, &mut frame);
                 damage(&decompressor, &frame, choices);
                 let mut out = Vec::new();
                 let done = decompressor.decompress(&frame, |_, ack| out.push(*ack));

@@ -83,9 +83,6 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
             rate(&at("spacer.rate"), *speed)?;
         }
     }
-    if config.demand.is_some() {
-        unshaped(&at("queue"), &config.queue, "the assignment of capacity")?;
-    }
     if let Some(gate) = config.gate {
         above_zero(&at("gate.interval"), gate.interval)?;
     }
@@ -167,7 +164,7 @@ fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfi
 
 /// Refuses a queue with a shaper of its own where only the owner of the queue decides when packets leave.
 pub(super) fn unshaped(path: &str, queue: &queue::QueueConfig, owner: &str) -> Result<(), Problem> {
-    if !queue.is_shaped() {
+    if queue.shaper().is_none() {
         return Ok(());
     }
     let message =

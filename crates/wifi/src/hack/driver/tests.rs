@@ -51,8 +51,8 @@ struct Ends {
 
 impl Ends {
     fn new(config: HackConfig) -> Self {
-        let decompressor = Decompressor::new(config.compression());
-        let mut ends = Self { driver: Driver::new(config), decompressor };
+        let decompressor = Decompressor::new(config.compression(Numbers::Eight));
+        let mut ends = Self { driver: Driver::new(config, Numbers::Eight), decompressor };
         [A, B].into_iter().for_each(|flow| ends.goes_plain(ack(flow, 0)));
         ends
     }
@@ -102,7 +102,7 @@ impl Ends {
 
 #[test]
 fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
-    let of = |variant| Driver::<Typed>::new(HackConfig { variant, ..HackConfig::default() });
+    let of = |variant| Driver::<Typed>::new(HackConfig { variant, ..HackConfig::default() }, Numbers::Eight);
     for (variant, expected) in
         [(Variant::MoreData, [false, true, false]), (Variant::Timer, [true; 3]), (Variant::Opportunistic, [false; 3])]
     {
@@ -118,7 +118,7 @@ fn an_ack_waits_while_more_is_to_come_or_always_or_never() {
 
 #[test]
 fn a_flow_begins_with_a_plain_ack() {
-    let mut driver: Driver<Typed> = Driver::new(HackConfig::default());
+    let mut driver: Driver<Typed> = Driver::new(HackConfig::default(), Numbers::Eight);
     assert!(!driver.can_compress(&ack(A, 1)));
     assert_eq!(driver.compress(NOW, ack(A, 1)), Err(ack(A, 1)));
     driver.arrived(&of(&ack(A, 1)));

@@ -30,7 +30,7 @@ fn a_frame_that_comes_again_with_more_is_taken_from_where_it_was() {
     let frame = |range: std::ops::Range<usize>| {
         let mut frame = Vec::new();
         let octets: Vec<u8> = kept[range.clone()].iter().flat_map(|(_, octets)| octets.iter().copied()).collect();
-        write_frame(kept[range.start].0, &octets, &mut frame);
+        write_frame(Numbers::Eight, kept[range.start].0, &octets, &mut frame);
         frame
     };
     assert_eq!(ends.received(&frame(0..3)), Ok(acks[..3].to_vec()));
@@ -60,7 +60,7 @@ fn two_hundred_acks_thrown_away_are_not_missed() {
         next = advanced(&next, 2896);
         let (msn, octets) = ends.compressed(&next);
         let mut frame = Vec::new();
-        write_frame(msn, &octets, &mut frame);
+        write_frame(Numbers::Eight, msn, &octets, &mut frame);
         assert_eq!(ends.received(&frame), Ok(vec![next]), "{round}");
     }
 }
@@ -89,7 +89,7 @@ fn of_two_flows_with_one_cid_the_first_keeps_it() {
     assert_eq!(ends.compressor.compress(&ack(other), &mut ends.octets), None);
     let (msn, octets) = ends.compressed(&advanced(&ack(0), 5));
     let mut frame = Vec::new();
-    write_frame(msn, &octets, &mut frame);
+    write_frame(Numbers::Eight, msn, &octets, &mut frame);
     assert_eq!(ends.received(&frame), Ok(vec![advanced(&ack(0), 5)]));
 
     ends.compressor.forget(ack(0).endpoints);

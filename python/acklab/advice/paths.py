@@ -1,0 +1,121 @@
+"""The path that is advised: the scenarios that it may be, and what of it is known."""
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path as File
+from typing import Any
+
+from acklab.advice.candidates import Candidate
+from acklab.advice.uses import BACK, FORWARD, Use
+from acklab.links import bits, way
+from acklab.scenario import Source
+from acklab.sweeps.grid import Variation
+
+MEMBERS = 20
+"""Scenarios of a path, each with a seed of its own. Of 20 gains and that of one more path of the same kind, the latter is below all others with a probability of 1/21
+(Wilks, Annals of Mathematical Statistics 12, 1941), so that the lowest gain is the lower end of an interval of 95 %."""
+_SPREAD = "0ms..20ms"
+"""Of the start of the advised flow, which meets other flows and gates at another phase with each seed; *chosen*."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A scenario that the path may be."""
+
+    base: Mapping[str, Any]
+    """The scenario in full, whose first flow is the user's."""
+    seed: int
+
+
+@dataclass(frozen=True)
+class Path:
+    """The scenarios that a path may be."""
+
+    members: tuple[Member, ...]
+    folder: File
+    """The folder of trace files."""
+    name: str
+    unknown: Mapping[str, str]
+    """Why the rate of a direction is not known, by direction."""
+    settles: Mapping[str, str]
+    """What capture shows it, by direction."""
+    blocked: str | None
+    """Why nothing can be said of the path, if so."""
+    settled_by: str
+    """What capture settles that."""
+
+    @property
+    def base(self) -> Mapping[str, Any]:
+        """The scenario of the first member."""
+        return self.members[0].base
+
+    @property
+    def controllers(self) -> Set[str]:
+        """The controllers that the sender may have."""
+        found = ((one.base["flow"][0]["transport"].get("congestion") or {}).get("algorithm") for one in self.members)
+        return {name for name in found if name is not None}
+
+    def scenario(self, member: Member, use: Use, candidate: Candidate, seconds: float) -> dict[str, Any]:
+        """The scenario of a run."""
+        left_out = ("capture", "measure", "title", "fit")
+        document = {key: value for key, value in member.base.items() if key not in left_out}
+        flows = use.flows(member.base, candidate)
+        # Others that start after the end of the run are not there.
+        document |= {
+            "duration": f"{seconds:.3f}s",
+            "flow": [one for one in flows if seconds_of(one.get("start", "0s")) < seconds],
+        }
+        if candidate.queues:
+            document["link"] = [_with_queues(link, candidate.queues) for link in document.get("link") or []]
+        return document
+
+
+def _with_queues(link: Mapping[str, Any], queues: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    changed = dict(link)
+    for direction in ("forward", "reverse"):
+        queue = queues.get(f"{link['name']}_{direction}")
+        if queue is not None:
+            changed[direction] = dict(link[direction]) | {"queue": dict(queue)}
+    return changed
+
+
+def seconds_of(text: str) -> float:
+    """A duration of a scenario in full, in seconds."""
+    for unit, factor in (("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("s", 1.0)):
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * factor
+    return math.inf
+
+
+def start_of(seed: int) -> str:
+    """When the advised flow starts with a seed."""
+    return Variation.parse("flow.advised.start", _SPREAD).draw(seed)
+
+
+def members_of(
+    source: Source, changes: Sequence[str], vary: Sequence[Variation], given: Sequence[Mapping[str, Any]]
+) -> tuple[Member, ...]:
+    """The members of an ensemble: those of a fit, or of a scenario with what is uncertain drawn for each seed."""
+    if given:
+        return tuple(Member(source.load([*one["set"], *changes]), int(one["seed"])) for one in given[:MEMBERS])
+    if not vary:
+        base = source.load(changes)
+        return tuple(Member(base, seed) for seed in range(1, MEMBERS + 1))
+    return tuple(
+        Member(source.load([*changes, *(f"{one.key}={one.draw(seed)}" for one in vary)]), seed) for seed in range(1, MEMBERS + 1)
+    )
+
+
+def unlimited(base: Mapping[str, Any]) -> dict[str, str]:
+    """Directions of which no hop has a rate, so that a transfer over them has none either."""
+    flow = base["flow"][0]
+    found = {}
+    for name, start, end in ((FORWARD, flow["from"], flow["to"]), (BACK, flow["to"], flow["from"])):
+        hops = way(base, start, end)
+        limits = ("rate", "steps", "trace")
+        has_rate = any(one.settings.get(limit) is not None for one in hops for limit in limits)
+        shaped = any(bits(one.queue["rate"]) > 0 for one in hops if "rate" in one.queue)
+        if not (has_rate or shaped or base.get("wifi")):
+            found[name] = f"no link from {start} to {end} has a rate"
+    return found

@@ -1,0 +1,59 @@
+"""What the fit of a capture leaves open, and how to record what would settle it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from acklab.advice.uses import BACK, FORWARD, TIMING
+
+DOWNLOAD = "record a download of half a minute: tcpdump -i IFACE -s 128 -w download.pcap & curl -o /dev/null URL"
+UPLOAD = "record a download and then an upload in one capture: tcpdump -i IFACE -s 128 -w both.pcap & curl -o /dev/null URL; curl -T FILE URL"
+CHANGES = "the rate changes, as over radio or beside others: advise a scenario with a trace or a cell (acklab new lte, acklab new office)"
+_CHANGING = "trains differ in rate"
+"""Words of the evidence of `inspect` for a rate that changes."""
+_GATE = ".gate.interval"
+_KEYS = {FORWARD: "link.path.forward.", BACK: "link.path.reverse."}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a fitted path."""
+
+    unknown: Mapping[str, str]
+    """Why a direction is not known."""
+    settles: Mapping[str, str]
+    blocked: str | None
+    settled_by: str
+
+
+def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
+    """What is known by the table `fit`, and by what the user sets."""
+    given = {change.partition("=")[0].strip() for change in changes}
+    missing = [
+        one for one in table.get("parameter", []) if one["status"] == "unknown" and "give" in one and one["key"] not in given
+    ]
+    unknown: dict[str, str] = {}
+    settles: dict[str, str] = {}
+    for direction, prefix in _KEYS.items():
+        for one in missing:
+            if one["key"].startswith(prefix) and direction not in unknown:
+                unknown[direction] = f"{one['key']} is not known: {one['evidence']}"
+                way = DOWNLOAD if direction == FORWARD else UPLOAD
+                # Behind a rate that changes, another capture shows no more.
+                way = CHANGES if _CHANGING in one["evidence"] else way
+                settles[direction] = f"{way}; or {one['give']}"
+    for one in table.get("parameter", []):
+        if one["status"] == "unknown" and one["key"].endswith(_GATE):
+            unknown[TIMING] = f"the delay of single packets is not known: {one['evidence']}"
+            settles[TIMING] = (
+                "describe the link that releases them, such as a cell (acklab new office) or grants (acklab new cable)"
+            )
+    blocked, settled_by = None, ""
+    if "application" in table:
+        blocked, settled_by = f"the application limited the transfer ({table['application']})", DOWNLOAD
+    elif FORWARD in unknown:
+        blocked, settled_by = unknown[FORWARD], settles[FORWARD]
+    elif not table.get("member") and not any(key.startswith(prefix) for key in given for prefix in _KEYS.values()):
+        blocked = "no scenario of one bottleneck repeats the capture within its uncertainty"
+        settled_by = DOWNLOAD
+    return Known(unknown, settles, blocked, settled_by)

@@ -1,0 +1,133 @@
+"""What the application did: the transfer as a model of traffic, with the pauses that were seen."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from acklab.fitting.observed import Observed
+from acklab.inspection.model import Way
+
+BULK, STREAM, REQUESTS, PAGE = "bulk transfer", "stream", "requests", "page"
+_PAUSE = 0.2
+"""Seconds without data that are a pause, at least: Linux's least retransmission timeout (`TCP_RTO_MIN`), within which a bulk transfer sends again."""
+_ROUND_TRIPS = 3.0
+"""Round trips without data that are a pause: a window and its recovery take fewer; *chosen*."""
+_IDLE = 0.2
+"""The share of the time in pauses from which the application limits a transfer; *chosen*."""
+_LIMITED = 0.5
+"""The share of the time from which `inspect` says that the application limited the sender."""
+_REGULAR = 0.5
+"""The coefficient of variation of the times between bursts, and of their sizes, below which they are those of a stream: that of a Poisson process is 1; *chosen*."""
+_PERIODS = 4
+"""Bursts that show a period, at least; *chosen*."""
+_OBJECTS = 100
+"""Objects of a page or of a series of requests that are kept."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """An application with its settings in a flow."""
+
+    kind: str
+    evidence: str
+    settings: dict[str, Any]
+    """`traffic` or `page` of the flow."""
+
+    @property
+    def limits(self) -> bool:
+        """Returns `True` if the application limited the transfer, which then says little of the path."""
+        return self.kind != BULK
+
+
+@dataclass(frozen=True)
+class _Burst:
+    start: float
+    end: float
+    size: int
+
+
+def application_of(observed: Observed) -> Application:
+    """The application of a transfer."""
+    way = observed.way
+    bursts = _bursts(way)
+    pauses = [after.start - before.end for before, after in pairwise(bursts)]
+    idle = sum(pauses) / way["duration"] if way["duration"] > 0 else 0.0
+    limits = way["limits"]
+    is_limited = limits is not None and limits["application"] > _LIMITED
+    if not is_limited and idle < _IDLE:
+        evidence = f"data without pauses for {1 - idle:.0%} of {way['duration']:.3g} s"
+        return Application(BULK, evidence, {"traffic": {"model": "greedy"}})
+    why = f"limited by the application for {limits['application']:.0%} of the time" if is_limited and limits else ""
+    seen = f"{len(bursts)} bursts, {idle:.0%} of {way['duration']:.3g} s in pauses"
+    evidence = f"{why}, {seen}" if why else seen
+    starts = [after.start - before.start for before, after in pairwise(bursts)]
+    sizes = [burst.size for burst in bursts]
+    if len(bursts) >= _PERIODS and _is_regular(starts) and _is_regular(sizes):
+        return Application(STREAM, f"{evidence}, each {statistics.mean(starts):.3g} s", {"traffic": _stream(bursts)})
+    if is_limited and len(bursts) < _PERIODS:
+        # Writes at a pace that leaves no pause long enough to be seen.
+        rate = f"{round(way['goodput'] * 1e6)}bps"
+        return Application(STREAM, evidence, {"traffic": {"model": "constant", "rate": rate, "write": f"{way['mss']}B"}})
+    sizes = sizes[: _OBJECTS + 1]
+    is_page = _parallel(observed) > 1
+    page = {
+        "document": f"{sizes[0]}B",
+        "objects": [f"{size}B" for size in sizes[1:]],
+        "think": f"{1e3 * statistics.median(pauses):.3f}ms" if pauses and not is_page else "0ms",
+        "requests": "parallel" if is_page else "serial",
+    }
+    return Application(PAGE if is_page else REQUESTS, evidence, {"page": page})
+
+
+def _is_regular(values: Sequence[float]) -> bool:
+    """Returns `True` if the values are alike, as the periods and the sizes of a stream are."""
+    return statistics.pstdev(values) < _REGULAR * statistics.fmean(values)
+
+
+def _stream(bursts: Sequence[_Burst]) -> dict[str, Any]:
+    """Writes of the median size, so often that the mean rate is that of the stream."""
+    size = round(statistics.median(burst.size for burst in bursts))
+    seconds = bursts[-1].start - bursts[0].start
+    rate = sum(burst.size for burst in bursts[:-1]) * 8 / seconds
+    return {"model": "constant", "rate": f"{max(round(rate), 1)}bps", "write": f"{max(size, 1)}B"}
+
+
+def _parallel(observed: Observed) -> int:
+    """Connections of the same client during the transfer."""
+    span = observed.connection
+    client = span["ends"][0].rpartition(":")[0]
+    end = span["start"] + span["duration"]
+    return sum(
+        one["ends"][0].rpartition(":")[0] == client and one["start"] < end and one["start"] + one["duration"] > span["start"]
+        for one in observed.inspection.connections
+    )
+
+
+def _bursts(way: Way) -> list[_Burst]:
+    """Data between pauses, from the points of the time–sequence graph."""
+    times = way["round_trip"]
+    trip = (times["p95"] or times["base"] or 0.0) / 1e3
+    pause = max(_PAUSE, _ROUND_TRIPS * trip)
+    bursts: list[_Burst] = []
+    for at, sent in _sent(way):
+        if not bursts or at - bursts[-1].end > pause:
+            start = bursts[-1].size if bursts else 0
+            bursts.append(_Burst(at, at, max(sent, start)))
+        else:
+            bursts[-1] = _Burst(bursts[-1].start, at, max(sent, bursts[-1].size))
+    ends = [0, *(burst.size for burst in bursts)]
+    return [
+        _Burst(burst.start, burst.end, after - before)
+        for burst, before, after in zip(bursts, ends, ends[1:], strict=False)
+        if after > before
+    ]
+
+
+def _sent(way: Way) -> list[tuple[float, int]]:
+    """Instants with the bytes that were sent by then."""
+    curves = way["curves"]
+    if curves["overview"]:
+        return [(point["at"], point["sent"]) for point in curves["overview"] if point["sent"] is not None]
+    return sorted((at, first + size) for window in curves["windows"] for at, first, size in window["data"])

@@ -1,0 +1,306 @@
+"""Fits the scenarios of a path to a capture."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path as File
+from typing import Any
+
+from acklab.fitting.application import Application, application_of
+from acklab.fitting.document import toml_of
+from acklab.fitting.ensemble import Ensemble, Member, Space, sample
+from acklab.fitting.mechanisms import Test, test
+from acklab.fitting.observed import Observed, observe, observe_way
+from acklab.fitting.path import BACK_QUEUE, GATE, LOSS, QUEUE, Path, path_of
+from acklab.fitting.quantity import ASSUMED, MEASURED, UNKNOWN, Quantity, unknown
+from acklab.fitting.scenario import Values, scenario_of, seconds_of
+from acklab.fitting.stack import Stack, policy_of, stack_of
+from acklab.fitting.summary import Summary
+from acklab.inspection.model import Inspection, Way, inspect
+
+_FILTERS = ("ack-filter", "cake-ack-filter")
+"""Disciplines that thin ACKs: those of the terminals of RFC 3449, section 5.2.1, and of CAKE."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The scenario of a captured path, what is known of each parameter, and the scenarios that repeat the capture."""
+
+    observed: Observed
+    path: Path
+    stack: Stack
+    application: Application
+    tests: tuple[Test, ...]
+    """The tests of mechanisms that the capture suggests."""
+    measured: Summary
+    ensemble: Ensemble | None
+    """None where the path cannot be simulated: a parameter is not known, or the application limited the transfer."""
+    opposite: Ensemble | None
+    """The scenarios that repeat the opposite transfer, which has its own queue; None without one whose rate is known."""
+    scenario: Mapping[str, Any]
+    """The scenario of the closest member; what is not known is left out, and a run refuses it."""
+
+    @property
+    def parameters(self) -> list[Quantity]:
+        """What is known of each parameter, with the part of its interval that the ensemble spans."""
+        found = []
+        for quantity in (*self.path.rows(), *self.stack.parameters):
+            ensemble = self.opposite if quantity.key == BACK_QUEUE else self.ensemble
+            spanned = _spanned(quantity, ensemble) if quantity.key in (QUEUE, BACK_QUEUE, LOSS) else None
+            found.append(quantity if spanned is None else spanned)
+        if (bursts := _bursts(self.observed)) is not None:
+            found.append(bursts)
+        return found
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The scenarios that repeat the capture, those of the opposite transfer included: each has the queue of one of them."""
+        if self.ensemble is None or (self.opposite is not None and not self.opposite.repeats):
+            return ()
+        if self.opposite is None:
+            return self.ensemble.members
+        pairs = zip(self.ensemble.members, self.opposite.members, strict=False)
+        return tuple(replace(one, values=one.values.with_(back_queue=other.values.queue)) for one, other in pairs)
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """Relative errors of the closest scenario, by statistic."""
+        closest = None if self.ensemble is None else self.ensemble.closest
+        return {} if closest is None else self.measured.errors(closest.summary)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know of the fit, in sentences."""
+        found = [f"The path {self.observed.name} of {self.observed.inspection.path.name}, by acklab fit."]
+        if self.application.limits:
+            found.append(
+                f"The application limited the transfer ({self.application.kind}: {self.application.evidence}). It does not show the path's rate."
+            )
+        found += [f"Not known: {quantity.key}: {quantity.evidence}." for quantity in self.path.missing]
+        found += [
+            f"{test.name}: {'part of the path' if test.enters else 'not part of the path'}: {test.evidence}."
+            for test in self.tests
+        ]
+        if self.opposite is not None and not self.opposite.repeats:
+            found.append(
+                f"{self.opposite.accepted} of {self.opposite.tried} scenarios repeat the opposite transfer: one bottleneck does not explain it."
+            )
+        ensemble = self.ensemble
+        if ensemble is not None and ensemble.repeats:
+            found.append(
+                f"{ensemble.accepted} of {ensemble.tried} scenarios within these intervals repeat the capture; {len(ensemble.members)} of them are kept."
+            )
+        elif ensemble is not None:
+            closest = ensemble.closest
+            worst = {} if closest is None else self.measured.distances(closest.summary)
+            name = max(worst, key=lambda key: worst[key], default="")
+            told = ", ".join(f"{key} {100 * error:+.0f} %" for key, error in self.errors.items())
+            found.append(
+                f"{ensemble.accepted} of {ensemble.tried} scenarios within these intervals repeat the capture: one bottleneck does not explain it"
+                + (f"; the closest differs most in {name} ({told})." if name else ".")
+            )
+        return found
+
+    @property
+    def toml(self) -> str:
+        """The scenario as TOML, with the notes as a comment and the table `fit`."""
+        return toml_of(self.scenario, self.table, self.notes)
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The table `fit`: capture, direction, parameters and members."""
+        return {
+            "capture": self.observed.inspection.path.name,
+            "direction": self.observed.name,
+            **({"application": f"{self.application.kind}: {self.application.evidence}"} if self.application.limits else {}),
+            "parameter": [quantity.row() for quantity in self.parameters],
+            "member": [{"seed": one.seed, "set": one.values.sets()} for one in self.members],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The output of `acklab fit --json`."""
+        ensemble = self.ensemble
+        return {
+            "scenario": dict(self.scenario) | {"fit": self.table},
+            "application": {"kind": self.application.kind, "evidence": self.application.evidence},
+            "mechanisms": [vars(test) for test in self.tests],
+            "measured": {name: one.value for name, one in self.measured.statistics.items()},
+            "errors": self.errors,
+            "tried": 0 if ensemble is None else ensemble.tried,
+            "accepted": 0 if ensemble is None else ensemble.accepted,
+        }
+
+
+def fit(capture: str | File | Inspection, *, watch: Callable[[float], None] | None = None) -> Fit:
+    """Fits the scenarios of a path with one bottleneck to the largest transfer of a capture, or of a log in qlog.
+
+    Rates, base RTT, queue and losses start from the intervals of `acklab inspect` and do not leave them. What the capture does not show stays unknown. Scenarios are
+    simulated, captured at the same side of the bottleneck and inspected in the same way; those that agree with the capture within its intervals are the
+    ensemble. The result depends on the capture alone. Raises UsageError if the capture has no connection with data.
+    """
+    found = capture if isinstance(capture, Inspection) else inspect(capture)
+    observed = observe(found)
+    path, stack, application = path_of(observed), stack_of(observed), application_of(observed)
+    measured = Summary.of(observed.way)
+    tests: tuple[Test, ...] = ()
+    ensemble = opposite = None
+    if path.can_be_simulated and not application.limits:
+        simulate = partial(_simulated, observed, stack, application)
+        path, tests, gate = _tested(observed, path, stack, application)
+        filters = _FILTERS if any(one.enters and one.name == _FILTER for one in tests) else ()
+        space = Space(path, stack.controllers, filters, gate)
+        ensemble = sample(space, measured, lambda values, seed: _summary(simulate(values, seed)), watch)
+        opposite = _opposite(observed, path)
+    closest = None if ensemble is None else ensemble.closest
+    values = None if closest is None else closest.values
+    seconds = seconds_of(observed, values) if values is not None else min(max(observed.way["duration"], 2.0), 30.0)
+    scenario = scenario_of(observed, stack, application, values, seconds, 1 if closest is None else closest.seed)
+    scenario = _with_known(scenario, path) if values is None else scenario
+    return Fit(observed, path, stack, application, tests, measured, ensemble, opposite, scenario)
+
+
+def _opposite(observed: Observed, path: Path) -> Ensemble | None:
+    """The scenarios that repeat the opposite transfer, over the same path the other way round; None if its queue was not measured."""
+    way = observed.opposite
+    if way is None or path.back_queue.status == ASSUMED or not (path.back_queue.is_known and path.back_rate.is_known):
+        return None
+    other = observe_way(observed.inspection, way)
+    stack, application = stack_of(other), application_of(other)
+    if application.limits:
+        return None
+    reversed_path = replace(path.reversed, loss=path_of(other).loss)
+    space = Space(reversed_path, stack.controllers, (), None)
+    return sample(space, Summary.of(way), lambda values, seed: _summary(_simulated(other, stack, application, values, seed)))
+
+
+def _bursts(observed: Observed) -> Quantity | None:
+    """A period in which packets come together and that no mechanism of the fit explains, from either direction; None if there is none."""
+    for way in (observed.way, observed.opposite):
+        acks = None if way is None else way["acks"]
+        if way is None or acks is None or acks["period"] is None:
+            continue
+        evidence = f"packets come in bursts each {acks['period']:.3g} ms"
+        return Quantity(GATE, "ms", UNKNOWN, evidence, f"inspect: period of bursts, {observed.inspection.name_of(way)}")
+    return None
+
+
+_FILTER, _GATE = "ACK filter", "ACK gate"
+
+
+def _tested(
+    observed: Observed, path: Path, stack: Stack, application: Application
+) -> tuple[Path, tuple[Test, ...], float | None]:
+    """The path with the mechanisms whose tests let them in, those tests, and the period of a gate."""
+    way, tests, gate = observed.way, [], None
+    acks = way["acks"]
+    if acks is None or acks["ratio"] is None:
+        return path, (), None
+    plain = _middle(path, stack)
+
+    def with_policy(segments: float) -> Stack:
+        return replace(stack, transport=dict(stack.transport) | {"ack": policy_of(max(round(segments), 1))})
+
+    def simpler(segments: float) -> Way | None:
+        return _simulated(observed, with_policy(segments), application, replace_back(plain), 1)
+
+    if acks["thinning"] == "thinned" and path.back_rate.status == MEASURED:
+        filtered = plain.with_(filter=_FILTERS[1])
+        tests.append(test(_FILTER, way, simpler, lambda _: _simulated(observed, stack, application, filtered, 1)))
+        if not tests[-1].enters:
+            # The pace of the ACKs is a rate only if a filter leaves so many.
+            path = replace(path, back_rate=path_without_filter(path.back_rate))
+    elif acks["period"] is not None and acks["compressed"] is not False and way["position"] != "receiver":
+        period = acks["period"]
+        tests.append(
+            test(
+                _GATE,
+                way,
+                simpler,
+                lambda segments: _simulated(observed, with_policy(segments), application, plain.with_(gate=period), 1),
+            )
+        )
+        gate = period if tests[-1].enters else None
+    return path, tuple(tests), gate
+
+
+def replace_back(values: Values) -> Values:
+    """The same without a filter and its rate."""
+    return values.with_(back_rate=None, filter=None)
+
+
+def path_without_filter(back_rate: Quantity) -> Quantity:
+    """The rate of a return path whose ACKs show no filter: not known."""
+    reason = "ACKs come rarely, and the capture does not show that a return path removes them"
+    return unknown(back_rate.key, back_rate.unit, reason, back_rate.source, 10.0)
+
+
+def _middle(path: Path, stack: Stack) -> Values:
+    """The middle of each interval."""
+    return Values(
+        rate=path.rate.middle,
+        base=path.base.middle,
+        queue=path.queue.middle,
+        loss=0.0,
+        controller=stack.controllers[0],
+        back_rate=path.back_rate.middle if path.back_rate.is_known else None,
+    )
+
+
+def _with_known(scenario: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The scenario with the middle of each known quantity of the link."""
+    for quantity in path.rows():
+        if not quantity.is_known or quantity.key == LOSS:
+            continue
+        _, _, direction, *rest = quantity.key.split(".")
+        table = scenario["link"][0][direction]
+        is_queue = quantity.key in (QUEUE, BACK_QUEUE)
+        value = quantity.text(max(round(quantity.middle), 1) if is_queue else quantity.middle)
+        if is_queue:
+            table["queue"] = {"discipline": "fifo", "limit": value}
+        else:
+            table[rest[0]] = value
+    return scenario
+
+
+def _spanned(quantity: Quantity, ensemble: Ensemble | None) -> Quantity | None:
+    """The quantity with the interval that the members of an ensemble span, if there are any."""
+    if ensemble is None or not ensemble.repeats:
+        return None
+    values = [one.values.loss if quantity.key == LOSS else one.values.queue for one in ensemble.members]
+    # The largest of a prior without an upper end says where the prior ends, and nothing of the path.
+    high = max(values) if quantity.high is not None else None
+    return replace(quantity, low=min(values), high=high, source=f"{quantity.source}; members of the ensemble")
+
+
+def _summary(way: Way | None) -> Summary:
+    return Summary({}) if way is None else Summary.of(way)
+
+
+def _simulated(observed: Observed, stack: Stack, application: Application, values: Values, seed: int) -> Way | None:
+    """The transfer of a simulation, captured at the same side of the bottleneck, or logged at the same end."""
+    from acklab.errors import AcklabError
+    from acklab.runner import run
+
+    scenario = scenario_of(observed, stack, application, values, seconds_of(observed, values), seed)
+    is_behind = _is_behind(observed.way)
+    with tempfile.TemporaryDirectory() as folder:
+        file = File(folder) / "path.pcapng"
+        try:
+            if observed.is_log:
+                run(scenario, qlog=folder)
+                file = File(folder) / f"transfer_{'server' if is_behind else 'client'}.sqlog"
+            else:
+                point = "receiver" if is_behind else "sender"
+                run(scenario | {"capture": [{"point": point, "file": file.name}]}, captures=folder)
+            ways = inspect(file).ways
+        except AcklabError:
+            # A transport that cannot carry anything over such a path repeats nothing.
+            return None
+    return ways[0] if ways else None
+
+
+def _is_behind(way: Way) -> bool:
+    """Returns `True` if the capture was taken behind the bottleneck."""
+    losses = way["losses"]
+    return way["position"] == "receiver" or (way["position"] == "middle" and losses["lost_before"] > losses["lost_behind"])

@@ -1,0 +1,115 @@
+"""The test of a mechanism on the return path against the simpler path: cross-validation over folds of time.
+
+A gate or a filter is a hypothesis. The ACKs of the capture are cut into folds of time. The parameters of the path with the mechanism, and of the path without it, come
+from one half of the folds; both paths are simulated, and predict what the other half of the folds shows. The mechanism enters if it predicts better than the
+simpler path by the test of Vuong (Econometrica 57(2), 1989) over held-out folds (Stone, Journal of the Royal Statistical Society B 36(2), 1974).
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from acklab.inspection.model import Way
+
+_FOLDS = 16
+"""Folds of time; *chosen*. Half of them are held out at a time."""
+_ACKS = 12
+"""ACKs of a fold at least, so that its statistics say something; *chosen*."""
+_CRITICAL = 2.326
+"""The quantile of the normal distribution above which the mechanism enters: an error of 1 % in each direction of Vuong's test, because it is asked of every capture."""
+_DEVIATION = 0.05
+"""The least standard deviation of a prediction, of a logarithm: what a simulation repeats too exactly must not rule out the capture; *chosen*."""
+
+Features = tuple[float, float]
+"""Of a fold: the logarithm of the segments per ACK, and that of one plus the squared coefficient of variation of the times between ACKs."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """The outcome of the test of a mechanism."""
+
+    name: str
+    enters: bool
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A fold of time: what its ACKs show."""
+
+    segments: float
+    """Segments per ACK."""
+    variation: float
+    """The coefficient of variation of the times between ACKs."""
+
+    @property
+    def features(self) -> Features:
+        """What a simulation predicts."""
+        return math.log(max(self.segments, 1e-2)), math.log1p(self.variation**2)
+
+
+def folds_of(way: Way) -> list[Fold]:
+    """The folds of a direction, of all windows whose packets were kept, each with equally many ACKs."""
+    found: list[Fold] = []
+    for window in way["curves"]["windows"]:
+        acks = window["acks"]
+        size = max(len(acks) // _FOLDS, _ACKS)
+        for first in range(0, len(acks) - size + 1, size):
+            part = acks[first : first + size]
+            covered = part[-1][1] - part[0][1]
+            gaps = [after[0] - before[0] for before, after in pairwise(part)]
+            mean = statistics.fmean(gaps)
+            if covered > 0 and mean > 0:
+                found.append(Fold(covered / way["mss"] / len(gaps), statistics.pstdev(gaps) / mean))
+    return found
+
+
+def test(name: str, way: Way, simpler: Callable[[float], Way | None], mechanism: Callable[[float], Way | None]) -> Test:
+    """Tests a mechanism. Both paths are simulated with the segments per ACK of the folds that are not held out."""
+    folds = folds_of(way)
+    if len(folds) < _FOLDS // 2:
+        return Test(
+            name, False, f"not tested: the capture has {len(folds)} folds of {_ACKS} ACKs, and the test needs {_FOLDS // 2}"
+        )
+    ratios: list[float] = []
+    for half in (0, 1):
+        train = [fold for place, fold in enumerate(folds) if place % 2 == half]
+        held_out = [fold for place, fold in enumerate(folds) if place % 2 != half]
+        segments = statistics.fmean(fold.segments for fold in train)
+        without, with_it = (_predicted(simulate(segments)) for simulate in (simpler, mechanism))
+        if without is None or with_it is None:
+            return Test(name, False, "not tested: one of the two paths carries no transfer")
+        ratios += [_density(with_it, fold.features) - _density(without, fold.features) for fold in held_out]
+    mean, deviation = statistics.fmean(ratios), statistics.stdev(ratios)
+    # Two paths that predict the same are told apart by nothing.
+    value = mean / (deviation / math.sqrt(len(ratios))) if deviation > 0 else math.copysign(math.inf, mean) if mean else 0.0
+    enters = value > _CRITICAL
+    verdict = "better than" if enters else "not better than"
+    return Test(
+        name,
+        enters,
+        f"predicts held-out ACKs {verdict} the simpler path: Vuong's z = {value:.2f} over {len(ratios)} folds, {_CRITICAL} needed",
+    )
+
+
+@dataclass(frozen=True)
+class _Normal:
+    mean: float
+    deviation: float
+
+
+def _predicted(way: Way | None) -> tuple[_Normal, ...] | None:
+    """The distribution of each feature over the folds of a simulation."""
+    folds = [] if way is None else folds_of(way)
+    if len(folds) < 2:
+        return None
+    columns: list[Sequence[float]] = list(zip(*(fold.features for fold in folds), strict=True))
+    return tuple(_Normal(statistics.fmean(column), max(statistics.pstdev(column), _DEVIATION)) for column in columns)
+
+
+def _density(predicted: Sequence[_Normal], features: Features) -> float:
+    """The logarithm of the density of features, each by itself."""
+    pairs = zip(predicted, features, strict=True)
+    return sum(-math.log(normal.deviation) - ((value - normal.mean) / normal.deviation) ** 2 / 2 for normal, value in pairs)

@@ -1,0 +1,63 @@
+"""A parameter of a path: its interval with evidence and source, or "not known" with what to give."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+MEASURED = "measured"
+BOUNDED = "bounded"
+ASSUMED = "assumed"
+UNKNOWN = "unknown"
+"""How well a parameter is known, as the table `fit` of a scenario has it."""
+
+UNITS = {"Mbps": "{:.6g}Mbps", "ms": "{:.6f}ms", "packets": "{:.0f}packets", "B": "{:.0f}B", "": "{:.6g}"}
+"""How values are written in a scenario, by unit. Times are whole nanoseconds."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A parameter with its interval of 95 %, in the unit of the key."""
+
+    key: str
+    unit: str
+    status: str
+    evidence: str
+    """What supports it, or why it is not known."""
+    source: str
+    """The finding of the inspection, the ensemble, or the assumption."""
+    low: float | None = None
+    high: float | None = None
+    """Without an upper end the parameter has none."""
+    give: str | None = None
+    """What sets the parameter if it is not known and a run needs it."""
+
+    @property
+    def is_known(self) -> bool:
+        """Returns `True` if the quantity has a lower end."""
+        return self.status != UNKNOWN and self.low is not None
+
+    @property
+    def middle(self) -> float:
+        """The middle of the interval, or its lower end if it has no other."""
+        low = self.low if self.low is not None else math.nan
+        return low if self.high is None else (low + self.high) / 2
+
+    def within(self, low: float, high: float) -> "Quantity":
+        """The same with the part of its interval that an ensemble spans."""
+        return replace(self, low=low, high=high)
+
+    def row(self) -> dict[str, Any]:
+        """The entry of the table `fit`."""
+        ends = {name: self.text(end) for name, end in (("low", self.low), ("high", self.high)) if end is not None}
+        give = {} if self.give is None else {"give": self.give}
+        return {"key": self.key, "status": self.status, **ends, "evidence": self.evidence, "source": self.source, **give}
+
+    def text(self, value: float) -> str:
+        """A value as the scenario has it."""
+        return UNITS[self.unit].format(value)
+
+
+def unknown(key: str, unit: str, reason: str, source: str, example: float | None) -> Quantity:
+    """A quantity that the capture does not show. With an `example`, a run needs it."""
+    give = None if example is None else f"--set {key}=VALUE, such as {UNITS[unit].format(example)}"
+    return Quantity(key, unit, UNKNOWN, reason, source, give=give)

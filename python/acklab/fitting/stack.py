@@ -1,0 +1,133 @@
+"""The transport of a transfer: TCP or QUIC as it was captured, the stack that it may be, and what its controller may be."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from acklab.fitting.observed import Observed
+from acklab.fitting.quantity import ASSUMED, MEASURED, UNKNOWN, Quantity
+from acklab.inspection.model import Way
+
+_LOGS = {
+    "quic-go": "quic-go",
+    "picoquic": "picoquic",
+    "neqo": "neqo",
+    "msquic": "msquic",
+    "quinn": "quinn",
+    "mvfst": "mvfst",
+    "s2n": "s2n-quic",
+    "quicly": "quicly",
+    "chrome": "chrome",
+}
+"""Words in the title of a log in qlog that name a stack, and its preset."""
+_DECIMATES = 6.0
+"""Packets to an ACK from which a QUIC receiver thins its ACKs: half of the ten packets of Chrome, mvfst and s2n-quic (`quic/preset.rs`), and thrice the two of the others."""
+_FAMILIES = {"reno": ("newreno",), "cubic": ("cubic",), "rate-based": ("bbr",), "delay-based": ("bbr",)}
+"""Controllers of each family that `inspect` names."""
+_CONTROLLERS = ("cubic", "bbr", "newreno")
+"""One of each family."""
+_AGREED = 0.5
+"""The share of ACKs that cover the usual number of segments from which the receiver's policy is seen; *chosen*."""
+_BUFFER = "64MiB"
+"""More than any window over the paths that a capture shows, so that no buffer limits a simulation unless the capture shows that one did."""
+_WINDOWS = {"model": "fixed", "stream": _BUFFER, "connection": _BUFFER}
+_LIMITED = 0.5
+"""The share of the time from which `inspect` says that the receive window limited the sender."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The transport of the flow, without its controller, and what is known of it."""
+
+    transport: dict[str, Any]
+    controllers: tuple[str, ...]
+    """Those that it may have."""
+    parameters: tuple[Quantity, ...]
+    """What is known of the stack, for the table `fit`."""
+
+
+def stack_of(observed: Observed) -> Stack:
+    """The stack of a transfer."""
+    way = observed.way
+    transport: dict[str, Any]
+    controllers, controller = _controllers(way, "flow.transfer.transport.congestion.algorithm")
+    if _is_tack(observed):
+        transport = {"protocol": "tack", "send_buffer": _BUFFER, "receive_buffer": _BUFFER}
+        known = Quantity("flow.transfer.transport.protocol", "", MEASURED, "the log names TACK", "qlog: protocol_type")
+        return Stack(transport, ("bbr-tack",), (known,))
+    if observed.is_quic:
+        preset, found = _preset(observed)
+        transport = {"protocol": "quic", "preset": preset, "flow_control": dict(_WINDOWS)}
+        return Stack(transport, controllers, (found, controller))
+    policy, found = _policy(way)
+    transport = {"protocol": "tcp", "preset": "linux", "ack": policy, "send_buffer": _BUFFER, "receive_buffer": _BUFFER}
+    limits = way["limits"]
+    if limits is not None and limits["receive_window"] > _LIMITED and (trip := way["round_trip"]["median"]):
+        window = max(round(way["goodput"] * 125 * trip), 2 * way["mss"])
+        transport |= {"receive_buffer": f"{window}B", "receive_window": "whole-buffer"}
+    return Stack(transport, controllers, (_tcp(way), found, controller))
+
+
+def _is_tack(observed: Observed) -> bool:
+    """Returns `True` for the log of an end of TACK."""
+    origin = observed.connection["source"]
+    return origin is not None and (origin["protocol"] or "").upper() == "TACK"
+
+
+def _controllers(way: Way, key: str) -> tuple[tuple[str, ...], Quantity]:
+    found, source = way["controller"], "inspect: controller"
+    if found is None:
+        reason = way["not_known"].get("controller", "data in flight are not visible")
+        return _CONTROLLERS, Quantity(key, "", UNKNOWN, f"{reason}; each family is tried", source)
+    evidence = way["evidence"].get("controller", f"{found['episodes']} reductions")
+    return _FAMILIES[found["family"]], Quantity(key, "", MEASURED, f"{found['family']}: {evidence}", source)
+
+
+def _tcp(way: Way) -> Quantity:
+    key, source = "flow.transfer.transport.preset", "inspect: options of TCP"
+    options = [name for name, is_used in (("timestamps", way["timestamps"]), ("SACK", way["sack"])) if is_used]
+    if len(options) == 2:
+        return Quantity(key, "", ASSUMED, "timestamps and SACK, as Linux uses them; other stacks do too", source)
+    return Quantity(
+        key, "", UNKNOWN, f"unknown stack: {' and '.join(options) or 'neither timestamps nor SACK'}; linux is used", source
+    )
+
+
+def _policy(way: Way) -> tuple[dict[str, Any], Quantity]:
+    """The receiver's ACK policy, if most ACKs agree in the number of their segments."""
+    key, source, acks = "flow.transfer.transport.ack", "inspect: segments per ACK", way["acks"]
+    if acks is None or acks["ratio"] is None:
+        reason = way["not_known"].get("ratio", "no pure ACK was captured")
+        return {"policy": "linux"}, Quantity(key, "", UNKNOWN, f"{reason}; linux is used", source)
+    segments = acks["usual"] if acks["agreement"] >= _AGREED and acks["usual"] > 0 else max(round(acks["ratio"]), 1)
+    if acks["thinning"] == "thinned":
+        return {"policy": "linux"}, Quantity(key, "", ASSUMED, "ACKs are removed on their way; linux is used", source)
+    evidence = f"{acks['ratio']:.3g} segments per ACK, {acks['agreement']:.0%} of the ACKs cover {acks['usual']}"
+    return policy_of(segments), Quantity(key, "", MEASURED, evidence, source)
+
+
+def policy_of(segments: int) -> dict[str, Any]:
+    """The policy of a receiver that acknowledges so many segments at a time: 2 as Linux does, else by counting."""
+    if segments == 1:
+        return {"policy": "per-packet"}
+    if segments == 2:
+        return {"policy": "linux"}
+    return {"policy": "byte-counting", "segments": segments, "timer": "25ms"}
+
+
+def _preset(observed: Observed) -> tuple[str, Quantity]:
+    """The preset of QUIC: the stack that a log names, or else by the number of packets to an ACK where these are visible."""
+    key, way = "flow.transfer.transport.preset", observed.way
+    origin = observed.connection["source"]
+    texts = [origin["title"], origin["description"]] if origin else []
+    title = " ".join(text for text in (*texts, observed.inspection.path.name) if text).lower()
+    for word, preset in _LOGS.items():
+        if observed.is_log and word in title:
+            return preset, Quantity(key, "", MEASURED, f"the log names {word}", "qlog: title")
+    version = way["evidence"].get("protocol", "")
+    acks = way["acks"]
+    if acks is not None and acks["ratio"] is not None:
+        decimates = acks["ratio"] >= _DECIMATES
+        evidence = f"unknown stack: {acks['ratio']:.3g} packets per ACK, as {'chrome, mvfst and s2n-quic' if decimates else 'most stacks'} have"
+        return "chrome" if decimates else "rfc", Quantity(key, "", ASSUMED, evidence, "inspect: packets per ACK")
+    reason = f"unknown stack: {version + '; ' if version else ''}its ACKs are encrypted, and nothing in the clear names it; rfc is used"
+    return "rfc", Quantity(key, "", UNKNOWN, reason, "inspect: protocol")

@@ -1,0 +1,108 @@
+"""The directions of the links of a scenario in full."""
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+_NARROW = 2.0
+"""A direction is narrow if it is at most so many times as fast as the slowest of its kind, towards or away from the user; *chosen*."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction of a link."""
+
+    name: str
+    """That of the link with `_forward` or `_reverse`."""
+    start: str
+    end: str
+    settings: Mapping[str, Any]
+    is_narrow: bool = False
+
+    @property
+    def rate(self) -> float | None:
+        """Its rate in bits per second, if it has a constant one."""
+        given = self.settings.get("rate")
+        return None if given is None else bits(given)
+
+    @property
+    def capacity(self) -> float:
+        """The rate, or that of the queue's shaper if that is less."""
+        shaper = self.queue.get("rate")
+        rate = self.rate or float("inf")
+        return rate if shaper is None else min(rate, bits(shaper))
+
+    @property
+    def queue(self) -> Mapping[str, Any]:
+        """Its queue."""
+        return self.settings.get("queue") or {}
+
+    @property
+    def discipline(self) -> str:
+        """The discipline of its queue."""
+        return str(self.queue.get("discipline", "fifo"))
+
+    @property
+    def can_be_shaped(self) -> bool:
+        """Returns `True` if a router in front of the link can hold its queue: a rate that is known and does not change."""
+        return "mark_above" not in self.queue and not self.settings.get("steps") and not self.settings.get("trace")
+
+    def leads(self, base: Mapping[str, Any], start: str, end: str) -> bool:
+        """Returns `True` if the direction is on the shortest way between two nodes."""
+        return any(one.name == self.name for one in way(base, start, end))
+
+
+def directions(base: Mapping[str, Any]) -> list[Direction]:
+    """All directions. Those that are narrow are the slowest of each of the two ways of the first flow."""
+    found = [*all_of(base)]
+    flow = base["flow"][0]
+    narrow: set[str] = set()
+    for start, end in ((flow["from"], flow["to"]), (flow["to"], flow["from"])):
+        hops = [one for one in way(base, start, end) if one.rate is not None]
+        least = min((one.capacity for one in hops), default=0.0)
+        narrow |= {one.name for one in hops if one.capacity <= _NARROW * least}
+    return [Direction(one.name, one.start, one.end, one.settings, one.name in narrow) for one in found]
+
+
+def all_of(base: Mapping[str, Any]) -> Iterator[Direction]:
+    """The directions of all links."""
+    for link in base.get("link") or []:
+        yield Direction(f"{link['name']}_forward", link["from"], link["to"], link["forward"])
+        yield Direction(f"{link['name']}_reverse", link["to"], link["from"], link["reverse"])
+
+
+def way(base: Mapping[str, Any], start: str, end: str) -> list[Direction]:
+    """The directions of links on the way with the fewest hops between two nodes. Cells are hops that are not in the list."""
+    hops: dict[str, list[tuple[str, Direction | None]]] = {}
+    for one in all_of(base):
+        hops.setdefault(one.start, []).append((one.end, one))
+    for cell in base.get("wifi") or []:
+        for station in cell.get("station") or []:
+            count = int(station.get("count", 1))
+            names = [station["name"], *(f"{station['name']}_{number}" for number in range(1, count + 1) if count > 1)]
+            for name in names:
+                hops.setdefault(cell["ap"]["name"], []).append((name, None))
+                hops.setdefault(name, []).append((cell["ap"]["name"], None))
+    ways: dict[str, list[Direction]] = {start: []}
+    frontier = [start]
+    while frontier and end not in ways:
+        node = frontier.pop(0)
+        for there, hop in hops.get(node, []):
+            if there not in ways:
+                ways[there] = [*ways[node], *([hop] if hop is not None else [])]
+                frontier.append(there)
+    return ways.get(end, [])
+
+
+def shapers(base: Mapping[str, Any]) -> Set[str]:
+    """Directions, by name, whose queue shapes traffic to less than the rate of the link."""
+    shaped = ((one, one.queue.get("rate")) for one in all_of(base))
+    return {one.name for one, rate in shaped if rate is not None and (one.rate is None or bits(rate) < one.rate)}
+
+
+def bits(rate: str) -> float:
+    """Bits per second of a rate such as 16Mbps."""
+    for unit, factor in (("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)):
+        if rate.endswith(unit):
+            return float(rate.removesuffix(unit)) * factor
+    return float(rate)

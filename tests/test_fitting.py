@@ -1,0 +1,244 @@
+"""`acklab fit`: a path starts from the inspection's intervals and stays in them, what is not shown is not known, and mechanisms are tested."""
+
+import random
+import tomllib
+from typing import Any
+
+import pytest
+
+import acklab
+from acklab import fitting, inspection
+from acklab.fitting import ensemble, mechanisms
+from acklab.fitting.application import PAGE, REQUESTS, STREAM, application_of
+from acklab.fitting.ensemble import Space, sample
+from acklab.fitting.observed import observe
+from acklab.fitting.path import BACK, BACK_QUEUE, DELAYS, FORWARD, LOSS, QUEUE, Path
+from acklab.fitting.quantity import ASSUMED, BOUNDED, MEASURED, UNKNOWN, Quantity
+from acklab.fitting.summary import Statistic, Summary
+from commands import acklab as command
+from conftest import BUILT
+
+pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+
+TCP = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}}
+DOWN = {"name": "down", "from": "server", "to": "laptop", "transport": TCP, "stop": "6s"}
+UP = {"name": "up", "from": "laptop", "to": "server", "transport": TCP, "start": "7s"}
+BOTH = {
+    "duration": "13s",
+    "seed": 1,
+    "link": [
+        {
+            "name": "line",
+            "from": "server",
+            "to": "laptop",
+            "forward": {"rate": "20Mbps", "delay": "10ms", "queue": {"discipline": "fifo", "limit": "60packets"}},
+            "reverse": {"rate": "4Mbps", "delay": "10ms", "queue": {"discipline": "fifo", "limit": "50packets"}},
+        }
+    ],
+    "flow": [DOWN, UP],
+    "capture": [{"point": "laptop", "file": "laptop.pcapng"}, {"point": "server", "file": "server.pcapng"}],
+}
+
+
+def capture(folder, scenario, file="laptop.pcapng"):
+    acklab.run(scenario, captures=folder)
+    return folder / file
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    return fitting.fit(capture(tmp_path_factory.mktemp("both"), BOTH))
+
+
+@pytest.fixture(scope="module")
+def download(tmp_path_factory):
+    return capture(tmp_path_factory.mktemp("download"), BOTH | {"duration": "6s", "flow": [DOWN | {"stop": "6s"}]})
+
+
+def test_a_capture_of_both_directions_gives_both_rates_within_their_intervals(both):
+    found = {one.key: one for one in both.parameters}
+    for key, truth in ((FORWARD, 20.0), (BACK, 4.0), (DELAYS[0], 10.0), (DELAYS[1], 10.0), (QUEUE, 60.0), (BACK_QUEUE, 50.0)):
+        one = found[key]
+        assert one.status == MEASURED, key
+        assert one.low <= truth <= one.high, (key, one)
+        assert one.evidence
+        assert one.source.startswith("inspect: ")
+    assert both.path.missing == []
+
+
+def test_no_member_leaves_the_intervals_of_the_inspection(both):
+    assert len(both.members) == ensemble.MEMBERS
+    for member in both.members:
+        values = member.values
+        assert both.path.rate.low <= values.rate <= both.path.rate.high
+        assert both.path.back_rate.low <= values.back_rate <= both.path.back_rate.high
+        assert both.path.base.low <= values.base <= both.path.base.high
+        assert values.queue >= both.path.queue.low
+        assert member.distance <= 1.0
+
+
+def test_the_same_capture_gives_the_same_fit(download):
+    assert fitting.fit(download).toml == fitting.fit(download).toml
+
+
+def test_a_member_repeats_what_the_fit_says_of_it(both, tmp_path):
+    closest = both.ensemble.closest
+    found = inspection.inspect(
+        capture(tmp_path, dict(both.scenario) | {"capture": [{"point": "receiver", "file": "a.pcapng"}]}, "a.pcapng")
+    )
+    assert Summary.of(found.ways[0]) == closest.summary
+
+
+def test_a_rate_that_the_capture_does_not_show_is_refused_with_what_to_give(download, tmp_path):
+    done = command("fit", download)
+    assert done.returncode == 0, done.stderr
+    assert "Not known: link.path.reverse.rate: the capture has no data towards the sender" in done.stderr
+    table = {one["key"]: one for one in tomllib.loads(done.stdout)["fit"]["parameter"]}
+    assert table[BACK]["status"] == UNKNOWN
+    assert "low" not in table[BACK]
+    (tmp_path / "link.toml").write_text(done.stdout, encoding="utf-8")
+    refused = command("run", tmp_path / "link.toml")
+    assert refused.returncode == 2
+    assert "link.path.reverse.rate: not known from the capture" in refused.stderr
+    assert "--set link.path.reverse.rate=" in refused.stderr
+    given = command("run", tmp_path / "link.toml", "--set", "link.path.reverse.rate=4Mbps")
+    assert given.returncode == 0, given.stderr
+
+
+def test_a_capture_without_data_is_refused(tmp_path):
+    (tmp_path / "empty.pcap").write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    done = command("fit", tmp_path / "empty.pcap")
+    assert done.returncode == 2
+    assert "found no connection with data" in done.stderr
+
+
+def test_quic_stays_quic_of_an_unknown_stack(tmp_path):
+    flow = {"name": "down", "from": "server", "to": "laptop", "transport": {"protocol": "quic", "preset": "quinn"}}
+    found = fitting.fit(capture(tmp_path, BOTH | {"duration": "4s", "flow": [flow]}))
+    assert found.scenario["flow"][0]["transport"]["protocol"] == "quic"
+    (preset,) = [one for one in found.stack.parameters if one.key.endswith("preset")]
+    assert preset.status in (UNKNOWN, ASSUMED)
+    assert "unknown stack" in preset.evidence
+
+
+@pytest.mark.parametrize(
+    ("traffic", "kind"),
+    [
+        ({"traffic": {"model": "constant", "rate": "400kbps", "write": "25kB"}}, STREAM),
+        (
+            {"page": {"document": "30kB", "objects": ["90kB", "15kB", "60kB", "10kB"], "requests": "serial", "think": "700ms"}},
+            REQUESTS,
+        ),
+    ],
+)
+def test_a_transfer_with_pauses_is_no_bulk_transfer(tmp_path, traffic, kind):
+    flow = {"name": "down", "from": "server", "to": "laptop", "transport": TCP, **traffic}
+    found = fitting.fit(capture(tmp_path, BOTH | {"duration": "12s", "flow": [flow]}, "server.pcapng"))
+    assert found.application.kind == kind
+    assert found.ensemble is None
+    assert "greedy" not in str(found.scenario["flow"])
+    assert any("The application limited the transfer" in note for note in found.notes)
+    application = application_of(observe(inspection.inspect(tmp_path / "server.pcapng")))
+    if kind == STREAM:
+        # 25 kB every half second.
+        assert application.settings["traffic"]["write"] == "25000B"
+        assert int(application.settings["traffic"]["rate"].removesuffix("bps")) == pytest.approx(400_000, rel=0.1)
+    else:
+        sizes = [application.settings["page"]["document"], *application.settings["page"]["objects"]]
+        assert [int(size.removesuffix("B")) for size in sizes] == [30_000, 90_000, 15_000, 60_000, 10_000]
+        assert float(application.settings["page"]["think"].removesuffix("ms")) == pytest.approx(700, rel=0.1)
+    assert kind != PAGE
+
+
+def fold(segments, variation):
+    return mechanisms.Fold(segments, variation)
+
+
+def test_a_mechanism_enters_if_it_predicts_held_out_folds_better(monkeypatch):
+    chance = random.Random(1)
+    test: Any = mechanisms.test
+
+    def folds(segments, variation):
+        return [fold(segments * chance.uniform(0.95, 1.05), variation * chance.uniform(0.95, 1.05)) for _ in range(16)]
+
+    captured, plain, gated = folds(2.0, 3.0), folds(2.0, 0.3), folds(2.0, 2.9)
+    by_name = {"captured": captured, "plain": plain, "gated": gated}
+    monkeypatch.setattr(mechanisms, "folds_of", lambda way: by_name[way])
+    asked = []
+
+    def path(name):
+        def simulated(segments):
+            asked.append(segments)
+            return name
+
+        return simulated
+
+    enters = test("ACK gate", "captured", path("plain"), path("gated"))
+    assert enters.enters
+    assert "better than the simpler path" in enters.evidence
+    assert all(1.9 < segments < 2.1 for segments in asked)
+    same = test("ACK gate", "captured", path("gated"), path("gated"))
+    assert not same.enters
+    worse = test("ACK gate", "captured", path("gated"), path("plain"))
+    assert not worse.enters
+    assert "not better" in worse.evidence
+
+
+def test_a_mechanism_that_cannot_be_tested_does_not_enter(monkeypatch):
+    monkeypatch.setattr(mechanisms, "folds_of", lambda way: [fold(2.0, 1.0)] * 3)
+    test: Any = mechanisms.test
+    found = test("ACK filter", None, lambda segments: None, lambda segments: None)
+    assert not found.enters
+    assert "not tested" in found.evidence
+
+
+def quantity(key, unit, low, high, status=MEASURED):
+    return Quantity(key, unit, status, "", "", low, high)
+
+
+SPACE = Space(
+    Path(
+        quantity(FORWARD, "Mbps", 10.0, 20.0),
+        quantity(BACK, "Mbps", 1.0, 2.0),
+        quantity(DELAYS[0], "ms", 5.0, 6.0),
+        quantity(QUEUE, "packets", 10.0, None, BOUNDED),
+        quantity(BACK_QUEUE, "packets", 100.0, 100.0, ASSUMED),
+        quantity(LOSS, "", 0.0, 0.01, BOUNDED),
+    ),
+    ("cubic", "bbr"),
+    (),
+    None,
+)
+
+
+def test_the_ensemble_narrows_to_what_repeats_the_measurement():
+    """The goodput is the rate, so that members have rates within the tolerance of 12 ± 0.3 Mbps; the delay, which changes nothing, keeps its interval."""
+    measured = Summary({"goodput": Statistic(12.0, 0.3)})
+    found = sample(SPACE, measured, lambda values, seed: Summary({"goodput": Statistic(values.rate, 0.0)}))
+    assert found.repeats
+    assert all(11.7 <= one.values.rate <= 12.3 for one in found.members)
+    delays = [one.values.base for one in found.members]
+    assert min(delays) < 5.3
+    assert max(delays) > 5.7
+    again = sample(SPACE, measured, lambda values, seed: Summary({"goodput": Statistic(values.rate, 0.0)}))
+    assert again.members == found.members
+
+
+def test_nothing_outside_the_intervals_is_tried():
+    """No rate of the prior gives 30 Mbps: there is no member, and the closest is at the end of the interval."""
+    found = sample(
+        SPACE, Summary({"goodput": Statistic(30.0, 0.3)}), lambda values, seed: Summary({"goodput": Statistic(values.rate, 0.0)})
+    )
+    assert found.members == ()
+    assert found.closest is not None
+    assert found.closest.values.rate == pytest.approx(20.0, rel=0.02)
+
+
+def test_statistics_agree_within_both_intervals():
+    mine = Summary({"goodput": Statistic(100.0, 3.0), "lost": Statistic(0.0, 0.001)})
+    # √(3² + 4²) = 5 is what both allow.
+    assert mine.distances(Summary({"goodput": Statistic(105.0, 4.0), "lost": Statistic(0.0, 0.0)})) == {
+        "goodput": 1.0,
+        "lost": 0.0,
+    }
+    assert mine.distance(Summary({"goodput": Statistic(100.0, 0.0)})) == float("inf")
