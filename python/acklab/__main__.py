@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    os.write(2, b"error: stopped\n")
+    os.write(2, b"error: stopped: nothing incomplete was stored\n")
     os._exit(130)
 
 

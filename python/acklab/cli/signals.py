@@ -30,7 +30,7 @@ documented two.
 """
 _AGAIN = 0.1
 """Interval at which output is checked after that time."""
-_STOPPED = b"error: stopped\n"
+_STOPPED = b"error: stopped: nothing incomplete was stored\n"
 
 Handlers = dict[int, Any]
 
