@@ -1,4 +1,4 @@
-//! Octets to typed headers and back.
+//! Encoding and decoding of typed headers.
 //!
 //! | module | holds |
 //! |---|---|
