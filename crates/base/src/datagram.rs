@@ -69,8 +69,8 @@ pub trait Datagram {
         self.pure_ack().is_some()
     }
 
-    /// Returns `true` if the packet acknowledges and carries no data: a pure ACK of TCP, or the same of a transport whose packets the type can
-    /// read.
+    /// Returns `true` if the packet acknowledges and carries no data: a pure ACK of TCP, or of
+    /// another transport whose packets the type can read.
     #[inline]
     fn is_transport_ack(&self) -> bool {
         self.is_pure_ack()

@@ -1,5 +1,6 @@
-//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301 545-2), and the upstream of a cable modem,
-//! as in DOCSIS (CableLabs, MULPI): requests, grants and MAPs are its requests, assignments and superframes.
+//! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301
+//! 545-2), and the upstream of a cable modem, as in DOCSIS (CableLabs, MULPI). Requests, grants and
+//! MAPs of DOCSIS correspond to requests, assignments and superframes.
 //!
 //! Time is divided into superframes of slots. At the beginning of a superframe, the terminal
 //! requests capacity for the waiting octets. The network control centre assigns slots, and the
@@ -26,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use slots::Slots;
 
-/// The standard by which a terminal writes its requests.
+/// The standard that defines the encoding of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standard {
@@ -44,14 +45,15 @@ impl Standard {
     }
 }
 
-/// The capacity that a terminal gets: constantly, by rate and by volume. At least one of the three must be given.
+/// The capacity of a terminal: constantly, by rate and by volume. At least one of the three must be
+/// given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemandConfig {
-    /// The standard by which requests are written.
+    /// The standard that defines the encoding of requests.
     #[serde(default, skip_serializing_if = "Standard::is_default")]
     pub standard: Standard,
-    /// Duration of a superframe. Its beginning is the only time at which the terminal requests capacity.
+    /// Duration of a superframe. The terminal requests capacity at its beginning only.
     #[schemars(example = "45ms")]
     pub superframe: Duration,
     /// The time from a request until the terminal can use the assignment: to the control centre and
@@ -150,16 +152,17 @@ impl Terminal {
         self.slots.bits_per_second().saturating_sub(background) as f64
     }
 
-    /// Octets that may wait for grants outside of the queue's discipline: in DOCSIS, what the carrier grants until a request takes effect. A
+    /// Returns the number of octets that may wait for grants outside of the queue's discipline. In
+    /// DOCSIS, these are the octets that the carrier grants until a request takes effect. A
     /// terminal of DVB-RCS2 takes packets from its queue when a slot begins.
-    pub(crate) const fn most_committed(&self) -> u64 {
+    pub(crate) const fn max_committed(&self) -> u64 {
         match self.config.standard {
             Standard::DvbRcs2 => 0,
             Standard::Docsis => self.slots.octets * self.slots.count * (self.assignment.latency() + 1),
         }
     }
 
-    /// Octets that a slot carries.
+    /// Returns the number of octets that a slot carries.
     pub(crate) const fn slot_size(&self) -> u64 {
         self.slots.octets
     }

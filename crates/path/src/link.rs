@@ -44,9 +44,10 @@ pub struct Link<D> {
     channel: Channel<D>,
     spacer: Option<Box<Spacer<D>>>,
     overhead: Bytes,
-    /// The rate to which the queue shapes traffic, if it does.
+    /// The rate to which the queue shapes traffic, if any.
     shaper: Option<Rate>,
-    /// There is nothing but a precomputed FIFO, a gate, a server and a delay, so that all is known of a packet when it enters.
+    /// `true` if there is only a precomputed FIFO, a gate, a server and a delay, so that all times
+    /// of a packet are known when it enters.
     is_plain: bool,
     tally: Tally,
 }
@@ -117,7 +118,8 @@ impl<D: Datagram + Clone> Link<D> {
         self.tally.lengths.as_deref().unwrap_or_default()
     }
 
-    /// The mean rate in `window` in bits per second, at most that of the queue's shaper. Returns `None` if packets take no time to send.
+    /// Returns the mean rate in `window` in bits per second, at most that of the queue's shaper.
+    /// Returns `None` if packets take no time to send.
     #[must_use]
     pub fn mean_rate(&self, window: &Range<Instant>) -> Option<f64> {
         let of_link = match &self.assigned {

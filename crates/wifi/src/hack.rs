@@ -39,7 +39,7 @@ pub(crate) struct End<D> {
 }
 
 impl<D: Packet> End<D> {
-    /// An end behind a Block ACK window of so many frames.
+    /// Returns an end that uses a Block ACK window of `window` frames.
     pub(crate) fn new(config: HackConfig, window: u16) -> Self {
         let numbers = Numbers::of_window(window);
         Self {

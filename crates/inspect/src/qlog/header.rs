@@ -19,7 +19,7 @@ pub struct Source {
     pub title: Option<String>,
     /// The connection ID by which the log names the connection.
     pub connection_id: Option<String>,
-    /// What else the log says of its endpoint.
+    /// Further properties of the endpoint in the log.
     pub description: Option<String>,
     /// The transport protocol that the log names.
     pub protocol: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Header {
     pub(super) version: Option<String>,
     title: Option<String>,
     description: Option<String>,
-    /// The first of `protocol_type`.
+    /// The first value of `protocol_type`.
     protocol: Option<String>,
     /// A connection ID in place of a description, as in logs of picoquic.
     described_id: Option<String>,

@@ -24,11 +24,11 @@ const RATE_FACTORS: [u64; 4] = [1, 4, 16, 64];
 const VOLUME_FACTORS: [u64; 4] = [1, 8, 64, 512];
 /// The maximum number in the field of a request, which has eight bits.
 const LARGEST: u64 = 255;
-/// Octets that one unit of a request of DOCSIS stands for: the default of the service flow's "Multiplier to Number of Bytes Requested"
-/// (CM-SP-MULPIv3.1, annex C).
+/// The number of octets per unit of a DOCSIS request: the default of the service flow's "Multiplier
+/// to Number of Bytes Requested" (CM-SP-MULPIv3.1, annex C).
 const DOCSIS_UNIT: u64 = 4;
-/// The largest number in DOCSIS's queue-depth based request frame, whose field has sixteen bits (CM-SP-MULPIv3.1, "Queue-depth Based Request
-/// Frame").
+/// The maximum number in DOCSIS's queue-depth based request frame, whose field has sixteen bits
+/// (CM-SP-MULPIv3.1, "Queue-depth Based Request Frame").
 const DOCSIS_LARGEST: u64 = 0xffff;
 
 /// Returns the request of a terminal with `waiting` octets in its queue, `joined` of which have

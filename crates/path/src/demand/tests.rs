@@ -112,7 +112,8 @@ fn a_packet_spans_slots_and_slots_hold_several_packets() {
     assert_eq!(times, [660, 660, 665]);
 }
 
-/// 2,500 octets are 625 units of four, so that 25 slots of 100 octets are assigned where DVB-RCS2's rounding takes 26.
+/// 2,500 octets are 625 units of four, so that 25 slots of 100 octets are assigned. The rounding of
+/// DVB-RCS2 requires 26.
 #[test]
 fn docsis_requests_multiples_of_four_octets() {
     let (times, counters) = times(DemandConfig { standard: Standard::Docsis, ..by_volume() }, &[(10, 500); 5]);
@@ -120,8 +121,9 @@ fn docsis_requests_multiples_of_four_octets() {
     assert_eq!(capacity(&counters), (1, 2500, 0));
 }
 
-/// A MAP every 2 ms grants what waits: a carrier of 12 Mbps sends 3,000 octets in it, as slots of ten octets. A saturated queue gets all of
-/// them, and a shaper at half of the rate leaves half of them unused.
+/// A MAP every 2 ms grants the waiting octets: a carrier of 12 Mbps sends 3,000 octets in it, as
+/// slots of ten octets. A saturated queue gets all of them, and a shaper at half of the rate leaves
+/// half of them unused.
 #[test]
 fn grants_carry_the_rate_of_the_carrier_or_of_the_shaper() {
     let map = DemandConfig {
@@ -153,8 +155,9 @@ fn grants_carry_the_rate_of_the_carrier_or_of_the_shaper() {
     assert!((2_970_000..=3_010_000).contains(&half), "{half} of 3 Mbit in half a second");
 }
 
-/// Packets of 1,000 octets every 2 ms are a third of the carrier. Each waits at most for one MAP in CAKE's queue, and 8 ms for its grant behind it: 9 ms in the queue would be
-/// above CoDel's target of 5 ms all the time, and dropped.
+/// Packets of 1,000 octets every 2 ms are a third of the carrier. Each waits for at most one MAP in
+/// CAKE's queue, and then 8 ms for its grant. A delay of 9 ms in the queue would always be above
+/// CoDel's target of 5 ms, and CoDel would drop packets.
 #[test]
 fn the_time_to_a_grant_is_no_standing_queue() {
     let map = DemandConfig {

@@ -11,11 +11,12 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct Assigned<D> {
     pub(super) terminal: Terminal,
-    /// Packets that have left the queue's discipline for the buffer of the modem, which waits for grants, with their arrival at the queue.
+    /// Packets in the buffer of the modem, which have left the queue's discipline and wait for
+    /// grants, each with its arrival at the queue.
     committed: VecDeque<(Instant, D)>,
     /// Their octets with overhead.
     committed_octets: u64,
-    /// The packet with the number of its octets that are left to send.
+    /// The packet in transmission, with the number of its remaining octets.
     sending: Option<(D, u64)>,
     overhead: Bytes,
 }
@@ -56,11 +57,13 @@ impl<D: Datagram + Clone> Assigned<D> {
         self.terminal.pass_idle(now, tally);
     }
 
-    /// Moves packets from the discipline to the buffer of the modem, as many as grants can carry by the time that a request takes effect.
+    /// Moves packets from the discipline to the buffer of the modem: as many as grants can carry
+    /// until a request takes effect.
     ///
-    /// A controller of the queue would otherwise take the time to a grant, which is longer than CoDel's target, for a standing queue.
+    /// Otherwise, an AQM would interpret the time to a grant as a standing queue, because it
+    /// exceeds CoDel's target.
     fn commit(&mut self, now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) {
-        while self.committed_octets < self.terminal.most_committed()
+        while self.committed_octets < self.terminal.max_committed()
             && let Some((arrived, packet)) = Self::take(now, packets, tally)
         {
             self.committed_octets += (packet.wire_len() + self.overhead).get();
@@ -68,7 +71,8 @@ impl<D: Datagram + Clone> Assigned<D> {
         }
     }
 
-    /// Sends what fits into the slot that begins at `now`. A packet has left when the slot with its last octet ends.
+    /// Sends the octets that fit into the slot that begins at `now`. A packet has left when the
+    /// slot with its last octet ends.
     fn fill_slot(&mut self, now: Instant, packets: &mut PacketQueue<D>, channel: &mut Channel<D>, tally: &mut Tally) {
         let (size, end) = (self.terminal.slot_size(), self.terminal.slot_end());
         let mut room = size;
@@ -100,8 +104,8 @@ impl<D: Datagram + Clone> Assigned<D> {
         Some((packet, on_wire.get()))
     }
 
-    /// Takes the next packet from the queue. Returns `None` if the queue drops all that it holds, or if its shaper holds the packet back: the
-    /// rest of a slot is then unused.
+    /// Takes the next packet from the queue. Returns `None` if the queue drops all of its packets,
+    /// or if its shaper delays the packet. The rest of a slot is then unused.
     fn take(now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) -> Option<(Instant, D)> {
         while packets.len() > 0 && packets.not_before() <= now {
             if let Some(taken) = packets.take_head(now, tally) {

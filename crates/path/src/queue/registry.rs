@@ -38,8 +38,8 @@ pub(crate) trait Settings: Copy + Default {
         Ok(())
     }
 
-    /// The rate to which the discipline shapes traffic, for which only a link can wait. Returns `None` if packets leave as fast as the link
-    /// takes them.
+    /// Returns the rate to which the discipline shapes traffic; only a link can wait for it.
+    /// Returns `None` if packets leave as fast as the link takes them.
     fn shaper(&self) -> Option<Rate> {
         None
     }
@@ -108,7 +108,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The rate to which the discipline shapes traffic, if it does.
+            /// Returns the rate to which the discipline shapes traffic, if any.
             #[must_use]
             pub fn shaper(&self) -> Option<Rate> {
                 match self {

@@ -23,7 +23,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct Driver<D> {
     config: HackConfig,
-    /// MSNs that may be unconfirmed at a time, by the width of the first MSN of a response frame (§3.4).
+    /// The maximum number of unconfirmed MSNs, by the width of the first MSN of a response frame
+    /// (§3.4).
     max_unconfirmed: u16,
     compressor: Compressor,
     nic: Nic,

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others. Here
-//! an octet precedes the first ACK, whose base header repeats its low bits; behind Block ACK windows
-//! above 64 frames, which the paper does not have, two octets do ([`Numbers`]). The numbers count the
-//! ACKs of all flows of a peer, and those of a frame are consecutive. The length of an ACK follows
-//! from its formats, which depend on the context.
+//! an octet precedes the first ACK, whose base header repeats its low bits; behind Block ACK
+//! windows above 64 frames, which the paper does not have, two octets do ([`Numbers`]). The numbers
+//! count the ACKs of all flows of a peer, and those of a frame are consecutive. The length of an
+//! ACK follows from its formats, which depend on the context.
 //!
 //! A client without confirmation that a frame has arrived repeats its ACKs before new ones. If the
 //! frame has arrived, the context has changed, and the lengths of the repeated ACKs no longer
@@ -24,7 +24,8 @@ use super::wlsb::Lsb;
 
 /// The first number of a frame, at most 128 before or after the last one received.
 const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
-/// The largest Block ACK window for which eight bits suffice: an ACK per frame on a response, and as many that it elicits.
+/// The largest Block ACK window for which eight bits suffice: an ACK per frame on a response, and
+/// as many that it elicits.
 const LARGEST_WINDOW_OF_EIGHT: u16 = 64;
 /// The largest Block ACK window: that of 802.11be (IEEE 802.11be-2024, 9.4.1.13).
 const LARGEST_WINDOW: u16 = 1024;
@@ -39,13 +40,13 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// The width behind a Block ACK window of so many frames.
+    /// Returns the width for a Block ACK window of `frames`.
     #[must_use]
     pub const fn of_window(frames: u16) -> Self {
         if frames > LARGEST_WINDOW_OF_EIGHT { Self::Sixteen } else { Self::Eight }
     }
 
-    /// Octets before the first ACK of a frame.
+    /// Returns the number of octets before the first ACK of a frame.
     #[must_use]
     pub const fn octets(self) -> usize {
         match self {
@@ -54,7 +55,8 @@ impl Numbers {
         }
     }
 
-    /// MSNs that may be unconfirmed at a time: an ACK per frame of the largest window on a response, and as many that it elicits.
+    /// Returns the maximum number of unconfirmed MSNs: an ACK per frame of the largest window on a
+    /// response, and as many that it elicits.
     #[must_use]
     pub const fn max_unconfirmed(self) -> u16 {
         match self {
@@ -90,7 +92,8 @@ pub fn write_frame(numbers: Numbers, first: u16, acks: &[u8], out: &mut Vec<u8>)
 pub(super) struct Received {
     last: u16,
     numbers: Numbers,
-    /// Lengths by the low bits of the number; 0 if the ACK was not received. There are twice as many as may be unconfirmed, a power of two.
+    /// Lengths by the low bits of the number; 0 if the ACK was not received. Their number is twice
+    /// the maximum of unconfirmed MSNs, a power of two.
     lengths: Vec<u8>,
 }
 
@@ -142,7 +145,8 @@ mod tests {
         assert!(out.is_empty());
     }
 
-    /// A response behind an aggregate of 256 frames may begin 300 numbers after the last one received, which eight bits cannot tell from 44.
+    /// A response behind an aggregate of 256 frames may begin 300 numbers after the last one
+    /// received, which eight bits cannot distinguish from 44.
     #[test]
     fn behind_a_large_window_a_frame_begins_with_all_bits_of_its_first_number() {
         assert_eq!([64, 65, 1024].map(Numbers::of_window), [Numbers::Eight, Numbers::Sixteen, Numbers::Sixteen]);
