@@ -46,7 +46,9 @@ def test_shaped_queues_are_refused_where_the_owner_decides_when_packets_leave():
 
 
 def test_the_cable_delivers_its_rates_with_cake_in_front_of_the_grants():
-    """A line of 300 and 12 Mbps: 1448 of 1500 bytes of a packet are payload, so that 290 and 11.6 Mbps are all that it carries."""
+    """A line of 300 and 12 Mbps: 1448 of 1500 bytes of a packet are payload, so that 290 and 11.6
+    Mbps are all that it carries.
+    """
     text = resources.files("acklab.templates").joinpath("cable.toml").read_text(encoding="utf-8")
     changes = {
         "duration": "8s",

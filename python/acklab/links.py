@@ -1,11 +1,13 @@
-"""The directions of the links of a scenario in full."""
+"""The directions of the links of a complete scenario."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 _NARROW = 2.0
-"""A direction is narrow if it is at most so many times as fast as the slowest of its kind, towards or away from the user; *chosen*."""
+"""Maximum ratio of a narrow direction's rate to the slowest of its kind, towards or away from the
+user; *chosen*.
+"""
 
 
 @dataclass(frozen=True)
@@ -13,7 +15,7 @@ class Direction:
     """A direction of a link."""
 
     name: str
-    """That of the link with `_forward` or `_reverse`."""
+    """Name of the link with `_forward` or `_reverse`."""
     start: str
     end: str
     settings: Mapping[str, Any]
@@ -21,13 +23,13 @@ class Direction:
 
     @property
     def rate(self) -> float | None:
-        """Its rate in bits per second, if it has a constant one."""
+        """Returns its rate in bits per second, if it is constant."""
         given = self.settings.get("rate")
         return None if given is None else bits(given)
 
     @property
     def capacity(self) -> float:
-        """The rate, or that of the queue's shaper if that is less."""
+        """Returns the rate, or that of the queue's shaper if that is lower."""
         shaper = self.queue.get("rate")
         rate = self.rate or float("inf")
         return rate if shaper is None else min(rate, bits(shaper))
@@ -39,21 +41,27 @@ class Direction:
 
     @property
     def discipline(self) -> str:
-        """The discipline of its queue."""
+        """Returns the discipline of its queue."""
         return str(self.queue.get("discipline", "fifo"))
 
     @property
     def can_be_shaped(self) -> bool:
-        """Returns `True` if a router in front of the link can hold its queue: a rate that is known and does not change."""
+        """Returns `True` if a router before the link can hold its queue.
+
+        This requires a known, constant rate.
+        """
         return "mark_above" not in self.queue and not self.settings.get("steps") and not self.settings.get("trace")
 
     def leads(self, base: Mapping[str, Any], start: str, end: str) -> bool:
-        """Returns `True` if the direction is on the shortest way between two nodes."""
+        """Returns `True` if the direction is on the shortest path between two nodes."""
         return any(one.name == self.name for one in way(base, start, end))
 
 
 def directions(base: Mapping[str, Any]) -> list[Direction]:
-    """All directions. Those that are narrow are the slowest of each of the two ways of the first flow."""
+    """Returns all directions.
+
+    Narrow ones are the slowest on each of the two paths of the first flow.
+    """
     found = [*all_of(base)]
     flow = base["flow"][0]
     narrow: set[str] = set()
@@ -65,14 +73,17 @@ def directions(base: Mapping[str, Any]) -> list[Direction]:
 
 
 def all_of(base: Mapping[str, Any]) -> Iterator[Direction]:
-    """The directions of all links."""
+    """Yields the directions of all links."""
     for link in base.get("link") or []:
         yield Direction(f"{link['name']}_forward", link["from"], link["to"], link["forward"])
         yield Direction(f"{link['name']}_reverse", link["to"], link["from"], link["reverse"])
 
 
 def way(base: Mapping[str, Any], start: str, end: str) -> list[Direction]:
-    """The directions of links on the way with the fewest hops between two nodes. Cells are hops that are not in the list."""
+    """Returns the link directions on the path with the fewest hops between two nodes.
+
+    Cells are hops that are not in the list.
+    """
     hops: dict[str, list[tuple[str, Direction | None]]] = {}
     for one in all_of(base):
         hops.setdefault(one.start, []).append((one.end, one))
@@ -95,13 +106,13 @@ def way(base: Mapping[str, Any], start: str, end: str) -> list[Direction]:
 
 
 def shapers(base: Mapping[str, Any]) -> Set[str]:
-    """Directions, by name, whose queue shapes traffic to less than the rate of the link."""
+    """Returns the names of directions whose queue shapes traffic below the rate of the link."""
     shaped = ((one, one.queue.get("rate")) for one in all_of(base))
     return {one.name for one, rate in shaped if rate is not None and (one.rate is None or bits(rate) < one.rate)}
 
 
 def bits(rate: str) -> float:
-    """Bits per second of a rate such as 16Mbps."""
+    """Returns the bits per second of a rate such as 16Mbps."""
     for unit, factor in (("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)):
         if rate.endswith(unit):
             return float(rate.removesuffix(unit)) * factor

@@ -1,4 +1,7 @@
-"""Remarks on mechanisms that a scenario configures and that did nothing in a run: HACK, ACK filters, thinners."""
+"""Remarks on mechanisms of a scenario that had no effect in a run.
+
+These are HACK, ACK filters and thinners.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +11,7 @@ _FILTERS = ("ack-filter", "cake-ack-filter")
 
 
 def unused(scenario: Mapping[str, Any], links: Sequence[Row], hack: Sequence[Row]) -> list[str]:
-    """The mechanisms that did nothing although packets passed. `scenario` is in full."""
+    """Returns the mechanisms without effect although packets passed. `scenario` is complete."""
     return [*_filters(scenario, links), *_hack(hack)]
 
 

@@ -8,7 +8,7 @@ from acklab.terminal import run_bar, tell
 
 
 def fit_command(capture: Path, as_json: bool) -> None:
-    """Fits a scenario to a capture and prints it; what must be known of the fit goes to standard error."""
+    """Fits a scenario to a capture and prints it. Notes on the fit go to standard error."""
     from acklab.fitting import fit
 
     with run_bar(capture.name) as bar:

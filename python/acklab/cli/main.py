@@ -777,7 +777,7 @@ def kernel_build(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Build a guest kernel from Debian's source or your own tree. Takes some minutes and no root."""
+    """Build a guest kernel from Debian's source or your own tree, in some minutes, without root."""
     from acklab.cli.kernel import build_command
 
     build_command(version, source, json_)
