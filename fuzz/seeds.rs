@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Calls `body` with each input in `fuzz/seeds/TARGET`. What once was a finding has a name there, the others are named by their digest.
+/// Calls `body` with each input in `fuzz/seeds/TARGET`. What once was a finding has a name there,
+/// the others are named by their digest.
 ///
 /// # Panics
 /// If there are none.

@@ -1,4 +1,5 @@
-//! Two QUIC connections between which octets drop, double, delay, mark and forge packets, while applications write, read and reset.
+//! Two QUIC connections between which octets drop, double, delay, mark and forge packets, while
+//! applications write, read and reset.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Any octets into the ROHC decompressors, and as choices of ACKs that go through compressor and decompressor.
+//! Any octets into the ROHC decompressors, and as choices of ACKs that go through compressor and
+//! decompressor.
 
 #![no_main]
 

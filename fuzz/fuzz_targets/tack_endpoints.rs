@@ -1,4 +1,5 @@
-//! Two TACK connections between which octets drop, double, delay, mark and forge packets, while applications write, read and reset.
+//! Two TACK connections between which octets drop, double, delay, mark and forge packets, while
+//! applications write, read and reset.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Datagrams of strangers into a server with a connection, and into clients: with any octets, and sealed with the keys that everybody can derive.
+//! Datagrams of strangers into a server with a connection, and into clients: with any octets, and
+//! sealed with the keys that everybody can derive.
 
 #![no_main]
 

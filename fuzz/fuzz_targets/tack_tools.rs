@@ -1,4 +1,5 @@
-//! Any octets into what `acklab serve`, `perf` and `proxy` read: SOCKS5, messages of measurements, known hosts, words of a command line.
+//! Any octets into what `acklab serve`, `perf` and `proxy` read: SOCKS5, messages of measurements,
+//! known hosts, words of a command line.
 
 #![no_main]
 

@@ -1,8 +1,12 @@
-//! What it costs to move octets between two hosts of this machine, which a pair of virtual Ethernet devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
+//! What it costs to move octets between two hosts of this machine, which a pair of virtual Ethernet
+//! devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
 //!
-//! Both ends run in this process, whose processor time counts, with the applications that write and read. They count octets, as `iperf3` does; that of "TACK, checked" compares each with
-//! what was sent. TACK and QUIC (quinn) are encrypted with AES-128-GCM, the kernel's TCP is not. Their applications hand over chunks, as quinn's own benchmark does; those of "TACK, buffers"
-//! and of the kernel's TCP write from buffers and read into them. The floor is what no transport over UDP can do without. Each line is the cheapest of several runs, which take turns.
+//! Both ends run in this process, whose processor time counts, with the applications that write and
+//! read. They count octets, as `iperf3` does; that of "TACK, checked" compares each with what was
+//! sent. TACK and QUIC (quinn) are encrypted with AES-128-GCM, the kernel's TCP is not. Their
+//! applications hand over chunks, as quinn's own benchmark does; those of "TACK, buffers" and of
+//! the kernel's TCP write from buffers and read into them. The floor is what no transport over UDP
+//! can do without. Each line is the cheapest of several runs, which take turns.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark ends by panicking")]
 
@@ -196,7 +200,8 @@ fn kernel(hosts: &Hosts, congestion: &str, size: usize) -> Cost {
     Cost::of(size, start, before)
 }
 
-/// First datagrams of clients that never go on, from many addresses, at a rate or as fast as one thread can send them.
+/// First datagrams of clients that never go on, from many addresses, at a rate or as fast as one
+/// thread can send them.
 struct Flood {
     /// The thread waits for the first, and goes on until the second.
     begin: Option<mpsc::SyncSender<()>>,
@@ -310,7 +315,8 @@ fn main() {
         compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals(1497)[1..], Contender::transfer);
         hosts.limit(None);
     }
-    // Whether the connection survives depends on the processors that are left to it, so that this is not part of the rest.
+    // Whether the connection survives depends on the processors that are left to it, so that this
+    // is not part of the rest.
     if only.as_deref() == Some("flood") {
         println!("\n{:<34} {:>8} {:>10}", "MTU 1500, TACK", "Gbps", "CPU s/GB");
         tell("alone", &tack_alone.transfer(&hosts, size));

@@ -1,4 +1,5 @@
-//! One end of a connection with all that it has between two hosts: the transport's machine, its protection, its octets and its path.
+//! One end of a connection with all that it has between two hosts: the transport's machine, its
+//! protection, its octets and its path.
 //!
 //! | module | verb |
 //! |---|---|
@@ -51,7 +52,8 @@ const ETHERNET: u64 = 1500;
 const MOST_INITIAL: u64 = 14_720;
 /// The octets by which the header of IPv6 is longer than that of IPv4 (RFC 8200, §3).
 const LONGER_V6: u64 = 20;
-/// The probe timeouts for which a connection that is over keeps its id and tells the peer again (RFC 9000, §10.2).
+/// The probe timeouts for which a connection that is over keeps its id and tells the peer again
+/// (RFC 9000, §10.2).
 const DRAINING: u64 = 3;
 /// The code by which a connection ends that the host has no memory for (RFC 9000, §20.1:
 /// INTERNAL_ERROR), above those of applications.
@@ -97,7 +99,8 @@ pub(crate) struct Association {
     pool: Arc<Pool>,
     /// Which it shares with its streams.
     backlog: Arc<Backlog>,
-    /// Who waits for the handshake, for a stream of the peer, for room for another stream, or for the end.
+    /// Who waits for the handshake, for a stream of the peer, for room for another stream, or for
+    /// the end.
     pub(crate) wakers: Wakers,
     lost: Option<Lost>,
     /// A handshake that takes longer is given up.
@@ -158,11 +161,13 @@ const NAME: &str = "deployed";
 
 /// Octets that AES enciphers together.
 const AES_BLOCK: u64 = 16;
-/// Whole blocks may cost one octet in so many of a packet: 0.4 % of a link, where they save 2 to 3 % of the processor time.
+/// Whole blocks may cost one octet in so many of a packet: 0.4 % of a link, where they save 2 to 3
+/// % of the processor time.
 const PRICE: u64 = 256;
 
-/// The size of packets of at most this size of which whole blocks are enciphered, if they are hardly smaller. The octets of a last block that is not whole take as long as 200 of the
-/// others, 65 ns at both ends ([measured](../../../docs/decisions/packets.md)).
+/// The size of packets of at most this size of which whole blocks are enciphered, if they are
+/// hardly smaller. The octets of a last block that is not whole take as long as 200 of the others,
+/// 65 ns at both ends ([measured](../../../docs/decisions/packets.md)).
 fn in_whole_blocks(packet: u64) -> u64 {
     let left_over = packet.saturating_sub(BELOW + SEALED_AT + TAG) % AES_BLOCK;
     if left_over <= packet / PRICE { packet - left_over } else { packet }
@@ -349,7 +354,8 @@ impl Association {
     /// There is no connection any more.
     fn end(&mut self, now: Instant, lost: Lost) {
         if self.lost.is_none() {
-            // A connection that was closed tells the peer; with the others, there is nobody to be told.
+            // A connection that was closed tells the peer; with the others, there is nobody to be
+            // told.
             self.machine.abandon(Closing::Reset);
             self.tell_readers(now);
             self.streams.values_mut().for_each(|stream| stream.lose(&lost));
@@ -390,7 +396,8 @@ impl Association {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
         let sample = self.recorder.as_ref().filter(|_| self.lost.is_none()).and_then(|recorder| recorder.deadline());
-        // What waits for credit goes first, so that nothing leaves when a timer of the transport expires.
+        // What waits for credit goes first, so that nothing leaves when a timer of the transport
+        // expires.
         let is_held = !self.path.is_proven() && !self.waiting.is_empty();
         let transport = if is_held { None } else { self.machine.deadline() };
         [transport, sample, handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
@@ -403,7 +410,8 @@ mod tests {
 
     #[test]
     fn packets_have_whole_blocks_where_that_costs_few_octets() {
-        // 28 octets of IPv4 and UDP, 13 in the clear and 16 of the tag. IPv6 takes 20 more, of which the machine does not know.
+        // 28 octets of IPv4 and UDP, 13 in the clear and 16 of the tag. IPv6 takes 20 more, of
+        // which the machine does not know.
         assert_eq!([1500, 9000].map(in_whole_blocks), [57 + 90 * 16, 57 + 558 * 16]);
         assert_eq!([1480, 1492].map(in_whole_blocks), [1480, 1492], "more than five octets would be lost");
         assert_eq!([0, 57, 1497].map(in_whole_blocks), [0, 57, 1497]);

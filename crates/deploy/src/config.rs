@@ -9,15 +9,19 @@ use acklab_transport::tack::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The packets that leave in one system call, or what the pacing rate sends in this time: timers of hosts are coarser than the spacing of packets at high rates. RFC 9002, §7.7, allows the
-/// initial window of ten packets; the time is that of Linux's TCP, whose autosized segments hold what the rate sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
+/// The packets that leave in one system call, or what the pacing rate sends in this time: timers of
+/// hosts are coarser than the spacing of packets at high rates. RFC 9002, §7.7, allows the initial
+/// window of ten packets; the time is that of Linux's TCP, whose autosized segments hold what the
+/// rate sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
 const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1), catches_up: true };
 
-/// The largest IP packet that is searched for: a jumbo frame, as interfaces usually have it. What an interface takes less counts.
+/// The largest IP packet that is searched for: a jumbo frame, as interfaces usually have it. What
+/// an interface takes less counts.
 const JUMBO: Bytes = Bytes(9000);
 
-/// The settings of the transport that suit real hosts: those of a scenario, with the search for the largest packet, packets handed over in batches, ECN, and
-/// receivers that are not believed blindly.
+/// The settings of the transport that suit real hosts: those of a scenario, with the search for the
+/// largest packet, packets handed over in batches, ECN, and receivers that are not believed
+/// blindly.
 #[must_use]
 pub fn settings() -> Settings {
     Settings {
@@ -39,7 +43,8 @@ pub fn settings() -> Settings {
 pub struct Limits {
     /// Connections at a time.
     pub connections: usize,
-    /// Connections whose client is not authenticated yet, before each further one has to show that it receives at its address.
+    /// Connections whose client is not authenticated yet, before each further one has to show that
+    /// it receives at its address.
     pub strangers: usize,
     /// Connections at a time of one address (one /64 of IPv6) whose client has shown so.
     pub per_address: usize,
@@ -89,7 +94,8 @@ pub struct Recording {
 /// An endpoint.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The transport. Server and client may differ: each decides on its own window, its controller and its ACK policy.
+    /// The transport. Server and client may differ: each decides on its own window, its controller
+    /// and its ACK policy.
     pub transport: Settings,
     /// Whom a client believes: see [`identity`](acklab_secure::identity).
     pub client: Option<Arc<rustls::ClientConfig>>,
@@ -97,7 +103,8 @@ pub struct Config {
     pub server: Option<Server>,
     /// What is recorded of each connection; nothing if `None`.
     pub recording: Option<Recording>,
-    /// The keys of a connection are replaced after this many packets, or earlier if the cipher demands it.
+    /// The keys of a connection are replaced after this many packets, or earlier if the cipher
+    /// demands it.
     pub update_keys_after: Option<u64>,
 }
 

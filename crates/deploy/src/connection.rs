@@ -20,7 +20,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// The application gives no reason.
 const NO_REASON: u32 = 0;
 
-/// A connection. Clones are the same connection, which is closed when the last of them and of its streams is dropped.
+/// A connection. Clones are the same connection, which is closed when the last of them and of its
+/// streams is dropped.
 #[derive(Clone, Debug)]
 pub struct Connection {
     inner: Arc<Owner>,
@@ -83,7 +84,8 @@ impl Connection {
         self.wait_for(|wakers| &mut wakers.established, |end| end.is_established().then_some(())).await
     }
 
-    /// Waits until `get` returns something, or the connection is lost. Whoever changes what it depends on wakes the wakers that `wakers` returns.
+    /// Waits until `get` returns something, or the connection is lost. Whoever changes what it
+    /// depends on wakes the wakers that `wakers` returns.
     async fn wait_for<T>(
         &self,
         wakers: fn(&mut Wakers) -> &mut Vec<Waker>,
@@ -141,8 +143,8 @@ impl Connection {
         (SendStream { half: half(), outlet, has_ended: false }, ReceiveStream { half: half(), inlet })
     }
 
-    /// Sends a message, for which nobody cares any more after `lifetime`. Returns once all of it is written; the peer
-    /// [receives](Self::receive_message) it as a whole or not at all.
+    /// Sends a message, for which nobody cares any more after `lifetime`. Returns once all of it is
+    /// written; the peer [receives](Self::receive_message) it as a whole or not at all.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -164,7 +166,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The next message of the peer, in the order in which they begin to arrive; those that have expired on the way are skipped.
+    /// The next message of the peer, in the order in which they begin to arrive; those that have
+    /// expired on the way are skipped.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -191,7 +194,8 @@ impl Connection {
         self.inner.with(|end| end.raise_limits(now, streams, receive_buffer.get()));
     }
 
-    /// Ends the connection for the reason of this code, below 2³¹. What was written and is not acknowledged may be lost.
+    /// Ends the connection for the reason of this code, below 2³¹. What was written and is not
+    /// acknowledged may be lost.
     pub fn close(&self, code: u32) {
         self.inner.close(code & !(1 << 31));
     }
@@ -218,7 +222,8 @@ impl Connection {
         self.inner.look(|end| Statistics::of(now, end))
     }
 
-    /// Ends what is recorded of the connection, and returns its tables, as a run of a simulation has them. Returns `None` if nothing is recorded, or the connection is gone.
+    /// Ends what is recorded of the connection, and returns its tables, as a run of a simulation
+    /// has them. Returns `None` if nothing is recorded, or the connection is gone.
     ///
     /// # Errors
     /// If its log cannot be written.
@@ -267,8 +272,10 @@ impl SendStream {
         })
     }
 
-    /// Writes a chunk without copying it, unless it has a few KiB only. Returns once all of it is taken; what is not taken yet stays in `chunk`, so that nothing is lost or written
-    /// twice if the future is dropped before. The memory of the chunk is freed once the peer has acknowledged it.
+    /// Writes a chunk without copying it, unless it has a few KiB only. Returns once all of it is
+    /// taken; what is not taken yet stays in `chunk`, so that nothing is lost or written twice if
+    /// the future is dropped before. The memory of the chunk is freed once the peer has
+    /// acknowledged it.
     ///
     /// # Errors
     /// If the connection is lost, the stream was ended or reset, or the peer reads no more of it.
@@ -366,8 +373,10 @@ impl ReceiveStream {
         })
     }
 
-    /// The next octets of the stream, at most `most`, without copying them; `None` at its end. They are in memory of the endpoint, 64 KiB at most, which it uses again once nobody
-    /// holds a part of it: whoever keeps a small chunk for long had better copy it. No octets are lost if the future is dropped.
+    /// The next octets of the stream, at most `most`, without copying them; `None` at its end. They
+    /// are in memory of the endpoint, 64 KiB at most, which it uses again once nobody holds a part
+    /// of it: whoever keeps a small chunk for long had better copy it. No octets are lost if the
+    /// future is dropped.
     ///
     /// # Errors
     /// If the connection is lost, or the peer has reset the stream.
@@ -380,7 +389,8 @@ impl ReceiveStream {
         Ok((most == 0 || !chunk.is_empty()).then_some(chunk))
     }
 
-    /// Reads no more, and asks the peer to send no more, for the reason of this code. Dropping the half does so with the code 0.
+    /// Reads no more, and asks the peer to send no more, for the reason of this code. Dropping the
+    /// half does so with the code 0.
     pub fn stop(&mut self, code: u32) {
         self.half.connection.with(|end| end.stop_stream(self.half.id, code));
     }

@@ -1,7 +1,8 @@
 //! A socket with its connections, in the idiom of tokio.
 //!
-//! One thread serves all connections of an endpoint: it waits for the socket and for deadlines with the precision of nanoseconds, which pacing needs, and moves datagrams in batches. Futures
-//! wait for that thread, so that any executor runs them.
+//! One thread serves all connections of an endpoint: it waits for the socket and for deadlines with
+//! the precision of nanoseconds, which pacing needs, and moves datagrams in batches. Futures wait
+//! for that thread, so that any executor runs them.
 
 use crate::config::Config;
 use crate::connection::Connection;
@@ -65,7 +66,8 @@ impl Shared {
 
 /// A socket with its connections.
 ///
-/// Clones are the same endpoint. Its thread ends with the last of them and of its connections, after everything was told to the peers.
+/// Clones are the same endpoint. Its thread ends with the last of them and of its connections,
+/// after everything was told to the peers.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     inner: Arc<Inner>,
@@ -122,7 +124,8 @@ impl Endpoint {
         self.inner.address
     }
 
-    /// Opens a connection to the server of this name, and waits until both ends are authenticated and it is open.
+    /// Opens a connection to the server of this name, and waits until both ends are authenticated
+    /// and it is open.
     ///
     /// # Errors
     /// If the configuration does not allow it, or the handshake fails.
@@ -138,7 +141,8 @@ impl Endpoint {
         Ok(connection)
     }
 
-    /// The next connection of a client that is authenticated by its address, and open. Returns `None` if the endpoint is no server.
+    /// The next connection of a client that is authenticated by its address, and open. Returns
+    /// `None` if the endpoint is no server.
     pub async fn accept(&self) -> Option<Connection> {
         let shared = &self.inner.shared;
         let handle = poll_fn(|context| {
@@ -170,7 +174,8 @@ impl Endpoint {
         self.inner.shared.lock().connections()
     }
 
-    /// What the endpoint has seen, and what it has refused of datagrams that belong to no connection.
+    /// What the endpoint has seen, and what it has refused of datagrams that belong to no
+    /// connection.
     #[must_use]
     pub fn counters(&self) -> (HubCounters, RefusedCounts) {
         let hub = self.inner.shared.lock();
@@ -178,11 +183,13 @@ impl Endpoint {
     }
 }
 
-/// Batches that are taken from the socket, before strangers have their turn and the thread looks whether it is stopped: what a sender fills without end is not read without end. They hold what
+/// Batches that are taken from the socket, before strangers have their turn and the thread looks
+/// whether it is stopped: what a sender fills without end is not read without end. They hold what
 /// the buffer of a socket holds by default (`rmem_default`).
 const BATCHES: usize = 32;
 
-/// Octets of datagrams for which readers are woken while more are taken. For fewer, they are woken before the thread sleeps: a wake-up costs as much as a few datagrams of GRO.
+/// Octets of datagrams for which readers are woken while more are taken. For fewer, they are woken
+/// before the thread sleeps: a wake-up costs as much as a few datagrams of GRO.
 const ENOUGH: usize = 256 << 10;
 
 /// Datagrams that the kernel had no room for.
@@ -217,7 +224,8 @@ fn serve(shared: &Shared, port: UdpPort, wait: Wait) {
 }
 
 impl Server<'_> {
-    /// Moves everything that can be moved, and waits. Returns `true` once the endpoint is stopped and nothing is left to be said.
+    /// Moves everything that can be moved, and waits. Returns `true` once the endpoint is stopped
+    /// and nothing is left to be said.
     fn run_once(&mut self) -> io::Result<bool> {
         let shared = self.shared;
         shared.sleeps.store(false, Ordering::Release);
@@ -283,7 +291,8 @@ impl Server<'_> {
         Ok(false)
     }
 
-    /// When the datagrams that were taken at `now` have arrived: not before the socket was found empty, whatever steps the clock of the system makes.
+    /// When the datagrams that were taken at `now` have arrived: not before the socket was found
+    /// empty, whatever steps the clock of the system makes.
     fn arrival(&self, now: Instant) -> Instant {
         Instant::from_nanos(now.as_nanos().saturating_sub(self.port.age().as_nanos())).max(self.arrived).min(now)
     }

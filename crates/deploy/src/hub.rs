@@ -1,4 +1,5 @@
-//! All connections of a socket, without the socket: a machine that a driver feeds with datagrams and drains of them.
+//! All connections of a socket, without the socket: a machine that a driver feeds with datagrams
+//! and drains of them.
 //!
 //! | module | contents |
 //! |---|---|
@@ -83,7 +84,8 @@ pub struct Hub {
     /// Places that are free.
     free: Vec<usize>,
     by_id: HashMap<ConnectionId, Handle>,
-    /// The connection to which the last packet was addressed, which the next is likely to be addressed to.
+    /// The connection to which the last packet was addressed, which the next is likely to be
+    /// addressed to.
     last: Option<(ConnectionId, Handle)>,
     /// Clients by their address and the id that they have chosen, for Opens that they repeat.
     by_client: HashMap<(SocketAddr, ConnectionId), Handle>,
@@ -148,7 +150,8 @@ impl Hub {
         })
     }
 
-    /// The same, which asks `mtu_towards` for the largest IP packet of the interface towards an address. Otherwise it is that of Ethernet.
+    /// The same, which asks `mtu_towards` for the largest IP packet of the interface towards an
+    /// address. Otherwise it is that of Ethernet.
     #[must_use]
     pub fn asking_for_mtu(self, mtu_towards: fn(SocketAddr) -> Option<u64>) -> Self {
         Self { mtu_towards, ..self }
@@ -207,7 +210,9 @@ impl Hub {
         handle
     }
 
-    /// A datagram is taken at `now`, which has arrived at `at`. Its octets are deciphered in their place. One that belongs to no connection waits for [`serve_strangers`](Self::serve_strangers).
+    /// A datagram is taken at `now`, which has arrived at `at`. Its octets are deciphered in their
+    /// place. One that belongs to no connection waits for
+    /// [`serve_strangers`](Self::serve_strangers).
     pub fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         let Some(handle) = head(datagram).and_then(|head| self.known(head.connection)) else {
             return self.receive_unknown(now, from, ecn, datagram);
@@ -248,7 +253,8 @@ impl Hub {
         }
     }
 
-    /// Gives readers what has arrived for them, of all connections that have [transmitted](Self::transmit) since.
+    /// Gives readers what has arrived for them, of all connections that have
+    /// [transmitted](Self::transmit) since.
     pub fn tell_readers(&mut self, now: Instant) {
         while let Some(handle) = self.untold.pop_front() {
             if let Some(association) = self.association(handle) {
@@ -270,7 +276,8 @@ impl Hub {
         Some(handle)
     }
 
-    /// A datagram of no connection that is known here: that of a new client, of a connection that is over, or the reset of one that is not known there.
+    /// A datagram of no connection that is known here: that of a new client, of a connection that
+    /// is over, or the reset of one that is not known there.
     fn receive_unknown(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &[u8]) {
         if let Some(token) = reset::token_of(datagram)
             && let Some(&handle) = self.by_reset_token.get(token)
@@ -464,7 +471,8 @@ impl Hub {
         self.get(handle)?.least_round_trip()
     }
 
-    /// Puts datagrams that leave now into `out`, all to the address that is returned. Returns `None` if there are none.
+    /// Puts datagrams that leave now into `out`, all to the address that is returned. Returns
+    /// `None` if there are none.
     pub fn transmit(&mut self, now: Instant, out: &mut Outbox) -> Option<SocketAddr> {
         if let Some((to, octets)) = self.answers.pop_front() {
             out.push(&octets);

@@ -1,17 +1,20 @@
-//! When to look at a socket again: datagrams that come one after the other are taken together, as network interfaces moderate interrupts. Each wake-up of a thread costs as much as
-//! ten datagrams.
+//! When to look at a socket again: datagrams that come one after the other are taken together, as
+//! network interfaces moderate interrupts. Each wake-up of a thread costs as much as ten datagrams.
 
 use acklab_base::{Duration, Instant};
 
-/// The longest pause, and the share of a round trip that it takes at most: those of Linux for the ACKs that its receiver compresses (`tcp_comp_sack_delay_ns` and the 5 % of
+/// The longest pause, and the share of a round trip that it takes at most: those of Linux for the
+/// ACKs that its receiver compresses (`tcp_comp_sack_delay_ns` and the 5 % of
 /// `__tcp_ack_snd_check`).
 const LONGEST: Duration = Duration::from_millis(1);
 const SHARE: u64 = 20;
-/// A pause that is shorter than what the system's timers are late by default (`prctl`, `PR_SET_TIMERSLACK`) spares nothing.
+/// A pause that is shorter than what the system's timers are late by default (`prctl`,
+/// `PR_SET_TIMERSLACK`) spares nothing.
 const SHORTEST: Duration = Duration::from_micros(50);
 /// A pause that does not bring so many datagrams only delays them.
 const LEAST: u64 = 4;
-/// The weight of the newest gap in the mean: an eighth, as that of a round trip in SRTT (RFC 6298, §2).
+/// The weight of the newest gap in the mean: an eighth, as that of a round trip in SRTT (RFC 6298,
+/// §2).
 const WEIGHT: u64 = 8;
 
 /// The gaps between datagrams.
@@ -24,7 +27,8 @@ pub(crate) struct Moderation {
 }
 
 impl Moderation {
-    /// `datagrams` have come, over a path with this round trip. Returns until when nobody need look for the next.
+    /// `datagrams` have come, over a path with this round trip. Returns until when nobody need look
+    /// for the next.
     pub(crate) fn next(&mut self, now: Instant, datagrams: u64, round_trip: Option<Duration>) -> Option<Instant> {
         if datagrams == 0 {
             return None;
@@ -42,7 +46,8 @@ impl Moderation {
 mod tests {
     use super::*;
 
-    /// Datagrams each `gap` microseconds over a path of `rtt` milliseconds: the pause in microseconds, once the mean is known.
+    /// Datagrams each `gap` microseconds over a path of `rtt` milliseconds: the pause in
+    /// microseconds, once the mean is known.
     fn pause(gap: u64, rtt: u64) -> Option<u64> {
         let (mut moderation, mut now) = (Moderation::default(), Instant::ZERO);
         let mut pause = None;

@@ -1,4 +1,5 @@
-//! Between the application of a stream and the thread of its endpoint: octets in whole blocks, so that neither waits while the other copies.
+//! Between the application of a stream and the thread of its endpoint: octets in whole blocks, so
+//! that neither waits while the other copies.
 //!
 //! | module | contents |
 //! |---|---|

@@ -15,7 +15,8 @@ pub struct Statistics {
     pub pacing_rate: Option<Rate>,
     /// Datagrams and their octets.
     pub datagrams: Counters,
-    /// The counters and gauges of the transport, as a simulation reports them: name, unit and value.
+    /// The counters and gauges of the transport, as a simulation reports them: name, unit and
+    /// value.
     pub transport: Vec<(&'static str, &'static str, CounterValue)>,
     /// Acknowledgments sent, by their reason.
     pub acknowledgments: Vec<(String, u64)>,
@@ -43,7 +44,8 @@ impl Statistics {
         }
     }
 
-    /// A counter of the transport by its name (see [`counter`](acklab_base::endpoint::counter)), or `None` if there is none.
+    /// A counter of the transport by its name (see [`counter`](acklab_base::endpoint::counter)), or
+    /// `None` if there is none.
     #[must_use]
     pub fn count(&self, name: &str) -> Option<u64> {
         self.transport.iter().find_map(|(other, _, value)| match value {

@@ -1,4 +1,5 @@
-//! Tools for real hosts: a server to measure against, a measurement of transports in turns, and a proxy.
+//! Tools for real hosts: a server to measure against, a measurement of transports in turns, and a
+//! proxy.
 //!
 //! | module | contents |
 //! |---|---|
@@ -36,7 +37,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use stop::Stopper;
 
-/// The port of the tools if none is given: "TACK" on the keys of a telephone. IANA has not assigned it.
+/// The port of the tools if none is given: "TACK" on the keys of a telephone. IANA has not assigned
+/// it.
 pub const PORT: u16 = 8225;
 /// A peer that says nothing for so long during a handshake or a set-up is given up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);

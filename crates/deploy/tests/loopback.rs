@@ -385,7 +385,8 @@ impl Flood {
     }
 }
 
-/// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` tells how fast it was.
+/// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` tells how fast it
+/// was.
 #[test]
 fn honest_connections_go_on_and_begin_under_a_flood() {
     const SIZE: usize = 5_000_000;
@@ -393,7 +394,9 @@ fn honest_connections_go_on_and_begin_under_a_flood() {
         let endpoints = endpoints(false);
         let established = connect(&endpoints).await;
         let (datagram, to) = (first_datagram().await, endpoints[1].local_address());
-        // Three times what may wait comes at once, then nothing: without a pause, one first datagram in thirty is served, and each of a newcomer would be one of them by chance alone.
+        // Three times what may wait comes at once, then nothing: without a pause, one first
+        // datagram in thirty is served, and each of a newcomer would be one of them by chance
+        // alone.
         let flood = Flood::begin(&datagram, to, Some(std::time::Duration::from_millis(20)));
         let start = std::time::Instant::now();
         let opened = connect(&endpoints).await;

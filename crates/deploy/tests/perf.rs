@@ -252,7 +252,8 @@ fn certificates_of_authorities_are_believed_if_they_have_the_name() {
     }
 }
 
-/// The lines of NSS' key log, which Wireshark reads: a label, the random octets of the client and a secret.
+/// The lines of NSS' key log, which Wireshark reads: a label, the random octets of the client and a
+/// secret.
 #[test]
 fn secrets_and_logs_are_written_on_request() {
     let folder = folder_of("logs");

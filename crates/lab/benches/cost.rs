@@ -1,9 +1,12 @@
-//! The cost of runs: `make bench`. With a text, the cost of those that have it in their names; with `--stations`, that of a frame on the air in
-//! cells of one to 500 stations; with `--instructions`, the instructions for each segment that is delivered, which are the same on a busy
-//! machine, counted by valgrind; with `--misses`, the same with the misses of caches, by the number of flows.
+//! The cost of runs: `make bench`. With a text, the cost of those that have it in their names; with
+//! `--stations`, that of a frame on the air in cells of one to 500 stations; with `--instructions`,
+//! the instructions for each segment that is delivered, which are the same on a busy machine,
+//! counted by valgrind; with `--misses`, the same with the misses of caches, by the number of
+//! flows.
 //!
-//! Each scenario runs eleven times, each in its own process, and the cheapest run counts. What it is compared with runs right after it, because
-//! the speed of a machine changes from second to second, and the median of the ratios counts. ns-3, whose programs `make -C validation/ns3`
+//! Each scenario runs eleven times, each in its own process, and the cheapest run counts. What it
+//! is compared with runs right after it, because the speed of a machine changes from second to
+//! second, and the median of the ratios counts. ns-3, whose programs `make -C validation/ns3`
 //! builds, runs in the first three rounds only: one of its rounds takes minutes.
 
 use acklab_lab::{Results, RunOptions, run, scenario};
@@ -136,8 +139,8 @@ const WIFI_N_DOWNLOAD: &str = include_str!("cost/wifi_n_download.toml");
 const AC_CAPACITY: &str = include_str!("cost/ac_capacity.toml");
 const WIFI_B_UPLOAD: &str = include_str!("cost/wifi_b_upload.toml");
 
-/// Which of [`WORK`] cells of all sizes do, aggregates from the access point and single frames from all that contend, and how many
-/// packets its queue holds for each station.
+/// Which of [`WORK`] cells of all sizes do, aggregates from the access point and single frames from
+/// all that contend, and how many packets its queue holds for each station.
 const SWEPT: [(usize, u32); 2] = [(5, 126), (8, 5)];
 const STATIONS: [u32; 9] = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
@@ -254,7 +257,8 @@ struct Line {
     ratios: Vec<f64>,
 }
 
-/// These lines of [`WORK`]. They run in rounds, so that a slow minute of the machine makes none of them dearer than another.
+/// These lines of [`WORK`]. They run in rounds, so that a slow minute of the machine makes none of
+/// them dearer than another.
 fn rounds(chosen: &[usize]) -> Vec<(usize, Line)> {
     let mut lines: Vec<(usize, Line)> = chosen.iter().map(|&index| (index, Line::default())).collect();
     for round in 0..REPEATS {
@@ -320,7 +324,8 @@ fn ns3_of_an_octet(command: &str) -> Option<f64> {
 /// The octets of a segment of TCP that fills 1500 octets with a timestamp.
 const SEGMENT: f64 = 1448.0;
 
-/// Instructions for each [`SEGMENT`] that is delivered, without what a run costs once: between a tenth and a fifth of the duration.
+/// Instructions for each [`SEGMENT`] that is delivered, without what a run costs once: between a
+/// tenth and a fifth of the duration.
 fn instructions(index: usize) -> Option<f64> {
     let scenario = scenario::load(WORK[index].text, "benchmark", &[], None).ok()?;
     let share = |share: f64| format!("duration={}s", scenario.duration.as_secs_f64() * share);
@@ -332,11 +337,13 @@ fn instructions(index: usize) -> Option<f64> {
 const MULTIPLIED: usize = 2;
 const FLOWS: [u32; 4] = [1, 100, 1_000, 10_000];
 
-/// The caches of a core of a server: 48 KiB for data and 2 MiB behind it (Intel Sapphire Rapids), by size, ways and octets in a line. What
-/// valgrind calls the last cache is the last one that a core has for itself.
+/// The caches of a core of a server: 48 KiB for data and 2 MiB behind it (Intel Sapphire Rapids),
+/// by size, ways and octets in a line. What valgrind calls the last cache is the last one that a
+/// core has for itself.
 const CACHES: &[&str] = &["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
-/// Instructions, misses of the first cache of data and misses of the second for each [`SEGMENT`], with 1 Mbps for each flow.
+/// Instructions, misses of the first cache of data and misses of the second for each [`SEGMENT`],
+/// with 1 Mbps for each flow.
 fn misses(flows: u32) -> Option<[f64; 3]> {
     let sets = [
         format!("flow.0.count={flows}"),
@@ -351,7 +358,8 @@ fn misses(flows: u32) -> Option<[f64; 3]> {
     each_segment(MULTIPLIED, CACHES, &sets, &durations, ["I refs:", "D1 misses:", "LL misses:"])
 }
 
-/// What valgrind counts under these labels between two durations, for each [`SEGMENT`] that is delivered there.
+/// What valgrind counts under these labels between two durations, for each [`SEGMENT`] that is
+/// delivered there.
 fn each_segment<const N: usize>(
     index: usize,
     caches: &[&str],

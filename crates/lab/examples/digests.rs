@@ -1,7 +1,9 @@
-//! Digests of tables: `make digests`, or `cargo run --profile quick -p acklab-lab --example digests < LIST`
+//! Digests of tables: `make digests`, or
+//! `cargo run --profile quick -p acklab-lab --example digests < LIST`
 //!
-//! Each line of the list is the path of a scenario and any number of `KEY=VALUE`, separated by tabs. For each line, the program prints a
-//! digest of all tables of that run, followed by the line. Two builds that print the same give the same tables to the octet.
+//! Each line of the list is the path of a scenario and any number of `KEY=VALUE`, separated by
+//! tabs. For each line, the program prints a digest of all tables of that run, followed by the
+//! line. Two builds that print the same give the same tables to the octet.
 
 use acklab_lab::{RunOptions, run, scenario};
 use arrow_array::cast::AsArray;

@@ -1,8 +1,10 @@
-//! A custom ACK policy and congestion controller: `cargo run --profile quick -p acklab-lab --example own_strategy`
+//! A custom ACK policy and congestion controller:
+//! `cargo run --profile quick -p acklab-lab --example own_strategy`
 //!
-//! The policy acknowledges a fixed number of times per RTT. The controller responds to delay only. The scenario names both, and they are
-//! added to the run. They do not fit together: the controller mistakes the delay of ACKs for a queue and keeps its window small.
-//! The controller is therefore also run with Linux's ACKs, with which it fills the path.
+//! The policy acknowledges a fixed number of times per RTT. The controller responds to delay only.
+//! The scenario names both, and they are added to the run. They do not fit together: the controller
+//! mistakes the delay of ACKs for a queue and keeps its window small. The controller is therefore
+//! also run with Linux's ACKs, with which it fills the path.
 
 use acklab_base::{Duration, Instant};
 use acklab_lab::{RunOptions, Strategies, run, scenario};
@@ -31,7 +33,8 @@ ack = { policy = "custom", name = "periodic" }
 congestion = { custom = "by-delay" }
 "#;
 
-/// The window of the minimum RTT, which a TCP receiver can only measure with the handshake and timestamps.
+/// The window of the minimum RTT, which a TCP receiver can only measure with the handshake and
+/// timestamps.
 const WINDOW: Duration = Duration::from_secs(10);
 const ACKS_A_ROUND: u64 = 4;
 /// The target number of segments in queues.
@@ -70,7 +73,8 @@ impl AckPolicy for Periodic {
     }
 }
 
-/// Increases the window by a segment per RTT while fewer than `BACKLOG` segments are queued, and decreases it while more are.
+/// Increases the window by a segment per RTT while fewer than `BACKLOG` segments are queued, and
+/// decreases it while more are.
 struct ByDelay {
     /// The offset whose acknowledgment ends the current round trip.
     round_ends: Position,
@@ -99,7 +103,8 @@ impl CongestionControl for ByDelay {
     }
 }
 
-/// Runs the scenario with these changes, and describes its throughput, delay and the reasons for ACKs.
+/// Runs the scenario with these changes, and describes its throughput, delay and the reasons for
+/// ACKs.
 pub(crate) fn report(sets: &[String]) -> Result<String, Box<dyn Error>> {
     let strategies = Strategies::default()
         .with_policy("periodic", |_start| Periodic { last: Instant::ZERO })

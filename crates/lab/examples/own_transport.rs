@@ -1,9 +1,10 @@
 //! A custom transport: `cargo run --profile quick -p acklab-lab --example own_transport`
 //!
-//! Stop-and-wait ARQ: one packet is in flight, and the next is sent when it is acknowledged. Packets and acknowledgments carry one bit,
-//! the parity of the packet's number (Bartlett, Scantlebury and Wilkinson, CACM 12(5), 1969); a packet that is not acknowledged in time is
-//! retransmitted. This file contains both endpoints, their packets and their settings. The network, probes, tables, series and captures
-//! use only the contracts that it implements.
+//! Stop-and-wait ARQ: one packet is in flight, and the next is sent when it is acknowledged.
+//! Packets and acknowledgments carry one bit, the parity of the packet's number (Bartlett,
+//! Scantlebury and Wilkinson, CACM 12(5), 1969); a packet that is not acknowledged in time is
+//! retransmitted. This file contains both endpoints, their packets and their settings. The network,
+//! probes, tables, series and captures use only the contracts that it implements.
 
 use acklab_base::endpoint::counter;
 use acklab_base::{
@@ -53,7 +54,8 @@ const HEADER: u64 = 2;
 struct Frame {
     parity: bool,
     payload: u32,
-    /// The offset of its data in the stream. It is not transmitted: with one packet in flight, both ends know it.
+    /// The offset of its data in the stream. It is not transmitted: with one packet in flight, both
+    /// ends know it.
     offset: u64,
 }
 
@@ -83,7 +85,8 @@ impl Pdu for Frame {
     }
 }
 
-/// The sender. Its application has written all octets below `written`, and the peer has received all below `acknowledged`.
+/// The sender. Its application has written all octets below `written`, and the peer has received
+/// all below `acknowledged`.
 #[derive(Default)]
 struct Sender {
     timeout: Duration,

@@ -1,6 +1,8 @@
-//! A run without Python: `cargo run --profile quick -p acklab-lab --example tables -- SCENARIO [--seed N] [--emulate] [KEY=VALUE…]`
+//! A run without Python:
+//! `cargo run --profile quick -p acklab-lab --example tables -- SCENARIO [--seed N] [--emulate] [KEY=VALUE…]`
 //!
-//! With `--emulate`, the run is in real time, with the kernel's TCP. Prints the tables of the run: one column per line, with the values of the first eight rows.
+//! With `--emulate`, the run is in real time, with the kernel's TCP. Prints the tables of the run:
+//! one column per line, with the values of the first eight rows.
 
 use acklab_lab::emulate::EmulateOptions;
 use acklab_lab::{RunOptions, emulate, run, scenario};

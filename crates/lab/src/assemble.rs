@@ -144,7 +144,8 @@ impl<P: Observed> Parts<P> {
         Ok(Self { links, cells, nodes, map, flows })
     }
 
-    /// The path from each of these nodes to each other one, for packets of `full_size` octets, of which `payload` are data.
+    /// The path from each of these nodes to each other one, for packets of `full_size` octets, of
+    /// which `payload` are data.
     pub(crate) fn paths_between(
         &mut self,
         scenario: &Scenario,
@@ -172,8 +173,9 @@ impl<P: Observed> Parts<P> {
         })
     }
 
-    /// Connects the machines with `hosts`, whose ports may be at the nodes `hosts_at`, and opens the captures. `ports_of` returns the ports
-    /// that will be attached to the node with a name. Also returns the flows, which are not attached yet.
+    /// Connects the machines with `hosts`, whose ports may be at the nodes `hosts_at`, and opens
+    /// the captures. `ports_of` returns the ports that will be attached to the node with a name.
+    /// Also returns the flows, which are not attached yet.
     pub(crate) fn connect<H: Hosts<P>>(
         mut self,
         scenario: &Scenario,
@@ -234,12 +236,12 @@ pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(Wor
     Ok((world, Subjects { peps, ..subjects(scenario, plans) }))
 }
 
-/// Checks what a valid scenario needs to be run, by either [`run`](crate::run()) or [`emulate`](crate::emulate()): the trace files that it
-/// names, its cells and its routes.
+/// Checks what a valid scenario needs to be run, by either [`run`](crate::run()) or
+/// [`emulate`](crate::emulate()): the trace files that it names, its cells and its routes.
 ///
 /// # Errors
-/// As [`run`](crate::run()) and with the same message, but for a strategy or transport that is not among those of `options`: those of the
-/// user are known only to a run.
+/// As [`run`](crate::run()) and with the same message, but for a strategy or transport that is not
+/// among those of `options`: those of the user are known only to a run.
 pub fn check(scenario: &Scenario, options: &RunOptions) -> Result<(), Error> {
     match Parts::<Packet>::new(scenario, options) {
         Ok(_) | Err(Error::NoStrategy { .. }) => Ok(()),
@@ -280,7 +282,8 @@ fn server(config: &link::LinkConfig, name: &str, options: &RunOptions) -> Result
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
 }
 
-/// The largest trace that is read, in octets: a trace of a gigabit link over ten minutes. An endless file is an error, not a hang.
+/// The largest trace that is read, in octets: a trace of a gigabit link over ten minutes. An
+/// endless file is an error, not a hang.
 const LARGEST_TRACE: u64 = 1 << 28;
 
 fn read_trace(path: &Path) -> io::Result<String> {
@@ -314,7 +317,8 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of a flow at the ends of its `connections`, and returns its way and its plans.
+/// Attaches the two endpoints of a flow at the ends of its `connections`, and returns its way and
+/// its plans.
 fn attach(
     world: &mut World,
     scenario: &Scenario,
@@ -329,7 +333,8 @@ fn attach(
     let routes = [first.data, last.acks];
     let keys = routes.map(|route| route.flow);
     let refused = |source| Error::Attach { flow: plan.flow.name.clone(), source };
-    // The packets that arrive at one end have the key of those that the other end of its connection sends.
+    // The packets that arrive at one end have the key of those that the other end of its connection
+    // sends.
     world.attach(from, first.acks.flow).map_err(refused)?;
     world.attach(to, last.data.flow).map_err(refused)?;
     world.hosts.add(|pool| {

@@ -1,8 +1,9 @@
 //! A scenario in real time: its network carries the packets of real hosts.
 //!
-//! Each node on which a flow ends or an application runs is a network namespace whose only link is a TUN device. What its kernel sends
-//! enters the network of the scenario: the same links, queues, gates and cells as in a simulation, run by the clock. Flows are run by the
-//! kernel's TCP and UDP, or by acklab's own endpoints, which are ports of the network beside those of the devices.
+//! Each node on which a flow ends or an application runs is a network namespace whose only link is
+//! a TUN device. What its kernel sends enters the network of the scenario: the same links, queues,
+//! gates and cells as in a simulation, run by the clock. Flows are run by the kernel's TCP and UDP,
+//! or by acklab's own endpoints, which are ports of the network beside those of the devices.
 //!
 //! In the order of reading:
 //!
@@ -83,31 +84,35 @@ pub struct EmulateOptions {
 pub struct Foreground {
     /// The node on which it runs.
     pub node: String,
-    /// The program and its arguments. `{name}` stands for the address of a node, as in applications.
+    /// The program and its arguments. `{name}` stands for the address of a node, as in
+    /// applications.
     pub words: Vec<String>,
 }
 
 /// The results of an emulation.
 #[derive(Clone, Debug)]
 pub struct Emulation {
-    /// The results that a simulation has as well, with the tables `timing`, `kernel` and `applications` after those of a simulation.
+    /// The results that a simulation has as well, with the tables `timing`, `kernel` and
+    /// `applications` after those of a simulation.
     pub results: Results,
     /// Whether the results may be trusted.
     pub verdict: Verdict,
     /// The exit status of the command with the terminal: 128 and the signal if a signal ended it.
     pub exit_status: Option<i32>,
-    /// When the run was stopped before its end. The results are those of the window of measurement up to then.
+    /// When the run was stopped before its end. The results are those of the window of measurement
+    /// up to then.
     pub stopped: Option<Instant>,
 }
 
-/// Runs `scenario` in real time. Calls `goes_on` from time to time, and stops if it returns `false`: what was measured by then is returned.
+/// Runs `scenario` in real time. Calls `goes_on` from time to time, and stops if it returns
+/// `false`: what was measured by then is returned.
 ///
-/// The calling thread carries the packets. It gets real-time priority where the system allows that, moves to a network namespace of its own,
-/// and should end afterwards.
+/// The calling thread carries the packets. It gets real-time priority where the system allows that,
+/// moves to a network namespace of its own, and should end afterwards.
 ///
 /// # Errors
-/// If the process lacks a permission, a flow asks for what the kernel cannot do, a capture cannot be written, or `goes_on` returned
-/// `false` before the window of measurement began.
+/// If the process lacks a permission, a flow asks for what the kernel cannot do, a capture cannot
+/// be written, or `goes_on` returned `false` before the window of measurement began.
 pub fn emulate(
     scenario: &Scenario,
     options: &EmulateOptions,
@@ -116,7 +121,8 @@ pub fn emulate(
     emulate_while(scenario, options, &mut goes_on)
 }
 
-/// The time from the first machine of a world until its packets are carried, most of which is spent on locking memory: a flow that starts at zero shall not wait for it.
+/// The time from the first machine of a world until its packets are carried, most of which is spent
+/// on locking memory: a flow that starts at zero shall not wait for it.
 const PREPARATION: Duration = Duration::from_millis(20);
 
 /// [`emulate`] for any `goes_on`, compiled once.

@@ -1,4 +1,5 @@
-//! The endpoints at the edges of the network: two for each flow, with their probes, and those at proxies.
+//! The endpoints at the edges of the network: two for each flow, with their probes, and those at
+//! proxies.
 
 use crate::packet::{Packet, Pool};
 use crate::socket::{Relay, Socket};
@@ -11,12 +12,13 @@ use acklab_net::{Departure, Hosts};
 /// One flow of a simulation.
 pub(crate) type Flow = acklab_measure::flow::Flow<dyn Socket>;
 
-/// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end. The ports of the proxies follow those of
-/// the flows.
+/// All flows. Flow `i` has the ports `2i` for its sending end and `2i + 1` for its receiving end.
+/// The ports of the proxies follow those of the flows.
 #[derive(Default)]
 pub(crate) struct Flows {
     all: Vec<Flow>,
-    /// The proxies, each with the index of its flow; those of one flow in the direction of its data.
+    /// The proxies, each with the index of its flow; those of one flow in the direction of its
+    /// data.
     relays: Vec<(usize, Box<dyn Relay>)>,
     pool: Pool,
 }
@@ -79,7 +81,8 @@ impl Measured for Flows {
         self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
     }
 
-    /// A flow over proxies is complete when the last of them knows that its receiver has everything.
+    /// A flow over proxies is complete when the last of them knows that its receiver has
+    /// everything.
     fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
         let mut closed = Vec::new();
         for (flow, relay) in &mut self.relays {

@@ -1,9 +1,11 @@
-//! A scenario between two interfaces of this host: its path carries the traffic that the host forwards from one to the other.
+//! A scenario between two interfaces of this host: its path carries the traffic that the host
+//! forwards from one to the other.
 //!
-//! The kernel forwards, by a bridge or by its routes, and what it forwards is [diverted](acklab_live::diversion) in front of the second
-//! interface: it passes the links, queues, gates and cells between the nodes of the interfaces, run by the clock, and leaves through that
-//! interface. What is no IP packet, or the host's own, stays with the kernel. If this process stalls, is overloaded or ends, traffic takes the way
-//! of the kernel again.
+//! The kernel forwards, by a bridge or by its routes, and what it forwards is
+//! [diverted](acklab_live::diversion) in front of the second interface: it passes the links,
+//! queues, gates and cells between the nodes of the interfaces, run by the clock, and leaves
+//! through that interface. What is no IP packet, or the host's own, stays with the kernel. If this
+//! process stalls, is overloaded or ends, traffic takes the way of the kernel again.
 //!
 //! | module | contents |
 //! |---|---|
@@ -30,7 +32,8 @@ use hosts::{Boundary, InlineHosts, Interfaces};
 use std::io;
 use std::sync::mpsc::Sender;
 
-/// The longest time ahead of the clock for which packets that wait in the path are still delivered at the end, all at once.
+/// The longest time ahead of the clock for which packets that wait in the path are still delivered
+/// at the end, all at once.
 const SETTLING: Duration = Duration::from_secs(600);
 
 /// Options of a path between interfaces that are not part of the scenario.
@@ -57,13 +60,16 @@ pub struct Standing {
     pub priority: &'static str,
 }
 
-/// Puts the path of `scenario` between its two interfaces, for its duration or until `goes_on`, which is called from time to time, returns
-/// `false`. Calls `stands` once traffic takes the path. The tables are those of a simulation, with `interfaces` and `timing` after them.
+/// Puts the path of `scenario` between its two interfaces, for its duration or until `goes_on`,
+/// which is called from time to time, returns `false`. Calls `stands` once traffic takes the path.
+/// The tables are those of a simulation, with `interfaces` and `timing` after them.
 ///
-/// The calling thread carries the packets. It gets real-time priority where the system allows that, and should end afterwards.
+/// The calling thread carries the packets. It gets real-time priority where the system allows that,
+/// and should end afterwards.
 ///
 /// # Errors
-/// If the scenario has no interfaces, the process lacks a permission, or a capture cannot be written.
+/// If the scenario has no interfaces, the process lacks a permission, or a capture cannot be
+/// written.
 pub fn inline(
     scenario: &Scenario,
     options: &InlineOptions,

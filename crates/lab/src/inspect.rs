@@ -111,8 +111,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Opens the file. The first octets of a FIFO have to come within [`PATIENCE`]; after them, a program that captures may be silent
-    /// until the watcher ends the reading.
+    /// Opens the file. The first octets of a FIFO have to come within [`PATIENCE`]; after them, a
+    /// program that captures may be silent until the watcher ends the reading.
     fn open(&self) -> io::Result<named_file::Reader<impl FnMut(Duration) -> io::Result<()>>> {
         named_file::Reader::open(self.path, |waited| {
             if self.read.get() == 0 && waited >= PATIENCE {

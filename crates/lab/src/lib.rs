@@ -1,4 +1,5 @@
-//! The laboratory: it builds a network from a scenario, runs it, and returns the tables of its measurement (`acklab-measure`).
+//! The laboratory: it builds a network from a scenario, runs it, and returns the tables of its
+//! measurement (`acklab-measure`).
 //!
 //! In the order of reading:
 //!

@@ -1,4 +1,5 @@
-//! The simulated packet: a transport's protocol data unit with the fields of an IP header and the instant from which its content dates.
+//! The simulated packet: a transport's protocol data unit with the fields of an IP header and the
+//! instant from which its content dates.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, Endpoint, FlowKey, Instant, NodeId, Opening, prefetch};
 use acklab_measure::Observed;
@@ -10,7 +11,8 @@ use acklab_wire::{Endpoints, IpVersion};
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
-/// A typed packet. It moves through the network as one pointer, so a hop costs the same for any content.
+/// A typed packet. It moves through the network as one pointer, so a hop costs the same for any
+/// content.
 #[derive(Clone, Debug)]
 pub struct Packet(Box<Body>);
 
@@ -56,7 +58,8 @@ pub struct Route {
 }
 
 impl Route {
-    /// The addressing of packets of this IP protocol between `endpoints` to `destination`, with IPv4 and the default codepoint.
+    /// The addressing of packets of this IP protocol between `endpoints` to `destination`, with
+    /// IPv4 and the default codepoint.
     #[must_use]
     pub fn new(protocol: u8, endpoints: Endpoints, destination: NodeId) -> Self {
         Self { endpoints, flow: endpoints.flow_key(protocol), destination, dscp: 0, version: IpVersion::V4 }
@@ -128,8 +131,9 @@ impl Clone for Content {
 }
 
 impl Packet {
-    /// A packet that carries `pdu`. `origin` is the instant from which its content dates: for data the time of transmission, for an
-    /// acknowledgment the arrival of the newest data that it reports.
+    /// A packet that carries `pdu`. `origin` is the instant from which its content dates: for data
+    /// the time of transmission, for an acknowledgment the arrival of the newest data that it
+    /// reports.
     pub fn new<P: Pdu + Clone>(pdu: P, route: Route, origin: Instant) -> Self {
         Self(Box::new(Body { header: Header::of(&pdu, route, origin), pdu: Content::new(pdu) }))
     }
@@ -321,8 +325,8 @@ impl Pool {
         Packet::reuse(self.0[spares.0].1.pop(), pdu, *route, origin)
     }
 
-    /// The next packet of `endpoint`, which writes its protocol data unit to the memory of `spare` or of another packet that has arrived. Returns
-    /// `None` if nothing leaves now.
+    /// The next packet of `endpoint`, which writes its protocol data unit to the memory of `spare`
+    /// or of another packet that has arrived. Returns `None` if nothing leaves now.
     #[inline(always)]
     pub(crate) fn poll<E>(
         &mut self,

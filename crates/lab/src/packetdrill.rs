@@ -45,7 +45,8 @@ impl Subject {
         Maker { flow: &self.flow, seed: self.seed, strategies: &self.strategies }.strategies_of(config)
     }
 
-    /// Plays the script at `path`, which may include files beside it. `tolerance` stands above what the script says of it.
+    /// Plays the script at `path`, which may include files beside it. `tolerance` stands above what
+    /// the script says of it.
     ///
     /// # Errors
     /// If the script cannot be read.
@@ -58,10 +59,12 @@ impl Subject {
     }
 }
 
-/// Plays the script at `path` at the TCP of this machine's kernel, in real time. `tolerance` stands above what the script says of it.
+/// Plays the script at `path` at the TCP of this machine's kernel, in real time. `tolerance` stands
+/// above what the script says of it.
 ///
 /// # Errors
-/// If the script cannot be read, or if the process lacks the permission to make a network namespace with a device.
+/// If the script cannot be read, or if the process lacks the permission to make a network namespace
+/// with a device.
 pub fn play_at_kernel(path: &Path, tolerance: Option<Duration>) -> Result<Verdict, Error> {
     Ok(match read(path, tolerance)? {
         Ok(script) => play(&script, &mut Kernel::new()?),
@@ -69,7 +72,8 @@ pub fn play_at_kernel(path: &Path, tolerance: Option<Duration>) -> Result<Verdic
     })
 }
 
-/// The largest script that is read, in octets; what stands behind is not. Chosen: packetdrill's own scripts have some kilobytes.
+/// The largest script that is read, in octets; what stands behind is not. Chosen: packetdrill's own
+/// scripts have some kilobytes.
 const LARGEST_SCRIPT: u64 = 1 << 26;
 
 fn read(path: &Path, tolerance: Option<Duration>) -> Result<Result<Script, Refusal>, Error> {

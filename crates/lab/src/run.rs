@@ -21,8 +21,8 @@ pub struct RunOptions {
     pub base: PathBuf,
     /// The folder for captures; without it, none is written.
     pub captures: Option<PathBuf>,
-    /// Where the logs of endpoints are written; without it, none is. A flow over a transport without packets of its own, such as UDP, has
-    /// none.
+    /// Where the logs of endpoints are written; without it, none is. A flow over a transport
+    /// without packets of its own, such as UDP, has none.
     pub qlog: Option<qlog::Options>,
     /// Strategies of the user that the scenario names.
     pub strategies: Strategies,
@@ -48,7 +48,8 @@ impl Progress {
 /// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// The tables: `flows`, `links`, `network` and `acks` first, then those of cells and the requested series.
+    /// The tables: `flows`, `links`, `network` and `acks` first, then those of cells and the
+    /// requested series.
     pub tables: Vec<Table>,
     /// The number of wake-ups: a measure of the computing work.
     pub wakes: u64,
@@ -58,17 +59,19 @@ pub struct Results {
     pub undeliverable: u64,
 }
 
-/// Runs `scenario` to its end. Calls `goes_on` from time to time, and stops if it returns `false`. If the scenario uses a strategy of the
-/// user, it is called after every wake-up, because the strategy may have failed.
+/// Runs `scenario` to its end. Calls `goes_on` from time to time, and stops if it returns `false`.
+/// If the scenario uses a strategy of the user, it is called after every wake-up, because the
+/// strategy may have failed.
 ///
 /// # Errors
-/// If there is no flow, a flow asks for the stack of the kernel, a strategy is missing, a trace cannot be read, a capture or a log cannot be
-/// written, or `goes_on` returned `false`.
+/// If there is no flow, a flow asks for the stack of the kernel, a strategy is missing, a trace
+/// cannot be read, a capture or a log cannot be written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     run_while(scenario, options, &mut goes_on)
 }
 
-/// [`run`] for any `goes_on`: a generic function would compile the loop of events, and all that it inlines, at each call anew.
+/// [`run`] for any `goes_on`: a generic function would compile the loop of events, and all that it
+/// inlines, at each call anew.
 fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut() -> bool) -> Result<Results, Error> {
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);
@@ -101,7 +104,8 @@ fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut(
     Ok(Results { tables, wakes: clock.wakes(), hops, undeliverable: world.undeliverable() })
 }
 
-/// Runs to `until`, part by part of the time to `end`. The order of events does not depend on the parts.
+/// Runs to `until`, part by part of the time to `end`. The order of events does not depend on the
+/// parts.
 fn advance(
     scenario: &Scenario,
     (clock, world): (&mut VirtualClock, &mut World),
@@ -128,7 +132,8 @@ fn advance(
     world.hosts.check_logs().map_err(Error::from)
 }
 
-/// The name of a machine, which has this port if it is an endpoint or a proxy: the flow, link direction or cell.
+/// The name of a machine, which has this port if it is an endpoint or a proxy: the flow, link
+/// direction or cell.
 fn name_of(scenario: &Scenario, port: Option<PortId>, machine: MachineId) -> String {
     let directions = 2 * scenario.link.len();
     match (port, machine.0 as usize) {

@@ -64,7 +64,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Names are used in paths, tables and file names: a letter or `_`, then letters, digits, `_` and `-`.
+/// Names are used in paths, tables and file names: a letter or `_`, then letters, digits, `_` and
+/// `-`.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 
 /// A run: nodes connected by links and cells, flows between them, and the measurements.
@@ -76,10 +77,12 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(example = "CCperf experiment #55")]
     pub title: String,
-    /// Simulated time from start to end. The default is ten years, the longest, if there are interfaces: until it is stopped.
+    /// Simulated time from start to end. The default is ten years, the longest, if there are
+    /// interfaces: until it is stopped.
     #[schemars(example = "15s")]
     pub duration: Duration,
-    /// The source of all randomness of the run. The same scenario with the same seed gives the same results.
+    /// The source of all randomness of the run. The same scenario with the same seed gives the same
+    /// results.
     #[schemars(example = 42)]
     pub seed: u64,
     /// The version of IP of all packets: 4, or 6, whose header is 20 octets longer.
@@ -95,7 +98,8 @@ pub struct Scenario {
     /// Performance enhancing proxies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pep: Vec<Pep>,
-    /// The flows. A simulation needs at least one; the default is none if there is an application or an interface.
+    /// The flows. A simulation needs at least one; the default is none if there is an application
+    /// or an interface.
     pub flow: Vec<Flow>,
     /// Commands that run on the nodes of an emulated network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -123,7 +127,8 @@ const fn is_ipv4(version: &u8) -> bool {
     *version == ipv4()
 }
 
-/// A link between two nodes. Its two directions are separate; their names are `<name>_forward` and `<name>_reverse`.
+/// A link between two nodes. Its two directions are separate; their names are `<name>_forward` and
+/// `<name>_reverse`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -163,7 +168,8 @@ impl Scenario {
         if is_ipv4(&self.ip) { IpVersion::V4 } else { IpVersion::V6 }
     }
 
-    /// All flows with their names. A flow with a `count` or with several stations is expanded to one flow for each.
+    /// All flows with their names. A flow with a `count` or with several stations is expanded to
+    /// one flow for each.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
         let (mut flows, mut before) = (Vec::new(), 0);
@@ -196,7 +202,8 @@ impl Scenario {
         stations(&flow.from).into_iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone()))).collect()
     }
 
-    /// The strategies and transports of the user that the scenario names, each with the path of the key that names it.
+    /// The strategies and transports of the user that the scenario names, each with the path of the
+    /// key that names it.
     #[must_use]
     pub fn custom_names(&self) -> Vec<(String, String)> {
         let of_flow = |(index, flow): (usize, &Flow)| {
@@ -230,7 +237,8 @@ impl Scenario {
         self.duration >= LONGEST_TIME
     }
 
-    /// The points of capture: the nodes at which flows begin or end, applications run or interfaces are, the two directions of each link, and the air of each cell.
+    /// The points of capture: the nodes at which flows begin or end, applications run or interfaces
+    /// are, the two directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
         let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();
@@ -242,8 +250,8 @@ impl Scenario {
         ends.into_iter().chain(directions).chain(cells).collect()
     }
 
-    /// The whole scenario as JSON, with the settings of all presets and all defaults written out, in the order of the types. The result
-    /// is a valid scenario.
+    /// The whole scenario as JSON, with the settings of all presets and all defaults written out,
+    /// in the order of the types. The result is a valid scenario.
     #[must_use]
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
@@ -261,17 +269,20 @@ impl Scenario {
 
 /// Reads a scenario from TOML, or from JSON if `name` ends in `.json` or the text begins with `{`.
 ///
-/// `name` is the name of the text, also in error messages. `sets` are assignments `path=value` such as `flow.0.congestion=newreno` or
-/// `link.btl.reverse.gate.quota=5`, which are applied in order. A path selects the members of tables by key and those of lists by index or
-/// name; a value that is not TOML is text, and an empty value removes the key. `seed` replaces the seed of the scenario.
+/// `name` is the name of the text, also in error messages. `sets` are assignments `path=value` such
+/// as `flow.0.congestion=newreno` or `link.btl.reverse.gate.quota=5`, which are applied in order. A
+/// path selects the members of tables by key and those of lists by index or name; a value that is
+/// not TOML is text, and an empty value removes the key. `seed` replaces the seed of the scenario.
 ///
 /// # Errors
-/// If the text is not a valid scenario. The error names the position of the first fault, what was found there and what was expected.
+/// If the text is not a valid scenario. The error names the position of the first fault, what was
+/// found there and what was expected.
 pub fn load(text: &str, name: &str, sets: &[String], seed: Option<u64>) -> Result<Scenario, Refusal> {
     read(text, name, sets, seed, None)
 }
 
-/// Like [`load`], but also rejects a scenario that names strategies which are not among `strategies`.
+/// Like [`load`], but also rejects a scenario that names strategies which are not among
+/// `strategies`.
 ///
 /// # Errors
 /// As [`load`], and if `strategies` do not have a name of the scenario.
@@ -306,10 +317,12 @@ pub struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    /// Parses a text and applies the assignments that all scenarios have in common. The arguments are those of [`load`].
+    /// Parses a text and applies the assignments that all scenarios have in common. The arguments
+    /// are those of [`load`].
     ///
     /// # Errors
-    /// If the text cannot be parsed or an assignment has no place in it. Everything else is checked by [`load`](Self::load).
+    /// If the text cannot be parsed or an assignment has no place in it. Everything else is checked
+    /// by [`load`](Self::load).
     pub fn new(text: &'a str, name: &'a str, sets: &'a [String]) -> Result<Self, Refusal> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut document =
@@ -318,7 +331,8 @@ impl<'a> Base<'a> {
         Ok(Self { text, name, sets, document })
     }
 
-    /// The scenario with further assignments. If there are `strategies`, a scenario that names others is rejected.
+    /// The scenario with further assignments. If there are `strategies`, a scenario that names
+    /// others is rejected.
     ///
     /// # Errors
     /// As [`load`] and [`load_for`].

@@ -1,5 +1,5 @@
-//! The connection of an endpoint with the network: it adds the IP header to what the endpoint sends, runs the application, and informs
-//! the probes.
+//! The connection of an endpoint with the network: it adds the IP header to what the endpoint
+//! sends, runs the application, and informs the probes.
 
 mod application;
 mod pattern;
@@ -33,7 +33,8 @@ pub(crate) trait Socket: End {
     /// A packet arrives. Returns the first departure that follows.
     fn exchange(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
-    /// Writes the IP packet that is `packet`, which has just departed, to `octets`, with the octets of `pattern` in its streams.
+    /// Writes the IP packet that is `packet`, which has just departed, to `octets`, with the octets
+    /// of `pattern` in its streams.
     ///
     /// # Errors
     /// If it does not fit a packet. `octets` is empty then.
@@ -45,8 +46,8 @@ pub(crate) trait Socket: End {
         octets: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
 
-    /// An IP packet arrives, whose content dates from `origin`. Returns `false` if it is none of this transport, or if its streams hold other
-    /// octets than those of `pattern`.
+    /// An IP packet arrives, whose content dates from `origin`. Returns `false` if it is none of
+    /// this transport, or if its streams hold other octets than those of `pattern`.
     fn accept_octets(
         &mut self,
         now: Instant,
@@ -90,7 +91,8 @@ where
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
-    /// A packet arrives. Returns it, unless it is of another transport: the next one that leaves may take its memory.
+    /// A packet arrives. Returns it, unless it is of another transport: the next one that leaves
+    /// may take its memory.
     #[inline(always)]
     fn take(&mut self, now: Instant, packet: Packet, probes: &mut Probes) -> Option<Packet> {
         let pdu = packet.pdu::<E::Datagram>()?;

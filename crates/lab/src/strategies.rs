@@ -1,4 +1,5 @@
-//! Strategies of the user: ACK policies, congestion controllers, rules of asking for ACKs, and transports that scenarios name and that are not built in.
+//! Strategies of the user: ACK policies, congestion controllers, rules of asking for ACKs, and
+//! transports that scenarios name and that are not built in.
 
 use crate::transports::{Endpoints, TransportStart};
 use acklab_transport::ack::{self, AckPolicy, Policy};
@@ -14,8 +15,10 @@ type MakeAsk = dyn Fn(&ask::Start) -> Box<dyn AskRule + Send> + Send + Sync;
 type MakeTransport = dyn Fn(&TransportStart<'_>) -> Result<Endpoints, String> + Send + Sync;
 type MakeController = dyn Fn(&cc::Start) -> Box<dyn CongestionControl + Send> + Send + Sync;
 
-/// The constructors of strategies, by their name in scenarios: `ack = { policy = "custom", name = "mine" }`,
-/// `congestion = { custom = "mine" }`, `ask = { rule = "custom", name = "mine" }`, or `transport = { protocol = "custom", name = "mine" }`. Each flow gets a new instance.
+/// The constructors of strategies, by their name in scenarios:
+/// `ack = { policy = "custom", name = "mine" }`, `congestion = { custom = "mine" }`,
+/// `ask = { rule = "custom", name = "mine" }`, or
+/// `transport = { protocol = "custom", name = "mine" }`. Each flow gets a new instance.
 #[derive(Clone, Default)]
 pub struct Strategies {
     policies: BTreeMap<String, Arc<MakePolicy>>,
@@ -88,7 +91,8 @@ impl Strategies {
         }
     }
 
-    /// The congestion controller of this configuration. Returns `None` if there is no such controller.
+    /// The congestion controller of this configuration. Returns `None` if there is no such
+    /// controller.
     pub(crate) fn controller(&self, config: &cc::ControllerConfig, start: &cc::Start) -> Option<Controller> {
         match *config {
             cc::ControllerConfig::Custom { name } => {
@@ -98,7 +102,8 @@ impl Strategies {
         }
     }
 
-    /// The rule of the user that `config` names. The outer `None` means that there is no such rule, the inner one that it names none.
+    /// The rule of the user that `config` names. The outer `None` means that there is no such rule,
+    /// the inner one that it names none.
     pub(crate) fn ask(&self, config: ask::AskConfig, start: &ask::Start) -> Option<Option<Custom<dyn AskRule + Send>>> {
         match config {
             ask::AskConfig::Custom { name } => Some(Some(Custom::new(name, self.asks.get(name.as_str())?(start)))),

@@ -1,8 +1,9 @@
 //! The transports that scenarios name.
 //!
-//! Each registers itself: a file of this folder implements `Protocol` for its settings, and the list in this file names it once. From that line follow
-//! the table `transport` of a flow, its schema, and what messages say of transports. Nothing else in the lab names one, and what only TCP has, such as
-//! proxies, asks whether there are settings of TCP.
+//! Each registers itself: a file of this folder implements `Protocol` for its settings, and the
+//! list in this file names it once. From that line follow the table `transport` of a flow, its
+//! schema, and what messages say of transports. Nothing else in the lab names one, and what only
+//! TCP has, such as proxies, asks whether there are settings of TCP.
 //!
 //! In the order of reading:
 //!
@@ -75,7 +76,8 @@ trait Protocol: Clone {
         self.clone()
     }
 
-    /// Checks what the schema cannot say, for `flow` over this version of IP. The path of a fault begins at the flow.
+    /// Checks what the schema cannot say, for `flow` over this version of IP. The path of a fault
+    /// begins at the flow.
     fn check_for(&self, flow: &Flow, version: IpVersion) -> Result<(), Fault>;
 
     /// The strategies among its settings that are not built in.
@@ -102,7 +104,8 @@ trait Protocol: Clone {
     fn endpoints(&self, maker: &Maker<'_>, version: IpVersion) -> Result<Endpoints, Error>;
 }
 
-/// Makes [`Transport`] from a list of the settings of transports. `boxed` settings do not enlarge it.
+/// Makes [`Transport`] from a list of the settings of transports. `boxed` settings do not enlarge
+/// it.
 macro_rules! transports {
     ($($(#[doc = $doc:literal])+ $Variant:ident($Settings:ty) $($boxed:ident)?,)+) => {
         /// A transport protocol and its settings.
@@ -152,17 +155,20 @@ macro_rules! stored {
 transports! {
     /// TCP (RFC 9293).
     Tcp(acklab_transport::tcp::Settings) boxed,
-    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement. Supports the `traffic` models `constant`,
-    /// `poisson` and `video`, and none of TCP's settings.
+    /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement.
+    /// Supports the `traffic` models `constant`, `poisson` and `video`, and none of TCP's settings.
     Udp(acklab_transport::udp::Settings),
-    /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and a receiver that detects losses,
-    /// times round trips and measures rates.
+    /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and
+    /// a receiver that detects losses, times round trips and measures rates.
     Tack(acklab_transport::tack::Settings) boxed,
-    /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets that encryption adds are counted.
+    /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets
+    /// that encryption adds are counted.
     Quic(Ends<acklab_transport::quic::Settings>) boxed,
-    /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold the keys.
+    /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold
+    /// the keys.
     Quinn(acklab_quinn::Settings) boxed,
-    /// A transport of the user, which must be added to the run. All keys except its name are its own settings.
+    /// A transport of the user, which must be added to the run. All keys except its name are its
+    /// own settings.
     Custom(Custom),
 }
 
@@ -173,7 +179,8 @@ impl Transport {
         each!(self, settings => settings.name())
     }
 
-    /// Checks the settings, for `flow` over this version of IP. The path of a fault begins at the flow.
+    /// Checks the settings, for `flow` over this version of IP. The path of a fault begins at the
+    /// flow.
     pub(crate) fn check_for(&self, flow: &Flow, version: IpVersion) -> Result<(), Fault> {
         each!(self, settings => settings.check_for(flow, version))
     }

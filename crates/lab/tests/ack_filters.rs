@@ -2,7 +2,8 @@
 
 use crate::common::tables::Tables;
 
-/// One flow fills 16 Mbps: 1333 packets of 1500 octets a second, and as many ACKs. They return through a gate that opens 200 times a second.
+/// One flow fills 16 Mbps: 1333 packets of 1500 octets a second, and as many ACKs. They return
+/// through a gate that opens 200 times a second.
 const LINE: &str = r#"
 duration = "20s"
 seed = 1
@@ -60,8 +61,9 @@ impl Line {
     }
 }
 
-/// With a quota for all ACKs, six or seven ACKs arrive between two slots of the gate. A slot then passes those that the filter leaves: one
-/// ACK, or two with CAKE's. The few additional ones belong to recoveries.
+/// With a quota for all ACKs, six or seven ACKs arrive between two slots of the gate. A slot then
+/// passes those that the filter leaves: one ACK, or two with CAKE's. The few additional ones belong
+/// to recoveries.
 #[test]
 fn a_tick_passes_what_the_filter_leaves() {
     let unfiltered = Line::run("\"fifo\"", 10);
@@ -81,8 +83,9 @@ fn a_tick_passes_what_the_filter_leaves() {
     }
 }
 
-/// An ACK arrives every 0.75 ms. In place, the ACK that passes in a slot has the position of the first arrival after the previous slot; at the
-/// tail it is the last arrival. Its information is equally new in both cases.
+/// An ACK arrives every 0.75 ms. In place, the ACK that passes in a slot has the position of the
+/// first arrival after the previous slot; at the tail it is the last arrival. Its information is
+/// equally new in both cases.
 #[test]
 fn a_place_has_waited_since_the_first_and_a_packet_at_the_tail_since_it_came() {
     let wait = |place| Line::run(&format!("\"ack-filter\", keeps = \"nothing\", place = \"{place}\""), 10).wait();
@@ -91,9 +94,10 @@ fn a_place_has_waited_since_the_first_and_a_packet_at_the_tail_since_it_came() {
     assert!((0.0..0.75).contains(&tail), "{tail} ms");
 }
 
-/// With a quota of one ACK per slot, a seventh of the arrivals, the flow depends on the filter. A filter that keeps all ACKs with SACK blocks
-/// queues those of a recovery, so the sender learns late that its losses are repaired; CAKE's drops an ACK whose blocks a newer one
-/// repeats, and queues none.
+/// With a quota of one ACK per slot, a seventh of the arrivals, the flow depends on the filter. A
+/// filter that keeps all ACKs with SACK blocks queues those of a recovery, so the sender learns
+/// late that its losses are repaired; CAKE's drops an ACK whose blocks a newer one repeats, and
+/// queues none.
 #[test]
 fn a_filter_that_keeps_every_sack_block_delays_a_recovery_and_one_that_compares_them_does_not() {
     let unfiltered = Line::run("\"fifo\"", 1);

@@ -1,9 +1,10 @@
-//! What is acknowledged has arrived, and what arrives was sent: three rates of a flow, in that order.
+//! What is acknowledged has arrived, and what arrives was sent: three rates of a flow, in that
+//! order.
 
 use crate::common::tables::Tables;
 
-/// BBR without SACK over a path that loses one packet in fifty. Duplicate ACKs of segments that were retransmitted needlessly look like
-/// deliveries.
+/// BBR without SACK over a path that loses one packet in fifty. Duplicate ACKs of segments that
+/// were retransmitted needlessly look like deliveries.
 const WITHOUT_SACK: &str = r#"
 duration = "20s"
 seed = 1
@@ -21,7 +22,8 @@ congestion = "bbr"
 sack = false
 "#;
 
-/// Reordering makes packets look lost that arrive after their repetitions, and half of the feedback is lost.
+/// Reordering makes packets look lost that arrive after their repetitions, and half of the feedback
+/// is lost.
 const REORDERED: &str = r#"
 duration = "8s"
 seed = 299

@@ -37,8 +37,8 @@ fn goodputs(discipline: &str) -> Vec<f64> {
     Tables::run(LINE, &[set], None).numbers("flows", "mean_throughput_l7")
 }
 
-/// An ACK in the FIFO waits 1.2 s behind the upload, and 870 ACKs a second take 0.36 of its 1 Mbps. Ahead of the data it waits for
-/// one packet, 12 ms.
+/// An ACK in the FIFO waits 1.2 s behind the upload, and 870 ACKs a second take 0.36 of its 1 Mbps.
+/// Ahead of the data it waits for one packet, 12 ms.
 #[test]
 fn a_download_no_longer_waits_behind_the_upload() {
     let (fifo, first) = (goodputs("fifo"), goodputs("acks-first"));

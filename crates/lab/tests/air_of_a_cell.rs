@@ -1,4 +1,5 @@
-//! Captures of a cell's air as tshark reads them: no frame is malformed, and its counts are those of the tables.
+//! Captures of a cell's air as tshark reads them: no frame is malformed, and its counts are those
+//! of the tables.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::{knows_eht, tshark};
@@ -116,7 +117,8 @@ fn agrees(name: &str, sets: &[&str]) {
     let requests = count(&|frame| frame.subtype == 0x18);
     assert_eq!(requests, run.sum("total_block_ack_requests_l2"), "{name}: Block ACK requests");
     assert_eq!(count(&|frame| frame.subtype == 0x1b), run.sum("total_rts_l2"), "{name}: RTS");
-    // A PPDU is a frame outside of an A-MPDU, or all frames of an A-MPDU with the same reference number.
+    // A PPDU is a frame outside of an A-MPDU, or all frames of an A-MPDU with the same reference
+    // number.
     let alone = count(&|frame| is_data(frame) && frame.reference.is_none());
     let mut references: Vec<&String> = frames.iter().filter_map(|frame| frame.reference.as_ref()).collect();
     references.dedup();

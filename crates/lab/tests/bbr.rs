@@ -1,7 +1,8 @@
-//! BBR in a closed loop against its published properties: one bottleneck of 20 Mbps with an RTT of 40 ms.
+//! BBR in a closed loop against its published properties: one bottleneck of 20 Mbps with an RTT of
+//! 40 ms.
 //!
-//! The bandwidth-delay product is 20 Mbps · 40.6 ms: 67.6 segments of 1502 octets on the wire. The delay includes the transmission time
-//! of a segment.
+//! The bandwidth-delay product is 20 Mbps · 40.6 ms: 67.6 segments of 1502 octets on the wire. The
+//! delay includes the transmission time of a segment.
 
 use crate::common::tables::Tables;
 
@@ -86,9 +87,9 @@ fn it_fills_the_line_and_hardly_the_queue() {
     assert_eq!(tables.counts("flows", "total_retransmissions_l4")[0], 0);
 }
 
-/// A phase takes a shortest round trip and the ACK that ends it. A quarter more for a round trip queues a quarter of
-/// the path, and a quarter less drains it down to the budget of six segments; what is left of that drains at the margin
-/// of 1 %.
+/// A phase takes a shortest round trip and the ACK that ends it. A quarter more for a round trip
+/// queues a quarter of the path, and a quarter less drains it down to the budget of six segments;
+/// what is left of that drains at the margin of 1 %.
 #[test]
 fn a_cycle_takes_eight_round_trips_and_its_queue_is_drained_at_once() {
     let queue = queue(&run(&[]));
@@ -106,8 +107,9 @@ fn a_cycle_takes_eight_round_trips_and_its_queue_is_drained_at_once() {
     }
 }
 
-/// Each of two flows keeps the maximum of its delivery rate, which exceeds its share, so that the windows of both exceed the path: only the
-/// cap of two bandwidth-delay products bounds the queue, and with it the RTT.
+/// Each of two flows keeps the maximum of its delivery rate, which exceeds its share, so that the
+/// windows of both exceed the path: only the cap of two bandwidth-delay products bounds the queue,
+/// and with it the RTT.
 #[test]
 fn two_flows_fill_the_cap_of_twice_what_the_path_holds() {
     let tables = run(&["flow.0.count=2", "duration=9s", "measure.from=3s"]);
@@ -140,7 +142,8 @@ fn every_ten_seconds_four_segments_for_200_ms() {
     assert!((10.0..10.2).contains(&apart), "{apart} s");
 }
 
-/// ACKs that come more than a round trip apart: what the bursts bring is added to the window, but for 100 ms at most.
+/// ACKs that come more than a round trip apart: what the bursts bring is added to the window, but
+/// for 100 ms at most.
 #[test]
 fn bursts_of_acks_a_tenth_of_a_second_apart_cost_little_and_longer_ones_stall_it() {
     let gated = |interval: &str| run(&[&format!("link.0.reverse.gate={{ interval = \"{interval}\", quota = 10000 }}")]);
@@ -153,9 +156,11 @@ fn bursts_of_acks_a_tenth_of_a_second_apart_cost_little_and_longer_ones_stall_it
     assert!(goodput(&third) > 0.75 * CAPACITY, "version 3 knows no such bound: {}", goodput(&third));
 }
 
-/// A gate through which fewer ACKs pass than are due. Where a bunch of them arrives within no time, nothing leaves between two of them, and
-/// each sample of the rate is that of the gate. Where a bunch takes time, as in each host, what leaves within it brings samples of more, whose
-/// maximum the window follows: the kernel's mean sRTT on this path is 39 to 53 ms, with bunches of 42 µs (`docs/models/congestion/bbr.md`).
+/// A gate through which fewer ACKs pass than are due. Where a bunch of them arrives within no time,
+/// nothing leaves between two of them, and each sample of the rate is that of the gate. Where a
+/// bunch takes time, as in each host, what leaves within it brings samples of more, whose maximum
+/// the window follows: the kernel's mean sRTT on this path is 39 to 53 ms, with bunches of 42 µs
+/// (`docs/models/congestion/bbr.md`).
 #[test]
 fn behind_a_gate_the_length_of_a_bunch_decides() {
     let srtt = |bunch: &[&str]| {
@@ -171,8 +176,9 @@ fn behind_a_gate_the_length_of_a_bunch_decides() {
     assert!((45.0..56.0).contains(&some), "{some} ms with 187 us for nine ACKs: twice the least round trip at most");
 }
 
-/// A queue of a tenth of the bandwidth-delay product: version 1 loses a part of each probe and of the excess of several flows, and does not
-/// respond; version 3 probes until it loses 2 %, and then leaves headroom for others.
+/// A queue of a tenth of the bandwidth-delay product: version 1 loses a part of each probe and of
+/// the excess of several flows, and does not respond; version 3 probes until it loses 2 %, and then
+/// leaves headroom for others.
 #[test]
 fn in_a_short_queue_version_3_bounds_what_version_1_loses() {
     let lost = |congestion: &str| {
@@ -188,7 +194,8 @@ fn in_a_short_queue_version_3_bounds_what_version_1_loses() {
     assert!(third < 0.03, "{third}");
 }
 
-/// Version 3 tolerates 1 % of loss; above 2 % it considers each probe too high. Version 1 tolerates both.
+/// Version 3 tolerates 1 % of loss; above 2 % it considers each probe too high. Version 1 tolerates
+/// both.
 #[test]
 fn random_loss_moves_version_3_above_its_threshold() {
     let lossy = |congestion: &str, probability: &str| {
@@ -203,8 +210,8 @@ fn random_loss_moves_version_3_above_its_threshold() {
     assert!(first > 0.85 && third < 0.75, "{first} and {third}");
 }
 
-/// Version 3 probes when 62 or 63 round trips have passed, for three of them with a full pipe, and pauses with half of
-/// what the path holds.
+/// Version 3 probes when 62 or 63 round trips have passed, for three of them with a full pipe, and
+/// pauses with half of what the path holds.
 #[test]
 fn version_3_probes_every_62_rounds_and_pauses_at_half() {
     let tables = run(&["flow.0.congestion=bbr3"]);

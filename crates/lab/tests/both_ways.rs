@@ -48,9 +48,10 @@ fn a_row_for_each_direction() {
     assert_eq!(tables.counts("network", "flows"), [2]);
 }
 
-/// Windows that hold more than the path, in queues that hold more than the windows, and no clusters of data: those would meet ACKs that
-/// come in clusters, and leave gaps (Zhang, Shenker and Clark, "Observations on the dynamics of a congestion control algorithm: the effects
-/// of two-way traffic", SIGCOMM 1991).
+/// Windows that hold more than the path, in queues that hold more than the windows, and no clusters
+/// of data: those would meet ACKs that come in clusters, and leave gaps (Zhang, Shenker and Clark,
+/// "Observations on the dynamics of a congestion control algorithm: the effects of two-way
+/// traffic", SIGCOMM 1991).
 const FULL: [&str; 4] = [
     "link.btl.forward.queue.limit=400packets",
     "link.btl.reverse.queue.limit=400packets",
@@ -58,8 +59,8 @@ const FULL: [&str; 4] = [
     "flow.0.pacing=always",
 ];
 
-/// Acknowledgments that are piggybacked on data cost no capacity: each direction carries payload at the rate of the link minus the headers,
-/// and no pure ACK is sent.
+/// Acknowledgments that are piggybacked on data cost no capacity: each direction carries payload at
+/// the rate of the link minus the headers, and no pure ACK is sent.
 #[test]
 fn each_direction_fills_the_link() {
     for preset in ["linux", "rfc", "ns3"] {
@@ -75,7 +76,8 @@ fn each_direction_fills_the_link() {
     }
 }
 
-/// A window that does not fill the path is sent once per RTT, which consists of the path's and of the transmission of a segment each way.
+/// A window that does not fill the path is sent once per RTT, which consists of the path's and of
+/// the transmission of a segment each way.
 #[test]
 fn each_direction_has_a_window_a_round_trip() {
     let tables = tables(&["flow.0.receive_buffer=13032B", "flow.0.window_scaling=false"]);
@@ -88,8 +90,8 @@ fn each_direction_has_a_window_a_round_trip() {
     }
 }
 
-/// Both transfers end, each with its own FIN. The first flight of ten segments carries all data of each, so that the data of `a` are
-/// acknowledged little more than an RTT after its SYN.
+/// Both transfers end, each with its own FIN. The first flight of ten segments carries all data of
+/// each, so that the data of `a` are acknowledged little more than an RTT after its SYN.
 #[test]
 fn a_request_and_its_answer_complete() {
     let sets = [
@@ -104,7 +106,8 @@ fn a_request_and_its_answer_complete() {
     assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0, 0]);
 }
 
-/// The application at `b` reads at 2 Mbps and writes greedily: one receive window closes, and the other does not.
+/// The application at `b` reads at 2 Mbps and writes greedily: one receive window closes, and the
+/// other does not.
 #[test]
 fn a_slow_reader_holds_back_one_direction_alone() {
     let sets =

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A gated dumbbell with a short queue. The transfer ends before the run does, so no packet is left inside.
+/// A gated dumbbell with a short queue. The transfer ends before the run does, so no packet is left
+/// inside.
 const DUMBBELL: &str = r#"
 title = "a gated dumbbell with drops"
 duration = "30s"
@@ -151,7 +152,8 @@ fn nothing_is_malformed_and_no_ack_is_for_what_was_never_seen() {
         for point in POINTS {
             let wrong = "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 \
                          || _ws.expert.severity == error";
-            // In the middle only one direction was watched, and what its ACKs acknowledge passed as well.
+            // In the middle only one direction was watched, and what its ACKs acknowledge passed as
+            // well.
             let wrong = match point {
                 "src_0" => format!("{wrong} || tcp.analysis.ack_lost_segment || tcp.analysis.lost_segment"),
                 "dst_0" => format!("{wrong} || tcp.analysis.ack_lost_segment"),
@@ -180,7 +182,8 @@ fn retransmissions_are_those_of_the_table() {
         assert_eq!(again as u64, run.flow("total_retransmissions_l4"), "{preset}: sequence numbers that repeat");
         assert_eq!(run.flow("total_drops_l2"), run.bottleneck("total_qdisc_drops_l2"), "{preset}");
 
-        // tshark classifies retransmissions by their presumed cause; at the sender, all classes are retransmissions.
+        // tshark classifies retransmissions by their presumed cause; at the sender, all classes are
+        // retransmissions.
         let kinds = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission \
                      || tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order";
         assert_eq!(tshark(&run.capture("src_0"), kinds, &["tcp.seq"]).unwrap().len(), again, "{preset}");
@@ -211,7 +214,8 @@ fn packets_and_times_are_those_of_the_run() {
     );
     assert_eq!(count(destination, |frame| frame.flags.contains(Flags::FIN)), 1);
 
-    // 1500 octets take 750 µs at 16 Mbps: to the nanosecond, no packet leaves sooner after the one before it.
+    // 1500 octets take 750 µs at 16 Mbps: to the nanosecond, no packet leaves sooner after the one
+    // before it.
     let gaps = exit.windows(2).filter(|pair| pair[1].octets == 1500).map(|pair| pair[1].nanos - pair[0].nanos);
     assert_eq!(gaps.min(), Some(750_000));
 }
@@ -244,7 +248,8 @@ fn marks_are_those_of_the_run() {
     }
 }
 
-/// Every packet after the SYN carries the option, the third ACK as well, and the last one counts the octets of all marks.
+/// Every packet after the SYN carries the option, the third ACK as well, and the last one counts
+/// the octets of all marks.
 #[test]
 fn the_option_of_accurate_ecn_is_that_of_the_run() {
     let run = Run::marked("option", "accurate");

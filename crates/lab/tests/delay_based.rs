@@ -1,4 +1,5 @@
-//! Controllers that respond to delay or learn their rate, on a bottleneck: the claims of their papers, and the effect of few ACKs.
+//! Controllers that respond to delay or learn their rate, on a bottleneck: the claims of their
+//! papers, and the effect of few ACKs.
 //!
 //! Each bound comes with its reason.
 
@@ -82,7 +83,8 @@ fn delayed(segments: u32, timer: &str) -> String {
     format!("flow.0.ack={{ policy = \"delayed\", segments = {segments}, timer = \"{timer}\" }}")
 }
 
-/// In equilibrium the queue swings between nothing and 2.5/δ packets, 1.25/δ in the mean (NSDI '18, §3), and δ is 0.5.
+/// In equilibrium the queue swings between nothing and 2.5/δ packets, 1.25/δ in the mean (NSDI '18,
+/// §3), and δ is 0.5.
 #[test]
 fn copa_alone_keeps_two_and_a_half_packets_waiting() {
     let alone = run(MODEST, "copa", &[&delayed(2, "40ms")]);
@@ -99,9 +101,10 @@ fn two_copa_flows_share_and_keep_twice_as_much_waiting() {
     assert!((3.5..6.0).contains(&two.queue) && two.max_queue <= 12, "{} {}", two.queue, two.max_queue);
 }
 
-/// A trough of the common queue that misses a tenth of its swing once makes a flow compete, whereupon the other sees no trough either
-/// and competes too (what Yang et al., "Improvement of Copa", IEEE/ACM ToN 2023, call its pathological mode). Only losses end it, so that a
-/// deep buffer fills and a shallow one does not.
+/// A trough of the common queue that misses a tenth of its swing once makes a flow compete,
+/// whereupon the other sees no trough either and competes too (what Yang et al., "Improvement of
+/// Copa", IEEE/ACM ToN 2023, call its pathological mode). Only losses end it, so that a deep buffer
+/// fills and a shallow one does not.
 #[test]
 fn two_copa_flows_may_take_each_other_for_tcp() {
     let sets = ["flow.0.count=2", "flow.0.spacing=2s", "measure.from=10s"];
@@ -111,8 +114,9 @@ fn two_copa_flows_may_take_each_other_for_tcp() {
     assert!(shallow.queue < 40.0 && shallow.jain > 0.99, "{} {}", shallow.queue, shallow.jain);
 }
 
-/// Eight flows aim at 16 packets in the queue, which holds 12, so that losses do not end. Without the reduction of genericCC a flow that sees
-/// no queueing delay grows until nearly all that it sends is lost.
+/// Eight flows aim at 16 packets in the queue, which holds 12, so that losses do not end. Without
+/// the reduction of genericCC a flow that sees no queueing delay grows until nearly all that it
+/// sends is lost.
 #[test]
 fn eight_copa_flows_in_a_queue_of_twelve_packets_do_not_run_away() {
     let most_retransmitted = |heavy_loss: f64| {
@@ -143,8 +147,8 @@ fn copa_competes_with_a_flow_that_fills_the_buffer() {
     assert!(vivace.throughput[0] < 0.1 * MODEST_CAPACITY, "{:?}", vivace.throughput);
 }
 
-/// An ACK of 16 segments releases 16 at twice the rate of the bottleneck, and the last of them, the only one whose round trip is
-/// measured, waits behind eight: four times what 1/δ allows.
+/// An ACK of 16 segments releases 16 at twice the rate of the bottleneck, and the last of them, the
+/// only one whose round trip is measured, waits behind eight: four times what 1/δ allows.
 #[test]
 fn copa_takes_the_bursts_of_few_acks_for_a_queue() {
     let each = run(MODEST, "copa", &[]);
@@ -152,16 +156,17 @@ fn copa_takes_the_bursts_of_few_acks_for_a_queue() {
     assert!(thinned.throughput[0] < 0.85 * each.throughput[0], "{:?}", thinned.throughput);
 }
 
-/// With an ACK in a round trip the whole window leaves upon it, at twice the rate of the bottleneck, and the one measurement is of the
-/// last of it.
+/// With an ACK in a round trip the whole window leaves upon it, at twice the rate of the
+/// bottleneck, and the one measurement is of the last of it.
 #[test]
 fn copa_with_an_ack_in_a_round_trip_swings() {
     let rare = run(MODEST, "copa", &[&delayed(1000, "40ms")]);
     assert!(rare.queue > 25.0 && rare.throughput[0] < 0.9 * MODEST_CAPACITY, "{} {:?}", rare.queue, rare.throughput);
 }
 
-/// An ACK by TACK's law comes up to 10 ms after the packet that it is measured by, and says how long after (RFC 9002, §5.3): a quarter of the round trip is no queue.
-/// Taken for one, it left them 11, 35 and 19 Mbps of 50.
+/// An ACK by TACK's law comes up to 10 ms after the packet that it is measured by, and says how
+/// long after (RFC 9002, §5.3): a quarter of the round trip is no queue. Taken for one, it left
+/// them 11, 35 and 19 Mbps of 50.
 #[test]
 fn a_late_ack_of_quic_is_not_taken_for_a_queue() {
     let path = MODEST.replace("preset = \"linux\"\nmss = \"1448B\"\n", "transport = \"quic\"\n");
@@ -208,8 +213,9 @@ fn allegro_fills_the_buffer_and_vivace_does_not() {
     assert!(vivace.queue < 2.0 && vivace.throughput[0] > 0.93 * MODEST_CAPACITY, "{}", vivace.queue);
 }
 
-/// Its loss coefficient weighs a small loss less than the rate that it costs: at 100 Mbps, 0.9·x^−0.1 = 0.57 a megabit against
-/// 11.35 times the loss, so that 5 % is the limit and 1 % is borne.
+/// Its loss coefficient weighs a small loss less than the rate that it costs: at 100 Mbps,
+/// 0.9·x^−0.1 = 0.57 a megabit against 11.35 times the loss, so that 5 % is the limit and 1 % is
+/// borne.
 #[test]
 fn vivace_bears_random_loss() {
     let lossy = run(LOSSY, "pcc-vivace", &[]);
@@ -235,8 +241,9 @@ fn allegro_does_not_mind_few_acks() {
     assert!(rare.throughput[0] > 0.95 * 100.0 * PAYLOAD * 0.99, "{:?}", rare.throughput);
 }
 
-/// A slope through four measurements in a round trip has four times the error of one through 67. Jitter of up to 2 ms, which the many
-/// average out, then looks like a queue, and 900·x times it outweighs every gain.
+/// A slope through four measurements in a round trip has four times the error of one through 67.
+/// Jitter of up to 2 ms, which the many average out, then looks like a queue, and 900·x times it
+/// outweighs every gain.
 #[test]
 fn vivace_takes_jitter_for_a_queue_when_acks_are_few() {
     let mean = |ack: &str| {

@@ -10,7 +10,8 @@ link = [{ name = "path", from = "a", to = "b", forward = { rate = "12Mbps", dela
 flow = [{ from = "a", to = "b", preset = "linux", start = "1s", traffic = { model = "fixed", size = "14480B" } }]
 "#;
 
-/// A SYN and a SYN-ACK of 60 octets, the ACK of 52 and ten packets, behind three propagation delays.
+/// A SYN and a SYN-ACK of 60 octets, the ACK of 52 and ten packets, behind three propagation
+/// delays.
 const ARRIVAL: f64 = (60.0 + 60.0 + 52.0 + 15_000.0) * 8.0 / 12e6 + 3.0 * 0.05;
 
 fn download(sets: &[&str]) -> Tables {
@@ -30,7 +31,8 @@ fn a_download_is_delivered_when_its_last_packet_arrives() {
     assert!((rate / (14_480.0 * 8.0 / 1e6 / ARRIVAL) - 1.0).abs() < 1e-5, "{rate} Mbps");
 }
 
-/// The last ACK crosses a thin return link, which the completion at the sender waits for. The SYN-ACK crosses it as well, so its time counts.
+/// The last ACK crosses a thin return link, which the completion at the sender waits for. The
+/// SYN-ACK crosses it as well, so its time counts.
 #[test]
 fn acknowledgments_that_wait_delay_the_completion_and_not_the_delivery() {
     let tables = download(&["link.0.reverse.rate=1kbps"]);

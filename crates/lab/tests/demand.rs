@@ -1,4 +1,5 @@
-//! Capacity on demand between endpoints: what ACKs cost on the return channel of a satellite terminal.
+//! Capacity on demand between endpoints: what ACKs cost on the return channel of a satellite
+//! terminal.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
@@ -13,13 +14,15 @@ fn of_return(tables: &Tables, column: &str) -> u64 {
     tables.counts("links", column)[3]
 }
 
-/// The SYN-ACK waits for the next superframe, for twelve superframes and for the end of its slot; the SYN and the SYN-ACK propagate.
+/// The SYN-ACK waits for the next superframe, for twelve superframes and for the end of its slot;
+/// the SYN and the SYN-ACK propagate.
 #[test]
 fn the_handshake_waits_for_an_assignment() {
     let tables =
         run(&["duration=3s", "flow.0.traffic={ model = \"fixed\", size = \"1B\" }", "measure.series=[\"packets\"]"]);
     let first = tables.numbers("packets", "time")[0];
-    // The SYN of 60 octets arrives at 265.06 ms, so its answer is requested at 300 ms and sent from 900 to 900.5 ms.
+    // The SYN of 60 octets arrives at 265.06 ms, so its answer is requested at 300 ms and sent from
+    // 900 to 900.5 ms.
     assert!((first - 1.1655).abs() < 1e-4, "the first data leave at {first} s");
 }
 

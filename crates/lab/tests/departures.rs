@@ -1,4 +1,5 @@
-//! What is told of departures: a probe is an event of the instant at which it leaves, and only packets with data are counted as such.
+//! What is told of departures: a probe is an event of the instant at which it leaves, and only
+//! packets with data are counted as such.
 
 use crate::common::tables::Tables;
 
@@ -25,7 +26,8 @@ series = ["packets", "events"]
     Tables::run(path, sets, None)
 }
 
-/// The FIN leaves alone and is lost four times. Each time it is retransmitted without data: two packets of data leave, none of them twice.
+/// The FIN leaves alone and is lost four times. Each time it is retransmitted without data: two
+/// packets of data leave, none of them twice.
 #[test]
 fn a_fin_is_no_data_packet_when_it_leaves_again() {
     let tables = lossy(&[]);
@@ -34,8 +36,8 @@ fn a_fin_is_no_data_packet_when_it_leaves_again() {
     assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
 }
 
-/// RFC 8985, §7.3: the probe is sent when its timer expires. Its event had the time of the next arrival or of the next timer, here the
-/// retransmission timeout, 240 ms later.
+/// RFC 8985, §7.3: the probe is sent when its timer expires. Its event had the time of the next
+/// arrival or of the next timer, here the retransmission timeout, 240 ms later.
 #[test]
 fn a_probe_is_an_event_of_its_departure() {
     // Now and then the tail of a write is lost.
@@ -56,8 +58,9 @@ fn a_probe_is_an_event_of_its_departure() {
     }
 }
 
-/// Ten microseconds there and back are less than a tick of the timestamps, by which preset `rfc` measures: SRTT was all but zero, and every
-/// ACK that waited for a second segment was probed for, 13,500 times a second. At least two ticks now pass.
+/// Ten microseconds there and back are less than a tick of the timestamps, by which preset `rfc`
+/// measures: SRTT was all but zero, and every ACK that waited for a second segment was probed for,
+/// 13,500 times a second. At least two ticks now pass.
 #[test]
 fn round_trips_below_a_tick_cause_no_probes() {
     for (preset, timestamps) in [("rfc", "true"), ("rfc", "false"), ("linux", "true")] {

@@ -1,4 +1,5 @@
-//! The same scenario and seed give the same octets: run after run, in another process, among other threads.
+//! The same scenario and seed give the same octets: run after run, in another process, among other
+//! threads.
 
 use acklab_lab::scenario::load;
 use acklab_lab::{Results, RunOptions, run};
@@ -84,7 +85,8 @@ preset = "rfc"
 traffic = { model = "poisson", rate = "4Mbps" }
 "#;
 
-/// A cell at the end of the path in which rates, positions, errors and hidden stations are random as well.
+/// A cell at the end of the path in which rates, positions, errors and hidden stations are random
+/// as well.
 const WIRELESS: &str = r#"
 [[wifi]]
 name = "cell"
@@ -253,7 +255,8 @@ fn capture_all(folder: &Path, seed: u64) {
     }
 }
 
-/// What [`another_process_writes_the_same_captures`] starts: it captures to the folder that the environment names.
+/// What [`another_process_writes_the_same_captures`] starts: it captures to the folder that the
+/// environment names.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn write_captures() {
@@ -279,7 +282,8 @@ fn another_process_writes_the_same_captures() {
     }
 }
 
-/// Random streams are named after their component, so components beside the path do not change the results on it.
+/// Random streams are named after their component, so components beside the path do not change the
+/// results on it.
 #[test]
 fn links_and_flows_beside_the_path_change_nothing() {
     let (head, measure) = CHANCE.split_once("[measure]").unwrap();

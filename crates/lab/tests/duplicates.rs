@@ -1,9 +1,11 @@
-//! Copies that the network makes: they are evidence of no spurious retransmission, so each loss keeps its reduction.
+//! Copies that the network makes: they are evidence of no spurious retransmission, so each loss
+//! keeps its reduction.
 
 use crate::common::tables::Tables;
 
-/// NewReno over a path that loses one packet in a thousand, far below its rate. The response function of RFC 5681, 1.22 MSS / (RTT √p) with
-/// ACKs for two segments each (Mathis et al., 1997), gives 21 Mbps at 21 ms.
+/// NewReno over a path that loses one packet in a thousand, far below its rate. The response
+/// function of RFC 5681, 1.22 MSS / (RTT √p) with ACKs for two segments each (Mathis et al., 1997),
+/// gives 21 Mbps at 21 ms.
 const PATH: &str = r#"
 duration = "10s"
 seed = 1
@@ -43,7 +45,8 @@ fn carried(transport: &str, copied: f64) -> (f64, f64, u64) {
     (tables.numbers("flows", "mean_throughput_l4")[0], tables.numbers("flows", "mean_srtt_l4")[0], undone)
 }
 
-/// A copy takes none of the losses back. With 1 % of them, preset `rfc` undid every reduction, and NewReno filled the path and its queue.
+/// A copy takes none of the losses back. With 1 % of them, preset `rfc` undid every reduction, and
+/// NewReno filled the path and its queue.
 #[test]
 fn duplicates_of_the_network_undo_no_reduction() {
     for transport in TRANSPORTS {

@@ -78,8 +78,9 @@ impl Line {
     }
 }
 
-/// Alizadeh et al., SIGCOMM 2010, §3.3: the queue moves between K + N − A and K + N (eq. 8 to 10), with A = ½ √(2 N (C·RTT + K)) for N
-/// flows. An ACK for every second segment brings two at once, which the fluid of the model does not.
+/// Alizadeh et al., SIGCOMM 2010, §3.3: the queue moves between K + N − A and K + N (eq. 8 to 10),
+/// with A = ½ √(2 N (C·RTT + K)) for N flows. An ACK for every second segment brings two at once,
+/// which the fluid of the model does not.
 #[test]
 fn dctcp_holds_the_queue_at_the_threshold() {
     for threshold in [10.0, 20.0, 40.0] {
@@ -102,9 +103,10 @@ fn a_threshold_below_a_seventh_of_the_round_trip_leaves_the_link_idle() {
     assert!(utilization(1) < 0.99, "{}", utilization(1));
 }
 
-/// A mark instead of a drop: the window is halved as often, and nothing is retransmitted. A packet that leaves first in a reduction may be
-/// marked as well, which halves the window once more, in some cycles as in the kernel: so there are up to twice as many reductions, and the
-/// queue is shorter.
+/// A mark instead of a drop: the window is halved as often, and nothing is retransmitted. A packet
+/// that leaves first in a reduction may be marked as well, which halves the window once more, in
+/// some cycles as in the kernel: so there are up to twice as many reductions, and the queue is
+/// shorter.
 #[test]
 fn newreno_reacts_to_a_mark_as_to_a_drop() {
     let reno = "flow.bulk.congestion=newreno";
@@ -125,8 +127,8 @@ fn newreno_reacts_to_a_mark_as_to_a_drop() {
     }
 }
 
-/// RFC 8257, §3.2: with a delayed ACK, one flag stands for several segments. Told at each change, the echo is exact; the price is an ACK for
-/// each change.
+/// RFC 8257, §3.2: with a delayed ACK, one flag stands for several segments. Told at each change,
+/// the echo is exact; the price is an ACK for each change.
 #[test]
 fn dctcp_pays_for_an_exact_echo_with_acks() {
     let delayed = "flow.bulk.ack={ policy = \"delayed\", segments = 8, timer = \"5ms\" }";
@@ -142,8 +144,8 @@ fn dctcp_pays_for_an_exact_echo_with_acks() {
     assert!(thinned(&exact) < 0.7 * thinned(&without_marks), "an ACK for each change: {}", thinned(&exact));
 }
 
-/// A filter that overwrites ACKs with other ECN flags leaves only the last flag: the sender learns of only a part of the marks, and the
-/// queue exceeds the threshold.
+/// A filter that overwrites ACKs with other ECN flags leaves only the last flag: the sender learns
+/// of only a part of the marks, and the queue exceeds the threshold.
 #[test]
 fn a_filter_that_keeps_nothing_blinds_dctcp() {
     let thinned = |keeps: &str| {
@@ -158,9 +160,10 @@ fn a_filter_that_keeps_nothing_blinds_dctcp() {
     assert!(blind.queue() > 10.0, "{}", blind.queue());
 }
 
-/// RFC 9768, §3.2.2.5.2: of an ACK for more than seven packets three bits cannot tell none from eight, and the safe reading is eight. Where
-/// a filter thins so far, the sender gives way to marks that nobody made, and the link runs idle. Linux would trust the count if ACKs covered more
-/// than four packets on average, but the reductions keep them at four.
+/// RFC 9768, §3.2.2.5.2: of an ACK for more than seven packets three bits cannot tell none from
+/// eight, and the safe reading is eight. Where a filter thins so far, the sender gives way to marks
+/// that nobody made, and the link runs idle. Linux would trust the count if ACKs covered more than
+/// four packets on average, but the reductions keep them at four.
 #[test]
 fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none() {
     let thinned = |rate: &str, dialect: &str, has_option: bool| {
@@ -180,7 +183,8 @@ fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none(
         let (told, truth) = many.told_and_true();
         assert!(told > 1000.0 && truth < 0.1 * told, "{dialect}: {told} of {truth}");
         assert!(many.utilization() < 0.9, "{dialect}: {}", many.utilization());
-        // The option counts octets in 24 bits; Linux' segments leave room for it, and are 0.8 % shorter than `SEGMENT`.
+        // The option counts octets in 24 bits; Linux' segments leave room for it, and are 0.8 %
+        // shorter than `SEGMENT`.
         let many = thinned("400kbps", dialect, true);
         let (told, truth) = many.told_and_true();
         assert!((told / truth - 1.0).abs() < 0.02, "{dialect}: {told} of {truth}");
@@ -188,8 +192,8 @@ fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none(
     }
 }
 
-/// RFC 8289: four flows that a FIFO of this length would hold at 24 ms wait no longer than twice the target of 5 ms, by marks as well as
-/// by drops, and the link stays busy.
+/// RFC 8289: four flows that a FIFO of this length would hold at 24 ms wait no longer than twice
+/// the target of 5 ms, by marks as well as by drops, and the link stays busy.
 #[test]
 fn codel_keeps_the_wait_near_its_target() {
     let codel = |ecn: bool| {

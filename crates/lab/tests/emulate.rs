@@ -1,7 +1,8 @@
 //! Emulations: flows of the kernel through namespaces and TUN devices.
 //!
-//! They need the permission to make these; without it, they say that they were skipped. Other processes may delay packets at any time, so
-//! the tests look at what happens and not at how late it is.
+//! They need the permission to make these; without it, they say that they were skipped. Other
+//! processes may delay packets at any time, so the tests look at what happens and not at how late
+//! it is.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::{frames, tshark_with_names};
@@ -55,14 +56,16 @@ fn briefly(flows: &str) -> String {
     with(flows).replace("2s", "300ms")
 }
 
-/// Emulations mostly wait, so that several run at once. What concerns the whole process is looked at while none does.
+/// Emulations mostly wait, so that several run at once. What concerns the whole process is looked
+/// at while none does.
 static EMULATIONS: RwLock<()> = RwLock::new(());
 
 fn without_emulations() -> RwLockWriteGuard<'static, ()> {
     EMULATIONS.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Emulates a scenario in a thread of its own, because it keeps the priority. Returns `None`, and says so, if the system does not allow it.
+/// Emulates a scenario in a thread of its own, because it keeps the priority. Returns `None`, and
+/// says so, if the system does not allow it.
 fn emulated(text: &str, options: EmulateOptions) -> Option<Result<Emulation, Error>> {
     if !permission::is_granted() || !Path::new("/dev/net/tun").exists() {
         eprintln!("skipped: this test needs root and /dev/net/tun");
@@ -107,7 +110,8 @@ fn datagrams_of_the_kernel_are_measured_as_in_a_simulation() {
     assert!(delay(&emulated) < delay(&simulated) + 1.0, "{} ms after {}", delay(&emulated), delay(&simulated));
 }
 
-/// The SYN leaves at the start of the flow, for which everything is ready, and the handshake takes a round trip, as in a simulation.
+/// The SYN leaves at the start of the flow, for which everything is ready, and the handshake takes
+/// a round trip, as in a simulation.
 #[test]
 fn a_connection_of_the_kernel_opens_in_a_round_trip() {
     let text = briefly(TCP);
@@ -120,7 +124,8 @@ fn a_connection_of_the_kernel_opens_in_a_round_trip() {
     assert!((ideal..ideal + 4.0).contains(&fastest), "{fastest} ms, and {ideal} in a simulation");
 }
 
-/// A path that carries nothing for half a second, during which a timer of 200 ms expires and one of a second does not.
+/// A path that carries nothing for half a second, during which a timer of 200 ms expires and one of
+/// a second does not.
 #[test]
 fn a_kernel_waits_as_long_as_its_least_timeout() {
     let silence = r#"steps = [{ at = "0s", rate = "16Mbps" }, { at = "1s", rate = "1kbps" }, { at = "1500ms", rate = "16Mbps" }]"#;
@@ -156,7 +161,8 @@ fn timeouts_of_a_handshake_are_none_of_the_data() {
     assert_eq!(emulated.counts("flows", "total_rtos_l4"), [0]);
 }
 
-/// The receiver of a file closes once it has all of it, so that the last ACK, which is that of less than a segment, waits for nothing.
+/// The receiver of a file closes once it has all of it, so that the last ACK, which is that of less
+/// than a segment, waits for nothing.
 #[test]
 fn a_file_takes_the_kernel_as_long_as_a_simulation() {
     let text = briefly(&(TCP.to_owned() + "traffic = { model = \"fixed\", size = \"50kB\" }\n"));
@@ -166,7 +172,8 @@ fn a_file_takes_the_kernel_as_long_as_a_simulation() {
     assert!((fastest - ideal).abs() < 4.0, "{fastest} ms, and {ideal} in a simulation");
 }
 
-/// A datagram that is larger than an Ethernet frame travels whole, as in a simulation, and makes the segments of TCP no larger.
+/// A datagram that is larger than an Ethernet frame travels whole, as in a simulation, and makes
+/// the segments of TCP no larger.
 #[test]
 fn large_datagrams_leave_the_segments_of_tcp_as_they_are() {
     let text = with(&(TCP.to_owned() + &UDP.replace("1000B", "4000B")));
@@ -178,7 +185,8 @@ fn large_datagrams_leave_the_segments_of_tcp_as_they_are() {
     assert!((3_990.0..=4_000.5).contains(&payload(1)), "a datagram has {} octets", payload(1));
 }
 
-/// The segments and datagrams are as long as over IPv4, and the packets 20 octets longer, as in a simulation.
+/// The segments and datagrams are as long as over IPv4, and the packets 20 octets longer, as in a
+/// simulation.
 #[test]
 fn flows_of_a_scenario_with_ipv6_use_it() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated_ipv6");
@@ -271,7 +279,8 @@ fn memory_is_not_locked_after_a_run() {
     assert_eq!(locked.split_whitespace().nth(1), Some("0"), "{locked}");
 }
 
-/// `timing` says whether processors stay awake, which takes the permission to open the device of the kernel.
+/// `timing` says whether processors stay awake, which takes the permission to open the device of
+/// the kernel.
 #[test]
 fn processors_stay_awake_unless_the_caller_lets_them_halt() {
     let processors = |processors: IdleProcessors| {
@@ -336,8 +345,8 @@ fn own(flow: &str) -> String {
     flow.replace("stack = \"kernel\"", "stack = \"own\"")
 }
 
-/// acklab's own endpoints run the same by the clock as in virtual time: the tables have the same columns, and goodput and ACKs agree
-/// within 3 %.
+/// acklab's own endpoints run the same by the clock as in virtual time: the tables have the same
+/// columns, and goodput and ACKs agree within 3 %.
 fn are_as_in_a_simulation(flows: [(&str, u8, String); 3]) {
     println!(
         "| flow | IP | simulated, Mbps | emulated, Mbps | simulated ACKs | emulated ACKs |\n|---|---|---|---|---|---|"
@@ -378,8 +387,9 @@ fn flows_of_tack_and_datagrams_are_as_in_a_simulation() {
     are_as_in_a_simulation([("TACK", 4, tack.clone()), ("TACK", 6, tack), ("UDP", 6, own(UDP))]);
 }
 
-/// A flow of acklab's stack and one of the kernel's share a path, and each reaches a part of it. What leaves are packets that tshark reads:
-/// their checksums are right, and none is taken for malformed.
+/// A flow of acklab's stack and one of the kernel's share a path, and each reaches a part of it.
+/// What leaves are packets that tshark reads: their checksums are right, and none is taken for
+/// malformed.
 #[test]
 fn the_own_stack_runs_beside_the_kernel() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated_own");

@@ -1,10 +1,11 @@
-//! Growth of the window in congestion avoidance: one packet a round trip (RFC 5681, §3.1; RFC 9002, §7.3.3), also if ACKs arrive in bunches
-//! while pacing delays packets (RFC 9002, §7.8).
+//! Growth of the window in congestion avoidance: one packet a round trip (RFC 5681, §3.1; RFC 9002,
+//! §7.3.3), also if ACKs arrive in bunches while pacing delays packets (RFC 9002, §7.8).
 
 use crate::common::tables::Tables;
 
-/// 100 Mbps and 40 ms, behind a gate that lets ACKs pass every 20 ms. The hundredth packet is lost, which ends slow start at some 60 packets; at
-/// one packet a round trip, the 400 that fill the path are not reached within ten seconds.
+/// 100 Mbps and 40 ms, behind a gate that lets ACKs pass every 20 ms. The hundredth packet is lost,
+/// which ends slow start at some 60 packets; at one packet a round trip, the 400 that fill the path
+/// are not reached within ten seconds.
 const GATED: &str = r#"
 duration = "10s"
 seed = 1
@@ -36,8 +37,9 @@ fn growth(sets: &[&str]) -> f64 {
     (cwnd[last] - cwnd[first]) / round_trips
 }
 
-/// A window is acknowledged in a round trip if it is in flight all of the time. Pacing leaves some of it unused when ACKs come in bunches: ns-3's
-/// TCP, which grows on every ACK, still grows by 0.85 only.
+/// A window is acknowledged in a round trip if it is in flight all of the time. Pacing leaves some
+/// of it unused when ACKs come in bunches: ns-3's TCP, which grows on every ACK, still grows by
+/// 0.85 only.
 fn assert_about_one(name: &str, growth: f64) {
     println!("{name}: {growth:.3}");
     assert!((0.8..1.1).contains(&growth), "{name}: {growth} packets a round trip");

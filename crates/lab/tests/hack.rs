@@ -1,6 +1,8 @@
-//! TCP over cells with TCP/HACK: transfers complete despite losses, and the octets on the air agree with the tables.
+//! TCP over cells with TCP/HACK: transfers complete despite losses, and the octets on the air agree
+//! with the tables.
 //!
-//! `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration hack` looks longer. A failure prints its scenario.
+//! `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration hack` looks longer. A failure
+//! prints its scenario.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::tshark;
@@ -94,7 +96,8 @@ fn lossy() -> impl Strategy<Value = Text> {
     )
 }
 
-/// Every flow completes with all its octets, and is never idle for longer than its retransmission timer.
+/// Every flow completes with all its octets, and is never idle for longer than its retransmission
+/// timer.
 fn transfers_complete(text: &str) -> Result<(), TestCaseError> {
     let sets = ["measure.series=[\"packets\", \"events\"]".to_owned()];
     let scenario = load(text, "the scenario", &sets, None).unwrap_or_else(|refusal| panic!("{refusal}\n\n{text}"));
@@ -169,7 +172,8 @@ fn no_ack_of_a_long_download_has_a_frame_of_its_own() {
     }
 }
 
-/// Wireshark ignores the appended octets: no frame is malformed, and each response frame is longer by the octets in the tables.
+/// Wireshark ignores the appended octets: no frame is malformed, and each response frame is longer
+/// by the octets in the tables.
 #[test]
 fn answers_with_acks_are_answers_to_tshark() {
     for (standard, subtype, plain) in [("802.11a", "0x001d", 14), ("802.11n", "0x0019", 32)] {

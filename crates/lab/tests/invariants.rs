@@ -1,7 +1,8 @@
 //! Invariants of all scenarios, checked with random paths, flows and stacks.
 //!
-//! `ACKLAB_CASES=5000 cargo test -p acklab-lab --test integration invariants` looks longer. A failure prints its scenario; put it into
-//! `invariants/regressions/` as a `.toml`, and it is run from then on.
+//! `ACKLAB_CASES=5000 cargo test -p acklab-lab --test integration invariants` looks longer. A
+//! failure prints its scenario; put it into `invariants/regressions/` as a `.toml`, and it is run
+//! from then on.
 
 mod scenarios;
 
@@ -43,8 +44,8 @@ fn window(from: Option<u64>, until: Option<u64>) -> Vec<String> {
     from.into_iter().chain(until.map(|until| format!("measure.until={until}ms"))).collect()
 }
 
-/// The packets and octets that enter a link, through its queue or as duplicates, and those that leave it: dropped, filtered, lost or
-/// delivered.
+/// The packets and octets that enter a link, through its queue or as duplicates, and those that
+/// leave it: dropped, filtered, lost or delivered.
 const EXITS: [([&str; 2], [&str; 4]); 2] = [
     (
         ["total_packets_in_l2", "total_wire_duplicates_l1"],
@@ -68,7 +69,8 @@ fn inside(tables: &Tables, entered: &[&str], exits: &[&str]) -> Vec<i128> {
     inside
 }
 
-/// Packets and octets are conserved. All flows end long before their run, so every link is empty at its end.
+/// Packets and octets are conserved. All flows end long before their run, so every link is empty at
+/// its end.
 fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     let whole = tables(text, &[]);
     for (entered, exits) in EXITS {
@@ -78,7 +80,8 @@ fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     for (entered, exits) in EXITS {
         prop_assert!(inside(&early, &entered, &exits).iter().all(|left| *left >= 0), "{entered:?} after 137 ms");
     }
-    // The links stand in a row and every flow passes all of them: what leaves one enters the next, its other direction backwards.
+    // The links stand in a row and every flow passes all of them: what leaves one enters the next,
+    // its other direction backwards.
     for tables in [&whole, &early] {
         let (packets_in, packets_out) =
             (tables.counts("links", "total_packets_in_l2"), tables.counts("links", "total_packets_out_l2"));
@@ -90,8 +93,9 @@ fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Of each flow, what is acknowledged or delivered has arrived, what has arrived was sent, and what is left is dropped or in flight. Each
-/// retransmission is one of the packets. At the end of a connection that has finished, nothing is left. `until` ends the window.
+/// Of each flow, what is acknowledged or delivered has arrived, what has arrived was sent, and what
+/// is left is dropped or in flight. Each retransmission is one of the packets. At the end of a
+/// connection that has finished, nothing is left. `until` ends the window.
 fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseError> {
     let tables = tables(text, &window(None, until));
     let count = |name: &str| tables.counts("flows", name);
@@ -104,7 +108,8 @@ fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseErr
     for (flow, name) in tables.texts("flows", "flow").iter().enumerate() {
         let ending = if is_open[flow] { None } else { endings.next() };
         let of = [sent[flow], arrived[flow], acknowledged[flow], delivered[flow]];
-        // The rates have the same active time: they compare as the octets do. A transport without ACKs has no rate of them.
+        // The rates have the same active time: they compare as the octets do. A transport without
+        // ACKs has no rate of them.
         let [sent, arrived, acknowledged, delivered] = of.map(|rate| if rate.is_nan() { 0.0 } else { rate });
         prop_assert!(arrived <= sent && acknowledged <= arrived && delivered <= arrived, "{}: {:?}", name, of);
         prop_assert!(again[flow] <= packets[flow], "{}: {} again of {}", name, again[flow], packets[flow]);
@@ -115,8 +120,8 @@ fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// What enters the queue of a node of a cell leaves it: delivered, dropped by the queue, at the retry limit or at the end of its lifetime. At
-/// the end nothing is in flight.
+/// What enters the queue of a node of a cell leaves it: delivered, dropped by the queue, at the
+/// retry limit or at the end of its lifetime. At the end nothing is in flight.
 fn cells_are_conserved(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &[]);
     let [drops, filtered, given_up, expired, out] = [
@@ -170,7 +175,8 @@ fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A sender's estimate of data in flight does not exceed its outstanding data, with retransmitted data counted twice.
+/// A sender's estimate of data in flight does not exceed its outstanding data, with retransmitted
+/// data counted twice.
 fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &["measure.series=[\"packets\", \"operating_point\"]".to_owned()]);
     let mut flights: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -191,7 +197,8 @@ fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
             "retransmitted" => *again += 1.0,
             "acked" => {
                 let in_flight = flights.get_mut(&flow).and_then(Iterator::next).unwrap_or(f64::NAN);
-                // The FIN takes an octet of its own, a segment at the most, and this series does not tell if it was sent again.
+                // The FIN takes an octet of its own, a segment at the most, and this series does
+                // not tell if it was sent again.
                 let outstanding = (*end - number + 1.0).max(0.0);
                 prop_assert!(
                     in_flight <= outstanding + (*again + 1.0).min(outstanding) + TOLERANCE,
@@ -232,8 +239,8 @@ fn windows_add_up(text: &str, split: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// If only a queue drops packets and none overtakes another, each retransmission corresponds to a drop or is spurious, and none is spurious
-/// unless a timer expired.
+/// If only a queue drops packets and none overtakes another, each retransmission corresponds to a
+/// drop or is spurious, and none is spurious unless a timer expired.
 fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &["measure.series=[\"packets\"]".to_owned()]);
     let of = |column: &str| tables.counts("flows", column)[0];
@@ -244,8 +251,8 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
             as u64;
     let (retransmissions, drops) = (of("total_retransmissions_l4"), of("total_drops_l2"));
     prop_assert_eq!(retransmissions, drops + in_vain, "{} drops, {} in vain", drops, in_vain);
-    // Some policies answer several segments beyond a gap by one ACK, as Linux does when it compresses SACKs, and blocks that no ACK
-    // has room for make the sender believe too much lost.
+    // Some policies answer several segments beyond a gap by one ACK, as Linux does when it
+    // compresses SACKs, and blocks that no ACK has room for make the sender believe too much lost.
     let answers_disorder = matches!(
         read(text, &[]).flow[0].tcp().unwrap().ack,
         ack::PolicyConfig::PerPacket { .. }

@@ -81,7 +81,8 @@ fn captures_hold_valid_ipv6_with_the_names_of_nodes() {
                      && !(wlan.fcs.status == 0)";
         let Some(found) = frames(&path, wrong, &["_ws.expert.message"]) else { return };
         assert_eq!(found, [""; 0], "{file}");
-        // A checksum over octets that the file omits cannot be verified, which the status 2 says; some of the others are valid.
+        // A checksum over octets that the file omits cannot be verified, which the status 2 says;
+        // some of the others are valid.
         let transports: &[&str] = if file == "cell.pcapng" { &["tcp", "udp"] } else { &["tcp"] };
         for transport in transports {
             let valid = frames(&path, &format!("{transport}.checksum.status == 1"), &[]).unwrap();
@@ -102,7 +103,8 @@ fn captures_hold_valid_ipv6_with_the_names_of_nodes() {
     assert_eq!(octets, tables.counts("links", "total_bytes_in_l2")[row]);
 }
 
-/// The largest packet of TACK is a matter of the path, whatever its header of IP: 1500 octets, of which IPv6 leaves 20 fewer.
+/// The largest packet of TACK is a matter of the path, whatever its header of IP: 1500 octets, of
+/// which IPv6 leaves 20 fewer.
 #[test]
 fn packets_of_tack_are_no_larger_than_with_ipv4() {
     let text = r#"
@@ -123,7 +125,8 @@ fn packets_of_tack_are_no_larger_than_with_ipv4() {
 
 #[test]
 fn every_packet_is_twenty_octets_longer_than_with_ipv4() {
-    // Without a rate, the length of packets changes no time, so that both runs send the same packets.
+    // Without a rate, the length of packets changes no time, so that both runs send the same
+    // packets.
     let run = |version: u8| {
         let text = r#"
             duration = "500ms"

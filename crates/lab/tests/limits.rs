@@ -1,18 +1,22 @@
-//! What limits a flow, as `limited_by` names it: where that cause is relieved, the goodput rises, and more than with any other relief.
+//! What limits a flow, as `limited_by` names it: where that cause is relieved, the goodput rises,
+//! and more than with any other relief.
 
 use crate::common::tables::Tables;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::fmt::Write as _;
 
-/// Cases of the property. `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration limits` looks longer.
+/// Cases of the property. `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration limits`
+/// looks longer.
 const CASES: u32 = 16;
 
-/// A relief by half raises the goodput of what it relieves by this factor at least. Halving the losses of Reno gives √2 (Mathis et al., CCR
-/// 1997), doubling a window or a rate gives 2, as far as no other cause is near.
+/// A relief by half raises the goodput of what it relieves by this factor at least. Halving the
+/// losses of Reno gives √2 (Mathis et al., CCR 1997), doubling a window or a rate gives 2, as far
+/// as no other cause is near.
 const RAISES: f64 = 1.1;
 
-/// No other relief raises the goodput by more than this factor of what the named one does. Chosen: two causes that are as strong.
+/// No other relief raises the goodput by more than this factor of what the named one does. Chosen:
+/// two causes that are as strong.
 const TOLERANCE: f64 = 1.1;
 
 /// A path and a flow, as far as causes go.
@@ -46,7 +50,8 @@ fn reliefs(case: &Case) -> [(&'static str, Case); 6] {
 impl Case {
     fn run(&self) -> Tables {
         let Self { rate_kbps, delay_ms, gate_ms, loss, send_buffer, receive_window, written_kbps, .. } = self;
-        // Larger than the product of rate and delay, so that the queue itself loses nothing of a flow that a window holds back.
+        // Larger than the product of rate and delay, so that the queue itself loses nothing of a
+        // flow that a window holds back.
         let queue = "queue = { discipline = \"fifo\", limit = \"4000packets\" }";
         let mut text = format!(
             "duration = \"20s\"\nseed = 1\n[[link]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\n[link.forward]\n\
@@ -107,7 +112,8 @@ fn cases() -> impl Strategy<Value = (&'static str, Case)> {
             "rate" => case.rate_kbps = 1000.0 * by,
             "send buffer" => case.send_buffer = small(by),
             "receive window" => case.receive_window = small(by),
-            // The buffer is full all the time, but what keeps it full is the gate: the wait is most of the round trip.
+            // The buffer is full all the time, but what keeps it full is the gate: the wait is most
+            // of the round trip.
             "return path" => (case.gate_ms, case.send_buffer) = (20 * delay_ms, small(4.0 + by)),
             "losses" => case.loss = 0.02 * by,
             _ => case.written_kbps = 1000.0 * by,
@@ -153,8 +159,9 @@ fn limit(text: &str, transport: &str, traffic: &str) -> (String, Tables) {
     (tables.texts("flows", "limited_by")[0].clone(), tables)
 }
 
-/// The window of a stream, of the connection, or of TCP's receiver lets 100 kB leave in a round trip of 20 ms: 40 Mbps of 1 Gbps. QUIC's was
-/// called its send buffer, with no share of the receive window.
+/// The window of a stream, of the connection, or of TCP's receiver lets 100 kB leave in a round
+/// trip of 20 ms: 40 Mbps of 1 Gbps. QUIC's was called its send buffer, with no share of the
+/// receive window.
 #[test]
 fn a_window_of_the_peer_is_named_whatever_it_counts() {
     for transport in [
@@ -169,7 +176,8 @@ fn a_window_of_the_peer_is_named_whatever_it_counts() {
     }
 }
 
-/// 13 kB fit the initial window and are written at once: nothing but the application bounds what was sent, though the last ACKs are awaited.
+/// 13 kB fit the initial window and are written at once: nothing but the application bounds what
+/// was sent, though the last ACKs are awaited.
 #[test]
 fn a_closed_flow_does_not_wait_for_room() {
     for transport in [
@@ -184,8 +192,9 @@ fn a_closed_flow_does_not_wait_for_room() {
     }
 }
 
-/// ACKs from the proxy wait for a gate of 100 ms. The sender's round trip ends at the proxy: it was compared with the 530 ms to the terminal
-/// and back, which hid the wait and gave a negative queueing delay.
+/// ACKs from the proxy wait for a gate of 100 ms. The sender's round trip ends at the proxy: it was
+/// compared with the 530 ms to the terminal and back, which hid the wait and gave a negative
+/// queueing delay.
 #[test]
 fn a_sender_before_a_proxy_is_compared_with_its_own_path() {
     let network = r#"

@@ -1,5 +1,6 @@
-//! Mechanisms between endpoints: shapers are what limits, HACK works behind large Block ACK windows, and ACKs of every transport count as ACKs on
-//! the air; a path of which a fit does not know a parameter is refused.
+//! Mechanisms between endpoints: shapers are what limits, HACK works behind large Block ACK
+//! windows, and ACKs of every transport count as ACKs on the air; a path of which a fit does not
+//! know a parameter is refused.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
@@ -21,7 +22,8 @@ to = "dst"
 preset = "linux"
 "#;
 
-/// CAKE shapes the link of 100 Mbps to 20 Mbps: that is the rate of the hop, which is busy, and not a link that is a fifth busy.
+/// CAKE shapes the link of 100 Mbps to 20 Mbps: that is the rate of the hop, which is busy, and not
+/// a link that is a fifth busy.
 #[test]
 fn a_shaper_is_the_rate_that_limits() {
     for controller in ["cubic", "bbr"] {
@@ -32,7 +34,8 @@ fn a_shaper_is_the_rate_that_limits() {
     }
 }
 
-/// A download to one station at 80 MHz: aggregates of up to 256 frames need more numbers of HACK than eight bits distinguish.
+/// A download to one station at 80 MHz: aggregates of up to 256 frames need more numbers of HACK
+/// than eight bits distinguish.
 const AX: &str = r#"
 duration = "1s"
 seed = 1
@@ -69,7 +72,8 @@ fn hack_compresses_behind_a_large_window() {
     assert!(goodput(&with) > goodput(&Tables::run(AX, &[] as &[&str], None)));
 }
 
-/// The station sends nothing but acknowledgments, whatever the transport: all of its airtime with packets is that of ACKs.
+/// The station sends nothing but acknowledgments, whatever the transport: all of its airtime with
+/// packets is that of ACKs.
 #[test]
 fn acks_of_every_transport_are_acks_on_the_air() {
     for transport in
@@ -119,7 +123,8 @@ source = "inspect: a → b"
 give = "--set link.path.reverse.rate=VALUE"
 "#;
 
-/// What the capture does not show is refused with what to give, until something sets it; without the table it is a path without a rate.
+/// What the capture does not show is refused with what to give, until something sets it; without
+/// the table it is a path without a rate.
 #[test]
 fn a_fit_with_an_unknown_is_refused_until_it_is_given() {
     let read =

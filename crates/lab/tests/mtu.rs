@@ -44,7 +44,8 @@ fn a_path_whose_mtu_drops_is_a_black_hole() {
 /// quinn-proto, this QUIC and TACK notice it and go on with smaller packets (RFC 8899, §4.3).
 #[test]
 fn discovery_finds_the_way_out_of_a_black_hole() {
-    // BBR takes the path for what it was once packets arrive again; NewReno would climb from two of them.
+    // BBR takes the path for what it was once packets arrive again; NewReno would climb from two of
+    // them.
     let bbr = "flow.0.congestion=bbr";
     for (dumbbell, special) in
         [(DUMBBELL, &[bbr] as &[&str]), (QUINN, &[bbr, "flow.0.packet=1228B"]), (TACK, &["flow.0.congestion=bbr-tack"])]
@@ -58,7 +59,8 @@ fn discovery_finds_the_way_out_of_a_black_hole() {
     }
 }
 
-/// The search is within twenty octets of what the path carries, and its probes are no losses in the eyes of congestion control.
+/// The search is within twenty octets of what the path carries, and its probes are no losses in the
+/// eyes of congestion control.
 #[test]
 fn discovery_finds_what_the_path_carries() {
     let events = |mtu: u64| {

@@ -22,7 +22,8 @@ fn assert_close(found: f64, expected: f64, what: &str) {
     assert!((found / expected - 1.0).abs() < 1e-9, "{what}: found {found}, expected {expected}");
 }
 
-/// Stop-and-wait has a closed form: a packet each round trip, and a timeout for each packet that is lost.
+/// Stop-and-wait has a closed form: a packet each round trip, and a timeout for each packet that is
+/// lost.
 #[test]
 fn it_has_its_row_in_flows() {
     let tables = tables(&[]);

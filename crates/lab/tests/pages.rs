@@ -1,4 +1,5 @@
-//! Pages: a client that opens the connection and asks, over every transport that carries data both ways.
+//! Pages: a client that opens the connection and asks, over every transport that carries data both
+//! ways.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
@@ -31,7 +32,8 @@ fn load_time(tables: &Tables) -> f64 {
     tables.numbers("flows", "page_load_time_l7")[0]
 }
 
-/// A round trip for the handshake, one for the document, and one for all objects at once or for each.
+/// A round trip for the handshake, one for the document, and one for all objects at once or for
+/// each.
 #[test]
 fn a_page_takes_its_round_trips() {
     for protocol in ["quic", "tcp", "tack", "quinn"] {
@@ -67,7 +69,8 @@ fn each_object_has_a_row() {
     assert_eq!(tables.texts("flows", "src"), ["server", "client"]);
 }
 
-/// The client opens, so its handshake is over first, and its first packet is the first on the return link.
+/// The client opens, so its handshake is over first, and its first packet is the first on the
+/// return link.
 #[test]
 fn the_client_opens_the_connection() {
     for protocol in ["quic", "tcp", "tack", "quinn"] {
@@ -78,11 +81,13 @@ fn the_client_opens_the_connection() {
     }
 }
 
-/// The packet that carries the first object is lost. Over a stream for each object the others do not wait for it; over one they do.
+/// The packet that carries the first object is lost. Over a stream for each object the others do
+/// not wait for it; over one they do.
 #[test]
 fn a_loss_delays_one_object_of_many_streams_and_all_behind_it_on_one() {
     let times = |streams: &str| {
-        // In the forward direction: the server's two datagrams of the handshake, its HANDSHAKE_DONE, and the document.
+        // In the forward direction: the server's two datagrams of the handshake, its
+        // HANDSHAKE_DONE, and the document.
         let tables = run(&[
             &format!("flow.0.page.streams={streams}"),
             "flow.0.page.objects=[\"1439B\", \"1439B\", \"1439B\", \"1439B\", \"1439B\", \"1439B\"]",
@@ -109,8 +114,9 @@ fn a_page_that_is_not_complete_has_no_load_time() {
 #[test]
 fn objects_wait_for_streams() {
     let few = run(&["flow.0.streams=2"]);
-    // The document's stream stays open, so objects come one by one: 40 ms each, and between two of them the 25 ms that the client waits with
-    // its ACK, and 40 ms for this and for the leave to open another.
+    // The document's stream stays open, so objects come one by one: 40 ms each, and between two of
+    // them the 25 ms that the client waits with its ACK, and 40 ms for this and for the leave to
+    // open another.
     let least = 0.080 + 5.0 * 0.040 + 4.0 * 0.065;
     assert!((least..least + 0.010).contains(&load_time(&few)), "{}", load_time(&few));
     assert_eq!(few.counts("flows", "total_delivered_bytes_l7"), [15_000, 2400]);

@@ -5,7 +5,8 @@ use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use proptest::prelude::*;
 
-/// A server 10 ms before the gateway, and a satellite of 600 ms behind it. Rates add less than a tenth of a millisecond.
+/// A server 10 ms before the gateway, and a satellite of 600 ms behind it. Rates add less than a
+/// tenth of a millisecond.
 const SATELLITE: &str = r#"
 duration = "60s"
 seed = 1
@@ -42,8 +43,9 @@ fn completion(sets: &[&str]) -> f64 {
     run(sets).numbers("flows", "flow_completion_time_l4")[0] * 1e3
 }
 
-/// A segment with its FIN, by hand. Without a proxy, the SYN and the data take a round trip of 610 ms each. A proxy that answers the SYN
-/// at once sends its own SYN after 5 ms and has the data when it is answered; one that waits has the data 10 ms later.
+/// A segment with its FIN, by hand. Without a proxy, the SYN and the data take a round trip of 610
+/// ms each. A proxy that answers the SYN at once sends its own SYN after 5 ms and has the data when
+/// it is answered; one that waits has the data 10 ms later.
 #[test]
 fn the_handshake_decides_when_data_come_to_the_proxy() {
     let close_to =
@@ -69,13 +71,14 @@ fn the_row_of_the_flow_tells_of_both_ends() {
 fn a_side_has_settings_of_its_own() {
     let side = r#"pep.0.side=[{ link = "satellite", transport = { preset = "linux", congestion = "newreno", initial_window = "1000segments" } }]"#;
     let (flow, own) = (completion(&[LARGE]), completion(&[LARGE, side]));
-    // 2 MB are 1382 segments, for which slow start from 10 needs eight round trips, of 600 ms each. With a first window of 1000, only the
-    // buffers of both ends are in the way.
+    // 2 MB are 1382 segments, for which slow start from 10 needs eight round trips, of 600 ms each.
+    // With a first window of 1000, only the buffers of both ends are in the way.
     assert!(flow > 600.0 * 8.0 && own < flow - 600.0 * 2.0, "{flow} and {own} ms");
     assert_eq!(run(&[LARGE, side]).texts("peps", "cca"), ["newreno"]);
 }
 
-/// RFC 9293, §3.8.6: what the reader leaves fills the buffers one after the other, and the sender goes at the reader's pace.
+/// RFC 9293, §3.8.6: what the reader leaves fills the buffers one after the other, and the sender
+/// goes at the reader's pace.
 #[test]
 fn a_slow_reader_stops_the_sender_through_the_proxy() {
     let slow = [
@@ -98,7 +101,8 @@ fn a_slow_reader_stops_the_sender_through_the_proxy() {
         (512 << 10..=(512 + 256) << 10).contains(&held),
         "{held}: the send buffer of one side and the receive buffer of the other"
     );
-    // Nothing is lost. Linux delays the ACK of what the proxy does not read, by 40 ms, and a tail loss probe leaves after two round trips of 10 ms.
+    // Nothing is lost. Linux delays the ACK of what the proxy does not read, by 40 ms, and a tail
+    // loss probe leaves after two round trips of 10 ms.
     let counts = |column| tables.counts("flows", column)[0];
     assert!(counts("total_retransmissions_l4") <= counts("total_tail_loss_probes_l4"), "a probe may hold new data");
     assert_eq!((counts("total_rtos_l4"), counts("total_lost_l4")), (0, 0));
@@ -179,8 +183,8 @@ fn refusals_name_the_place() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is lost on either side and however small the buffers are: all octets arrive, the end of the stream does, and the proxy holds
-    /// no more than its buffers.
+    /// Whatever is lost on either side and however small the buffers are: all octets arrive, the
+    /// end of the stream does, and the proxy holds no more than its buffers.
     #[test]
     fn octets_are_conserved(
         size in 1u64..400_000,
@@ -209,7 +213,8 @@ proptest! {
         prop_assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [size]);
         prop_assert!(tables.numbers("flows", "flow_completion_time_l4")[0] < 19_999.0, "the FIN is acknowledged");
         let held = tables.counts("peps", "max_held_l4")[0];
-        // Out-of-order segments are held as well, and the window is rounded up by less than its scale.
+        // Out-of-order segments are held as well, and the window is rounded up by less than its
+        // scale.
         prop_assert!(held <= (send + receive + 1448).max(size), "{} octets", held);
     }
 }

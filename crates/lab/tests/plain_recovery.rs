@@ -1,8 +1,10 @@
-//! Recovery without SACK in a cell that aggregates: an ACK for each segment, and one for each copy that was sent in vain.
+//! Recovery without SACK in a cell that aggregates: an ACK for each segment, and one for each copy
+//! that was sent in vain.
 
 use crate::common::tables::Tables;
 
-/// Four downloads through an access point of ns-3's, NewReno without SACK, which start with a window of one segment.
+/// Four downloads through an access point of ns-3's, NewReno without SACK, which start with a
+/// window of one segment.
 const CELL: &str = include_str!("../../../studies/wifi_parity/download.toml");
 
 /// Goodput in Mbps and packets sent again, of all four.
@@ -23,8 +25,9 @@ fn downloads(preset: &str, recovery: &str) -> (f64, u64) {
     (tables.numbers("flows", "mean_throughput_l4").iter().sum(), again)
 }
 
-/// Where duplicate ACKs deliver nothing, PRR lets nothing new go, stays at a window of one and a half segments, and sends again what has long
-/// arrived: 46 Mbps with 30,958 packets sent again in ten seconds, and no timeout. Classic recovery carries 129 Mbps with 166.
+/// Where duplicate ACKs deliver nothing, PRR lets nothing new go, stays at a window of one and a
+/// half segments, and sends again what has long arrived: 46 Mbps with 30,958 packets sent again in
+/// ten seconds, and no timeout. Classic recovery carries 129 Mbps with 166.
 #[test]
 fn proportional_rate_reduction_without_sack_carries_what_classic_recovery_does() {
     for preset in ["ns3", "rfc", "linux"] {
@@ -36,8 +39,10 @@ fn proportional_rate_reduction_without_sack_carries_what_classic_recovery_does()
     }
 }
 
-/// Slow start overshoots, and what is sent at the end of that recovery loses four segments in a row. An ACK that shows a gap has the same window as the last, so that it
-/// counts as a duplicate; as long as the window grew, 200 ms of silence followed. The kernel has no timeout over the same emulated path either.
+/// Slow start overshoots, and what is sent at the end of that recovery loses four segments in a
+/// row. An ACK that shows a gap has the same window as the last, so that it counts as a duplicate;
+/// as long as the window grew, 200 ms of silence followed. The kernel has no timeout over the same
+/// emulated path either.
 #[test]
 fn duplicates_show_a_gap_while_the_receive_window_grows() {
     let path = r#"

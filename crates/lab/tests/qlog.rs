@@ -87,7 +87,8 @@ fn frames<'a>(packets: &[&'a Value], frame_type: &str) -> Vec<&'a Value> {
     all.filter(|frame| frame["frame_type"] == frame_type).collect()
 }
 
-/// Are both the same, with numbers to the precision of an `f32`, which the typed reader keeps of times?
+/// Are both the same, with numbers to the precision of an `f32`, which the typed reader keeps of
+/// times?
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) => {
@@ -105,9 +106,10 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The types of the crate `qlog` are those of draft-ietf-quic-qlog-quic-events-12. What they read and write again is what was written, so
-/// no field has a name or a type that the draft does not know. acklab's own events, frames and fields are outside the draft's types,
-/// and so are parameters of extensions.
+/// The types of the crate `qlog` are those of draft-ietf-quic-qlog-quic-events-12. What they read
+/// and write again is what was written, so no field has a name or a type that the draft does not
+/// know. acklab's own events, frames and fields are outside the draft's types, and so are
+/// parameters of extensions.
 #[test]
 fn the_draft_knows_every_field() {
     for transport in TRANSPORTS {
@@ -124,7 +126,8 @@ fn the_draft_knows_every_field() {
                 }
                 let data = event["data"].as_object_mut().unwrap();
                 data.remove("tcp");
-                // A parameter of an extension (draft-ietf-quic-ack-frequency, §3), for which the draft leaves room.
+                // A parameter of an extension (draft-ietf-quic-ack-frequency, §3), for which the
+                // draft leaves room.
                 data.remove("min_ack_delay");
                 if let Some(frames) = event.pointer_mut("/data/frames").and_then(Value::as_array_mut) {
                     frames.retain(|frame| !frame["frame_type"].as_str().unwrap().starts_with("tack_"));
@@ -138,9 +141,9 @@ fn the_draft_knows_every_field() {
     }
 }
 
-/// What the loader and the congestion graph of qvis require (`QlogLoaderV2.ts`, `textsequencejsontoqlog.ts`,
-/// `CongestionGraphD3Renderer.ts`): a known version, times in order, lengths of packets, and acknowledgments and losses of packets that
-/// were sent before.
+/// What the loader and the congestion graph of qvis require (`QlogLoaderV2.ts`,
+/// `textsequencejsontoqlog.ts`, `CongestionGraphD3Renderer.ts`): a known version, times in order,
+/// lengths of packets, and acknowledgments and losses of packets that were sent before.
 #[test]
 fn the_congestion_graph_of_qvis_finds_what_it_needs() {
     for transport in TRANSPORTS {
@@ -194,7 +197,8 @@ fn the_congestion_graph_of_qvis_finds_what_it_needs() {
     }
 }
 
-/// The packets that one end sends are those that the other receives and those that the path has lost.
+/// The packets that one end sends are those that the other receives and those that the path has
+/// lost.
 #[test]
 fn both_ends_tell_of_the_same_data() {
     for transport in TRANSPORTS {
@@ -258,7 +262,8 @@ fn losses_and_states_are_events() {
         let tables = logged(transport, Schema::V03, &folder, &[]);
         let client = events(&folder, "client");
         let lost = named(&client, "recovery:packet_lost").len() as u64;
-        // Without timeouts, each packet that is declared lost leaves again, in one packet or in two.
+        // Without timeouts, each packet that is declared lost leaves again, in one packet or in
+        // two.
         let again = tables.counts("flows", "total_retransmissions_l4")[0];
         assert!(lost > 0 && lost <= again + 2 && again <= 2 * lost + 2, "{transport}: {lost} lost, {again} again");
         let states = named(&client, "recovery:congestion_state_updated");

@@ -31,7 +31,8 @@ fn one_flow_fills_the_link() {
     }
 }
 
-/// What leaves at the rate of an application is no measure of the path, also if pacing would have delayed the next packet.
+/// What leaves at the rate of an application is no measure of the path, also if pacing would have
+/// delayed the next packet.
 #[test]
 fn an_application_with_little_to_say_is_not_held_back() {
     let loss = r#"link.btl.forward.loss={model="independent", probability=0.01}"#;
@@ -39,7 +40,8 @@ fn an_application_with_little_to_say_is_not_held_back() {
     let sets = ["flow.0.congestion=bbr3", traffic, loss, "link.btl.forward.rate=20Mbps", "duration=12s"];
     let tables = run(&sets);
     let number = |column: &str| tables.numbers("flows", column)[0];
-    // The path takes 20 ms. A hundredth of the packets comes a round trip and a ninth later, and about 16 packets wait for each.
+    // The path takes 20 ms. A hundredth of the packets comes a round trip and a ninth later, and
+    // about 16 packets wait for each.
     assert!(number("mean_one_way_delay_l7") < 30.0, "{}", number("mean_one_way_delay_l7"));
     assert!(number("share_application_limited_l4") > 0.75, "{}", number("share_application_limited_l4"));
 }
@@ -70,7 +72,8 @@ fn a_sender_asks_for_four_acks_in_a_round_trip() {
         let (acks, _) = acks_and_packets(&tables);
         let rtt = if is_smoothed { tables.numbers("flows", "mean_srtt_l4")[0] } else { 40.24 };
         let expected = 5.0 * 4.0 * 1000.0 / rtt;
-        // The delay begins with a packet, so that the time between two packets comes on top; frames with windows bring a few ACKs more.
+        // The delay begins with a packet, so that the time between two packets comes on top; frames
+        // with windows bring a few ACKs more.
         let share = acks as f64 / expected;
         assert!((0.85..1.15).contains(&share), "{set}: {acks} for {expected}");
     }
@@ -96,11 +99,13 @@ fn a_transfer_ends() {
     let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="3MB"}"#]);
     assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [3_000_000]);
     let time = tables.numbers("flows", "flow_completion_time_l4")[0];
-    // A round trip for the handshake, one for the last ACK, 0.5 s at the rate of the link, and slow start from 10 packets in five round trips.
+    // A round trip for the handshake, one for the last ACK, 0.5 s at the rate of the link, and slow
+    // start from 10 packets in five round trips.
     assert!((0.58..0.9).contains(&time), "{time}");
 }
 
-/// 300 kB hold 209 packets: byte counting of 100 leaves nine unacknowledged, and the first hundred no window for more.
+/// 300 kB hold 209 packets: byte counting of 100 leaves nine unacknowledged, and the first hundred
+/// no window for more.
 #[test]
 fn a_transfer_ends_whatever_the_policy_waits_for() {
     let policy = r#"flow.0.ack={policy="byte-counting", segments=100}"#;
@@ -184,8 +189,9 @@ fn captures_show_the_headers() {
     assert!(count(1, "0") > 1000, "packets with short headers");
 }
 
-/// Every twentieth packet comes 15 ms late, after more than 9/8 of the round trip of 40 ms. However far the packet threshold rises, the time
-/// threshold takes each of them for lost, 1.6 of 20 Mbps. Where it adapts as well, it waits for them while its 16 recoveries last.
+/// Every twentieth packet comes 15 ms late, after more than 9/8 of the round trip of 40 ms. However
+/// far the packet threshold rises, the time threshold takes each of them for lost, 1.6 of 20 Mbps.
+/// Where it adapts as well, it waits for them while its 16 recoveries last.
 #[test]
 fn both_thresholds_adapt_to_reordering() {
     let path = r#"

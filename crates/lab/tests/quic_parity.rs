@@ -1,4 +1,5 @@
-//! Our QUIC and quinn-proto on paths of `studies/quic_parity`, which has all of them and their intervals.
+//! Our QUIC and quinn-proto on paths of `studies/quic_parity`, which has all of them and their
+//! intervals.
 
 use crate::common::tables::Tables;
 use std::fs::read_to_string;
@@ -42,8 +43,8 @@ fn transfer(path: &str, endpoint: &str) -> [f64; 3] {
     [tables.numbers("flows", "flow_completion_time_l4")[0], acks as f64, octets as f64 / delivered as f64]
 }
 
-/// Losses, a return link that ACKs fill, and slow start over a long path: each failed by more than the tolerance as long as one of
-/// the rules differed that docs/models/quic.md tells of.
+/// Losses, a return link that ACKs fill, and slow start over a long path: each failed by more than
+/// the tolerance as long as one of the rules differed that docs/models/quic.md tells of.
 #[test]
 fn ours_is_as_fast_as_quinn_proto_and_acknowledges_as_often() {
     for path in ["thin", "satellite", "lte"] {
@@ -54,14 +55,16 @@ fn ours_is_as_fast_as_quinn_proto_and_acknowledges_as_often() {
             println!("{path}, every {packets}: {time:+.4}, {acks:+.4}, {octets:+.4}");
             assert!(time.abs() < 0.03, "{path}, every {packets}: {ours:?} and {theirs:?}");
             assert!(acks.abs() < 0.02, "{path}, every {packets}: {ours:?} and {theirs:?}");
-            // Ranges that the peer need not hear of again are left out by both. The numbers of packets and octets differ in their length.
+            // Ranges that the peer need not hear of again are left out by both. The numbers of
+            // packets and octets differ in their length.
             assert!(octets.abs() < 0.1, "{path}, every {packets}: {ours:?} and {theirs:?}");
         }
     }
 }
 
-/// Reordering makes both halve their windows for packets that are only late, and neither undoes that: quinn-proto took half the time while its
-/// reductions were undone. A single run differs by up to 5 % either way, since chance decides when windows are halved.
+/// Reordering makes both halve their windows for packets that are only late, and neither undoes
+/// that: quinn-proto took half the time while its reductions were undone. A single run differs by
+/// up to 5 % either way, since chance decides when windows are halved.
 #[test]
 fn reordering_costs_ours_what_it_costs_quinn_proto() {
     let time = ["quic_2", "quinn_2"].map(|endpoint| transfer("reordering", endpoint)[0]);

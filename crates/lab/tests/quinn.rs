@@ -63,13 +63,15 @@ fn a_flow_has_its_handshake_and_its_overhead_in_the_tables() {
     assert_eq!(tables.texts("flows", "transport_protocol"), ["QUIC (quinn)"]);
     assert_eq!(tables.texts("flows", "cca"), ["cubic"]);
     let packets = tables.counts("flows", "total_data_packets_l4")[0];
-    // 1167 octets of the stream in each full-sized packet; the first ones share theirs with the handshake.
+    // 1167 octets of the stream in each full-sized packet; the first ones share theirs with the
+    // handshake.
     assert!((857..870).contains(&packets), "{packets}");
     // One round trip, and the serialisation of a flight of three datagrams with the certificate.
     let handshake = tables.numbers("flows", "handshake_time_l4")[0];
     assert!((630.0..642.0).contains(&handshake), "{handshake} ms");
-    // IP, UDP, short header with 8 octets of connection id and 1 or 2 of packet number, tag, and a stream frame with an offset and, if it
-    // is not the last frame, a length; besides, a handshake of several datagrams of 1200 octets at most.
+    // IP, UDP, short header with 8 octets of connection id and 1 or 2 of packet number, tag, and a
+    // stream frame with an offset and, if it is not the last frame, a length; besides, a handshake
+    // of several datagrams of 1200 octets at most.
     let overhead = tables.counts("flows", "total_overhead_bytes_l3")[0] - 28 * packets;
     assert!(
         (packets * (1 + 8 + 1 + 16 + 3)..packets * (1 + 8 + 2 + 16 + 8) + 5 * 1200).contains(&overhead),
@@ -84,7 +86,8 @@ fn both_ends_write() {
     assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [1_000_000, 100_000]);
 }
 
-/// tshark decrypts the capture without further options, and counts as many datagrams and ACK frames as both ends.
+/// tshark decrypts the capture without further options, and counts as many datagrams and ACK frames
+/// as both ends.
 #[test]
 fn tshark_decrypts_a_capture() {
     let folder = folder("decrypted");

@@ -11,8 +11,8 @@ flow = [{ from = "a", to = "b", preset = "linux", send_buffer_limit = "payload",
 measure = { from = "6s" }
 "#;
 
-/// RFC 9293, §3.8.6: unread data close the window, so the sender sends at the rate of the reader, without a loss, and one buffer of data
-/// waits.
+/// RFC 9293, §3.8.6: unread data close the window, so the sender sends at the rate of the reader,
+/// without a loss, and one buffer of data waits.
 #[test]
 fn the_sender_goes_at_the_readers_pace() {
     let tables = Tables::run(SCENARIO, &[] as &[&str], None);

@@ -1,7 +1,9 @@
-//! Small tables of known values: NewReno over the dumbbell of `studies/parity`, compared with ns-3.37.
+//! Small tables of known values: NewReno over the dumbbell of `studies/parity`, compared with
+//! ns-3.37.
 //!
-//! Only the phase between flow and gate is random on this path, so each number is a mean over phases. The published values are medians of
-//! three seeds of ns-3; a tolerance covers their spread, and the calculations below derive the figures independently.
+//! Only the phase between flow and gate is random on this path, so each number is a mean over
+//! phases. The published values are medians of three seeds of ns-3; a tolerance covers their
+//! spread, and the calculations below derive the figures independently.
 
 use crate::common::tables::Tables;
 use acklab_lab::RunOptions;
@@ -45,8 +47,8 @@ fn assert_close(name: &str, measured: Line, published: Line) {
     }
 }
 
-/// The queue of 20 packets exceeds the bandwidth-delay product of 20 segments, so halving the window leaves the bottleneck busy and goodput is
-/// all that it carries but for the slow start.
+/// The queue of 20 packets exceeds the bandwidth-delay product of 20 segments, so halving the
+/// window leaves the bottleneck busy and goodput is all that it carries but for the slow start.
 #[test]
 fn plain() {
     let line = measured("ns3_dumbbell_newreno");
@@ -54,7 +56,8 @@ fn plain() {
     assert!(line[0] < CAPACITY);
 }
 
-/// Half the ACKs, half the growth an ACK counts for: the window climbs half as fast and overflows the queue half as often.
+/// Half the ACKs, half the growth an ACK counts for: the window climbs half as fast and overflows
+/// the queue half as often.
 #[test]
 fn delayed() {
     let (delayed, every) = (measured("ns3_dumbbell_newreno_delack2"), measured("ns3_dumbbell_newreno"));
@@ -62,8 +65,9 @@ fn delayed() {
     assert!((0.4..0.6).contains(&(delayed[3] / every[3])), "{} drops against {}", delayed[3], every[3]);
 }
 
-/// A gate of 5 ms / 10 passes 2000 ACKs a second and 1335 segments a second come: it thins nothing but bunches six or seven, and
-/// each bunch of data overflows the queue sooner. The bottleneck runs empty in between.
+/// A gate of 5 ms / 10 passes 2000 ACKs a second and 1335 segments a second come: it thins nothing
+/// but bunches six or seven, and each bunch of data overflows the queue sooner. The bottleneck runs
+/// empty in between.
 #[test]
 fn gated() {
     let line = measured("ns3_dumbbell_gate5ms10_newreno");
@@ -71,8 +75,8 @@ fn gated() {
     assert!(line[0] < 0.95 * CAPACITY, "bunching must cost goodput: {}", line[0]);
 }
 
-/// An ACK for every second segment brings three or four a slot instead of six or seven, and slower growth fewer drops: part of
-/// the goodput comes back.
+/// An ACK for every second segment brings three or four a slot instead of six or seven, and slower
+/// growth fewer drops: part of the goodput comes back.
 #[test]
 fn gated_and_delayed() {
     let (delayed, every) =

@@ -1,4 +1,5 @@
-//! Flows that stood, starved or did not end, and numbers that were impossible, each found by random scenarios.
+//! Flows that stood, starved or did not end, and numbers that were impossible, each found by random
+//! scenarios.
 
 use crate::common::tables::Tables;
 
@@ -29,9 +30,9 @@ fn goodput(tables: &Tables) -> f64 {
     tables.numbers("flows", "mean_throughput_l7")[0]
 }
 
-/// Allegro's rate doubled with each interval while the queue delayed the results, to a thousand times the capacity: 7,000 packets
-/// waited in a queue without a limit, and the repair of the first hole behind them. The result of an interval is now known before the
-/// next but one begins.
+/// Allegro's rate doubled with each interval while the queue delayed the results, to a thousand
+/// times the capacity: 7,000 packets waited in a queue without a limit, and the repair of the first
+/// hole behind them. The result of an interval is now known before the next but one begins.
 #[test]
 fn allegro_does_not_overrun_a_queue_whose_results_are_late() {
     let codel = r#"{ discipline = "codel" }"#;
@@ -43,8 +44,8 @@ fn allegro_does_not_overrun_a_queue_whose_results_are_late() {
     assert!(goodput(&tables) > 0.7 * 3.273 * 1448.0 / 1500.0, "{} Mbps", goodput(&tables));
 }
 
-/// The packets of quinn's handshake had no outcome once their keys were discarded, so that the first interval never ended and the rate
-/// doubled for ever: four simulated seconds took minutes.
+/// The packets of quinn's handshake had no outcome once their keys were discarded, so that the
+/// first interval never ended and the rate doubled for ever: four simulated seconds took minutes.
 #[test]
 fn the_first_interval_of_pcc_ends_with_quinn() {
     let queue = r#"{ discipline = "fifo", limit = "23packets" }"#;
@@ -55,8 +56,9 @@ fn the_first_interval_of_pcc_ends_with_quinn() {
     }
 }
 
-/// The kernel reaches 36.7 Mbps here. Its buffer grows once a round trip has brought the first window, 65,535 octets, which is less than
-/// ten segments (`tcp_init_buffer_space`); ten segments are more than the first buffer lets through.
+/// The kernel reaches 36.7 Mbps here. Its buffer grows once a round trip has brought the first
+/// window, 65,535 octets, which is less than ten segments (`tcp_init_buffer_space`); ten segments
+/// are more than the first buffer lets through.
 #[test]
 fn large_segments_leave_the_first_window() {
     let queue = r#"{ discipline = "fifo", limit = "61packets" }"#;
@@ -65,7 +67,8 @@ fn large_segments_leave_the_first_window() {
     assert!(goodput(&tables) > 0.97 * 37.0 * 8000.0 / 8052.0, "{} Mbps", goodput(&tables));
 }
 
-/// The overshoot of slow start leaves more gaps than quinn-proto keeps (1024), and it closes the connection with INTERNAL_ERROR.
+/// The overshoot of slow start leaves more gaps than quinn-proto keeps (1024), and it closes the
+/// connection with INTERNAL_ERROR.
 #[test]
 fn a_connection_that_is_given_up_says_so() {
     let queue = r#"{ discipline = "fifo", limit = "1000packets" }"#;
@@ -78,7 +81,8 @@ fn a_connection_that_is_given_up_says_so() {
     assert_eq!(whole.texts("flows", "ending"), ["open"], "a small window of flow control prevents it");
 }
 
-/// Packets left the queue for the places of the device before they were sent, and counted as sent: 1.099.
+/// Packets left the queue for the places of the device before they were sent, and counted as sent:
+/// 1.099.
 #[test]
 fn a_link_sends_no_more_than_its_rate_with_places_in_the_device() {
     let text = r#"

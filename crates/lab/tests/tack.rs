@@ -41,7 +41,8 @@ fn one_flow_fills_the_link() {
     }
 }
 
-/// Copa takes a rate from the delay of each ACK; with four in a round trip it swings about the rate of the link.
+/// Copa takes a rate from the delay of each ACK; with four in a round trip it swings about the rate
+/// of the link.
 #[test]
 fn copa_is_not_starved() {
     let share = DUMBBELL.share(&run(&["flow.0.congestion=copa"]));
@@ -56,8 +57,9 @@ fn acknowledgments_are_as_few_as_the_law_says() {
     assert!((80.0..=105.0).contains(&acks), "{acks}");
 }
 
-/// The first Accept is lost, or overtaken by its own repetition where a round trip takes longer than the first timeout of 1 s: the
-/// receiver has no round trip of the handshake, and the law holds all the same.
+/// The first Accept is lost, or overtaken by its own repetition where a round trip takes longer
+/// than the first timeout of 1 s: the receiver has no round trip of the handshake, and the law
+/// holds all the same.
 #[test]
 fn the_law_holds_though_the_accept_was_sent_twice() {
     let lost = r#"link.btl.reverse.loss={model="list", packets=[1]}"#;
@@ -70,14 +72,16 @@ fn the_law_holds_though_the_accept_was_sent_twice() {
     }
 }
 
-/// A round that delivers as much as the path holds bounds what is in flight after it, whatever interval the receiver's rate covers.
+/// A round that delivers as much as the path holds bounds what is in flight after it, whatever
+/// interval the receiver's rate covers.
 #[test]
 fn bbr3_withstands_one_loss_in_a_hundred() {
     let share = DUMBBELL.share(&run(&["flow.0.congestion=bbr3", LOSSES[0], "link.btl.forward.loss.probability=0.01"]));
     assert!(share > 0.6, "{share}");
 }
 
-/// The first ten packets let 19 leave in the second round, whatever their few samples tell of the rate: 28 packets take two rounds besides the handshake.
+/// The first ten packets let 19 leave in the second round, whatever their few samples tell of the
+/// rate: 28 packets take two rounds besides the handshake.
 #[test]
 fn the_first_flight_doubles_the_window() {
     let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="40kB"}"#]);
@@ -85,7 +89,8 @@ fn the_first_flight_doubles_the_window() {
     assert!(time < 0.16, "{time}");
 }
 
-/// The number of a lost packet never comes, so that nothing behind it continues the numbers until the sender says Forget.
+/// The number of a lost packet never comes, so that nothing behind it continues the numbers until
+/// the sender says Forget.
 #[test]
 fn policies_count_what_comes_behind_a_gap() {
     for (policy, count) in [("delayed", 2), ("daass", 2), ("linux", 2), ("byte-counting", 3), ("ack-rate-request", 2)] {
@@ -99,8 +104,9 @@ fn policies_count_what_comes_behind_a_gap() {
     }
 }
 
-/// After an overshoot with losses both ways, a TACK has no room for all that has arrived, and the window is full of packets of which the
-/// sender knows nothing. Published for 300 Mbps, 200 ms, 1 % and 5 %: 91.6 % of the rate.
+/// After an overshoot with losses both ways, a TACK has no room for all that has arrived, and the
+/// window is full of packets of which the sender knows nothing. Published for 300 Mbps, 200 ms, 1 %
+/// and 5 %: 91.6 % of the rate.
 #[test]
 fn rich_lists_do_not_starve_on_a_fat_path() {
     let loss = |direction: &str, share: &str| {
@@ -123,7 +129,8 @@ fn rich_lists_do_not_starve_on_a_fat_path() {
     assert!(rate > 0.85 * 300.0, "{rate}");
 }
 
-/// An ACK for every second packet takes 0.5 of the 1 Mbps back, without lists. If each listed the losses of the overshoot, it would take ten.
+/// An ACK for every second packet takes 0.5 of the 1 Mbps back, without lists. If each listed the
+/// losses of the overshoot, it would take ten.
 #[test]
 fn lists_do_not_fill_a_narrow_return_path() {
     let tables = run(&[
@@ -142,8 +149,9 @@ fn lists_do_not_fill_a_narrow_return_path() {
     assert!(rate > 0.8 * 20.0, "{rate}");
 }
 
-/// S §5.1: one block of losses in a TACK is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here. The acked list is not part of that: a sender
-/// that does not hear of what has arrived would count it as in flight.
+/// S §5.1: one block of losses in a TACK is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here. The
+/// acked list is not part of that: a sender that does not hear of what has arrived would count it
+/// as in flight.
 #[test]
 fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
     let loss = |direction: &str| format!(r#"link.btl.{direction}.loss={{model="independent", probability=0.05}}"#);
@@ -152,8 +160,8 @@ fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
     assert!(share > 0.85, "{share}");
 }
 
-/// The path takes 40 ms and 0.25 ms of service; without losses nothing waits behind a gap, and no delay is above that of a full queue. The
-/// queue of Startup has drained after 1.5 s.
+/// The path takes 40 ms and 0.25 ms of service; without losses nothing waits behind a gap, and no
+/// delay is above that of a full queue. The queue of Startup has drained after 1.5 s.
 #[test]
 fn delays_are_those_of_the_path() {
     let tables = run(&[r#"flow.0.traffic={model="constant", rate="40Mbps"}"#, "measure.from=2s"]);

@@ -1,5 +1,6 @@
-//! TACK on paths on which a thin feedback is hard: idle applications, jitter, reordering, fat, thin and long paths, losses both ways, an
-//! asymmetric path, silence of either direction, many flows. TCP BBR of Linux and QUIC with BBR run beside it on the same path.
+//! TACK on paths on which a thin feedback is hard: idle applications, jitter, reordering, fat, thin
+//! and long paths, losses both ways, an asymmetric path, silence of either direction, many flows.
+//! TCP BBR of Linux and QUIC with BBR run beside it on the same path.
 //!
 //! The bounds compare with those two, as no closed form tells what BBR attains on such paths.
 
@@ -29,8 +30,9 @@ struct Path {
 }
 
 impl Path {
-    /// Flows from `a` to `b`, 37 ms apart: each has its transport and its traffic. Their packets reach the bottleneck with a jitter of its
-    /// service time if there are several, against phase effects (Floyd and Jacobson, Internetworking 3(3), 1992).
+    /// Flows from `a` to `b`, 37 ms apart: each has its transport and its traffic. Their packets
+    /// reach the bottleneck with a jitter of its service time if there are several, against phase
+    /// effects (Floyd and Jacobson, Internetworking 3(3), 1992).
     fn run(&self, flows: &[(&str, &str)]) -> Tables {
         self.run_with(flows, 1)
     }
@@ -87,8 +89,9 @@ fn delay(tables: &Tables) -> f64 {
     tables.numbers("flows", "mean_one_way_delay_l7")[0]
 }
 
-/// Writes that are far apart: the model of the path outlives the silence. A megabyte takes 160 ms at 50 Mbps, and with the 20 ms of the path
-/// half of it has waited 100 ms; the first one starts slowly and is lost in part.
+/// Writes that are far apart: the model of the path outlives the silence. A megabyte takes 160 ms
+/// at 50 Mbps, and with the 20 ms of the path half of it has waited 100 ms; the first one starts
+/// slowly and is lost in part.
 #[test]
 fn bursts_from_idle_take_as_long_as_those_of_bbr() {
     for (traffic, seconds) in [
@@ -102,8 +105,9 @@ fn bursts_from_idle_take_as_long_as_those_of_bbr() {
     }
 }
 
-/// Losses in the first round trips, while ten packets are in flight, do not end Startup: none of a hundred flows is slow. As long as all
-/// rounds counted in which packets were conserved, one of them left Startup at 0.8 Mbps, to gain a quarter in each cycle of eight round trips.
+/// Losses in the first round trips, while ten packets are in flight, do not end Startup: none of a
+/// hundred flows is slow. As long as all rounds counted in which packets were conserved, one of
+/// them left Startup at 0.8 Mbps, to gain a quarter in each cycle of eight round trips.
 #[test]
 fn losses_from_the_start_are_not_taken_for_a_full_pipe() {
     let link = r#"rate = "50Mbps", delay = "100ms", loss = { model = "independent", probability = 0.05 }, queue = { discipline = "fifo", limit = "833packets" }"#;
@@ -115,9 +119,10 @@ fn losses_from_the_start_are_not_taken_for_a_full_pipe() {
     assert!(rates[0].0 > 10.0, "{:?}, of 50 Mbps", &rates[..5]);
 }
 
-/// One greedy flow. TACK's goodput is at least this share of that of the slower of the two; 0.95 leaves room for a quarter of a probe more
-/// or less. It sends at most half as much again as the worse of the two, and 3 % of its packets: where a path releases packets
-/// in bunches, what TACKs wait for is in flight besides two products, until a queue overflows.
+/// One greedy flow. TACK's goodput is at least this share of that of the slower of the two; 0.95
+/// leaves room for a quarter of a probe more or less. It sends at most half as much again as the
+/// worse of the two, and 3 % of its packets: where a path releases packets in bunches, what TACKs
+/// wait for is in flight besides two products, until a queue overflows.
 #[test]
 fn one_flow_holds_its_own_against_bbr() {
     let path = |forward: String, reverse: &str, [start, seconds]: [f64; 2]| {
@@ -144,7 +149,8 @@ fn one_flow_holds_its_own_against_bbr() {
         ("10 % loss", path(with(TWENTY, &loss(0.1)), TWENTY, [2.0, 12.0]), 0.95),
         ("30 % loss", path(with(TWENTY, &loss(0.3)), TWENTY, [2.0, 20.0]), 0.95),
         ("half of the ACKs lost", path(FIFTY.to_owned(), &with(FIFTY, &loss(0.5)), [1.0, 8.0]), 0.95),
-        // A packet for each packet in start-up overfills the queue of the return direction, and a TACK is twice as long as an ACK.
+        // A packet for each packet in start-up overfills the queue of the return direction, and a
+        // TACK is twice as long as an ACK.
         ("1000:1", path(FIFTY.to_owned(), &link("50kbps", "20ms", 20), [5.0, 15.0]), 0.6),
         ("silence forward", path(SILENT.to_owned(), FIFTY, [0.0, 12.0]), 0.95),
         ("silence back", path(FIFTY.to_owned(), SILENT, [0.0, 12.0]), 0.95),
@@ -159,8 +165,9 @@ fn one_flow_holds_its_own_against_bbr() {
     }
 }
 
-/// After the overshoot of Startup, thousands of gaps do not fit into one list: TACKs go on until all are told. Of 300 Mbps, headers of 73
-/// octets in 1500 and one loss in a hundred leave 282.5 Mbps. How long the overshoot takes to repair is chance.
+/// After the overshoot of Startup, thousands of gaps do not fit into one list: TACKs go on until
+/// all are told. Of 300 Mbps, headers of 73 octets in 1500 and one loss in a hundred leave 282.5
+/// Mbps. How long the overshoot takes to repair is chance.
 #[test]
 fn a_fat_path_that_loses_data_and_acks_is_filled() {
     let link = |loss: f64| {
@@ -177,8 +184,9 @@ fn a_fat_path_that_loses_data_and_acks_is_filled() {
     assert!(again < 0.05, "{again} sent again");
 }
 
-/// 50 Mbps and 200 ms, 5 % of the data and 2 % of the ACKs lost. TACKs that list no block of what has arrived leave this to IACKs (TACK-poor,
-/// Li et al., SIGCOMM 2020, §5.1). The sender takes the delivery rate from both, so that it is not lower than with lists.
+/// 50 Mbps and 200 ms, 5 % of the data and 2 % of the ACKs lost. TACKs that list no block of what
+/// has arrived leave this to IACKs (TACK-poor, Li et al., SIGCOMM 2020, §5.1). The sender takes the
+/// delivery rate from both, so that it is not lower than with lists.
 #[test]
 fn short_lists_cost_no_rate() {
     let link = |loss: f64| {
@@ -193,11 +201,13 @@ fn short_lists_cost_no_rate() {
     assert!(poor > 0.9 * rich, "{poor} of {rich} Mbps");
 }
 
-/// As many flows on 100 Mbps and 40 ms with a queue of a product as make the least windows overflow it. TACK loses no larger share than TCP
-/// BBR and 1 %. Jain's index is at least half of that of TCP BBR: with both, the flow that ends its Startup last keeps most for some ten
-/// seconds, and which flow that is and how much it takes is chance. Every one of up to fifty flows is served once its handshake is complete,
-/// of which a quarter of the packets are lost; of a hundred, whose least windows of four packets are 400 of the 500 packets that path and
-/// queue hold, one may wait for its timer.
+/// As many flows on 100 Mbps and 40 ms with a queue of a product as make the least windows overflow
+/// it. TACK loses no larger share than TCP BBR and 1 %. Jain's index is at least half of that of
+/// TCP BBR: with both, the flow that ends its Startup last keeps most for some ten seconds, and
+/// which flow that is and how much it takes is chance. Every one of up to fifty flows is served
+/// once its handshake is complete, of which a quarter of the packets are lost; of a hundred, whose
+/// least windows of four packets are 400 of the 500 packets that path and queue hold, one may wait
+/// for its timer.
 #[test]
 fn many_flows_share_as_those_of_bbr_do() {
     let link = r#"rate = "100Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "333packets" }"#;
@@ -219,8 +229,8 @@ fn many_flows_share_as_those_of_bbr_do() {
     }
 }
 
-/// Li et al., SIGCOMM 2020, Figure 15: beside TACK, CUBIC gets as much as beside BBR (0.42 and 0.40 of the ideal share). The
-/// study `tack_friendliness` takes ten points for similar.
+/// Li et al., SIGCOMM 2020, Figure 15: beside TACK, CUBIC gets as much as beside BBR (0.42 and 0.40
+/// of the ideal share). The study `tack_friendliness` takes ten points for similar.
 #[test]
 fn cubic_gets_as_much_beside_tack_as_beside_bbr() {
     let queue = |packets: u32| FIFTY.replace("167", &packets.to_string());

@@ -28,7 +28,8 @@ from = "2s"
 "#;
 
 const UDP: &str = r#"flow.0.transport={protocol="udp"}"#;
-/// Without the pauses in which its controller measures the round trip, as the papers have it for Miracast.
+/// Without the pauses in which its controller measures the round trip, as the papers have it for
+/// Miracast.
 const TACK: &str = r#"flow.0.transport={protocol="tack", congestion={algorithm="bbr-tack", min_rtt_window="60min"}}"#;
 const PAUSES: &str = "flow.0.transport.congestion.min_rtt_window=10s";
 const MESSAGES: [&str; 2] = [TACK, "flow.0.traffic.deadline=100ms"];
@@ -68,7 +69,8 @@ fn a_fast_link_shows_all_frames_in_time() {
     }
 }
 
-/// A frame of 8 Mbps fills 13 datagrams, so losses of 1 % damage 1 − 0.99^13 = 12 % of frames, and each damages the ten frames after it.
+/// A frame of 8 Mbps fills 13 datagrams, so losses of 1 % damage 1 − 0.99^13 = 12 % of frames, and
+/// each damages the ten frames after it.
 #[test]
 fn losses_damage_frames_of_datagrams() {
     let tables = tables(&[UDP, LOSSES]);
@@ -80,7 +82,8 @@ fn losses_damage_frames_of_datagrams() {
     assert_eq!(count(&tables, "total_stalls_l7"), 0);
 }
 
-/// A loss is repaired within about 20 ms, long before the frame is due or given up, by controllers that do not take it for congestion.
+/// A loss is repaired within about 20 ms, long before the frame is due or given up, by controllers
+/// that do not take it for congestion.
 #[test]
 fn losses_are_repaired_in_time_by_streams_and_messages() {
     for sets in [&[LOSSES, "flow.0.congestion=bbr"][..], &[TACK, LOSSES], &[MESSAGES[0], MESSAGES[1], LOSSES]] {
@@ -91,8 +94,9 @@ fn losses_are_repaired_in_time_by_streams_and_messages() {
     }
 }
 
-/// Between two frames the application is idle, and a pause of `bbr-tack` after ten seconds, in which it would send a packet a TACK for 200 ms, is
-/// not due: the queue is empty. A buffer of 100 ms would not bridge it.
+/// Between two frames the application is idle, and a pause of `bbr-tack` after ten seconds, in
+/// which it would send a packet a TACK for 200 ms, is not due: the queue is empty. A buffer of 100
+/// ms would not bridge it.
 #[test]
 fn a_video_that_leaves_the_path_idle_is_not_paused() {
     let stream = tables(&[TACK, PAUSES]);
@@ -101,8 +105,9 @@ fn a_video_that_leaves_the_path_idle_is_not_paused() {
     assert_eq!(count(&messages, "total_damaged_frames_l7"), 0);
 }
 
-/// Over 6.4 Mbps with headers a stream of 8 Mbps falls ever further behind, and playback stalls for good: a screen that mirrors another
-/// is always late. A film is paused instead, for as long as the video takes longer than it lasts.
+/// Over 6.4 Mbps with headers a stream of 8 Mbps falls ever further behind, and playback stalls for
+/// good: a screen that mirrors another is always late. A film is paused instead, for as long as the
+/// video takes longer than it lasts.
 #[test]
 fn a_slow_link_stalls_a_stream() {
     let slow = "link.btl.forward.rate=6.4Mbps";
@@ -116,7 +121,8 @@ fn a_slow_link_stalls_a_stream() {
     assert!(count(&film, "total_stalls_l7") > 5);
 }
 
-/// Messages that are not through by their deadline are given up, so that later ones are in time: playback goes on, damaged.
+/// Messages that are not through by their deadline are given up, so that later ones are in time:
+/// playback goes on, damaged.
 #[test]
 fn a_slow_link_damages_messages_instead() {
     let tables = tables(&[MESSAGES[0], MESSAGES[1], "link.btl.forward.rate=6.4Mbps"]);

@@ -3,7 +3,8 @@
 use acklab_base::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The monotonic clock, whose zero is the start of the run. It is read several times for each packet.
+/// The monotonic clock, whose zero is the start of the run. It is read several times for each
+/// packet.
 #[derive(Clone, Copy, Debug)]
 pub struct WallClock {
     /// Nanoseconds of the monotonic clock.

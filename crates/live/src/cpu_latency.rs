@@ -6,14 +6,16 @@ use std::os::fd::OwnedFd;
 
 /// The CPU latency quality of service of the kernel (Documentation/power/pm_qos_interface.rst).
 const DEVICE: &str = "/dev/cpu_dma_latency";
-/// The wake-up latency that is asked for, in microseconds: idle processors poll, as they do for `cyclictest` and the real-time profiles of
-/// `tuned`.
+/// The wake-up latency that is asked for, in microseconds: idle processors poll, as they do for
+/// `cyclictest` and the real-time profiles of `tuned`.
 const NONE: i32 = 0;
 
-/// A request to the kernel that no processor halts while it is idle. It holds until this is dropped or the process ends, whatever ends it.
+/// A request to the kernel that no processor halts while it is idle. It holds until this is dropped
+/// or the process ends, whatever ends it.
 ///
-/// A processor that halts takes time to wake, in a virtual machine above all, because its host must schedule it again. One that polls runs
-/// the thread whose timer expires at once, and draws the power of a busy one.
+/// A processor that halts takes time to wake, in a virtual machine above all, because its host must
+/// schedule it again. One that polls runs the thread whose timer expires at once, and draws the
+/// power of a busy one.
 #[derive(Debug)]
 pub struct AwakeProcessors {
     /// The kernel withdraws the request when the last descriptor is closed.
@@ -24,7 +26,8 @@ impl AwakeProcessors {
     /// Asks the kernel to keep all processors awake.
     ///
     /// # Errors
-    /// If the kernel has no such device, or if the process may not open it, which by default only root may.
+    /// If the kernel has no such device, or if the process may not open it, which by default only
+    /// root may.
     pub fn request() -> io::Result<Self> {
         // A child that inherited the descriptor would prolong the request.
         let request = rustix::fs::open(DEVICE, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;

@@ -1,12 +1,15 @@
 //! The diversion of traffic that the kernel forwards between two devices.
 //!
-//! The kernel forwards, by a bridge or by its routes. A classifier at the exit of the second device redirects what came in at the first one
-//! to a TAP device of this process, from which a ring collects the frames. Everything else passes: what the host itself sends, what came in
-//! elsewhere, and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the device, routed, and with the header of the
-//! next hop. The kernel has cut segments of offloads into packets and has computed their checksums, because the TAP device has no offloads.
+//! The kernel forwards, by a bridge or by its routes. A classifier at the exit of the second device
+//! redirects what came in at the first one to a TAP device of this process, from which a ring
+//! collects the frames. Everything else passes: what the host itself sends, what came in elsewhere,
+//! and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the device,
+//! routed, and with the header of the next hop. The kernel has cut segments of offloads into
+//! packets and has computed their checksums, because the TAP device has no offloads.
 //!
-//! Everything is bound to descriptors: the kernel removes the classifier and the device with the last of them, whatever ends the process.
-//! The classifier also lets traffic pass as soon as the process has not [prolonged](Diversion::prolong) the diversion in time.
+//! Everything is bound to descriptors: the kernel removes the classifier and the device with the
+//! last of them, whatever ends the process. The classifier also lets traffic pass as soon as the
+//! process has not [prolonged](Diversion::prolong) the diversion in time.
 
 use crate::clock::nanos;
 use crate::netlink::{Device, Netlink, without_ipv6};
@@ -27,11 +30,13 @@ const TAG: usize = 4;
 /// Where the tag stands: behind the two addresses.
 const TAG_AT: usize = 12;
 
-/// The octets of a ring, which hold some 4,000 frames of 1500 octets: what arrives in 13 ms at 300,000 packets per second.
+/// The octets of a ring, which hold some 4,000 frames of 1500 octets: what arrives in 13 ms at
+/// 300,000 packets per second.
 const RING: usize = 8 << 20;
 /// The octets of a block of a ring. No frame is larger.
 const BLOCK: usize = 1 << 17;
-/// What the kernel puts before the octets of a frame: `TPACKET2_HDRLEN`, and room to align what follows the Ethernet header.
+/// What the kernel puts before the octets of a frame: `TPACKET2_HDRLEN`, and room to align what
+/// follows the Ethernet header.
 const BEFORE_FRAME: usize = 96;
 
 /// Words that the classifier and this process share.
@@ -96,7 +101,8 @@ pub type LinkHeader = ArrayVec<u8, { ETHERNET + TAG }>;
 /// The traffic from one device to another, diverted to this process.
 #[derive(Debug)]
 pub struct Diversion {
-    // Fields are dropped in this order: without the classifier, nothing is redirected to a device that is gone.
+    // Fields are dropped in this order: without the classifier, nothing is redirected to a device
+    // that is gone.
     _classifier: OwnedFd,
     words: SharedWords,
     source: Source,
@@ -110,8 +116,9 @@ enum Source {
 }
 
 impl Diversion {
-    /// A diversion of what comes in at the device `from` and leaves through the device `to`, called `name`. Packets have at most `mtu` octets.
-    /// Nothing is diverted before the first call of [`prolong`](Self::prolong). Frames come by `method`, or by the best that the system allows.
+    /// A diversion of what comes in at the device `from` and leaves through the device `to`, called
+    /// `name`. Packets have at most `mtu` octets. Nothing is diverted before the first call of
+    /// [`prolong`](Self::prolong). Frames come by `method`, or by the best that the system allows.
     ///
     /// # Errors
     /// If the system refuses a part of it.
@@ -121,7 +128,8 @@ impl Diversion {
         let device = Device { mtu, queue_len: 1_000, gso_max_segs: u16::MAX.into() };
         netlink.configure(tap.index(), device).map_err(Error::Configure)?;
         netlink.give_no_address(tap.index()).map_err(Error::Configure)?;
-        // A packet socket that is bound to a device that is down has an error, and would never let the driver sleep.
+        // A packet socket that is bound to a device that is down has an error, and would never let
+        // the driver sleep.
         netlink.bring_up(tap.index()).map_err(Error::Configure)?;
         let words = SharedWords::new(word::COUNT).map_err(Error::Program)?;
         let source = Source::new(tap, from, mtu, method)?;
@@ -150,7 +158,8 @@ impl Diversion {
         self.words.set(word::UNTIL, 0);
     }
 
-    /// Whether frames are diverted now. After a stall of the process they may have passed meanwhile.
+    /// Whether frames are diverted now. After a stall of the process they may have passed
+    /// meanwhile.
     #[must_use]
     pub fn is_in_force(&self) -> bool {
         nanos(ClockId::Monotonic) < self.words.get(word::UNTIL)
@@ -173,8 +182,9 @@ impl Diversion {
         Ok(self.overruns)
     }
 
-    /// Moves the next frame, its header to `header` and the packet behind it to `packet`, both of which are emptied first. Returns `None` if no frame waits, and the length that the
-    /// packet has on the wire, which is larger than what is present if the frame did not fit.
+    /// Moves the next frame, its header to `header` and the packet behind it to `packet`, both of
+    /// which are emptied first. Returns `None` if no frame waits, and the length that the packet
+    /// has on the wire, which is larger than what is present if the frame did not fit.
     ///
     /// # Errors
     /// If the device is gone.

@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The interval of calls of the callback that may stop a run: short for a person, and rare enough to cost nothing.
+/// The interval of calls of the callback that may stop a run: short for a person, and rare enough
+/// to cost nothing.
 const CALL_INTERVAL: Duration = Duration::from_millis(20);
 /// The packets read from one device before the others and the deadlines have their turn.
 const BATCH: usize = 64;
@@ -29,14 +30,15 @@ pub enum Outcome {
 
 /// The devices of a driver. A function that reads is devices that send by themselves.
 pub trait Devices<W> {
-    /// Reads a packet from the device with a number, passes it at `now` to the machine behind which the device is, and returns this machine,
-    /// or `None` if no packet waits.
+    /// Reads a packet from the device with a number, passes it at `now` to the machine behind which
+    /// the device is, and returns this machine, or `None` if no packet waits.
     ///
     /// # Errors
     /// If the device fails.
     fn read(&mut self, world: &mut W, device: usize, now: Instant) -> io::Result<Option<MachineId>>;
 
-    /// Sends what the world has delivered since the last call, before the driver sleeps. Called at least every 20 ms unless the process stalls.
+    /// Sends what the world has delivered since the last call, before the driver sleeps. Called at
+    /// least every 20 ms unless the process stalls.
     ///
     /// # Errors
     /// If a device fails.
@@ -53,9 +55,11 @@ impl<W, F: FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>> Devic
 
 /// Runs a world in real time.
 ///
-/// The world's time is exact: a machine whose deadline has passed is woken with its deadline as the time, not with the later time of the
-/// clock, so that delays do not accumulate along a path. Packets enter the world at the time at which they are read, after all machines
-/// whose deadlines lie before. The driver sleeps between deadlines, unless it [wakes early](Self::wake_early_while).
+/// The world's time is exact: a machine whose deadline has passed is woken with its deadline as the
+/// time, not with the later time of the clock, so that delays do not accumulate along a path.
+/// Packets enter the world at the time at which they are read, after all machines whose deadlines
+/// lie before. The driver sleeps between deadlines, unless it
+/// [wakes early](Self::wake_early_while).
 #[derive(Debug)]
 pub struct Driver {
     clock: WallClock,
@@ -85,9 +89,10 @@ impl Driver {
         Ok(Self { clock, agenda, epoll, devices: 0, now, next_call: now, wakes: 0, wake_latency, wakes_early })
     }
 
-    /// Makes the driver set its timers earlier than deadlines by the usual latency of wake-ups, and poll its devices for the rest of the
-    /// time, some microseconds, as long as `is_awake`. Deliveries are less late by this latency. It costs nothing more where an idle processor polls as
-    /// well ([`AwakeProcessors`](crate::AwakeProcessors)).
+    /// Makes the driver set its timers earlier than deadlines by the usual latency of wake-ups, and
+    /// poll its devices for the rest of the time, some microseconds, as long as `is_awake`.
+    /// Deliveries are less late by this latency. It costs nothing more where an idle processor
+    /// polls as well ([`AwakeProcessors`](crate::AwakeProcessors)).
     pub fn wake_early_while(&mut self, is_awake: Arc<AtomicBool>) {
         self.wakes_early = is_awake;
     }
@@ -110,7 +115,8 @@ impl Driver {
 
     /// Runs `world` until the clock shows `until`: all deadlines before it are handled.
     ///
-    /// `devices` are those that are watched. Calls `goes_on` from time to time, and stops if it returns `false`.
+    /// `devices` are those that are watched. Calls `goes_on` from time to time, and stops if it
+    /// returns `false`.
     ///
     /// # Errors
     /// If a device fails.
@@ -143,8 +149,8 @@ impl Driver {
         }
     }
 
-    /// Runs `world` ahead of the clock until no machine has a deadline, at most for the time `most`: all packets arrive in their order, at once.
-    /// The world must not be run afterwards.
+    /// Runs `world` ahead of the clock until no machine has a deadline, at most for the time
+    /// `most`: all packets arrive in their order, at once. The world must not be run afterwards.
     pub fn settle<W: World>(&mut self, world: &mut W, most: Duration) {
         let until = self.now.max(self.clock.now()) + most;
         self.catch_up(world, until, until);

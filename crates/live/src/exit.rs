@@ -6,10 +6,12 @@ use arrayvec::ArrayVec;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The octets that may wait in a device, as the kernel counts them: some hundred full packets, as in the queue of a network card.
+/// The octets that may wait in a device, as the kernel counts them: some hundred full packets, as
+/// in the queue of a network card.
 const BUFFER: i32 = 1 << 20;
 
-/// Sends frames through a device. The device need not have an address, and its host does not see the frames.
+/// Sends frames through a device. The device need not have an address, and its host does not see
+/// the frames.
 #[derive(Debug)]
 pub struct Exit {
     socket: OwnedFd,
@@ -33,8 +35,8 @@ impl Exit {
         self.waiting.push((header, packet));
     }
 
-    /// Sends the batch, in order, and returns the memory of each packet to `spare`. What the device does not take is lost, as in the queue
-    /// of a card.
+    /// Sends the batch, in order, and returns the memory of each packet to `spare`. What the device
+    /// does not take is lost, as in the queue of a card.
     pub fn flush(&mut self, spare: &mut Vec<Vec<u8>>) {
         let mut rest = &self.waiting[..];
         while !rest.is_empty() {

@@ -1,4 +1,5 @@
-//! What carries traffic between two devices when no process does: a bridge, or the routes of the host.
+//! What carries traffic between two devices when no process does: a bridge, or the routes of the
+//! host.
 
 use crate::netlink::{Interface, Netlink};
 use std::io;
@@ -72,8 +73,9 @@ impl Kind {
     }
 }
 
-/// What carries traffic between two devices. A bridge of this process is removed when this is dropped. If the process is killed it stays,
-/// because traffic would stop without it, and a later process takes it over.
+/// What carries traffic between two devices. A bridge of this process is removed when this is
+/// dropped. If the process is killed it stays, because traffic would stop without it, and a later
+/// process takes it over.
 pub struct Forwarding {
     netlink: Netlink,
     kind: Kind,

@@ -10,8 +10,9 @@ use std::process::{Child, Command, Stdio};
 
 /// A process namespace for the children of the thread that created it.
 ///
-/// Its first process does nothing but end when this thread ends. The kernel then kills all processes of the namespace, including the
-/// children of children, even if this process was killed with `kill -9`. The thread cannot start other threads afterwards.
+/// Its first process does nothing but end when this thread ends. The kernel then kills all
+/// processes of the namespace, including the children of children, even if this process was killed
+/// with `kill -9`. The thread cannot start other threads afterwards.
 #[derive(Debug)]
 pub struct Household {
     first: Child,
@@ -28,7 +29,8 @@ impl Household {
         command.arg("infinity").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         sys::before_exec(&mut command, || {
             set_parent_process_death_signal(Some(Signal::KILL))?;
-            // Orphans of the namespace become children of this process, which does not wait for them.
+            // Orphans of the namespace become children of this process, which does not wait for
+            // them.
             sys::ignore_children()
         });
         Ok(Self { first: command.spawn()? })
@@ -45,13 +47,14 @@ impl Household {
     /// # Errors
     /// If it cannot be started.
     pub fn start(&self, mut command: Command, namespace: &Namespace) -> io::Result<Child> {
-        // The thread enters the namespace, and not the child between fork and exec, so that the process need not be copied: the copy would
-        // hold up the thread that carries packets.
+        // The thread enters the namespace, and not the child between fork and exec, so that the
+        // process need not be copied: the copy would hold up the thread that carries packets.
         namespace.inside(|| command.spawn())
     }
 }
 
-/// Makes the process of `command` the first of a process group, so that a signal reaches its children too.
+/// Makes the process of `command` the first of a process group, so that a signal reaches its
+/// children too.
 pub fn lead_a_group(command: &mut Command) {
     command.process_group(0);
 }

@@ -1,4 +1,5 @@
-//! What idle processors do while packets are carried: they stay awake unless a hypervisor makes that worse than halting.
+//! What idle processors do while packets are carried: they stay awake unless a hypervisor makes
+//! that worse than halting.
 
 use crate::steal::Steal;
 use crate::wait::Wait;
@@ -10,14 +11,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// The share of a second that the hypervisor may take of a processor. A thread of a program may wait as long for a processor.
+/// The share of a second that the hypervisor may take of a processor. A thread of a program may
+/// wait as long for a processor.
 pub const BOUND_OF_STEAL: f64 = 0.01;
 
 /// What idle processors shall do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdleProcessors {
-    /// They stay awake, where the system allows that, until the hypervisor takes more than 1 % of a second of one of them; then they halt. A virtual
-    /// machine may have a quota of processor time, which processors that never halt use up.
+    /// They stay awake, where the system allows that, until the hypervisor takes more than 1 % of a
+    /// second of one of them; then they halt. A virtual machine may have a quota of processor time,
+    /// which processors that never halt use up.
     #[default]
     Auto,
     /// They stay awake, where the system allows that.
@@ -49,7 +52,8 @@ impl FromStr for IdleProcessors {
 pub enum Idling {
     /// They stay awake.
     Awake,
-    /// They may halt, as was asked for, or because the system does not let this process keep them awake.
+    /// They may halt, as was asked for, or because the system does not let this process keep them
+    /// awake.
     MayHalt,
     /// They stayed awake until this instant, at which the hypervisor had taken too much of them.
     MayHaltSince(Instant),
@@ -103,10 +107,12 @@ struct State {
 }
 
 impl Wakefulness {
-    /// Keeps processors awake or not, and begins to watch what the hypervisor takes of those that the calling thread may use.
+    /// Keeps processors awake or not, and begins to watch what the hypervisor takes of those that
+    /// the calling thread may use.
     ///
-    /// A thread with normal priority watches, because what the kernel tells of a large machine takes it a while to write. So this is called before
-    /// the calling thread has real-time priority.
+    /// A thread with normal priority watches, because what the kernel tells of a large machine
+    /// takes it a while to write. So this is called before the calling thread has real-time
+    /// priority.
     #[must_use]
     pub fn keep(wanted: IdleProcessors, clock: WallClock) -> Self {
         // Without it, delays are larger, and they show in the lateness of deliveries.
@@ -128,7 +134,8 @@ impl Wakefulness {
         let watched = Arc::clone(&shared);
         let watch = move || watched.watch(clock);
         let builder = Builder::new().name("steal".to_owned());
-        // Without a thread, processors stay as they are, and what is taken shows in the lateness of deliveries.
+        // Without a thread, processors stay as they are, and what is taken shows in the lateness of
+        // deliveries.
         let watcher = if is_known { builder.spawn(watch).ok() } else { None };
         Self { shared, clock, watcher }
     }
@@ -151,7 +158,8 @@ impl Wakefulness {
         (state.from, state.worst) = (now, None);
     }
 
-    /// The second since the window of measurement began in which the hypervisor took most of a processor, if it is known.
+    /// The second since the window of measurement began in which the hypervisor took most of a
+    /// processor, if it is known.
     #[must_use]
     pub fn worst_second(&self) -> Option<Wait> {
         let mut state = self.shared.state();

@@ -42,7 +42,8 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// The value that the share `share` of all values does not exceed. Returns `None` if there are no values.
+    /// The value that the share `share` of all values does not exceed. Returns `None` if there are
+    /// no values.
     fn quantile(&self, share: f64) -> Option<Duration> {
         let rank = ((self.total as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;
@@ -71,13 +72,15 @@ pub struct Second {
     pub p50: Duration,
     /// The 99th percentile.
     pub p99: Duration,
-    /// What 999 of 1000 deliveries do not exceed: it tells of each stall that lasts longer than a millisecond.
+    /// What 999 of 1000 deliveries do not exceed: it tells of each stall that lasts longer than a
+    /// millisecond.
     pub p999: Duration,
     /// The longest.
     pub max: Duration,
 }
 
-/// The lateness of deliveries: the time from the instant at which the world delivers a packet to the instant at which the device takes it.
+/// The lateness of deliveries: the time from the instant at which the world delivers a packet to
+/// the instant at which the device takes it.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     all: Histogram,
@@ -133,7 +136,8 @@ impl Lateness {
         self.all.total
     }
 
-    /// The lateness that the share `share` of deliveries does not exceed, exact to 1/32. Returns `None` if there was no delivery.
+    /// The lateness that the share `share` of deliveries does not exceed, exact to 1/32. Returns
+    /// `None` if there was no delivery.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         self.all.quantile(share).map(|value| value.min(Duration::from_nanos(self.longest)))
@@ -154,7 +158,8 @@ impl Lateness {
         }
     }
 
-    /// The second with this number, if it is the current one or the one before. Returns `None` if it had no delivery.
+    /// The second with this number, if it is the current one or the one before. Returns `None` if
+    /// it had no delivery.
     #[must_use]
     pub fn second(&self, number: u64) -> Option<Second> {
         [self.current_second(), self.ended].into_iter().flatten().find(|second| second.number == number)
@@ -186,7 +191,8 @@ mod tests {
         assert_eq!(lateness.max(), Some(Duration::from_millis(1)));
     }
 
-    /// A stall of 5 ms in one second of 2000 packets a second makes ten of them late: less than one of a hundred.
+    /// A stall of 5 ms in one second of 2000 packets a second makes ten of them late: less than one
+    /// of a hundred.
     #[test]
     fn a_stall_shows_in_its_second() {
         let mut lateness = Lateness::default();

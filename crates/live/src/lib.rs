@@ -30,7 +30,8 @@
 //! | [`standstill`] | [`Standstill`]: how long a processor stands still, whatever this process does |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
 //!
-//! Namespaces have no names: the kernel removes them, with their devices, when the last descriptor is closed, also after `kill -9`.
+//! Namespaces have no names: the kernel removes them, with their devices, when the last descriptor
+//! is closed, also after `kill -9`.
 
 pub mod clock;
 pub mod cpu_latency;

@@ -1,6 +1,7 @@
 //! Files that people name: reading them ends, whatever they are.
 //!
-//! A FIFO, a terminal or another device may keep a reader waiting for ever, and opening a FIFO waits for a writer. Neither looks for signals.
+//! A FIFO, a terminal or another device may keep a reader waiting for ever, and opening a FIFO
+//! waits for a writer. Neither looks for signals.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -10,12 +11,15 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-/// Time that the writer of a FIFO has for its next octets. Chosen: longer than a command behind `<(…)` takes to start.
+/// Time that the writer of a FIFO has for its next octets. Chosen: longer than a command behind
+/// `<(…)` takes to start.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-/// Time between two calls of the closure that limits a wait. Chosen: Ctrl-C takes effect without a delay that people notice.
+/// Time between two calls of the closure that limits a wait. Chosen: Ctrl-C takes effect without a
+/// delay that people notice.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Returns the octets of a file, at most `most` and one more: a longer file is seen, and an endless one is not read for ever.
+/// Returns the octets of a file, at most `most` and one more: a longer file is seen, and an endless
+/// one is not read for ever.
 ///
 /// # Errors
 /// If it cannot be read, or is no regular file and nothing comes from it for five seconds.
@@ -23,7 +27,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_patiently(path, most, PATIENCE)
 }
 
-/// Like [`read`], but refuses all but regular files: others may yield something else when they are read again.
+/// Like [`read`], but refuses all but regular files: others may yield something else when they are
+/// read again.
 ///
 /// # Errors
 /// If it cannot be read, or is no regular file.
@@ -42,8 +47,9 @@ fn read_patiently(path: &Path, most: u64, patience: Duration) -> io::Result<Vec<
 
 /// A file that is open for reading. A closure limits the waits for octets of a FIFO or a device.
 ///
-/// While no octets come, the closure is called every 100 ms with the time waited so far. An error that it returns ends the read;
-/// [`ErrorKind::TimedOut`] is returned as one that names the kind of file.
+/// While no octets come, the closure is called every 100 ms with the time waited so far. An error
+/// that it returns ends the read; [`ErrorKind::TimedOut`] is returned as one that names the kind of
+/// file.
 pub struct Reader<F> {
     file: File,
     kind: FileType,
@@ -123,7 +129,8 @@ impl<F: FnMut(Duration) -> io::Result<()>> Read for Reader<F> {
     }
 }
 
-/// Returns the octets up to one beyond the limit. A folder is an error here, in the words of the system.
+/// Returns the octets up to one beyond the limit. A folder is an error here, in the words of the
+/// system.
 fn octets_of(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut octets)?;

@@ -20,7 +20,8 @@ pub struct Error {
     source: io::Error,
 }
 
-/// A network namespace that exists as long as a descriptor, a device's descriptor or a process refers to it.
+/// A network namespace that exists as long as a descriptor, a device's descriptor or a process
+/// refers to it.
 #[derive(Debug)]
 pub struct Namespace(OwnedFd);
 
@@ -32,8 +33,8 @@ fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
     Ok(move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?)
 }
 
-/// Moves the calling thread to a network namespace of its own, for good. Root of a user namespace can return to it from others, and may not
-/// return to that of the system.
+/// Moves the calling thread to a network namespace of its own, for good. Root of a user namespace
+/// can return to it from others, and may not return to that of the system.
 ///
 /// # Errors
 /// If the process lacks the permission.
@@ -62,7 +63,8 @@ impl Namespace {
         Ok(Self(own()?))
     }
 
-    /// Calls `inside` with the calling thread in this namespace. Sockets and TUN devices that it opens belong to the namespace for good.
+    /// Calls `inside` with the calling thread in this namespace. Sockets and TUN devices that it
+    /// opens belong to the namespace for good.
     ///
     /// # Errors
     /// If the thread cannot enter the namespace or return, and those of `inside`.

@@ -35,7 +35,8 @@ pub struct Device {
     pub mtu: u32,
     /// The packets that wait to be read.
     pub queue_len: u32,
-    /// The largest number of segments that TCP hands over at once. With one, a segment is a packet also for TCP's own accounting.
+    /// The largest number of segments that TCP hands over at once. With one, a segment is a packet
+    /// also for TCP's own accounting.
     pub gso_max_segs: u32,
 }
 
@@ -212,8 +213,9 @@ impl Netlink {
         Ok(found.unwrap_or_default().alias)
     }
 
-    /// Creates a bridge without addresses that forwards like a wire: it knows no spanning tree, sends multicast to all, and forwards what the
-    /// kernel lets it forward of the frames that standards keep to one link. It is down. `%d` in `name` is replaced by a number that is free.
+    /// Creates a bridge without addresses that forwards like a wire: it knows no spanning tree,
+    /// sends multicast to all, and forwards what the kernel lets it forward of the frames that
+    /// standards keep to one link. It is down. `%d` in `name` is replaced by a number that is free.
     /// Returns its index.
     ///
     /// # Errors
@@ -223,7 +225,8 @@ impl Netlink {
         let bridge = vec![
             InfoBridge::StpState(BridgeStpState::Disabled),
             InfoBridge::MulticastSnooping(false),
-            // All but spanning tree, pause frames and LACP (`BR_GROUPFWD_RESTRICTED`, net/bridge/br_private.h).
+            // All but spanning tree, pause frames and LACP (`BR_GROUPFWD_RESTRICTED`,
+            // net/bridge/br_private.h).
             InfoBridge::GroupFwdMask(0xfff8),
         ];
         message.attributes = vec![
@@ -268,7 +271,8 @@ impl Netlink {
         self.request(RouteNetlinkMessage::DelLink(message), 0)
     }
 
-    /// Makes a pair of virtual Ethernet devices: `name` here, and `peer` in another namespace. It exists as long as both namespaces do.
+    /// Makes a pair of virtual Ethernet devices: `name` here, and `peer` in another namespace. It
+    /// exists as long as both namespaces do.
     ///
     /// # Errors
     /// If the kernel refuses it.
@@ -287,7 +291,8 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Routes all packets of IPv4 without another route through the device with this index, to `gateway` if there is one.
+    /// Routes all packets of IPv4 without another route through the device with this index, to
+    /// `gateway` if there is one.
     ///
     /// # Errors
     /// If the kernel refuses the route.
@@ -318,8 +323,9 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Keeps the device with this index from giving itself an address of IPv6, without which it asks for no routers either. What it sends of its own
-    /// accord then are at most reports of multicast groups. It takes no more than `CAP_NET_ADMIN`, and no file in `/proc/sys`.
+    /// Keeps the device with this index from giving itself an address of IPv6, without which it
+    /// asks for no routers either. What it sends of its own accord then are at most reports of
+    /// multicast groups. It takes no more than `CAP_NET_ADMIN`, and no file in `/proc/sys`.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -363,7 +369,8 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Routes packets to `destination` through the device with this index, with these metrics for TCP.
+    /// Routes packets to `destination` through the device with this index, with these metrics for
+    /// TCP.
     ///
     /// # Errors
     /// If the kernel refuses the route.
@@ -381,7 +388,8 @@ impl Netlink {
         let quick_ack = metrics.quick_ack.then_some(RouteMetric::QuickAck(1));
         let initial_window = metrics.initial_window.map(RouteMetric::InitCwnd);
         let min_rto = metrics.min_rto_ms.map(RouteMetric::RtoMin);
-        // The kernel takes notice of a least timeout only where the route locks it (`tcp_rto_min`), as iproute2 does.
+        // The kernel takes notice of a least timeout only where the route locks it (`tcp_rto_min`),
+        // as iproute2 does.
         let lock = metrics.min_rto_ms.map(|_| RouteMetric::Lock(1 << RTAX_RTO_MIN));
         let values: Vec<RouteMetric> = [lock, quick_ack, initial_window, min_rto].into_iter().flatten().collect();
         if !values.is_empty() {
@@ -391,7 +399,8 @@ impl Netlink {
     }
 }
 
-/// Keeps the host from using IPv6 on the device `name`, and so from sending through it of its own accord and from taking part in its network.
+/// Keeps the host from using IPv6 on the device `name`, and so from sending through it of its own
+/// accord and from taking part in its network.
 ///
 /// # Errors
 /// If the system refuses, as it does in most containers.

@@ -26,8 +26,9 @@ struct Burst {
 impl Outlet {
     /// Delivers a packet that was due at `due`.
     ///
-    /// Packets that are due at one device at one instant are as late as the first of them. The host takes them one after another, and the
-    /// time that it needs for one before it takes the next is its own ([`longest_handover`](Self::longest_handover)).
+    /// Packets that are due at one device at one instant are as late as the first of them. The host
+    /// takes them one after another, and the time that it needs for one before it takes the next is
+    /// its own ([`longest_handover`](Self::longest_handover)).
     #[inline]
     pub fn deliver(&mut self, device: usize, due: Instant, packet: &[u8]) {
         self.note(device, due);
@@ -56,7 +57,8 @@ impl<D> Outlet<D> {
         &mut self.devices
     }
 
-    /// Notes that a packet that was due at `due` is delivered now at `place`: a device, or, numbered after these, a host without one.
+    /// Notes that a packet that was due at `due` is delivered now at `place`: a device, or,
+    /// numbered after these, a host without one.
     pub fn note(&mut self, place: usize, due: Instant) {
         let now = self.clock.now();
         let is_next = self.burst.is_some_and(|burst| burst.place == place && burst.due == due);
@@ -72,7 +74,8 @@ impl<D> Outlet<D> {
         &self.lateness
     }
 
-    /// The longest time from the first to the last of the packets that were due at one device at one instant.
+    /// The longest time from the first to the last of the packets that were due at one device at
+    /// one instant.
     #[must_use]
     pub const fn longest_handover(&self) -> Duration {
         self.longest_handover

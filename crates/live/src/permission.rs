@@ -1,4 +1,5 @@
-//! The permission to make namespaces and devices: that of root, or that of a user namespace of one's own.
+//! The permission to make namespaces and devices: that of root, or that of a user namespace of
+//! one's own.
 
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use std::fs;
@@ -18,7 +19,8 @@ const SWITCHES: [(&str, &str, &str); 3] = [
 /// Why the permission cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The process has several threads, and the kernel moves only a process with one into a user namespace.
+    /// The process has several threads, and the kernel moves only a process with one into a user
+    /// namespace.
     #[error(
         "this process may not make network namespaces, and cannot enter a user namespace because it has several threads; \
          expected root, or a process that `unshare --user --map-root-user` starts"
@@ -56,7 +58,8 @@ pub fn is_granted() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
 }
 
-/// Acquires the permission: if the process does not have it, it enters a user namespace of its own, of which it is root, for good.
+/// Acquires the permission: if the process does not have it, it enters a user namespace of its own,
+/// of which it is root, for good.
 ///
 /// # Errors
 /// If the system does not allow it. The message says how to grant it.
@@ -69,7 +72,8 @@ pub fn acquire() -> Result<Permission, Error> {
         rustix::io::Errno::INVAL => Error::Threads,
         other => Error::Refused { grant: grant(), source: other.into() },
     })?;
-    // A process without privileges may map its own user and group only, and the group only if it cannot leave groups (user_namespaces(7)).
+    // A process without privileges may map its own user and group only, and the group only if it
+    // cannot leave groups (user_namespaces(7)).
     let written = fs::write("/proc/self/setgroups", "deny")
         .and_then(|()| fs::write("/proc/self/uid_map", format!("0 {user} 1")))
         .and_then(|()| fs::write("/proc/self/gid_map", format!("0 {group} 1")));

@@ -1,4 +1,5 @@
-//! What makes a thread run in time: real-time priority, locked memory and processors that do not halt.
+//! What makes a thread run in time: real-time priority, locked memory and processors that do not
+//! halt.
 
 use crate::idling::{Idling, Wakefulness};
 use crate::sys;
@@ -10,14 +11,16 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 pub const CARRIER: i32 = 10;
 /// The priority of a thread that loads the one that carries packets, to measure it.
 pub const LOAD: i32 = 5;
-/// The priority of the thread of the built-in applications. It is higher, because ACKs that arrive while a thread that was interrupted
-/// holds the lock of their socket wait for that thread.
+/// The priority of the thread of the built-in applications. It is higher, because ACKs that arrive
+/// while a thread that was interrupted holds the lock of their socket wait for that thread.
 pub const APPLICATIONS: i32 = 11;
 
-/// Keeps the calling thread on the last of the processors that it may use. Returns `true` if there is another one for everything else.
+/// Keeps the calling thread on the last of the processors that it may use. Returns `true` if there
+/// is another one for everything else.
 ///
-/// An application that shares its processor with the thread that carries packets, and has a higher priority, writes as soon as an ACK makes
-/// room and reads each packet before the next one is delivered, as the applications of a simulation do.
+/// An application that shares its processor with the thread that carries packets, and has a higher
+/// priority, writes as soon as an ACK makes room and reads each packet before the next one is
+/// delivered, as the applications of a simulation do.
 pub fn share_a_processor() -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)) else { return false };
@@ -26,15 +29,16 @@ pub fn share_a_processor() -> bool {
     allowed.count() > 1 && sched_setaffinity(None, &only).is_ok()
 }
 
-/// Gives the calling thread real-time priority and timers without slack. Returns `true` if it has the priority; without it, packets are
-/// late whenever another process runs.
+/// Gives the calling thread real-time priority and timers without slack. Returns `true` if it has
+/// the priority; without it, packets are late whenever another process runs.
 pub fn enter(priority: i32) -> bool {
     // Without it, delays are larger, and they show in the lateness of deliveries.
     let _ = sys::set_timer_slack_to_least();
     sys::set_fifo(priority).is_ok()
 }
 
-/// The memory of this process, which is not paged out until this is dropped. Where the system does not allow it, nothing is locked.
+/// The memory of this process, which is not paged out until this is dropped. Where the system does
+/// not allow it, nothing is locked.
 #[derive(Debug)]
 struct LockedMemory(());
 
@@ -63,7 +67,8 @@ pub struct Privileges {
 }
 
 impl Privileges {
-    /// Asks for all that makes the calling thread carry packets in time, beside what idle processors do.
+    /// Asks for all that makes the calling thread carry packets in time, beside what idle
+    /// processors do.
     #[must_use]
     pub fn of_carrier(wakefulness: Wakefulness) -> Self {
         let memory = LockedMemory::lock();

@@ -1,7 +1,8 @@
 //! How long threads that could run wait for a processor.
 //!
-//! The kernel counts for each thread the nanoseconds in which it was ready and no processor ran it (the second number of
-//! `/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst), a virtual processor that its host has stopped not included.
+//! The kernel counts for each thread the nanoseconds in which it was ready and no processor ran it
+//! (the second number of `/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst),
+//! a virtual processor that its host has stopped not included.
 
 use crate::wait::Wait;
 use acklab_base::{Duration, Instant};
@@ -83,7 +84,8 @@ impl RunDelays {
 
     fn note(&mut self, task: PathBuf, waited: u64) {
         let thread = self.threads.entry(task).or_default();
-        // A smaller number is that of another thread, to which the system has given the same identity.
+        // A smaller number is that of another thread, to which the system has given the same
+        // identity.
         thread.before = if waited < thread.now { 0 } else { thread.before };
         thread.now = waited;
     }
@@ -120,7 +122,8 @@ fn children_of(task: &Path) -> Vec<u32> {
     children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
-/// The nanoseconds that a thread has waited. Returns `None` if it has ended, or if the kernel does not count them (CONFIG_SCHED_INFO).
+/// The nanoseconds that a thread has waited. Returns `None` if it has ended, or if the kernel does
+/// not count them (CONFIG_SCHED_INFO).
 fn waited(task: &Path) -> Option<u64> {
     fs::read_to_string(task.join("schedstat")).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }

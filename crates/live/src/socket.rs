@@ -49,7 +49,8 @@ impl Watch {
         Ok(Self { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)? })
     }
 
-    /// Adds a socket with a number of the caller's. It is reported once for each change of its state.
+    /// Adds a socket with a number of the caller's. It is reported once for each change of its
+    /// state.
     ///
     /// # Errors
     /// If the kernel refuses.

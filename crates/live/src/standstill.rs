@@ -6,7 +6,8 @@ use acklab_base::Duration;
 /// Shorter gaps are interrupts, which every processor has.
 const SHORTEST: Duration = Duration::from_micros(100);
 
-/// The times at which a processor stood still: a virtual machine whose host runs something else, firmware, or interrupts.
+/// The times at which a processor stood still: a virtual machine whose host runs something else,
+/// firmware, or interrupts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standstill {
     /// The longest time.
@@ -16,8 +17,9 @@ pub struct Standstill {
 }
 
 impl Standstill {
-    /// Reads the clock for the time `during` and finds the gaps between readings. The calling thread should have real-time priority, so
-    /// that no other thread makes gaps. No emulator can deliver a packet in such a gap.
+    /// Reads the clock for the time `during` and finds the gaps between readings. The calling
+    /// thread should have real-time priority, so that no other thread makes gaps. No emulator can
+    /// deliver a packet in such a gap.
     #[must_use]
     pub fn measure(during: Duration) -> Self {
         let clock = WallClock::start();

@@ -1,7 +1,8 @@
 //! The processor time that the hypervisor takes from a virtual machine.
 //!
-//! The kernel counts for each processor how long it could have run and its host ran something else (`steal` in `/proc/stat`, proc(5)), in hundredths of a
-//! second. A processor without anything to do is not counted, unless it polls instead of halting.
+//! The kernel counts for each processor how long it could have run and its host ran something else
+//! (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. A processor without anything to
+//! do is not counted, unless it polls instead of halting.
 
 use crate::wait::Wait;
 use acklab_base::{Duration, Instant};
@@ -23,7 +24,8 @@ pub struct Steal {
 }
 
 impl Steal {
-    /// What is taken from `now` on of the processors that the calling thread may use. Returns `None` if the kernel does not tell.
+    /// What is taken from `now` on of the processors that the calling thread may use. Returns
+    /// `None` if the kernel does not tell.
     #[must_use]
     pub fn watch(now: Instant) -> Option<Self> {
         let allowed = rustix::thread::sched_getaffinity(None).ok()?;
@@ -74,7 +76,8 @@ fn stolen(statistics: &str) -> BTreeMap<usize, u64> {
 mod tests {
     use super::*;
 
-    /// From a virtual machine of two processors, the second of which was off for a while: the fields of proc(5), and a line that is none.
+    /// From a virtual machine of two processors, the second of which was off for a while: the
+    /// fields of proc(5), and a line that is none.
     const TEXT: &str = "\
 cpu  111660 0 9926 39371 618 0 108 64 0 0
 cpu0 54109 0 4266 22351 105 0 14 28 0 0

@@ -34,8 +34,8 @@ fn check(result: libc::c_int) -> std::io::Result<()> {
     if result == -1 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Turns `file`, an open `/dev/net/tun`, into the device `name` of the current network namespace, where `%d` in the name is replaced by a
-/// number that is free. Returns the name.
+/// Turns `file`, an open `/dev/net/tun`, into the device `name` of the current network namespace,
+/// where `%d` in the name is replaced by a number that is free. Returns the name.
 pub(crate) fn attach_tun(file: BorrowedFd<'_>, kind: TunKind, name: &str) -> std::io::Result<String> {
     // SAFETY: all fields of `ifreq` are integers or arrays of them, for which zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -49,7 +49,8 @@ pub(crate) fn attach_tun(file: BorrowedFd<'_>, kind: TunKind, name: &str) -> std
     Ok(String::from_utf8_lossy(&given.collect::<Vec<u8>>()).into_owned())
 }
 
-/// Gives the calling thread the real-time policy FIFO with this priority. Its children get the normal policy.
+/// Gives the calling thread the real-time policy FIFO with this priority. Its children get the
+/// normal policy.
 pub(crate) fn set_fifo(priority: i32) -> std::io::Result<()> {
     // SAFETY: all fields of `sched_param` are integers.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
@@ -94,7 +95,8 @@ pub(crate) fn set_tcp_option(socket: &OwnedFd, option: libc::c_int, value: libc:
     set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value)
 }
 
-/// Has the kernel cut what is written to a UDP socket into datagrams of this size (`UDP_SEGMENT`, `linux/udp.h`).
+/// Has the kernel cut what is written to a UDP socket into datagrams of this size (`UDP_SEGMENT`,
+/// `linux/udp.h`).
 pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Result<()> {
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &libc::c_int::from(size))
 }
@@ -102,7 +104,8 @@ pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Res
 /// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Result<usize> {
     let mut length = octets.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` octets to the slice, and the number written to `length`.
+    // SAFETY: the kernel writes at most `length` octets to the slice, and the number written to
+    // `length`.
     check(unsafe {
         let to = octets.as_mut_ptr().cast();
         libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, to, &raw mut length)
@@ -110,7 +113,8 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Re
     Ok(length as usize)
 }
 
-/// When the datagram that was taken last from this socket came from the network, by the clock of the system in nanoseconds. Returns `None` before the first call, by which the kernel begins to
+/// When the datagram that was taken last from this socket came from the network, by the clock of
+/// the system in nanoseconds. Returns `None` before the first call, by which the kernel begins to
 /// note it.
 pub(crate) fn last_arrival(socket: BorrowedFd<'_>) -> Option<u64> {
     /// `SIOCGSTAMPNS_OLD` (`asm-generic/sockios.h`).
@@ -163,6 +167,7 @@ fn map_shared(file: &OwnedFd, length: usize) -> std::io::Result<NonNull<u8>> {
 
 /// Ends a mapping of [`map_shared`]. No reference to the memory may be left.
 fn unmap(memory: NonNull<u8>, length: usize) {
-    // SAFETY: the callers own the mapping and are being dropped. It fails only for an address that is not mapped.
+    // SAFETY: the callers own the mapping and are being dropped. It fails only for an address that
+    // is not mapped.
     unsafe { libc::munmap(memory.as_ptr().cast(), length) };
 }

@@ -22,8 +22,9 @@ pub enum Error {
     Attach(io::Error),
 }
 
-/// A network device of a namespace. What the namespace sends through it is read here, and what is written here arrives there. Without
-/// offloads: each read and each write is one packet. It disappears when it is dropped.
+/// A network device of a namespace. What the namespace sends through it is read here, and what is
+/// written here arrives there. Without offloads: each read and each write is one packet. It
+/// disappears when it is dropped.
 #[derive(Debug)]
 pub struct Tun {
     file: OwnedFd,
@@ -47,8 +48,8 @@ impl Tun {
         namespace.inside(|| Self::attached(file, TunKind::Tun, name)).map_err(Error::Attach)
     }
 
-    /// Creates a device that carries Ethernet frames in the namespace of the calling thread. It is down. `%d` in `name` is replaced by a
-    /// number that is free.
+    /// Creates a device that carries Ethernet frames in the namespace of the calling thread. It is
+    /// down. `%d` in `name` is replaced by a number that is free.
     ///
     /// # Errors
     /// If there is no `/dev/net/tun`, or if the process lacks the permission.
@@ -75,8 +76,8 @@ impl Tun {
         self.index
     }
 
-    /// Reads a packet into the spare capacity of `buffer`, which is empty and as large as the largest packet. Returns `false` if no packet
-    /// waits.
+    /// Reads a packet into the spare capacity of `buffer`, which is empty and as large as the
+    /// largest packet. Returns `false` if no packet waits.
     ///
     /// # Errors
     /// If the device is down or gone.

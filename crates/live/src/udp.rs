@@ -1,4 +1,5 @@
-//! UDP sockets that move datagrams in batches: segmentation offload (GSO) on the way out, coalescing (GRO) on the way in, and the ECN field both ways.
+//! UDP sockets that move datagrams in batches: segmentation offload (GSO) on the way out,
+//! coalescing (GRO) on the way in, and the ECN field both ways.
 
 use crate::clock::nanos;
 use crate::{WallClock, sys};
@@ -14,14 +15,16 @@ use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Octets of the kernel's buffers for each direction, as far as the system allows: some milliseconds at a gigabit per second.
+/// Octets of the kernel's buffers for each direction, as far as the system allows: some
+/// milliseconds at a gigabit per second.
 const KERNEL_BUFFER: usize = 4 << 20;
 /// The largest UDP payload (RFC 768).
 const LARGEST: usize = 65_535;
 /// Octets of a receive buffer, which the largest payload fits into.
 pub const BUFFER: usize = 64 << 10;
 
-/// Messages that are taken in one system call. Each may hold what was sent in one (GRO), and more of them would not stay in the caches.
+/// Messages that are taken in one system call. Each may hold what was sent in one (GRO), and more
+/// of them would not stay in the caches.
 const MESSAGES: usize = 8;
 
 /// A UDP socket.
@@ -76,8 +79,8 @@ impl UdpPort {
         if self.is_plain { 1 } else { self.state.max_gso_segments() }
     }
 
-    /// Sends the datagrams in `octets`, each of `size` octets and the last perhaps shorter. Returns how many octets were taken: fewer than all
-    /// if the kernel's buffer is full.
+    /// Sends the datagrams in `octets`, each of `size` octets and the last perhaps shorter. Returns
+    /// how many octets were taken: fewer than all if the kernel's buffer is full.
     ///
     /// # Errors
     /// If the system refuses, but not if the destination cannot be reached.
@@ -100,7 +103,8 @@ impl UdpPort {
                 Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) && batch.len() > size => {
                     self.is_plain = true;
                 }
-                // The path does not take packets of this size, or the destination is not there: a loss like others.
+                // The path does not take packets of this size, or the destination is not there: a
+                // loss like others.
                 Err(error) if is_loss(&error) => sent += batch.len(),
                 Err(error) => return Err(error),
             }
@@ -108,7 +112,8 @@ impl UdpPort {
         Ok(sent)
     }
 
-    /// Receives what waits at the socket, as much of it as one system call takes, for [`batches`](Self::batches) to give.
+    /// Receives what waits at the socket, as much of it as one system call takes, for
+    /// [`batches`](Self::batches) to give.
     ///
     /// # Errors
     /// If the system refuses.
@@ -127,7 +132,8 @@ impl UdpPort {
         })
     }
 
-    /// How long ago the last of the datagrams that were received last came from the network. Zero if the kernel does not tell.
+    /// How long ago the last of the datagrams that were received last came from the network. Zero
+    /// if the kernel does not tell.
     #[must_use]
     pub fn age(&self) -> Duration {
         if self.received == 0 {
@@ -171,7 +177,8 @@ pub struct Batch<'b> {
     pub size: usize,
     /// Octets of all.
     pub length: usize,
-    /// They are at its beginning. Whoever keeps it leaves other memory, preferably of [`BUFFER`] octets.
+    /// They are at its beginning. Whoever keeps it leaves other memory, preferably of [`BUFFER`]
+    /// octets.
     pub memory: &'b mut Vec<u8>,
 }
 
@@ -266,7 +273,8 @@ impl Wait {
         _ = rustix::io::read(&self.wake, &mut count);
     }
 
-    /// Sleeps until `deadline`, or until the socket has datagrams, has room again if `for_room`, or another thread wakes this one.
+    /// Sleeps until `deadline`, or until the socket has datagrams, has room again if `for_room`, or
+    /// another thread wakes this one.
     ///
     /// # Errors
     /// If the system refuses.
@@ -308,7 +316,8 @@ fn timespec(time: Duration) -> Timespec {
     Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
 }
 
-/// The largest IP packet that the interface takes through which `remote` is reached, if the system tells. Without a packet sent.
+/// The largest IP packet that the interface takes through which `remote` is reached, if the system
+/// tells. Without a packet sent.
 #[must_use]
 pub fn mtu_towards(remote: SocketAddr) -> Option<u64> {
     let any = SocketAddr::new(if remote.is_ipv4() { [0; 4].into() } else { [0; 16].into() }, 0);

@@ -2,7 +2,8 @@
 
 use acklab_base::Instant;
 
-/// The waiting of the one that waited longest in an interval: a thread for a processor, or a virtual processor for one of its host.
+/// The waiting of the one that waited longest in an interval: a thread for a processor, or a
+/// virtual processor for one of its host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
     /// The beginning of the interval.

@@ -2,9 +2,11 @@
 
 use acklab_base::Duration;
 
-/// The wake-ups that are looked at together: few, so that the first of them suffice soon, and enough for a quartile.
+/// The wake-ups that are looked at together: few, so that the first of them suffice soon, and
+/// enough for a quartile.
 const WINDOW: usize = 32;
-/// A longer latency is not waited for: a processor that takes longer has halted, and a thread that waits keeps it busy.
+/// A longer latency is not waited for: a processor that takes longer has halted, and a thread that
+/// waits keeps it busy.
 const LONGEST: Duration = Duration::from_micros(50);
 
 /// The latency of wake-ups by a timer.

@@ -1,8 +1,9 @@
-//! The TCP of acklab talks to that of the kernel, in both roles, over IPv4 and IPv6: random octets go both ways, over a path that loses,
-//! reorders or marks packets, and arrive as they were sent. With `--nocapture`, each test prints rows of the table in
-//! `docs/models/validation.md`.
+//! The TCP of acklab talks to that of the kernel, in both roles, over IPv4 and IPv6: random octets
+//! go both ways, over a path that loses, reorders or marks packets, and arrive as they were sent.
+//! With `--nocapture`, each test prints rows of the table in `docs/models/validation.md`.
 //!
-//! The tests need the permission to make namespaces and TUN devices; without it, they say that they were skipped.
+//! The tests need the permission to make namespaces and TUN devices; without it, they say that they
+//! were skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,8 +24,8 @@ use acklab_wire::{Endpoints, IpPacket, IpVersion};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The kernel's address, and that of acklab's end (RFC 2544, appendix C.2.2: networks for tests of devices), which
-/// [`IpVersion::address`] takes to IPv6.
+/// The kernel's address, and that of acklab's end (RFC 2544, appendix C.2.2: networks for tests of
+/// devices), which [`IpVersion::address`] takes to IPv6.
 const KERNEL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, 1), 8080);
 const OWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 19, 0, 1), 49152);
 /// Octets each way, unless `ACKLAB_OCTETS` says how many.
@@ -45,7 +46,8 @@ struct Path {
     marks: f64,
 }
 
-/// The path, with what is under way: packets by when they arrive, and whether they go to the kernel.
+/// The path, with what is under way: packets by when they arrive, and whether they go to the
+/// kernel.
 struct Wire {
     path: Path,
     chance: Stream,
@@ -167,7 +169,8 @@ impl Kernel {
     }
 }
 
-/// Runs both ends until they have everything. Returns what each has read, and the state of acklab's end.
+/// Runs both ends until they have everything. Returns what each has read, and the state of acklab's
+/// end.
 fn run(own: &mut Own, kernel: &mut Kernel, path: Path) -> Instant {
     let clock = WallClock::start();
     let watch = Watch::new().unwrap();

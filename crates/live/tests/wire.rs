@@ -1,6 +1,7 @@
 //! Two kernels at the ends of a world that delays every packet by 5 ms.
 //!
-//! The tests need the permission to make namespaces and TUN devices; without it, they say that they were skipped.
+//! The tests need the permission to make namespaces and TUN devices; without it, they say that they
+//! were skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -99,7 +100,8 @@ fn cross(wakes_early: bool) {
     }
     wire.outlet.devices().iter().for_each(|tun| driver.watch(tun).unwrap());
     connects.connect(at(1, 7_000)).unwrap();
-    // The handshake takes a round trip and a half, and the data below six round trips; the rest is for a busy machine.
+    // The handshake takes a round trip and a half, and the data below six round trips; the rest is
+    // for a busy machine.
     let mut until = Instant::ZERO + DELAY * 20;
     assert_eq!(driver.run(&mut wire, until, read, || true).unwrap(), Outcome::Done);
     let accepted = listens.accept().unwrap().expect("the connection is established");
@@ -123,7 +125,8 @@ fn a_connection_of_the_kernel_crosses_the_world() {
     cross(false);
 }
 
-/// The timers are set earlier than the deadlines as soon as the latency of 32 wake-ups is known: the idle driver has 50 a second.
+/// The timers are set earlier than the deadlines as soon as the latency of 32 wake-ups is known:
+/// the idle driver has 50 a second.
 #[test]
 fn a_driver_that_wakes_early_delivers_nothing_early() {
     cross(true);
@@ -166,7 +169,8 @@ fn is_running(mark: &str) -> bool {
     })
 }
 
-/// A namespace disappears with its last descriptor: the kernel's number of the new one is reported by no process.
+/// A namespace disappears with its last descriptor: the kernel's number of the new one is reported
+/// by no process.
 #[test]
 fn a_namespace_is_gone_when_it_is_dropped() {
     let Some([one, other]) = hosts() else { return };
@@ -184,7 +188,8 @@ fn a_namespace_is_gone_when_it_is_dropped() {
     assert!(!is_held);
 }
 
-/// Three packets of one instant are as late as the first; the time that the host takes for them is told apart.
+/// Three packets of one instant are as late as the first; the time that the host takes for them is
+/// told apart.
 #[test]
 fn packets_of_one_instant_are_as_late_as_the_first() {
     let Some([one, other]) = hosts() else { return };

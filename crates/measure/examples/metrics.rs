@@ -1,4 +1,5 @@
-//! Prints the page of the tables' columns: `cargo run -p acklab-measure --example metrics > docs/models/metrics.md`
+//! Prints the page of the tables' columns:
+//! `cargo run -p acklab-measure --example metrics > docs/models/metrics.md`
 
 use acklab_measure::{Better, Description, metrics};
 

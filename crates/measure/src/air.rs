@@ -56,7 +56,8 @@ impl<P: Observed> AirMonitor<P> {
         self.rows.as_deref().unwrap_or_default()
     }
 
-    /// Records PPDUs that have ended, in the order of their start. All that end later began at `settled` or after it.
+    /// Records PPDUs that have ended, in the order of their start. All that end later began at
+    /// `settled` or after it.
     pub(crate) fn record(&mut self, ppdus: impl Iterator<Item = Ppdu<P>>, settled: Instant) {
         self.waiting.extend(ppdus);
         self.waiting.sort_by_key(|ppdu| ppdu.at);
@@ -106,7 +107,8 @@ fn row<P: Datagram>(ppdu: &Ppdu<P>) -> Row {
     }
 }
 
-/// The name of a PPDU in the table. Data PPDUs with pure ACKs only and response frames with compressed ACKs have names of their own.
+/// The name of a PPDU in the table. Data PPDUs with pure ACKs only and response frames with
+/// compressed ACKs have names of their own.
 fn kind<P: Datagram>(ppdu: &Ppdu<P>) -> &'static str {
     match &ppdu.frame {
         Frame::Ack if !ppdu.appended.is_empty() => "augmented_ack",

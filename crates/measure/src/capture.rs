@@ -1,18 +1,24 @@
-//! Captures: the packets that pass a point of the network, or the air of a cell, in a pcapng file for Wireshark.
+//! Captures: the packets that pass a point of the network, or the air of a cell, in a pcapng file
+//! for Wireshark.
 //!
-//! A file has one interface, named after its point; each point has its own file. Times have a resolution of nanoseconds, and the
-//! start of the run is 1970-01-01T00:00:00Z. Each node has one address, and each flow a port of its own
-//! ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes)); the file has the names of the nodes.
+//! A file has one interface, named after its point; each point has its own file. Times have a
+//! resolution of nanoseconds, and the start of the run is 1970-01-01T00:00:00Z. Each node has one
+//! address, and each flow a port of its own
+//! ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes)); the file has the names of the
+//! nodes.
 //!
-//! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a packet keeps its length field and its
-//! checksums, and takes at most 112 octets of the file. tshark reports that it then cannot verify the TCP and UDP checksums of packets
-//! with payload. Encrypted datagrams are written whole, after the TLS secrets of their connection in a Decryption Secrets Block, so that
-//! Wireshark decrypts them.
+//! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a
+//! packet keeps its length field and its checksums, and takes at most 112 octets of the file.
+//! tshark reports that it then cannot verify the TCP and UDP checksums of packets with payload.
+//! Encrypted datagrams are written whole, after the TLS secrets of their connection in a Decryption
+//! Secrets Block, so that Wireshark decrypts them.
 //!
-//! A real socket has no packet of its own to record: [`Capture::record_datagram`] puts IP and UDP headers around what it sends and receives.
+//! A real socket has no packet of its own to record: [`Capture::record_datagram`] puts IP and UDP
+//! headers around what it sends and receives.
 //!
-//! The IPv4 identification of a packet is the number of its flow's packets at this point before it. It distinguishes a retransmission
-//! from the original, but does not identify a packet across the captures of different points.
+//! The IPv4 identification of a packet is the number of its flow's packets at this point before it.
+//! It distinguishes a retransmission from the original, but does not identify a packet across the
+//! captures of different points.
 
 pub mod air;
 mod file;
@@ -43,7 +49,8 @@ pub struct SocketDatagram<'a> {
     pub ecn: Ecn,
     /// The octets that the socket sends or receives.
     pub payload: &'a [u8],
-    /// The TLS secrets with which the payload can be decrypted, as far as they are known: lines in the format of `SSLKEYLOGFILE` (RFC 9850).
+    /// The TLS secrets with which the payload can be decrypted, as far as they are known: lines in
+    /// the format of `SSLKEYLOGFILE` (RFC 9850).
     pub secrets: Option<&'a Arc<str>>,
 }
 
@@ -78,7 +85,8 @@ pub enum Error {
 
 /// A capture of packets that is being written.
 ///
-/// The file is complete only after [`finish`](Self::finish) has returned `Ok`. If the capture is dropped before, errors are ignored.
+/// The file is complete only after [`finish`](Self::finish) has returned `Ok`. If the capture is
+/// dropped before, errors are ignored.
 pub struct Capture {
     file: CaptureFile,
     extent: Extent,
@@ -91,7 +99,8 @@ pub struct Capture {
 impl Capture {
     /// Creates or replaces the file `path` for a capture of `point`.
     ///
-    /// `title`, if any, becomes the comment of the file. `extent` says how much of each packet is written.
+    /// `title`, if any, becomes the comment of the file. `extent` says how much of each packet is
+    /// written.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -99,7 +108,8 @@ impl Capture {
         Self::create_for(DataLink::IPV4, path, point, title, extent)
     }
 
-    /// Creates or replaces the file `path` for a capture of the datagrams of the UDP socket called `socket`, of IPv4 or IPv6.
+    /// Creates or replaces the file `path` for a capture of the datagrams of the UDP socket called
+    /// `socket`, of IPv4 or IPv6.
     ///
     /// `title`, if any, becomes the comment of the file.
     ///
@@ -142,7 +152,8 @@ impl Capture {
     /// Records that `packet` passes the point at `now`.
     ///
     /// # Errors
-    /// If the packet cannot be encoded, which leaves the capture unchanged, or if writing fails, after which the capture is unusable.
+    /// If the packet cannot be encoded, which leaves the capture unchanged, or if writing fails,
+    /// after which the capture is unusable.
     pub fn record(&mut self, now: Instant, packet: &impl Observed) -> Result<(), Error> {
         let identification = self.identification.entry(packet.flow()).or_default();
         packet
@@ -158,8 +169,8 @@ impl Capture {
     /// Records that a UDP socket sends or receives `datagram` at `now`.
     ///
     /// # Errors
-    /// If the datagram is longer than an IP packet may be, which leaves the capture unchanged, or if writing fails, after which the capture
-    /// is unusable.
+    /// If the datagram is longer than an IP packet may be, which leaves the capture unchanged, or
+    /// if writing fails, after which the capture is unusable.
     pub fn record_datagram(&mut self, now: Instant, datagram: &SocketDatagram<'_>) -> Result<(), Error> {
         let SocketDatagram { source, destination, ecn, payload, secrets } = *datagram;
         let identification = self.sockets.entry([source, destination]).or_default();

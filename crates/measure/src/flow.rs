@@ -39,7 +39,8 @@ impl<E: End + ?Sized> Flow<E> {
         self.ends.iter_mut().for_each(|end| end.record_decisions());
     }
 
-    /// By measured direction, the probe and the names of the reasons for which the receiving end sends acknowledgments.
+    /// By measured direction, the probe and the names of the reasons for which the receiving end
+    /// sends acknowledgments.
     pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
         let reasons = self.ends.iter().rev().map(|end| end.snapshot(Instant::ZERO).reasons());
         self.probes.directions().zip(reasons)
@@ -54,8 +55,9 @@ impl<E: End + ?Sized> Flow<E> {
         }
     }
 
-    /// Drops the directions without data since the window of measurement began: of a connection that was observed, nobody knew what it would
-    /// carry. If only the reverse direction remains, it becomes the forward one. Returns which of the two have remained.
+    /// Drops the directions without data since the window of measurement began: of a connection
+    /// that was observed, nobody knew what it would carry. If only the reverse direction remains,
+    /// it becomes the forward one. Returns which of the two have remained.
     pub fn drop_silent(&mut self, now: Instant) -> [bool; 2] {
         let has_received = |end: usize| self.ends[end].snapshot(now).received > self.before[end].received;
         let remain = [has_received(1), self.probes.reverse.is_some() && has_received(0)];
@@ -91,7 +93,8 @@ pub trait Measured {
     /// All flows.
     fn flows_mut(&mut self) -> &mut [Flow<Self::End>];
 
-    /// The probes of all measured directions: of each flow the forward direction, then the reverse one if it carries data.
+    /// The probes of all measured directions: of each flow the forward direction, then the reverse
+    /// one if it carries data.
     fn directions<'a>(&'a self) -> impl Iterator<Item = &'a FlowProbe>
     where
         Self::End: 'a,

@@ -1,8 +1,9 @@
 //! What is measured of an endpoint, a link and a cell.
 //!
-//! Probes know an endpoint by its contract in `acklab-base` and no transport by name, so the tables of a simulated, an emulated and a
-//! deployed connection have the same columns with the same meaning. This crate has no scenario, no clock and no socket: who drives the
-//! endpoints passes the time in.
+//! Probes know an endpoint by its contract in `acklab-base` and no transport by name, so the tables
+//! of a simulated, an emulated and a deployed connection have the same columns with the same
+//! meaning. This crate has no scenario, no clock and no socket: who drives the endpoints passes the
+//! time in.
 //!
 //! In the order of reading:
 //!
@@ -26,8 +27,8 @@
 //!
 //! # An endpoint without a laboratory
 //!
-//! A program that drives an endpoint itself, over real sockets for instance, calls a [`Recorder`] along the way. Here, a sender of TCP gets
-//! as far as its SYN:
+//! A program that drives an endpoint itself, over real sockets for instance, calls a [`Recorder`]
+//! along the way. Here, a sender of TCP gets as far as its SYN:
 //!
 //! ```
 //! use acklab_base::random::Seed;

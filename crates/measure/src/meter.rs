@@ -1,4 +1,5 @@
-//! The measurement of one endpoint: what it sends, what arrives at it and what it reports, passed on to probes and to a log.
+//! The measurement of one endpoint: what it sends, what arrives at it and what it reports, passed
+//! on to probes and to a log.
 
 use crate::observed::Delivery;
 use crate::probe::{FlowProbe, Probes};
@@ -43,9 +44,11 @@ pub struct Arriving {
 ///
 /// # The caller's order
 ///
-/// 1. For a packet that arrives, [`arriving`](Self::arriving), then the endpoint and its application, then [`arrived`](Self::arrived).
+/// 1. For a packet that arrives, [`arriving`](Self::arriving), then the endpoint and its
+///    application, then [`arrived`](Self::arrived).
 /// 2. After a wake-up of the endpoint and its application, [`woken`](Self::woken).
-/// 3. For each packet that the endpoint sends, [`departs`](Self::departs); once it has no more to send, [`rests`](Self::rests).
+/// 3. For each packet that the endpoint sends, [`departs`](Self::departs); once it has no more to
+///    send, [`rests`](Self::rests).
 #[derive(Debug)]
 pub struct EndpointMeter {
     role: Role,
@@ -128,8 +131,8 @@ impl EndpointMeter {
         self.update_log(now, endpoint);
     }
 
-    /// Of a flow with data in both directions: the payload of a packet belongs to the direction of the peer's data, its acknowledgment to
-    /// the direction of this end's data.
+    /// Of a flow with data in both directions: the payload of a packet belongs to the direction of
+    /// the peer's data, its acknowledgment to the direction of this end's data.
     #[inline(never)]
     fn arrived_both_ways<E: Endpoint>(
         &self,
@@ -154,7 +157,8 @@ impl EndpointMeter {
         }
     }
 
-    /// The endpoint was woken, and its application has run. `has_reader` tells whether that reads by itself, and not all data on arrival.
+    /// The endpoint was woken, and its application has run. `has_reader` tells whether that reads
+    /// by itself, and not all data on arrival.
     #[inline]
     pub fn woken(&mut self, now: Instant, has_reader: bool, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         match (self.role, has_reader) {
@@ -211,7 +215,8 @@ impl EndpointMeter {
         }
     }
 
-    /// Passes the events of the endpoint on: decisions of the ACK policy concern the received data, all others the sent data.
+    /// Passes the events of the endpoint on: decisions of the ACK policy concern the received data,
+    /// all others the sent data.
     #[inline]
     fn take_events(&mut self, now: Instant, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         while let Some(event) = endpoint.take_event() {

@@ -1,6 +1,7 @@
 //! The columns of metrics tables: each entry computes the values of a column and describes it.
 //!
-//! The tables, the page `docs/models/metrics.md` and the column descriptions in Python are all generated from these entries.
+//! The tables, the page `docs/models/metrics.md` and the column descriptions in Python are all
+//! generated from these entries.
 
 use crate::table::Table;
 use serde::Serialize;

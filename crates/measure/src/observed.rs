@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 /// A packet that probes and captures can read: one of a simulation, or one of a real host.
 pub trait Observed: acklab_wifi::Packet {
-    /// The link type of captures of a network with this version of IP, which defines the first header of a packet.
+    /// The link type of captures of a network with this version of IP, which defines the first
+    /// header of a packet.
     fn link_type(version: IpVersion) -> DataLink {
         match version {
             IpVersion::V4 => DataLink::IPV4,
@@ -17,8 +18,8 @@ pub trait Observed: acklab_wifi::Packet {
         }
     }
 
-    /// The instant from which the content dates: for data the time of transmission, for an acknowledgment the arrival of the newest data
-    /// that it reports.
+    /// The instant from which the content dates: for data the time of transmission, for an
+    /// acknowledgment the arrival of the newest data that it reports.
     fn origin(&self) -> Instant;
 
     /// Octets of payload at the end of the packet, which a capture may omit.
@@ -30,8 +31,8 @@ pub trait Observed: acklab_wifi::Packet {
         None
     }
 
-    /// Replaces the content of `octets` by the octets of the packet. A packet without an IPv4 identification of its own gets
-    /// `identification`.
+    /// Replaces the content of `octets` by the octets of the packet. A packet without an IPv4
+    /// identification of its own gets `identification`.
     ///
     /// # Errors
     /// If the packet does not fit an IP packet; `octets` is then empty.
@@ -43,8 +44,9 @@ pub trait Observed: acklab_wifi::Packet {
 pub struct Delivery {
     /// The length of the IP packet, headers included.
     pub wire_len: Bytes,
-    /// The instant from which the content dates, by the clock of the receiver, as [`Observed::origin`] defines it. `None` if the ends do not
-    /// share a clock: delays in one direction are then unknown.
+    /// The instant from which the content dates, by the clock of the receiver, as
+    /// [`Observed::origin`] defines it. `None` if the ends do not share a clock: delays in one
+    /// direction are then unknown.
     pub origin: Option<Instant>,
 }
 

@@ -60,7 +60,8 @@ impl<P: Observed> Observers<P> {
         self.drops.as_ref().and_then(|drops| drops.get(flow)).copied().unwrap_or_default()
     }
 
-    /// Counts the drops of no flow from now on: where there is no end of new flows, the counts would grow without bound.
+    /// Counts the drops of no flow from now on: where there is no end of new flows, the counts
+    /// would grow without bound.
     pub fn ignore_drops(&mut self) {
         self.drops = None;
     }

@@ -1,6 +1,7 @@
 //! Measurements of a flow during the run.
 //!
-//! A probe receives the state of the two endpoints after each packet and each wake-up. It knows no transport.
+//! A probe receives the state of the two endpoints after each packet and each wake-up. It knows no
+//! transport.
 
 mod bursts;
 mod delay;
@@ -127,7 +128,8 @@ impl Probes {
         [Some(&self.forward), self.reverse.as_deref()].into_iter().flatten()
     }
 
-    /// The probe of the data that an end sends: 0 is the end at which the flow begins. `None` if these data are not measured.
+    /// The probe of the data that an end sends: 0 is the end at which the flow begins. `None` if
+    /// these data are not measured.
     pub fn sent_by(&mut self, end: u8) -> Option<&mut FlowProbe> {
         if end == 0 { Some(&mut self.forward) } else { self.reverse.as_deref_mut() }
     }
@@ -137,7 +139,8 @@ impl Probes {
         self.sent_by(1 - end)
     }
 
-    /// The probe of the data that an end sends, or of those that it receives if it sends none that are measured.
+    /// The probe of the data that an end sends, or of those that it receives if it sends none that
+    /// are measured.
     #[inline]
     pub fn of(&mut self, end: u8) -> &mut FlowProbe {
         match (end, &mut self.reverse) {
@@ -155,7 +158,8 @@ impl Probes {
     }
 }
 
-/// The measurements of one direction in the window: congestion window and data in flight in octets, times in nanoseconds.
+/// The measurements of one direction in the window: congestion window and data in flight in octets,
+/// times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct FlowProbe {
     mss: f64,
@@ -186,7 +190,8 @@ pub struct FlowProbe {
     pub(crate) last_arrival: Option<Instant>,
     /// When all data and their end had been acknowledged, in the window or before it.
     pub(crate) finished: Option<Instant>,
-    /// When and why the connection was closed, with the code of the error, at the end that closed it first.
+    /// When and why the connection was closed, with the code of the error, at the end that closed
+    /// it first.
     pub(crate) closed: Option<(Instant, Closing, u64)>,
 
     /// The offset up to which the receiver's application has read.
@@ -202,7 +207,8 @@ pub struct FlowProbe {
 }
 
 impl FlowProbe {
-    /// A probe for packets of `mss` octets of payload. ACKs that follow each other within `burst_gap` belong to one burst.
+    /// A probe for packets of `mss` octets of payload. ACKs that follow each other within
+    /// `burst_gap` belong to one burst.
     #[must_use]
     pub fn new(mss: u64, bin: Duration, burst_gap: Duration, records: Records) -> Self {
         Self {
@@ -239,7 +245,8 @@ impl FlowProbe {
         }
     }
 
-    /// The same probe, of data whose receiver is measured elsewhere: throughput and delays between the applications remain unknown.
+    /// The same probe, of data whose receiver is measured elsewhere: throughput and delays between
+    /// the applications remain unknown.
     #[must_use]
     pub fn without_receiver(mut self) -> Self {
         self.sees_receiver = false;
@@ -247,8 +254,8 @@ impl FlowProbe {
         self
     }
 
-    /// Begins the window of measurement: discards the measurements so far, but keeps the state that continues. `rtt_samples` is the number
-    /// of RTT samples before the window.
+    /// Begins the window of measurement: discards the measurements so far, but keeps the state that
+    /// continues. `rtt_samples` is the number of RTT samples before the window.
     pub fn open(&mut self, now: Instant, rtt_samples: u64) {
         let mut fresh =
             Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
@@ -334,7 +341,8 @@ impl FlowProbe {
         self.acknowledged(now, sender);
     }
 
-    /// The sender has received an acknowledgment, as a pure ACK or with data of the other direction.
+    /// The sender has received an acknowledgment, as a pure ACK or with data of the other
+    /// direction.
     #[inline(always)]
     pub fn acknowledged(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
@@ -395,8 +403,8 @@ impl FlowProbe {
         }
     }
 
-    /// The receiver has received a data packet that was sent at `origin`, if that is known, with `fresh` new octets. `offset` returns its
-    /// stream offset.
+    /// The receiver has received a data packet that was sent at `origin`, if that is known, with
+    /// `fresh` new octets. `offset` returns its stream offset.
     #[inline(always)]
     pub fn data_arrived(
         &mut self,

@@ -1,8 +1,10 @@
-//! Logs of endpoints in qlog: JSON text sequences (RFC 7464) that qvis and other tools for QUIC read.
+//! Logs of endpoints in qlog: JSON text sequences (RFC 7464) that qvis and other tools for QUIC
+//! read.
 //!
-//! Each end of a flow has a file of its own, which is written as events come. A log knows an endpoint by its [contract](Endpoint): the
-//! packets describe themselves ([`Pdu::log_entries`]), and state and events are those that probes see. Transports other than QUIC are
-//! mapped to its terms, see [`frames`] and [`segments`].
+//! Each end of a flow has a file of its own, which is written as events come. A log knows an
+//! endpoint by its [contract](Endpoint): the packets describe themselves ([`Pdu::log_entries`]),
+//! and state and events are those that probes see. Transports other than QUIC are mapped to its
+//! terms, see [`frames`] and [`segments`].
 
 mod file;
 mod frames;
@@ -36,7 +38,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The file of one end of the flow called `flow`. The suffix is that of JSON text sequences in draft-ietf-quic-qlog-main-schema-13.
+    /// The file of one end of the flow called `flow`. The suffix is that of JSON text sequences in
+    /// draft-ietf-quic-qlog-main-schema-13.
     #[must_use]
     pub fn path(&self, flow: &str, end: VantagePoint) -> PathBuf {
         self.folder.join(format!("{flow}_{}.sqlog", end.name()))
@@ -91,8 +94,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log of one end of the flow called `flow`. `addresses` are those of this end and of its peer. The file is created with the first
-    /// packet, so a transport that shows no packets has none.
+    /// The log of one end of the flow called `flow`. `addresses` are those of this end and of its
+    /// peer. The file is created with the first packet, so a transport that shows no packets has
+    /// none.
     #[must_use]
     pub fn new(options: &Options, flow: &str, info: &TraceInfo<'_>, addresses: [SocketAddr; 2]) -> Self {
         Self {

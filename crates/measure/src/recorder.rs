@@ -1,4 +1,5 @@
-//! The measurement of one endpoint whose peer runs elsewhere: a real connection, without a network of ours and without a scenario.
+//! The measurement of one endpoint whose peer runs elsewhere: a real connection, without a network
+//! of ours and without a scenario.
 
 use crate::meter::{EndpointMeter, Role};
 use crate::metric;
@@ -24,15 +25,16 @@ pub struct RecorderOptions {
     pub sample_interval: Option<Duration>,
     /// The bin of the throughput series.
     pub bin: Duration,
-    /// ACKs that follow each other more closely than this belong to one burst: half the time that a full-sized packet takes on the slowest
-    /// link (Mogul, SIGCOMM 1992, §3.2).
+    /// ACKs that follow each other more closely than this belong to one burst: half the time that a
+    /// full-sized packet takes on the slowest link (Mogul, SIGCOMM 1992, §3.2).
     pub burst_gap: Duration,
     /// The version of IP, whose header counts.
     pub version: IpVersion,
 }
 
 impl Default for RecorderOptions {
-    /// No series, bins of 100 ms, and IPv4. The gap of bursts is that of packets of 1500 octets at 100 Mbps.
+    /// No series, bins of 100 ms, and IPv4. The gap of bursts is that of packets of 1500 octets at
+    /// 100 Mbps.
     fn default() -> Self {
         Self {
             series: Vec::new(),
@@ -46,13 +48,15 @@ impl Default for RecorderOptions {
 
 /// The measurement of one endpoint of a connection.
 ///
-/// It knows the endpoint by its [contract](Endpoint) alone. The data that the endpoint sends and those that it receives are two directions, each
-/// with a row in the flows table; what only the peer can know, such as the throughput of sent data and delays in one direction, is null there.
+/// It knows the endpoint by its [contract](Endpoint) alone. The data that the endpoint sends and
+/// those that it receives are two directions, each with a row in the flows table; what only the
+/// peer can know, such as the throughput of sent data and delays in one direction, is null there.
 ///
 /// # The caller's order
 ///
 /// 1. For each packet that arrives, [`accept`](Self::accept) in place of the endpoint's own method.
-/// 2. After the application has run and after each wake-up of the endpoint, [`update`](Self::update).
+/// 2. After the application has run and after each wake-up of the endpoint,
+///    [`update`](Self::update).
 /// 3. For each packet that the endpoint sends, [`sends`](Self::sends).
 /// 4. At [`deadline`](Self::deadline), [`sample`](Self::sample).
 #[derive(Debug)]
@@ -104,7 +108,8 @@ impl Recorder {
         self.meter.keep_log(log, endpoint);
     }
 
-    /// Begins the window of measurement anew: counters, means and distributions count from `now` on. Series continue.
+    /// Begins the window of measurement anew: counters, means and distributions count from `now`
+    /// on. Series continue.
     pub fn open(&mut self, now: Instant, endpoint: &impl Endpoint) {
         self.begin = now;
         self.before = Snapshot::of(endpoint, self.meter.sent_bytes());
@@ -170,8 +175,8 @@ impl Recorder {
         (endpoint.vitals(), Snapshot::of(endpoint, self.meter.sent_bytes()).since(&self.before))
     }
 
-    /// The tables of the series recorded since this was last asked, so that a long connection need not keep them. `endpoint` names the reasons
-    /// of its decisions.
+    /// The tables of the series recorded since this was last asked, so that a long connection need
+    /// not keep them. `endpoint` names the reasons of its decisions.
     pub fn take_series(&mut self, endpoint: &impl Endpoint) -> Vec<Table> {
         let tables = self.series_tables(endpoint);
         self.probes.forward.records.clear();
@@ -197,7 +202,8 @@ impl Recorder {
         requested.filter_map(|series| series::table_of(series, &directions)).collect()
     }
 
-    /// Ends the measurement at `now`. Returns the tables `flows` and `acks` of the window, and those of the series since they were last taken.
+    /// Ends the measurement at `now`. Returns the tables `flows` and `acks` of the window, and
+    /// those of the series since they were last taken.
     ///
     /// # Errors
     /// If the log cannot be written.

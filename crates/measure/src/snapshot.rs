@@ -3,7 +3,8 @@
 use acklab_app::page::Object;
 use acklab_base::{CounterValue, Endpoint};
 
-/// The counters of an endpoint and its application at an instant, or their increase between two instants.
+/// The counters of an endpoint and its application at an instant, or their increase between two
+/// instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// Octets that the application has written.
@@ -25,7 +26,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The counters of `endpoint`, whose packets had `sent_bytes` IP octets. Those of its application are for the caller to add.
+    /// The counters of `endpoint`, whose packets had `sent_bytes` IP octets. Those of its
+    /// application are for the caller to add.
     #[must_use]
     pub fn of(endpoint: &impl Endpoint, sent_bytes: u64) -> Self {
         let vitals = endpoint.vitals();
@@ -43,7 +45,8 @@ impl Snapshot {
         snapshot
     }
 
-    /// The increase since `before`, an earlier snapshot of the same endpoint. Gauges keep their current value.
+    /// The increase since `before`, an earlier snapshot of the same endpoint. Gauges keep their
+    /// current value.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let mut since = self.clone();
@@ -72,7 +75,8 @@ impl Snapshot {
         })
     }
 
-    /// The value of the gauge `name`. `None` if the endpoint does not have it or if it has no value.
+    /// The value of the gauge `name`. `None` if the endpoint does not have it or if it has no
+    /// value.
     #[must_use]
     pub fn gauge(&self, name: &str) -> Option<f64> {
         self.counters.iter().find_map(|(known, _, value)| match value {
@@ -81,7 +85,8 @@ impl Snapshot {
         })
     }
 
-    /// The names of the reasons for acknowledgments, by their index. A reason that the endpoint does not tell is empty.
+    /// The names of the reasons for acknowledgments, by their index. A reason that the endpoint
+    /// does not tell is empty.
     #[must_use]
     pub fn reasons(&self) -> Vec<String> {
         self.acknowledgments.iter().map(|(reason, _)| reason.clone().unwrap_or_default()).collect()

@@ -2,8 +2,8 @@
 
 use acklab_base::{Duration, Instant};
 
-/// `count` as a number with a fraction. A signed integer is converted in one instruction, an unsigned one is not; no count here reaches
-/// 2⁶³.
+/// `count` as a number with a fraction. A signed integer is converted in one instruction, an
+/// unsigned one is not; no count here reaches 2⁶³.
 #[inline]
 pub(crate) const fn real(count: u64) -> f64 {
     count as i64 as f64
@@ -77,12 +77,13 @@ impl Moments {
     }
 }
 
-/// The mean and the spread of a quantity over time, with each value weighted by its duration. The unit is that of the values, so that
-/// only the result needs a conversion.
+/// The mean and the spread of a quantity over time, with each value weighted by its duration. The
+/// unit is that of the values, so that only the result needs a conversion.
 #[derive(Clone, Copy, Debug)]
 pub struct OverTime {
     value: f64,
-    /// The time of the last change, or [`Instant::FAR_FUTURE`] while there is no value: no time passes since then.
+    /// The time of the last change, or [`Instant::FAR_FUTURE`] while there is no value: no time
+    /// passes since then.
     since: Instant,
     nanos: f64,
     area: f64,
@@ -157,7 +158,8 @@ impl OverTime {
     }
 }
 
-/// The distribution of a series of durations in nanoseconds, in buckets whose width is less than 1 % of their values.
+/// The distribution of a series of durations in nanoseconds, in buckets whose width is less than 1
+/// % of their values.
 #[derive(Clone, Debug, Default)]
 pub struct Distribution {
     counts: Vec<u32>,

@@ -1,6 +1,8 @@
-//! What is measured: the names and the known properties of flows, links, cells and proxies, for the tables.
+//! What is measured: the names and the known properties of flows, links, cells and proxies, for the
+//! tables.
 //!
-//! Who assembles a network or opens a connection fills them in. A property that nobody knows is `None`, and the columns that need it are null.
+//! Who assembles a network or opens a connection fills them in. A property that nobody knows is
+//! `None`, and the columns that need it are null.
 
 use acklab_base::{Duration, Instant};
 
@@ -67,16 +69,19 @@ pub struct FlowInfo {
     pub bottleneck: Option<Bottleneck>,
     /// The same up to the first proxy on the path: the slowest hop of the sender's own connection.
     pub own_bottleneck: Option<Bottleneck>,
-    /// The slowest hop on the path of the ACKs that the sender receives, for packets without payload.
+    /// The slowest hop on the path of the ACKs that the sender receives, for packets without
+    /// payload.
     pub return_bottleneck: Option<Bottleneck>,
-    /// Propagation delay of the path there and back, or of that to the first proxy, whose round trip the sender measures.
+    /// Propagation delay of the path there and back, or of that to the first proxy, whose round
+    /// trip the sender measures.
     pub base_rtt: Option<Duration>,
     /// Propagation delay of the path of the ACKs that the sender receives.
     pub base_return: Option<Duration>,
 }
 
 impl FlowInfo {
-    /// The direction from `to` to `from`, as far as it follows from this one. Its path is not known.
+    /// The direction from `to` to `from`, as far as it follows from this one. Its path is not
+    /// known.
     #[must_use]
     pub fn reverse(&self) -> Self {
         Self {
@@ -93,7 +98,8 @@ impl FlowInfo {
         }
     }
 
-    /// The RTT at which the bottleneck is busy and no packet waits longer than for its aggregate. `None` without a bottleneck.
+    /// The RTT at which the bottleneck is busy and no packet waits longer than for its aggregate.
+    /// `None` without a bottleneck.
     #[must_use]
     pub fn empty_rtt(&self) -> Option<Duration> {
         Some(self.base_rtt? + self.bottleneck?.cycle)
@@ -150,7 +156,8 @@ pub struct CellInfo {
     pub name: String,
     /// The names of its nodes, the access point first.
     pub nodes: Vec<String>,
-    /// By node, its capacity for the full-sized packets that flows send from it, in bits per second.
+    /// By node, its capacity for the full-sized packets that flows send from it, in bits per
+    /// second.
     pub capacities: Vec<Option<f64>>,
 }
 

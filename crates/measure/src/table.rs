@@ -93,8 +93,8 @@ impl Table {
         Ok(())
     }
 
-    /// Converts the table to Arrow. The metadata of each field hold the unit under `unit`. Values that could not be measured or have no
-    /// meaning are null.
+    /// Converts the table to Arrow. The metadata of each field hold the unit under `unit`. Values
+    /// that could not be measured or have no meaning are null.
     ///
     /// # Errors
     /// If the columns differ in length, as only a table of the caller's own can.
@@ -131,7 +131,8 @@ impl Column {
             Values::Number(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
             Values::Count(values) => (DataType::UInt64, Arc::new(UInt64Array::from(values))),
         };
-        // All fields are nullable, so that the schema does not depend on the values and the tables of many runs can be joined.
+        // All fields are nullable, so that the schema does not depend on the values and the tables
+        // of many runs can be joined.
         let mut field = Field::new(self.name, data_type, true);
         if !self.unit.is_empty() {
             field.set_metadata([("unit".to_owned(), self.unit.to_owned())].into());

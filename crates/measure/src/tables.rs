@@ -1,4 +1,5 @@
-//! The tables of what was measured. Their columns have the names of CCperf's metrics: statistic, quantity, layer.
+//! The tables of what was measured. Their columns have the names of CCperf's metrics: statistic,
+//! quantity, layer.
 
 mod cells;
 mod completions;
@@ -41,10 +42,11 @@ pub fn metrics() -> Vec<Description> {
     tables.concat()
 }
 
-/// The tables of a network in a window of measurement that ends now, and the number of packets that its links and cells have delivered.
+/// The tables of a network in a window of measurement that ends now, and the number of packets that
+/// its links and cells have delivered.
 ///
-/// `subjects` are the flows, links and cells in their order in the network; `series` are the series to tell, which the probes and the network
-/// have recorded.
+/// `subjects` are the flows, links and cells in their order in the network; `series` are the series
+/// to tell, which the probes and the network have recorded.
 pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     world: &mut World<P, H>,
     subjects: &Subjects,
@@ -121,7 +123,8 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     (tables, hops)
 }
 
-/// The counters of both ends of a flow up to `until`, once for each measured direction, with the keys of its data and its acknowledgments.
+/// The counters of both ends of a flow up to `until`, once for each measured direction, with the
+/// keys of its data and its acknowledgments.
 fn close<E: End + ?Sized>(flow: &mut Flow<E>, until: Instant) -> impl Iterator<Item = ([FlowKey; 2], Ends)> + use<E> {
     let [from, to] = flow.close(until);
     let [forward, reverse] = flow.keys;

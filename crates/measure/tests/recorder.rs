@@ -1,4 +1,5 @@
-//! Endpoints that a test drives, as a program with sockets would: tables, series, logs and captures without a laboratory.
+//! Endpoints that a test drives, as a program with sockets would: tables, series, logs and captures
+//! without a laboratory.
 
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Ecn, Endpoint, Instant, Port};
@@ -174,7 +175,8 @@ fn both_directions_of_an_endpoint_have_a_row() {
     });
 }
 
-/// Without losses, each segment is sent once, and the sender counts what it sends and what is acknowledged.
+/// Without losses, each segment is sent once, and the sender counts what it sends and what is
+/// acknowledged.
 #[test]
 fn a_sender_knows_what_it_sends_and_how_long_acks_take() {
     let [sender, _] = finished();

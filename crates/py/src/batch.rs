@@ -1,4 +1,5 @@
-//! Many points of a sweep in one call. The scenario is parsed once, and the interpreter is detached until the last point is done.
+//! Many points of a sweep in one call. The scenario is parsed once, and the interpreter is detached
+//! until the last point is done.
 
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
@@ -20,12 +21,13 @@ use std::time::{Duration, Instant};
 /// The interval of checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// A point that makes sense: its scenario in full, as JSON with the seed 0, the trace files that it reads, and the strategies of the user that
-/// it names, each with the key that names it.
+/// A point that makes sense: its scenario in full, as JSON with the seed 0, the trace files that it
+/// reads, and the strategies of the user that it names, each with the key that names it.
 type Checked = (String, Vec<String>, Vec<(String, String)>);
 
-/// Checks many scenarios that differ in assignments only, on `threads` threads: `sets` are common to all of them, `points` has the further ones
-/// of each. Returns what is known of each. Raises the `ScenarioError` of the first that makes no sense, as `check` does.
+/// Checks many scenarios that differ in assignments only, on `threads` threads: `sets` are common
+/// to all of them, `points` has the further ones of each. Returns what is known of each. Raises the
+/// `ScenarioError` of the first that makes no sense, as `check` does.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn check_many(
@@ -75,19 +77,23 @@ pub(crate) fn check_many(
 /// The results of many points.
 #[pyclass(module = "acklab._core", frozen, get_all)]
 pub(crate) struct BatchResult {
-    /// For each point that was run, in order: its scenario in full, as JSON, or the exception that it ended with.
+    /// For each point that was run, in order: its scenario in full, as JSON, or the exception that
+    /// it ended with.
     outcomes: Vec<Py<PyAny>>,
     /// The names of the tables of each of these points; empty for one that failed.
     names: Vec<Vec<&'static str>>,
-    /// Arrow record batches by name, each over all points. The first column, `point`, is the index of the point among `outcomes`.
+    /// Arrow record batches by name, each over all points. The first column, `point`, is the index
+    /// of the point among `outcomes`.
     tables: Py<PyDict>,
 }
 
-/// Runs many scenarios that differ in assignments only, one after the other: `sets` are common to all of them, `points` has the further ones of
-/// each. Ends early after `seconds`, and once `cancel` is cancelled: the result then has fewer points. A point that fails does not stop the
+/// Runs many scenarios that differ in assignments only, one after the other: `sets` are common to
+/// all of them, `points` has the further ones of each. Ends early after `seconds`, and once
+/// `cancel` is cancelled: the result then has fewer points. A point that fails does not stop the
 /// others.
 ///
-/// The other arguments are those of `run`. Raises what a handler of signals raises, such as `KeyboardInterrupt`.
+/// The other arguments are those of `run`. Raises what a handler of signals raises, such as
+/// `KeyboardInterrupt`.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, points, base, cancel=None, strategies=None, seconds=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

@@ -31,7 +31,8 @@ pub(crate) struct EmulationResult {
     stopped: Option<f64>,
 }
 
-/// Measures what this machine can carry, as JSON; `processors` is as of `emulate`. Raises `ValueError` and `RunError`. Ctrl-C stops it.
+/// Measures what this machine can carry, as JSON; `processors` is as of `emulate`. Raises
+/// `ValueError` and `RunError`. Ctrl-C stops it.
 #[pyfunction]
 #[pyo3(signature = (processors="auto"))]
 pub(crate) fn calibrate(py: Python<'_>, processors: &str) -> PyResult<String> {
@@ -67,8 +68,9 @@ pub(crate) fn idle_processors(name: &str) -> PyResult<IdleProcessors> {
     name.parse().map_err(|why| PyValueError::new_err(format!("processors: {why}")))
 }
 
-/// Acquires the permission to emulate, before the process has more than one thread: without root, it enters a user namespace for good.
-/// Returns whether it did. Raises `RunError`, whose message says how to grant the permission.
+/// Acquires the permission to emulate, before the process has more than one thread: without root,
+/// it enters a user namespace for good. Returns whether it did. Raises `RunError`, whose message
+/// says how to grant the permission.
 #[pyfunction]
 pub(crate) fn acquire_permission() -> PyResult<bool> {
     let acquired = permission::acquire().map_err(|why| RunError::new_err(why.to_string()))?;
@@ -77,10 +79,12 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 
 /// Runs a scenario in real time, in a thread of its own.
 ///
-/// `outputs` is the folder for the output of applications; `node` and `words` are a command that uses the terminal; `watch` is called each
-/// second with a sample of the run as JSON; `processors` is what idle processors do: "auto", "awake" or "halt"; `internet` is the node that
-/// leads to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError` and `RunError`. After `cancel` is cancelled it
-/// returns what was measured by then, or raises `Cancelled` if that is nothing. Ctrl-C stops a run of the main thread.
+/// `outputs` is the folder for the output of applications; `node` and `words` are a command that
+/// uses the terminal; `watch` is called each second with a sample of the run as JSON; `processors`
+/// is what idle processors do: "auto", "awake" or "halt"; `internet` is the node that leads to the
+/// networks of this machine. The other arguments are those of `run`. Raises `ScenarioError` and
+/// `RunError`. After `cancel` is cancelled it returns what was measured by then, or raises
+/// `Cancelled` if that is nothing. Ctrl-C stops a run of the main thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, processors="auto", internet=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

@@ -15,7 +15,8 @@ pub(crate) fn refused(why: &Refusal) -> PyErr {
     ScenarioError::new_err(why.to_string())
 }
 
-/// The exception for a run that cannot start or continue. Faults of the scenario become a `ScenarioError`.
+/// The exception for a run that cannot start or continue. Faults of the scenario become a
+/// `ScenarioError`.
 pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     let message = format!("{name}: {why}");
     match why {

@@ -41,7 +41,8 @@ fn trust(fingerprint: Option<&str>, authorities: Option<PathBuf>) -> PyResult<Op
     }
 }
 
-/// Does what `work` does with a function that tells whether to go on, and passes each line that it sends to `tell`. Ctrl-C stops it.
+/// Does what `work` does with a function that tells whether to go on, and passes each line that it
+/// sends to `tell`. Ctrl-C stops it.
 fn with_lines<T: Send>(
     py: Python<'_>,
     cancel: Option<&Cancel>,
@@ -132,7 +133,8 @@ pub(crate) fn serve(
 
 /// Measures transports in turns. Returns a JSON list with an object for each measurement.
 ///
-/// `contenders` are as `--with` has them. `tell` is called with what happens meanwhile, as JSON. Raises `UsageError`, `RunError`, and `Cancelled` after `cancel` is cancelled.
+/// `contenders` are as `--with` has them. `tell` is called with what happens meanwhile, as JSON.
+/// Raises `UsageError`, `RunError`, and `Cancelled` after `cancel` is cancelled.
 #[pyfunction]
 #[pyo3(signature = (host, port, contenders, *, rounds, reverse, streams, seconds, octets, bitrate, interval, fingerprint=None, authorities=None, keys=None, qlog=None, tell=None, cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -181,7 +183,8 @@ pub(crate) fn perf(
     serde_json::to_string(&rows).map_err(|error| RunError::new_err(error.to_string()))
 }
 
-/// The fingerprint by which a server is known, if it is: in `file`, or in that of the tools. Raises `UsageError` and `RunError`.
+/// The fingerprint by which a server is known, if it is: in `file`, or in that of the tools. Raises
+/// `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (host, port, file=None))]
 pub(crate) fn known_fingerprint(host: &str, port: u16, file: Option<PathBuf>) -> PyResult<Option<String>> {
@@ -207,8 +210,9 @@ pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyRe
 
 /// The far side of a proxy, until Ctrl-C or `cancel`.
 ///
-/// `allow` are the rules of targets; without one, the public Internet is allowed. `ready` is called with the port, the fingerprint and the token once clients may come, `tell`
-/// with a line for what is refused. The other arguments are those of `serve`. Raises `UsageError` and `RunError`.
+/// `allow` are the rules of targets; without one, the public Internet is allowed. `ready` is called
+/// with the port, the fingerprint and the token once clients may come, `tell` with a line for what
+/// is refused. The other arguments are those of `serve`. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (addresses, port, allow, ready, tell=None, certificate=None, key=None, folder=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -248,8 +252,9 @@ pub(crate) fn proxy_listen(
 
 /// The near side of a proxy, until Ctrl-C or `cancel`.
 ///
-/// `socks` is the address where SOCKS5 is spoken, `forwards` are ports that are forwarded. `ready` is called with the local addresses once programs may connect, `tell` with a line
-/// for what fails. Raises `UsageError` and `RunError`.
+/// `socks` is the address where SOCKS5 is spoken, `forwards` are ports that are forwarded. `ready`
+/// is called with the local addresses once programs may connect, `tell` with a line for what fails.
+/// Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (host, port, token, socks, forwards, ready, tell=None, fingerprint=None, authorities=None, keys=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

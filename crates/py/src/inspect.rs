@@ -9,9 +9,12 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// Reads the capture at `path`, or the log, of which the trace with the number `trace` or all, with the interpreter detached. Returns the report as JSON, and why the rest of the file was not read or `None`.
+/// Reads the capture at `path`, or the log, of which the trace with the number `trace` or all, with
+/// the interpreter detached. Returns the report as JSON, and why the rest of the file was not read
+/// or `None`.
 ///
-/// `watch` is told now and then what share of the file is read. Raises `UsageError` for a file that is no capture, `RunError` for a log without data, `Cancelled` after `cancel` is cancelled.
+/// `watch` is told now and then what share of the file is read. Raises `UsageError` for a file that
+/// is no capture, `RunError` for a log without data, `Cancelled` after `cancel` is cancelled.
 /// Ctrl-C stops the main thread.
 #[pyfunction]
 #[pyo3(signature = (path, cancel=None, watch=None, trace=None))]

@@ -37,7 +37,8 @@ impl RunResult {
 
 /// Checks a scenario and returns it in full, as JSON, with all presets resolved.
 ///
-/// `name` is the name of the file in messages; `sets` are overrides such as `flow.0.congestion=cubic`. Raises `ScenarioError`.
+/// `name` is the name of the file in messages; `sets` are overrides such as
+/// `flow.0.congestion=cubic`. Raises `ScenarioError`.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String> {
@@ -45,8 +46,8 @@ pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String
     Ok(scenario.canonical_json().to_string())
 }
 
-/// Like `load`, but also checks what a run needs: the trace files that the scenario names, relative to the folder `base`, its cells and its
-/// routes. Raises `ScenarioError`, as `run` does.
+/// Like `load`, but also checks what a run needs: the trace files that the scenario names, relative
+/// to the folder `base`, its cells and its routes. Raises `ScenarioError`, as `run` does.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn check(py: Python<'_>, text: &str, name: &str, sets: Vec<String>, base: PathBuf) -> PyResult<String> {
@@ -58,10 +59,13 @@ pub(crate) fn check(py: Python<'_>, text: &str, name: &str, sets: Vec<String>, b
 
 /// Runs a scenario with the interpreter detached.
 ///
-/// `base` is the folder to which the paths of trace files are relative; `captures` is the folder for captures, or `None` for no captures; `qlog` is the
-/// folder for logs of endpoints, or `None` for none, and `qlog_version` their version.
-/// `strategies` are classes by their name in the scenario; the interpreter is attached while they are called. Raises `ScenarioError`,
-/// `RunError`, the exceptions of strategies and of `watch`, which is told now and then what share of the duration has passed, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main thread.
+/// `base` is the folder to which the paths of trace files are relative; `captures` is the folder
+/// for captures, or `None` for no captures; `qlog` is the folder for logs of endpoints, or `None`
+/// for none, and `qlog_version` their version. `strategies` are classes by their name in the
+/// scenario; the interpreter is attached while they are called. Raises `ScenarioError`, `RunError`,
+/// the exceptions of strategies and of `watch`, which is told now and then what share of the
+/// duration has passed, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the main
+/// thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, seed=None, captures=None, qlog=None, qlog_version=None, cancel=None, strategies=None, watch=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

@@ -7,7 +7,8 @@
 //! | `ask` | a rule of asking for ACKs, its arguments and its request |
 //! | `facts` | the arguments of a controller, and the window that it changes |
 //!
-//! An exception in a callback ends the run: [`Fault`] keeps it, no further callback is made, and [`Fault::found`] lets the run stop.
+//! An exception in a callback ends the run: [`Fault`] keeps it, no further callback is made, and
+//! [`Fault::found`] lets the run stop.
 
 pub(crate) mod ask;
 pub(crate) mod controller;
@@ -40,7 +41,8 @@ impl Fault {
         self.0.get().map(|error| error.clone_ref(py))
     }
 
-    /// Calls `call` with the interpreter attached. Returns `None` if it fails or if a callback has failed before.
+    /// Calls `call` with the interpreter attached. Returns `None` if it fails or if a callback has
+    /// failed before.
     fn unless<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
         if self.found() {
             return None;
@@ -52,7 +54,8 @@ impl Fault {
 
 /// The exception of a callback as one of those that mean a failure.
 ///
-/// `SystemExit` and the like would end the process, with status 0 and without a message. `KeyboardInterrupt` is Ctrl-C.
+/// `SystemExit` and the like would end the process, with status 0 and without a message.
+/// `KeyboardInterrupt` is Ctrl-C.
 fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return error;
@@ -66,8 +69,8 @@ fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
     failure
 }
 
-/// The strategies of a run. Each factory is registered as a policy, as a controller and as a rule of asking, because only the scenario says
-/// which it is.
+/// The strategies of a run. Each factory is registered as a policy, as a controller and as a rule
+/// of asking, because only the scenario says which it is.
 pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -> PyResult<Strategies> {
     let mut strategies = Strategies::default();
     for (name, factory) in factories.into_iter().flatten() {
@@ -99,7 +102,8 @@ fn required(strategy: &Bound<'_, PyAny>, name: &str, method: &str, kind: &str) -
     Err(UsageError::new_err(format!("strategies[\"{name}\"]: found {found} without `{method}`, expected {kind}")))
 }
 
-/// The method of a strategy if its class overrides it. Returns `None` otherwise, because the method of `base` does nothing.
+/// The method of a strategy if its class overrides it. Returns `None` otherwise, because the method
+/// of `base` does nothing.
 fn optional(strategy: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<Option<Py<PyAny>>> {
     let Some(own) = strategy.getattr_opt(method)? else { return Ok(None) };
     let inherited = strategy.py().import("acklab.strategies")?.getattr(base)?.getattr(method)?;

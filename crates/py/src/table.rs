@@ -1,4 +1,5 @@
-//! Tables as Python sees them: Arrow record batches that pyarrow, Polars and others take over without a copy.
+//! Tables as Python sees them: Arrow record batches that pyarrow, Polars and others take over
+//! without a copy.
 
 use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
 use arrow_array::{Array, RecordBatch, StructArray};
@@ -8,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 /// A record batch. Its methods are those of the Arrow PyCapsule interface
-/// (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>), whose names of capsules they use. A capsule that nobody
-/// has taken over releases what it holds.
+/// (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>), whose names of
+/// capsules they use. A capsule that nobody has taken over releases what it holds.
 #[pyclass(module = "acklab._core", frozen)]
 pub(crate) struct Table(RecordBatch);
 
@@ -26,7 +27,8 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The schema and the columns. A producer need not convert them to the schema that a consumer would like better.
+    /// The schema and the columns. A producer need not convert them to the schema that a consumer
+    /// would like better.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,

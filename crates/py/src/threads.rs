@@ -7,8 +7,9 @@ use std::time::Duration;
 /// The interval of checks for Ctrl-C and for the end of the run.
 const CHECK: Duration = Duration::from_millis(20);
 
-/// Calls `work` in a thread of its own, with a function that returns `false` once it should stop: when `cancelled` is set, at Ctrl-C if
-/// `heeds_signals`, or when `look`, which is called meanwhile, raises an exception.
+/// Calls `work` in a thread of its own, with a function that returns `false` once it should stop:
+/// when `cancelled` is set, at Ctrl-C if `heeds_signals`, or when `look`, which is called
+/// meanwhile, raises an exception.
 pub(crate) fn in_a_thread<T: Send>(
     py: Python<'_>,
     heeds_signals: bool,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// The most octets beyond the first missing one that are kept: TLS messages have 64 KiB at most (RFC 9000, §7.5: 4096 at least).
+/// The most octets beyond the first missing one that are kept: TLS messages have 64 KiB at most
+/// (RFC 9000, §7.5: 4096 at least).
 const MOST: u64 = 1 << 16;
 
 /// What it takes to keep a piece, besides its octets: an entry of the map and of the heap.
@@ -19,7 +20,8 @@ pub(crate) struct CryptoStream {
 }
 
 impl CryptoStream {
-    /// Octets have arrived. Returns those that are next in order, or `None` if they lie too far ahead.
+    /// Octets have arrived. Returns those that are next in order, or `None` if they lie too far
+    /// ahead.
     pub(crate) fn arrive(&mut self, offset: u64, octets: &[u8]) -> Option<Vec<u8>> {
         let end = offset + octets.len() as u64;
         if end > self.read + MOST {

@@ -1,4 +1,5 @@
-//! The first datagram of a client, which a server reads before it keeps anything, and the answers to it that need no state.
+//! The first datagram of a client, which a server reads before it keeps anything, and the answers
+//! to it that need no state.
 
 use crate::protection::{Side, encipher, initial_keys};
 use crate::refused::Refused;
@@ -101,8 +102,8 @@ impl Hello {
     }
 }
 
-/// Seals the packet of a client that opens a connection, with the octets of its ClientHello, and the token of the server if there is one. Returns `false` if they have no room in a
-/// datagram.
+/// Seals the packet of a client that opens a connection, with the octets of its ClientHello, and
+/// the token of the server if there is one. Returns `false` if they have no room in a datagram.
 pub(crate) fn seal_open(packet: &Packet, open: &Frame, crypto: &[u8], token: Option<&[u8]>, out: &mut Outbox) -> bool {
     let (start, octets) = (out.start(), &mut out.octets);
     octets.push(first_octet(Level::Initial, false, packet.number.0));

@@ -1,7 +1,8 @@
 //! Who a server is, and whom a client believes.
 //!
-//! A server has a certificate from files, or makes one on its first run, which clients pin by its fingerprint, as those of ssh do. No client believes a server whose certificate it
-//! cannot check in one of these ways.
+//! A server has a certificate from files, or makes one on its first run, which clients pin by its
+//! fingerprint, as those of ssh do. No client believes a server whose certificate it cannot check
+//! in one of these ways.
 
 use ring::digest;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -113,7 +114,8 @@ impl Clone for Identity {
 }
 
 impl Identity {
-    /// A new key and a certificate that it signs itself, for these names. Returns both in PEM as well.
+    /// A new key and a certificate that it signs itself, for these names. Returns both in PEM as
+    /// well.
     ///
     /// # Errors
     /// If a name is none.
@@ -232,7 +234,8 @@ pub fn client_config(trust: Trust, log: Arc<dyn KeyLog>) -> Result<Arc<ClientCon
     Ok(Arc::new(config))
 }
 
-/// Believes certificates by their fingerprints. That the server has the private key is checked as always.
+/// Believes certificates by their fingerprints. That the server has the private key is checked as
+/// always.
 #[derive(Debug)]
 struct ByFingerprint {
     trust: Trust,

@@ -45,7 +45,8 @@ impl Outbox {
         self.ends.len()
     }
 
-    /// Runs of datagrams of one size, the last perhaps shorter, with the same ECN field: octets, size and field of each.
+    /// Runs of datagrams of one size, the last perhaps shorter, with the same ECN field: octets,
+    /// size and field of each.
     pub fn runs(&self) -> impl Iterator<Item = (&[u8], usize, Ecn)> {
         let mut datagrams = self.iter().map(|(octets, ecn)| (octets.len(), ecn)).peekable();
         let mut start = 0;

@@ -1,10 +1,12 @@
-//! What the ends tell each other inside the TLS handshake, where nobody can change it: the extension of QUIC for transport parameters (RFC 9001, §8.2).
+//! What the ends tell each other inside the TLS handshake, where nobody can change it: the
+//! extension of QUIC for transport parameters (RFC 9001, §8.2).
 //!
 //! Parameters are an identifier, a length and a value each (RFC 9000, §18).
 
 use acklab_wire::varint;
 
-/// The Open frame of the client, octet by octet: what a server acts upon before TLS has authenticated it.
+/// The Open frame of the client, octet by octet: what a server acts upon before TLS has
+/// authenticated it.
 pub(crate) const OPEN: u64 = 0x01;
 /// The token of a stateless reset (RFC 9000, §18.2).
 pub(crate) const RESET: u64 = 0x02;
@@ -18,7 +20,8 @@ pub(crate) fn encode(id: u64, value: &[u8]) -> Vec<u8> {
     octets
 }
 
-/// The value of the parameter `id`. Others are skipped. Returns `None` if it is missing or the octets are malformed.
+/// The value of the parameter `id`. Others are skipped. Returns `None` if it is missing or the
+/// octets are malformed.
 pub(crate) fn find(mut octets: &[u8], id: u64) -> Option<&[u8]> {
     while !octets.is_empty() {
         let found = varint::take(&mut octets)?;

@@ -64,7 +64,8 @@ impl Phases {
         self.updates += 1;
     }
 
-    /// Takes the next keys once this many packets are sealed with these and the peer is known to have them.
+    /// Takes the next keys once this many packets are sealed with these and the peer is known to
+    /// have them.
     pub(crate) fn update_after(&mut self, packets: u64) {
         let limit = packets.min(self.current.local.confidentiality_limit() / 2);
         if self.sealed >= limit && self.first_arrived.is_some() {
@@ -78,7 +79,8 @@ impl Phases {
             || self.failures >= self.current.remote.integrity_limit()
     }
 
-    /// Seals the packet that begins at `start`. Returns `false` if that is not possible: a number that was used before would reveal octets.
+    /// Seals the packet that begins at `start`. Returns `false` if that is not possible: a number
+    /// that was used before would reveal octets.
     #[must_use]
     pub(crate) fn seal(&mut self, octets: &mut Vec<u8>, start: usize, number_at: usize, number: PktSeq) -> bool {
         let number = number.near(self.next_number);

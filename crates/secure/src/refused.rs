@@ -21,7 +21,8 @@ pub enum Refused {
     /// What it holds are no frames, or frames that have no place at its level.
     #[error("the packet holds what has no place in it")]
     Frames,
-    /// It opens a connection, and is smaller than such a datagram must be, or holds no whole ClientHello.
+    /// It opens a connection, and is smaller than such a datagram must be, or holds no whole
+    /// ClientHello.
     #[error("the datagram cannot open a connection")]
     Hello,
     /// The octets of the handshake that it carries lie too far ahead, or contradict others.

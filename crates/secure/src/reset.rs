@@ -1,6 +1,7 @@
 //! Stateless resets (RFC 9000, §10.3): a host that knows a connection no more tells the peer.
 //!
-//! The token of a connection follows from its id and from a key that the host keeps over restarts. The peer learned the token in the handshake.
+//! The token of a connection follows from its id and from a key that the host keeps over restarts.
+//! The peer learned the token in the handshake.
 
 use acklab_wire::tack::ConnectionId;
 use ring::hmac;
@@ -8,7 +9,8 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 
 /// Octets of a token.
 pub const TOKEN: usize = 16;
-/// A reset looks like the shortest packet that asks for nothing, and is shorter than what it answers, so that two hosts do not reset each other without end (RFC 9000, §10.3.3).
+/// A reset looks like the shortest packet that asks for nothing, and is shorter than what it
+/// answers, so that two hosts do not reset each other without end (RFC 9000, §10.3.3).
 const LEAST: usize = 43;
 
 /// The key of a host.
@@ -30,7 +32,8 @@ impl ResetKey {
         token
     }
 
-    /// The answer to a datagram of `length` octets of a connection that this host does not know. Returns `None` if that was too short to be answered.
+    /// The answer to a datagram of `length` octets of a connection that this host does not know.
+    /// Returns `None` if that was too short to be answered.
     #[must_use]
     pub fn answer(&self, id: ConnectionId, length: usize) -> Option<Vec<u8>> {
         let size = (length.checked_sub(1)?).min(LEAST);
@@ -45,7 +48,8 @@ impl ResetKey {
     }
 }
 
-/// The token that a datagram ends with, if it can be a reset: one of a connection that is not known here.
+/// The token that a datagram ends with, if it can be a reset: one of a connection that is not known
+/// here.
 #[must_use]
 pub fn token_of(datagram: &[u8]) -> Option<&[u8; TOKEN]> {
     datagram.last_chunk().filter(|_| datagram.len() >= LEAST)

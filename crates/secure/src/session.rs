@@ -1,7 +1,8 @@
 //! A connection as cryptography sees it.
 //!
-//! It has no timer: the octets of the handshake leave with the packets of the transport's handshake, and again with their repetitions. A client that has heard all of the server's part sends
-//! its last message with its first packets, until the server answers one.
+//! It has no timer: the octets of the handshake leave with the packets of the transport's
+//! handshake, and again with their repetitions. A client that has heard all of the server's part
+//! sends its last message with its first packets, until the server answers one.
 
 mod open;
 mod seal;
@@ -28,11 +29,14 @@ use std::sync::Arc;
 
 pub(crate) use seal::append_level;
 
-/// The most packets that are sealed with the same keys, unless the session is told otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
+/// The most packets that are sealed with the same keys, unless the session is told otherwise: half
+/// of what AES-GCM allows (RFC 9001, §6.6).
 const UPDATE_AFTER: u64 = 1 << 22;
-/// Of this many packets of data, one carries the last message of the client. Those without data, which probes are, all do.
+/// Of this many packets of data, one carries the last message of the client. Those without data,
+/// which probes are, all do.
 const LAST_MESSAGE_INTERVAL: u32 = 8;
-/// Errors of TLS as codes of a Close, above those of applications: the alert is added (RFC 9001, §4.8).
+/// Errors of TLS as codes of a Close, above those of applications: the alert is added (RFC 9001,
+/// §4.8).
 const CRYPTO_ERROR: u32 = 1 << 31 | 0x100;
 
 /// Octets of a stream in a datagram that was opened.
@@ -162,8 +166,9 @@ impl Session {
         session
     }
 
-    /// The end that is opened by `hello`. `id` is that of its transport, and `reset` the token by which its host would reset the connection. `is_validated`
-    /// tells whether the client has shown that it receives at its address.
+    /// The end that is opened by `hello`. `id` is that of its transport, and `reset` the token by
+    /// which its host would reset the connection. `is_validated` tells whether the client has shown
+    /// that it receives at its address.
     ///
     /// # Errors
     /// If the server's configuration cannot be used with QUIC's interface.
@@ -186,7 +191,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Another datagram of a client that has not heard this server. Its octets of the handshake are those of the first.
+    /// Another datagram of a client that has not heard this server. Its octets of the handshake are
+    /// those of the first.
     pub const fn on_hello(&mut self) {
         self.credit = self.credit.saturating_add(AMPLIFICATION * LEAST_OPEN as u64);
     }

@@ -1,7 +1,8 @@
-//! Retry tokens (RFC 9000, §8.1.2): a client that returns one receives at the address to which it was sent.
+//! Retry tokens (RFC 9000, §8.1.2): a client that returns one receives at the address to which it
+//! was sent.
 //!
-//! A token is sealed by a key of its server, so that the server keeps nothing. It is bound to the address, to the connection id that the client has chosen, and to the
-//! time.
+//! A token is sealed by a key of its server, so that the server keeps nothing. It is bound to the
+//! address, to the connection id that the client has chosen, and to the time.
 
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::ConnectionId;
@@ -72,7 +73,8 @@ impl Tokens {
         Ok([&nonce[..], &sealed].concat())
     }
 
-    /// Returns `true` if this server has made `token` for this client and this address, and not long ago.
+    /// Returns `true` if this server has made `token` for this client and this address, and not
+    /// long ago.
     pub fn check(&mut self, now: Instant, address: SocketAddr, source: ConnectionId, token: &[u8]) -> bool {
         if self.rotate(now).is_err() {
             return false;

@@ -1,7 +1,8 @@
 //! Timelines as scripts of packetdrill: `cargo run -p acklab-transport --example scripts -- FOLDER`
 //!
-//! Each timeline of `tests/timelines` that a kernel can be asked about becomes a script of the same name in FOLDER, so that the kernel judges
-//! what the timeline shows. Prints the timelines that a kernel cannot be asked about, with the reason.
+//! Each timeline of `tests/timelines` that a kernel can be asked about becomes a script of the same
+//! name in FOLDER, so that the kernel judges what the timeline shows. Prints the timelines that a
+//! kernel cannot be asked about, with the reason.
 
 #![expect(clippy::disallowed_methods, reason = "timelines and scripts are files")]
 
@@ -23,7 +24,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// Octets that stand for an application that always has more to write: more than any timeline sends.
+/// Octets that stand for an application that always has more to write: more than any timeline
+/// sends.
 const GREEDY: u64 = 200_000;
 /// Octets of a timestamps option with its padding.
 const TIMESTAMPS: u64 = 12;
@@ -31,7 +33,8 @@ const TIMESTAMPS: u64 = 12;
 const FIRST_RECEIVE_BUFFER: u64 = 128 << 10;
 /// The MSS that the kernel announces over a device for packets of 1500 octets.
 const DEVICE_MSS: u64 = 1460;
-/// What a kernel needs of time beyond a machine in virtual time: its timers count in jiffies of up to 4 ms, and processors are busy.
+/// What a kernel needs of time beyond a machine in virtual time: its timers count in jiffies of up
+/// to 4 ms, and processors are busy.
 const TOLERANCE: Duration = Duration::from_millis(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -159,8 +162,9 @@ struct Exporter<'a> {
 
 impl Exporter<'_> {
     fn say(&mut self, at: Instant, what: &str) {
-        // What happens at one instant follows what came before it, however late a timer of the kernel was: its wheel counts timers of more than
-        // 252 ms in steps of 32 ms (`kernel/time/timer.c`, 250 Hz).
+        // What happens at one instant follows what came before it, however late a timer of the
+        // kernel was: its wheel counts timers of more than 252 ms in steps of 32 ms
+        // (`kernel/time/timer.c`, 250 Hz).
         let time = if self.last == Some(at) { "+0".to_owned() } else { at.as_secs_f64().to_string() };
         self.last = Some(at);
         let _ = writeln!(self.written, "{time:<9} {what}");
@@ -380,7 +384,8 @@ fn within(name: &str, time: &str) -> Option<String> {
     Some(format!("{} <= {name} <= {}", time.saturating_sub(tolerated), time + tolerated))
 }
 
-/// What a timeline says of the state, as far as `tcp_info` has it: in whole segments, and times as a kernel keeps them.
+/// What a timeline says of the state, as far as `tcp_info` has it: in whole segments, and times as
+/// a kernel keeps them.
 fn assertion(name: &str, value: &str) -> Option<String> {
     Some(match (name, value) {
         ("state", state) => {

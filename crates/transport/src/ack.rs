@@ -1,10 +1,13 @@
 //! When a receiver acknowledges, whatever its transport.
 //!
-//! An [`Acknowledger`] holds the facts in its [`Ledger`]: what has arrived and is not yet acknowledged, and since when. After each
-//! arrival it asks a policy for a [`Decision`], which always has a [`Reason`], and runs the timer. All of that happens on an
-//! abstract number line: stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the set of what has arrived there.
+//! An [`Acknowledger`] holds the facts in its [`Ledger`]: what has arrived and is not yet
+//! acknowledged, and since when. After each arrival it asks a policy for a [`Decision`], which
+//! always has a [`Reason`], and runs the timer. All of that happens on an abstract number line:
+//! stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the set of what has
+//! arrived there.
 //!
-//! One strategy is one file here and one line of `registry.rs`; one that is not built in is an [`AckPolicy`] under a name.
+//! One strategy is one file here and one line of `registry.rs`; one that is not built in is an
+//! [`AckPolicy`] under a name.
 
 pub mod ack_frequency;
 pub mod ack_rate_request;
@@ -49,18 +52,19 @@ pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// The contract of a policy: it decides when an ACK leaves, and nothing else.
 pub trait AckPolicy {
-    /// Decides about `arrival`, which `ledger` and `held` already include. An instant that has passed means at once. A decision to
-    /// acknowledge later does not put off what an earlier one asks for.
+    /// Decides about `arrival`, which `ledger` and `held` already include. An instant that has
+    /// passed means at once. A decision to acknowledge later does not put off what an earlier one
+    /// asks for.
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
 
-    /// An empty ledger that measures what the policy uses: [round trips](Ledger::with_round_trip), the [delivery
-    /// rate](Ledger::with_delivery), or neither. Asked for once.
+    /// An empty ledger that measures what the policy uses: [round trips](Ledger::with_round_trip),
+    /// the [delivery rate](Ledger::with_delivery), or neither. Asked for once.
     fn ledger(&self) -> Ledger {
         Ledger::default()
     }
 
-    /// Returns `true` if it goes by time, so that an ACK that is due may report all that a host has taken together. One that counts packets
-    /// decides after each.
+    /// Returns `true` if it goes by time, so that an ACK that is due may report all that a host has
+    /// taken together. One that counts packets decides after each.
     fn goes_by_time(&self) -> bool {
         false
     }

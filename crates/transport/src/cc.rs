@@ -12,9 +12,10 @@
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
 //!
-//! A [`CongestionControl`] moves a [`Window`]. The sender reports each ACK to it and asks it for a slow-start threshold on a congestion
-//! event. It does not decide what is retransmitted. A controller is one file here and one line of `registry.rs`. A controller that is not
-//! built in implements [`CongestionControl`] and has a name.
+//! A [`CongestionControl`] moves a [`Window`]. The sender reports each ACK to it and asks it for a
+//! slow-start threshold on a congestion event. It does not decide what is retransmitted. A
+//! controller is one file here and one line of `registry.rs`. A controller that is not built in
+//! implements [`CongestionControl`] and has a name.
 
 pub mod bbr;
 pub mod bbr3;
@@ -94,16 +95,20 @@ pub struct Start {
 /// The contract of a controller. The sender calls, in this order:
 ///
 /// 1. [`on_established`](Self::on_established) once, after the handshake;
-/// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer changes the [`CongestionState`];
+/// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer
+///    changes the [`CongestionState`];
 /// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer marked lost;
-/// 4. [`on_outcomes`](Self::on_outcomes), if [`wants_outcomes`](Self::wants_outcomes), and then [`on_ack`](Self::on_ack) for every ACK;
+/// 4. [`on_outcomes`](Self::on_outcomes), if [`wants_outcomes`](Self::wants_outcomes), and then
+///    [`on_ack`](Self::on_ack) for every ACK;
 /// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves;
-/// 6. [`on_deadline`](Self::on_deadline) at the [deadline](Self::deadline) of a controller that [keeps time](Self::keeps_time).
+/// 6. [`on_deadline`](Self::on_deadline) at the [deadline](Self::deadline) of a controller that
+///    [keeps time](Self::keeps_time).
 ///
-/// During a recovery the sender itself reduces the window to the threshold (PRR), unless the controller
-/// [governs the window](Self::governs_window).
+/// During a recovery the sender itself reduces the window to the threshold (PRR), unless the
+/// controller [governs the window](Self::governs_window).
 pub trait CongestionControl {
-    /// The connection is established. `rtt` is the round-trip time of the handshake, or `None` if the SYN was retransmitted.
+    /// The connection is established. `rtt` is the round-trip time of the handshake, or `None` if
+    /// the SYN was retransmitted.
     fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
 
     /// TACK's receiver acknowledges by this law from now on.
@@ -112,7 +117,8 @@ pub trait CongestionControl {
     /// An ACK arrived.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
-    /// Returns the slow-start threshold after a congestion event. `flight` is the amount to be reduced ([`FlightMeasure`]).
+    /// Returns the slow-start threshold after a congestion event. `flight` is the amount to be
+    /// reduced ([`FlightMeasure`]).
     fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64;
 
     /// Congestion control entered `state`.
@@ -128,20 +134,24 @@ pub trait CongestionControl {
     /// A segment with data left.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
-    /// The outcomes of transmissions that the ACK, or a timer since the ACK before it, has revealed.
+    /// The outcomes of transmissions that the ACK, or a timer since the ACK before it, has
+    /// revealed.
     fn on_outcomes(&mut self, _fates: &[Transmission]) {}
 
-    /// Does the controller have a clock of its own? Only then is it asked for a [deadline](Self::deadline).
+    /// Does the controller have a clock of its own? Only then is it asked for a
+    /// [deadline](Self::deadline).
     fn keeps_time(&self) -> bool {
         false
     }
 
-    /// Returns when the controller wants [`on_deadline`](Self::on_deadline) to be called, or `None`. Each other call may change it.
+    /// Returns when the controller wants [`on_deadline`](Self::on_deadline) to be called, or
+    /// `None`. Each other call may change it.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// The deadline has come, with `in_flight` octets believed in flight. Afterwards the deadline must be later than `now`, or `None`.
+    /// The deadline has come, with `in_flight` octets believed in flight. Afterwards the deadline
+    /// must be later than `now`, or `None`.
     fn on_deadline(&mut self, _now: Instant, _window: &mut Window, _in_flight: u64) {}
 
     /// Returns the pacing rate, or `None` if the controller sets none.
@@ -154,7 +164,8 @@ pub trait CongestionControl {
         false
     }
 
-    /// The number of congestion windows that a send buffer should hold (Linux's `tcp_sndbuf_expand`).
+    /// The number of congestion windows that a send buffer should hold (Linux's
+    /// `tcp_sndbuf_expand`).
     fn send_buffer_windows(&self) -> u64 {
         2
     }
@@ -164,13 +175,14 @@ pub trait CongestionControl {
         false
     }
 
-    /// Did the controller restrain sending on purpose at the last ACK, as BBR does in `ProbeRTT`? Rate samples of what leaves then are
-    /// marked application-limited.
+    /// Did the controller restrain sending on purpose at the last ACK, as BBR does in `ProbeRTT`?
+    /// Rate samples of what leaves then are marked application-limited.
     fn limits_itself(&self) -> bool {
         false
     }
 
-    /// Returns what the controller needs feedback for at present, or `None` if it makes no difference to it.
+    /// Returns what the controller needs feedback for at present, or `None` if it makes no
+    /// difference to it.
     fn phase(&self) -> Option<Phase> {
         None
     }

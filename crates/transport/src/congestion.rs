@@ -1,8 +1,10 @@
-//! Congestion control by the controllers of the [shelf](crate::cc) for transports that number packets: TACK and QUIC.
+//! Congestion control by the controllers of the [shelf](crate::cc) for transports that number
+//! packets: TACK and QUIC.
 //!
-//! Positions are packet numbers. A loss reduces the window at most once a round trip, for packets that left before a reduction do not
-//! cause another (RFC 9002, §7.3.2), and the window falls to the threshold at once, for pacing spreads what follows. Losses that turn out to
-//! have been none are undone.
+//! Positions are packet numbers. A loss reduces the window at most once a round trip, for packets
+//! that left before a reduction do not cause another (RFC 9002, §7.3.2), and the window falls to
+//! the threshold at once, for pacing spreads what follows. Losses that turn out to have been none
+//! are undone.
 
 pub mod careful_resume;
 
@@ -105,7 +107,8 @@ impl LostPacket {
     }
 }
 
-/// What an acknowledgment or a timer has brought, once it is known which packets it acknowledges and which are lost. Sizes in octets.
+/// What an acknowledgment or a timer has brought, once it is known which packets it acknowledges
+/// and which are lost. Sizes in octets.
 #[derive(Debug)]
 pub struct Feedback<'a> {
     /// The present.
@@ -138,8 +141,8 @@ pub struct Feedback<'a> {
     pub newest: Option<(Newest, Stamp)>,
     /// When that one arrived, by the receiver's clock; zero if it does not tell.
     pub received_at: Duration,
-    /// The delivery rate that the receiver reports: octets, and the time that they took. It replaces the sender's measurement, as far as it
-    /// is not above the rate of sending.
+    /// The delivery rate that the receiver reports: octets, and the time that they took. It
+    /// replaces the sender's measurement, as far as it is not above the rate of sending.
     pub reported: Option<(u64, Duration)>,
     /// Newly reported as marked, if a mark was reported.
     pub marked: Option<u64>,
@@ -231,7 +234,8 @@ impl Congestion {
         Self { careful_resume: saved.map(|saved| CarefulResume::new(saved, self.control.window.cwnd)), ..self }
     }
 
-    /// Paces those that `pacing` says; where the controller names no rate, it spreads the window by `spread`.
+    /// Paces those that `pacing` says; where the controller names no rate, it spreads the window by
+    /// `spread`.
     #[must_use]
     pub fn with_pacing(self, pacing: pacing::PacingConfig, spread: pacing::Spread) -> Self {
         Self { pacing, spread, ..self }
@@ -244,7 +248,8 @@ impl Congestion {
         Self { pacer: burst.map_or_else(Pacer::default, |burst| Pacer::bursting(burst, packet)), ..self }
     }
 
-    /// The path is another one: `controller` begins with a window of `initial_window` octets (RFC 9000, §9.4). What is in flight keeps its stamps.
+    /// The path is another one: `controller` begins with a window of `initial_window` octets (RFC
+    /// 9000, §9.4). What is in flight keeps its stamps.
     pub fn restart(&mut self, now: Instant, controller: Controller, initial_window: u64) {
         let sampler = self.control.sampler.take();
         let mut control = ControlledWindow::new(controller, initial_window, self.control.window.mss);
@@ -305,7 +310,8 @@ impl Congestion {
         self.control.alarm().at()
     }
 
-    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it was.
+    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it
+    /// was.
     pub fn wake(&mut self, now: Instant, in_flight: u64) -> bool {
         self.control.wake(now, in_flight)
     }
@@ -355,7 +361,8 @@ impl Congestion {
         self.pacer.on_unpaced(octets);
     }
 
-    /// The rate of sending, where a controller names none, is that of its window: pacing ∝ CWND/sRTT (§5.3).
+    /// The rate of sending, where a controller names none, is that of its window: pacing ∝
+    /// CWND/sRTT (§5.3).
     #[inline]
     #[must_use]
     pub fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
@@ -368,8 +375,8 @@ impl Congestion {
         }
     }
 
-    /// Nothing leaves for now, with `in_flight` octets in flight and `delayed` octets that only pacing keeps back; a full-sized packet has
-    /// `packet` octets.
+    /// Nothing leaves for now, with `in_flight` octets in flight and `delayed` octets that only
+    /// pacing keeps back; a full-sized packet has `packet` octets.
     #[inline]
     pub const fn note_limit(&mut self, in_flight: u64, packet: u64, delayed: u64) {
         self.limit = Limit::of(self.control.window.cwnd.saturating_sub(in_flight), packet, delayed);
@@ -382,8 +389,9 @@ impl Congestion {
         }
     }
 
-    /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like after a loss, unless the last reduction was
-    /// within the round trip. Returns `true` if the window was reduced.
+    /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like
+    /// after a loss, unless the last reduction was within the round trip. Returns `true` if the
+    /// window was reduced.
     fn on_mark(&mut self, feedback: &Feedback<'_>) -> bool {
         if feedback.largest_acknowledged.unwrap_or(0) < self.recover {
             return false;
@@ -464,8 +472,9 @@ impl Congestion {
         self.recover = feedback.next_number;
     }
 
-    /// Persistent congestion (RFC 9002, §7.6.2): the window is the least that there is. The threshold stays what the loss has made of it
-    /// (appendix B.8), so that slow start leads back to half the window.
+    /// Persistent congestion (RFC 9002, §7.6.2): the window is the least that there is. The
+    /// threshold stays what the loss has made of it (appendix B.8), so that slow start leads back
+    /// to half the window.
     fn collapse(&mut self, feedback: &Feedback<'_>) {
         self.reduction = None;
         self.set_state(feedback.now, CongestionState::Loss);
@@ -484,7 +493,8 @@ impl Congestion {
         self.counters.recovery_time += now.since(self.recovery_began);
     }
 
-    /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns whether it was.
+    /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns
+    /// whether it was.
     fn refute(&mut self, feedback: &Feedback<'_>) -> bool {
         let Some(reduction) = &mut self.reduction else { return false };
         reduction.lost = reduction.lost.saturating_sub(feedback.spuriously_lost);
@@ -522,7 +532,8 @@ impl Congestion {
         let grows = self.state == CongestionState::Open;
         let bytes = if grows { feedback.delivered } else { 0 };
         let acked = self.control.count(bytes);
-        // In slow start, half a window in flight is enough (RFC 7661, §4.3; Linux's `tcp_is_cwnd_limited`).
+        // In slow start, half a window in flight is enough (RFC 7661, §4.3; Linux's
+        // `tcp_is_cwnd_limited`).
         let is_used = self.limit.uses_window()
             || (self.control.window.in_slow_start() && self.control.window.cwnd < 2 * feedback.prior_in_flight);
         let marked = self.marked.min(feedback.delivered);

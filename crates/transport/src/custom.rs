@@ -4,10 +4,12 @@ use arrayvec::ArrayString;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// What a scenario calls such a strategy: at most 32 octets, which stand where they are used, so that settings can be copied.
+/// What a scenario calls such a strategy: at most 32 octets, which stand where they are used, so
+/// that settings can be copied.
 pub type Name = ArrayString<32>;
 
-/// A strategy under its name. Built-in ones are reached without a pointer; this is the price of one that is not known here.
+/// A strategy under its name. Built-in ones are reached without a pointer; this is the price of one
+/// that is not known here.
 pub struct Custom<T: ?Sized> {
     name: Name,
     strategy: Box<T>,

@@ -23,7 +23,8 @@
 //! | [`tcp`] | the TCP sender and receiver, put together from the above |
 //! | [`udp`] | the UDP sender and receiver |
 //!
-//! A mechanism is apart from a policy: a new ACK policy or controller is one file and one line of registration.
+//! A mechanism is apart from a policy: a new ACK policy or controller is one file and one line of
+//! registration.
 
 pub mod ack;
 pub mod cc;

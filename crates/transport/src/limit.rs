@@ -1,12 +1,14 @@
 //! What limits a sender: the congestion window, pacing, or the application.
 //!
-//! The window grows only while it is fully used. RFC 9002, §7.8: a sender that paces is not application-limited if it would have filled the
-//! window without the delay of pacing, so an ACK that arrives during the delay lets the window grow.
+//! The window grows only while it is fully used. RFC 9002, §7.8: a sender that paces is not
+//! application-limited if it would have filled the window without the delay of pacing, so an ACK
+//! that arrives during the delay lets the window grow.
 
 /// What kept the next packet back when the last attempt to send ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
-    /// The application, or the flow control of the peer: all that may leave does not fill the window.
+    /// The application, or the flow control of the peer: all that may leave does not fill the
+    /// window.
     #[default]
     Application,
     /// Pacing: what it delays would fill the window.
@@ -16,8 +18,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit of a sender that stops with `room` octets left in its window, of which a full-sized packet takes `packet`, while pacing
-    /// delays `delayed` octets.
+    /// The limit of a sender that stops with `room` octets left in its window, of which a
+    /// full-sized packet takes `packet`, while pacing delays `delayed` octets.
     #[must_use]
     #[inline]
     pub const fn of(room: u64, packet: u64, delayed: u64) -> Self {

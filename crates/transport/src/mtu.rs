@@ -1,24 +1,29 @@
-//! The largest datagram that a path carries: datagram packetization layer path MTU discovery (RFC 8899), for transports that number their
-//! packets (RFC 9000, §14.3).
+//! The largest datagram that a path carries: datagram packetization layer path MTU discovery (RFC
+//! 8899), for transports that number their packets (RFC 9000, §14.3).
 //!
-//! A [`Search`] begins with a size that every path must carry and sends probes: packets that hold nothing that matters. A probe that is
-//! acknowledged shows that its size passes; one that is lost says nothing about congestion. The first probe has the largest size. If it
-//! does not pass, the search halves what is left.
+//! A [`Search`] begins with a size that every path must carry and sends probes: packets that hold
+//! nothing that matters. A probe that is acknowledged shows that its size passes; one that is lost
+//! says nothing about congestion. The first probe has the largest size. If it does not pass, the
+//! search halves what is left.
 //!
-//! A path may change and drop what it carried before, without a word (a black hole). The search notices that packets above the least size
-//! are lost time after time while smaller ones arrive, returns to that size, and searches again below the one that failed.
+//! A path may change and drop what it carried before, without a word (a black hole). The search
+//! notices that packets above the least size are lost time after time while smaller ones arrive,
+//! returns to that size, and searches again below the one that failed.
 
 use acklab_base::{Duration, Instant};
 
-/// Probes of one size that are lost before the size counts as too large (`MAX_PROBES`, RFC 8899, §5.1.2).
+/// Probes of one size that are lost before the size counts as too large (`MAX_PROBES`, RFC 8899,
+/// §5.1.2).
 const MAX_PROBES: u32 = 3;
-/// Times in a row that packets above the least size are lost before the path counts as a black hole. RFC 8899, §4.3, leaves it to the
-/// transport what loss is excessive, and takes `MAX_PROBES` for probes.
+/// Times in a row that packets above the least size are lost before the path counts as a black
+/// hole. RFC 8899, §4.3, leaves it to the transport what loss is excessive, and takes `MAX_PROBES`
+/// for probes.
 const MAX_LOSSES: u32 = MAX_PROBES;
-/// How long a size that was found is kept before a larger one is tried (`PMTU_RAISE_TIMER`, RFC 8899, §5.1.1).
+/// How long a size that was found is kept before a larger one is tried (`PMTU_RAISE_TIMER`, RFC
+/// 8899, §5.1.1).
 const RAISE: Duration = Duration::from_secs(600);
-/// The search ends when so few octets are left. RFC 8899, §5.3.2, leaves it to implementations; quinn-proto's
-/// `BINARY_SEARCH_MINIMUM_CHANGE`.
+/// The search ends when so few octets are left. RFC 8899, §5.3.2, leaves it to implementations;
+/// quinn-proto's `BINARY_SEARCH_MINIMUM_CHANGE`.
 const PRECISION: u64 = 20;
 
 /// Where the search stands (RFC 8899, §5.2).
@@ -32,7 +37,8 @@ enum Phase {
     Complete { until: Instant },
 }
 
-/// A search for the largest datagram that a path carries. Sizes are octets of datagrams, as the transport counts them.
+/// A search for the largest datagram that a path carries. Sizes are octets of datagrams, as the
+/// transport counts them.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// `BASE_PLPMTU`.
@@ -80,13 +86,15 @@ impl Search {
         self.size
     }
 
-    /// The size that every path must carry (`BASE_PLPMTU`). Packets that must get through have no more.
+    /// The size that every path must carry (`BASE_PLPMTU`). Packets that must get through have no
+    /// more.
     #[must_use]
     pub const fn base(&self) -> u64 {
         self.base
     }
 
-    /// The connection is established, so the least size has passed (RFC 9000, §14.3). The peer takes datagrams up to `most`.
+    /// The connection is established, so the least size has passed (RFC 9000, §14.3). The peer
+    /// takes datagrams up to `most`.
     pub fn start(&mut self, most: u64) {
         self.most = self.most.min(most).max(self.base);
         if self.phase == Phase::Base {
@@ -146,7 +154,8 @@ impl Search {
         }
     }
 
-    /// A packet of `octets` octets was lost. Returns `true` if it was a probe, whose loss is no sign of congestion (RFC 9000, §14.4).
+    /// A packet of `octets` octets was lost. Returns `true` if it was a probe, whose loss is no
+    /// sign of congestion (RFC 9000, §14.4).
     pub fn on_lost(&mut self, number: u64, octets: u64) -> bool {
         if self.is_probe(number) {
             self.failed += 1;
@@ -164,8 +173,8 @@ impl Search {
         false
     }
 
-    /// All losses that came to light at once have been told. Returns `true` if the path is a black hole for the present size, which is then
-    /// the least.
+    /// All losses that came to light at once have been told. Returns `true` if the path is a black
+    /// hole for the present size, which is then the least.
     pub fn finds_black_hole(&mut self) -> bool {
         if !std::mem::take(&mut self.is_suspicious) || self.size == self.base {
             return false;
@@ -178,9 +187,10 @@ impl Search {
         true
     }
 
-    /// Probe timeouts have passed in a row, `timeouts` by now, in which nothing was acknowledged. Returns `true` if the path is taken for a
-    /// black hole for the present size, which is then the least. This is for transports whose packets of the least size are too rare to tell
-    /// a black hole from silence.
+    /// Probe timeouts have passed in a row, `timeouts` by now, in which nothing was acknowledged.
+    /// Returns `true` if the path is taken for a black hole for the present size, which is then the
+    /// least. This is for transports whose packets of the least size are too rare to tell a black
+    /// hole from silence.
     pub fn on_timeout(&mut self, timeouts: u32) -> bool {
         let is_black_hole = timeouts == MAX_LOSSES && self.size > self.base;
         if is_black_hole {
@@ -228,7 +238,8 @@ mod tests {
         search
     }
 
-    /// Sends probes over a path that carries datagrams up to `mtu`, until the search is over. Returns the sizes of the probes.
+    /// Sends probes over a path that carries datagrams up to `mtu`, until the search is over.
+    /// Returns the sizes of the probes.
     fn probe(search: &mut Search, mtu: u64, numbers: &mut std::ops::RangeFrom<u64>) -> Vec<u64> {
         let mut sizes = Vec::new();
         while let Some(octets) = search.due(NOW) {

@@ -16,5 +16,6 @@ mod written;
 pub use arrived::Arrived;
 pub use written::Written;
 
-/// Octets of a block at most, unless it was handed over as a whole: what stays in the caches of a processor on its way.
+/// Octets of a block at most, unless it was handed over as a whole: what stays in the caches of a
+/// processor on its way.
 pub const BLOCK: usize = 64 << 10;

@@ -1,9 +1,11 @@
 //! Pacing: when the next segment may leave.
 //!
-//! After Linux's internal pacing (`tcp_update_skb_after_send`): each segment delays the next one by its payload's time at the
-//! pacing rate. A late sender makes up at most half of a segment's time, so jitter costs no throughput and a silence earns no burst.
+//! After Linux's internal pacing (`tcp_update_skb_after_send`): each segment delays the next one by
+//! its payload's time at the pacing rate. A late sender makes up at most half of a segment's time,
+//! so jitter costs no throughput and a silence earns no burst.
 //!
-//! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as user-space stacks do it.
+//! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as user-space
+//! stacks do it.
 
 use crate::fault::Fault;
 use acklab_base::{Duration, Instant, Rate, mul_div};
@@ -19,8 +21,9 @@ const UNPACED_SEGMENTS: u64 = 10;
 pub enum PacingConfig {
     /// The controller: those that compute a rate are paced at it, others not (Linux without `fq`).
     Controller,
-    /// Everyone: a controller that has no rate of its own is paced at 2 · cwnd / SRTT in slow start and 1.2 · cwnd / SRTT after it
-    /// (Linux's `tcp_update_pacing_rate`, `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+    /// Everyone: a controller that has no rate of its own is paced at 2 · cwnd / SRTT in slow start
+    /// and 1.2 · cwnd / SRTT after it (Linux's `tcp_update_pacing_rate`, `tcp_pacing_ss_ratio`,
+    /// `tcp_pacing_ca_ratio`).
     Always,
     /// Nobody, not even a controller that computes a rate.
     Never,
@@ -56,8 +59,8 @@ impl Spread {
 
 /// How much may leave at once: the capacity of a token bucket (RFC 9002, §7.7).
 ///
-/// A full bucket empties at once. A sender that finds it empty sleeps until it is full again, unless something else wakes it while it
-/// holds a packet (quinn-proto, `connection/pacing.rs`).
+/// A full bucket empties at once. A sender that finds it empty sleeps until it is full again,
+/// unless something else wakes it while it holds a packet (quinn-proto, `connection/pacing.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Burst {
@@ -67,14 +70,16 @@ pub struct Burst {
     /// What the pacing rate sends in this time fits as well, up to 256 packets.
     #[schemars(example = "1600us")]
     pub time: Duration,
-    /// Whether a sender that wakes late makes up for it, by at most half of what fits, as Linux does for a segment
-    /// (`tcp_update_skb_after_send`). Without it, timers that are late lower the rate.
+    /// Whether a sender that wakes late makes up for it, by at most half of what fits, as Linux
+    /// does for a segment (`tcp_update_skb_after_send`). Without it, timers that are late lower the
+    /// rate.
     #[serde(default)]
     pub catches_up: bool,
 }
 
 impl Burst {
-    /// quinn-proto's `MIN_BURST_SIZE`, and its `BURST_INTERVAL_NANOS` of 2 ms at a rate of cwnd / SRTT, which is 4/5 of the pacing rate.
+    /// quinn-proto's `MIN_BURST_SIZE`, and its `BURST_INTERVAL_NANOS` of 2 ms at a rate of cwnd /
+    /// SRTT, which is 4/5 of the pacing rate.
     pub const QUINN: Self = Self { packets: 10, time: Duration::from_micros(1600), catches_up: false };
     /// quinn-proto's `MAX_BURST_SIZE`.
     pub const MOST_PACKETS: u64 = 256;
@@ -90,8 +95,9 @@ impl Burst {
         Err(Fault::expected("packets", format!("1 to {}", Self::MOST_PACKETS)))
     }
 
-    /// The octets that leave at once at `rate`, in packets of `packet` octets, because one by one they would leave too often: Linux's goal for a
-    /// segment that the interface cuts (`bbr_tso_segs_goal`), of two packets at least.
+    /// The octets that leave at once at `rate`, in packets of `packet` octets, because one by one
+    /// they would leave too often: Linux's goal for a segment that the interface cuts
+    /// (`bbr_tso_segs_goal`), of two packets at least.
     pub(crate) fn quantum(self, packet: u64, rate: Rate) -> u64 {
         octets_in(self.time, rate).clamp(2 * packet, Self::MOST_PACKETS * packet)
     }
@@ -150,7 +156,8 @@ impl Bucket {
             return None;
         }
         let missing = self.burst.capacity(self.packet, rate) - self.tokens;
-        // At that instant the content may round to an octet less than the capacity, which is more than a packet.
+        // At that instant the content may round to an octet less than the capacity, which is more
+        // than a packet.
         Some((self.filled_at + time_of(missing, rate)).max(now + Duration::from_nanos(1)))
     }
 }

@@ -1,7 +1,8 @@
-//! The QUIC transport: RFC 9000 and RFC 9002, version 1, with draft-ietf-quic-ack-frequency and draft-ietf-quic-receive-ts. Its packets stand in [`acklab_wire::quic`].
+//! The QUIC transport: RFC 9000 and RFC 9002, version 1, with draft-ietf-quic-ack-frequency and
+//! draft-ietf-quic-receive-ts. Its packets stand in [`acklab_wire::quic`].
 //!
-//! A [`Connection`] is either end: it sends and receives any number of bidirectional streams. Nothing is encrypted; the octets that TLS and
-//! the AEAD add are counted.
+//! A [`Connection`] is either end: it sends and receives any number of bidirectional streams.
+//! Nothing is encrypted; the octets that TLS and the AEAD add are counted.
 //!
 //! | concept | module |
 //! |---|---|

@@ -41,10 +41,12 @@ pub enum Algorithm {
     Prr,
     /// The window falls to the threshold at once (RFC 6675; RFC 6582 without SACK).
     Classic,
-    /// As `Classic`, but the first ACK of new data ends the recovery even if more was lost (RFC 2581, §3.2; ns-2's `Agent/TCP/Reno`).
+    /// As `Classic`, but the first ACK of new data ends the recovery even if more was lost (RFC
+    /// 2581, §3.2; ns-2's `Agent/TCP/Reno`).
     Reno,
-    /// No fast recovery: the window falls to one segment, and slow start sends again all that is outstanding, as after a timeout
-    /// (Fall & Floyd, "Simulation-based Comparisons of Tahoe, Reno and SACK TCP", 1996, §2; ns-2's `Agent/TCP`).
+    /// No fast recovery: the window falls to one segment, and slow start sends again all that is
+    /// outstanding, as after a timeout (Fall & Floyd, "Simulation-based Comparisons of Tahoe, Reno
+    /// and SACK TCP", 1996, §2; ns-2's `Agent/TCP`).
     Tahoe,
 }
 
@@ -65,24 +67,28 @@ impl Algorithm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detection {
-    /// Three segments selectively acknowledged above it, or three duplicate ACKs (RFC 6675, §4; RFC 5681, §3.2).
+    /// Three segments selectively acknowledged above it, or three duplicate ACKs (RFC 6675, §4; RFC
+    /// 5681, §3.2).
     DupThresh,
-    /// Time: a later transmission has been delivered, and this one has been out for too long (RFC 8985, §6). Without SACK: `DupThresh`.
+    /// Time: a later transmission has been delivered, and this one has been out for too long (RFC
+    /// 8985, §6). Without SACK: `DupThresh`.
     Rack,
 }
 
-/// `DupThresh` of RFC 6675, §2: the segments acknowledged above one from which on it counts as lost.
+/// `DupThresh` of RFC 6675, §2: the segments acknowledged above one from which on it counts as
+/// lost.
 pub const DUP_THRESH: u32 = 3;
 
-/// The state of congestion control. The names are Linux's and ns-3's, but for `Reduced`, which is `TCP_CA_CWR` there.
+/// The state of congestion control. The names are Linux's and ns-3's, but for `Reduced`, which is
+/// `TCP_CA_CWR` there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
     /// The normal state.
     Open,
     /// Duplicate ACKs or SACKs have arrived, and nothing counts as lost yet.
     Disorder,
-    /// Congestion window reduced (CWR) without anything to retransmit: an echoed mark (RFC 3168), or a probe that repaired a loss (RFC 8985,
-    /// §7.4).
+    /// Congestion window reduced (CWR) without anything to retransmit: an echoed mark (RFC 3168),
+    /// or a probe that repaired a loss (RFC 8985, §7.4).
     Reduced,
     /// Fast recovery.
     Recovery,

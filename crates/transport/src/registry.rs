@@ -2,13 +2,16 @@
 
 /// Makes, from a list of built-in strategies:
 ///
-/// * the enum of their settings, as a scenario names them, with one more variant `Custom` for a strategy that is given to the run;
+/// * the enum of their settings, as a scenario names them, with one more variant `Custom` for a
+///   strategy that is given to the run;
 /// * the enum of the strategies at work, so that a built-in one is called without a pointer;
-/// * `each_settings!(config, settings => then, else otherwise)`, which evaluates `then` with the settings of a built-in strategy;
-/// * `each!(strategy, strategy => then)`, which evaluates `then` with the strategy, built in or not.
+/// * `each_settings!(config, settings => then, else otherwise)`, which evaluates `then` with the
+///   settings of a built-in strategy;
+/// * `each!(strategy, strategy => then)`, which evaluates `then` with the strategy, built in or
+///   not.
 ///
-/// An entry is ``"name" or "alias" => Variant(settings) boxed``. `boxed` keeps one strategy that is much larger than the others from
-/// enlarging the enum.
+/// An entry is ``"name" or "alias" => Variant(settings) boxed``. `boxed` keeps one strategy that is
+/// much larger than the others from enlarging the enum.
 macro_rules! registry {
     (
         $(#[$config_meta:meta])*
@@ -39,7 +42,8 @@ macro_rules! registry {
             },
         }
 
-        /// Evaluates `$then` with the settings of a built-in strategy, and `$otherwise` for one that is not built in.
+        /// Evaluates `$then` with the settings of a built-in strategy, and `$otherwise` for one
+        /// that is not built in.
         macro_rules! each_settings {
             ($self:expr, $settings:ident => $then:expr, else $otherwise:expr) => {
                 match $self {

@@ -26,7 +26,8 @@ impl SendBuffer {
         }
     }
 
-    /// The application writes as much as there is room for, at most `octets`. Returns the octets written.
+    /// The application writes as much as there is room for, at most `octets`. Returns the octets
+    /// written.
     pub fn write(&mut self, octets: u64, acknowledged: u64) -> u64 {
         let taken = octets.min(self.room(acknowledged));
         self.append(taken);
@@ -44,7 +45,8 @@ impl SendBuffer {
         self.end.get_or_insert(self.written);
     }
 
-    /// Ends the stream after the octets already sent, which are those below `sent`, unless its end was sent already.
+    /// Ends the stream after the octets already sent, which are those below `sent`, unless its end
+    /// was sent already.
     pub fn truncate(&mut self, sent: u64) {
         if self.end.is_none_or(|end| sent < end) {
             self.end = Some(sent);
@@ -64,7 +66,8 @@ impl SendBuffer {
         self.end.unwrap_or(self.written)
     }
 
-    /// Returns `true` if the application waits for room, with everything below `una` acknowledged. One that has closed waits for none.
+    /// Returns `true` if the application waits for room, with everything below `una` acknowledged.
+    /// One that has closed waits for none.
     #[must_use]
     #[inline]
     pub fn is_full(&self, una: u64) -> bool {

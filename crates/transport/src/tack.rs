@@ -1,7 +1,9 @@
-//! The TACK transport: Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, and its
-//! extended version, IEEE/ACM ToN 2021, as a protocol of its own over UDP, whose packets stand in [`acklab_wire::tack`].
+//! The TACK transport: Li et al., *TACK: Improving Wireless Transport Performance by Taming
+//! Acknowledgments*, SIGCOMM 2020, and its extended version, IEEE/ACM ToN 2021, as a protocol of
+//! its own over UDP, whose packets stand in [`acklab_wire::tack`].
 //!
-//! A [`Connection`] is either end: it sends and receives any number of streams. What it knows of its peer came in packets.
+//! A [`Connection`] is either end: it sends and receives any number of streams. What it knows of
+//! its peer came in packets.
 //!
 //! | concept | module |
 //! |---|---|

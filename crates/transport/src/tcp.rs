@@ -1,5 +1,5 @@
-//! TCP (RFC 9293): a [`Connection`] at each end, or, where data go one way, half of one: a [`Sender`] that opens and fills it, and a
-//! [`Receiver`] that answers.
+//! TCP (RFC 9293): a [`Connection`] at each end, or, where data go one way, half of one: a
+//! [`Sender`] that opens and fills it, and a [`Receiver`] that answers.
 //!
 //! | module | verb |
 //! |---|---|
@@ -32,7 +32,8 @@ use acklab_base::{Content, Endpoint};
 use acklab_wire::tcp::{Flags, Options, Segment, Timestamps};
 use std::ops::Range;
 
-/// The options that `segment` may have so that its packet is no longer than one with a payload of `mss` and timestamps, if it has those.
+/// The options that `segment` may have so that its packet is no longer than one with a payload of
+/// `mss` and timestamps, if it has those.
 fn room_beside(segment: &Segment, mss: u64) -> u64 {
     (mss + len_of(segment.options.timestamps)).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
 }
@@ -42,7 +43,8 @@ fn len_of(timestamps: Option<Timestamps>) -> u64 {
     Options { timestamps, ..Options::default() }.wire_len()
 }
 
-/// Tells the octets of the connection's one stream that `segment`, which `end` has just sent or accepted, carries.
+/// Tells the octets of the connection's one stream that `segment`, which `end` has just sent or
+/// accepted, carries.
 fn report_octets(end: &impl Endpoint<Datagram = Segment>, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
     if segment.payload > 0 {
         let start = end.offset(segment);

@@ -1,5 +1,6 @@
-//! Test traffic over UDP (RFC 768) as two machines: a [`Sender`] that sends what its application writes, a datagram a write, whatever
-//! becomes of it, and a [`Receiver`] that answers nothing and measures, as iperf3 does with `-u`.
+//! Test traffic over UDP (RFC 768) as two machines: a [`Sender`] that sends what its application
+//! writes, a datagram a write, whatever becomes of it, and a [`Receiver`] that answers nothing and
+//! measures, as iperf3 does with `-u`.
 //!
 //! | module | verb |
 //! |---|---|

@@ -7,9 +7,10 @@ struct Seen<T> {
     value: T,
 }
 
-/// A running maximum over a window, nearly exact in constant memory: the best three values of three parts of the window (Kathleen
-/// Nichols' algorithm; Linux's `lib/win_minmax.c`; draft-ietf-ccwg-bbr, §5.5.5). For a minimum, take the maximum of
-/// [`Reverse`](std::cmp::Reverse). Time is in any unit that its owner counts: nanoseconds, round trips.
+/// A running maximum over a window, nearly exact in constant memory: the best three values of three
+/// parts of the window (Kathleen Nichols' algorithm; Linux's `lib/win_minmax.c`;
+/// draft-ietf-ccwg-bbr, §5.5.5). For a minimum, take the maximum of [`Reverse`](std::cmp::Reverse).
+/// Time is in any unit that its owner counts: nanoseconds, round trips.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<T> {
     best: Option<[Seen<T>; 3]>,
@@ -27,7 +28,8 @@ impl<T: Copy + Ord> WindowedMax<T> {
         self.best.map(|best| best[0].value)
     }
 
-    /// `value` was measured at `at`; what is older than `window` no longer counts. Both are in the same unit.
+    /// `value` was measured at `at`; what is older than `window` no longer counts. Both are in the
+    /// same unit.
     pub(crate) fn update(&mut self, window: u64, at: u64, value: T) {
         let new = Seen { at, value };
         let best = self.best.get_or_insert([new; 3]);

@@ -1,4 +1,5 @@
-//! What a receiver echoes of any pattern of marks, whatever its ACK policy: read as a sender reads it, it is what was there.
+//! What a receiver echoes of any pattern of marks, whatever its ACK policy: read as a sender reads
+//! it, it is what was there.
 
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Ecn, Instant, Machine};
@@ -95,7 +96,8 @@ proptest! {
         prop_assert_eq!(told, marks, "segment by segment");
     }
 
-    /// RFC 9768, §3.2.2.5.1: never more than two marks between ACKs, so the count is never in doubt; and the option agrees with it.
+    /// RFC 9768, §3.2.2.5.1: never more than two marks between ACKs, so the count is never in
+    /// doubt; and the option agrees with it.
     #[test]
     fn an_accurate_count_never_goes_round_between_acks(policy in policies(), marks in vec(any::<bool>(), 1..200)) {
         let acks = acks(ecn::EcnConfig::Accurate, policy, &marks);

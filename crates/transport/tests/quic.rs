@@ -1,5 +1,6 @@
-//! Two ends of a QUIC connection in a hostile network: whatever is lost, delayed, reordered or duplicated, every octet is delivered once
-//! and in order, and a peer that violates the protocol ends the connection.
+//! Two ends of a QUIC connection in a hostile network: whatever is lost, delayed, reordered or
+//! duplicated, every octet is delivered once and in order, and a peer that violates the protocol
+//! ends the connection.
 
 #[path = "quic/asks.rs"]
 mod asks;
@@ -138,7 +139,8 @@ fn a_client_may_send_after_one_round_trip_and_its_server_after_one_and_a_half() 
     assert!(network.ends.iter().all(|end| end.is_confirmed()), "HANDSHAKE_DONE has come");
 }
 
-/// RFC 9000, §8.1: of a flight of 12 000 octets, a server sends 3600 before it hears from its client again.
+/// RFC 9000, §8.1: of a flight of 12 000 octets, a server sends 3600 before it hears from its
+/// client again.
 #[test]
 fn a_large_certificate_takes_another_round_trip() {
     let tls = Tls { server_flight: Bytes(12_000), ..Tls::default() };
@@ -233,7 +235,8 @@ fn windows_grow_only_if_they_are_tuned() {
         network.delivered(1, 0)
     };
     let (stream, connection) = (Bytes(64 << 10), Bytes(96 << 10));
-    // The window moves once half of it is read. Pacing spreads what follows, so 32 KiB of 64 get through in a round trip of 40 ms.
+    // The window moves once half of it is read. Pacing spreads what follows, so 32 KiB of 64 get
+    // through in a round trip of 40 ms.
     let fixed = FlowControl::Fixed { stream, connection };
     let halves = delivered(fixed, Some(2));
     assert!((700_000..820_000).contains(&halves), "{halves}");
@@ -243,7 +246,8 @@ fn windows_grow_only_if_they_are_tuned() {
     let most = Bytes(6 << 20);
     for growth in Growth::ALL {
         let tuned = FlowControl::Auto { stream, connection, largest_stream: most, largest_connection: most, growth };
-        // neqo grows by what three quarters of a window do not allow, and so by updates of quarters.
+        // neqo grows by what three quarters of a window do not allow, and so by updates of
+        // quarters.
         let tuned = delivered(tuned, Some(4));
         assert!(tuned > 4 * halves, "{growth:?}: {tuned} and {halves}");
     }

@@ -1,4 +1,5 @@
-//! The receive window is a rule of TCP's receiver: the ACK policy decides when a window is offered, never which.
+//! The receive window is a rule of TCP's receiver: the ACK policy decides when a window is offered,
+//! never which.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +13,8 @@ use std::collections::BTreeMap;
 
 const MSS: u32 = 1448;
 const FIRST: SeqNumber = SeqNumber(77);
-/// In milliseconds. It brings fewer octets than the first window, so that no time in which a window comes is shorter.
+/// In milliseconds. It brings fewer octets than the first window, so that no time in which a window
+/// comes is shorter.
 const ROUND_TRIP: u32 = 20;
 const SEGMENTS: u64 = 2000;
 const BUFFER: u64 = 4 << 20;
@@ -40,7 +42,8 @@ fn segment(flags: Flags, [value, echo]: [u32; 2], offset: u64, payload: u32) -> 
     }
 }
 
-/// The windows that a receiver with this configuration offers, in octets, by what it acknowledges. A segment comes each millisecond.
+/// The windows that a receiver with this configuration offers, in octets, by what it acknowledges.
+/// A segment comes each millisecond.
 fn windows(config: TcpConfig) -> BTreeMap<u64, u64> {
     let mut receiver = Receiver::new(config, ack::Policy::new(config.ack).unwrap(), Seed(1), "window");
     let at = |ms: u32| Instant::ZERO + Duration::from_millis(u64::from(ms));
@@ -69,8 +72,8 @@ fn config(preset: Preset, policy: ack::PolicyConfig) -> TcpConfig {
     TcpConfig { ack: policy, receive_buffer: Bytes(BUFFER), ..preset.config() }
 }
 
-/// Every policy offers the same window with an ACK of the same octets. It begins with 65,535 octets, and autotuning
-/// takes it beyond the 81,920 that the first buffer of Linux allows.
+/// Every policy offers the same window with an ACK of the same octets. It begins with 65,535
+/// octets, and autotuning takes it beyond the 81,920 that the first buffer of Linux allows.
 #[test]
 fn autotuning_does_not_depend_on_the_policy() {
     let of_each = windows(config(Preset::Linux, ack::PolicyConfig::PerPacket(PerPacket {})));

@@ -11,7 +11,8 @@ use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 const MSS: u64 = 1448;
 const PEER: SeqNumber = SeqNumber(77);
 
-/// An ACK of `segments` segments, without timestamps, so that round-trip times come from send times.
+/// An ACK of `segments` segments, without timestamps, so that round-trip times come from send
+/// times.
 fn ack(syn: &Segment, segments: u64, flags: Flags) -> Segment {
     let is_syn = flags.contains(Flags::SYN);
     let options = if is_syn { Options { sack_permitted: true, ..syn.options } } else { Options::default() };
@@ -26,7 +27,8 @@ fn ack(syn: &Segment, segments: u64, flags: Flags) -> Segment {
     }
 }
 
-/// How many segments have been written after each write of an application that always fills the buffer, while each ACK brings one segment.
+/// How many segments have been written after each write of an application that always fills the
+/// buffer, while each ACK brings one segment.
 fn writes(acks: u64) -> Vec<u64> {
     let (config, seed) = (Preset::Linux.config(), Seed(1));
     let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).unwrap();
@@ -52,10 +54,11 @@ fn writes(acks: u64) -> Vec<u64> {
     all
 }
 
-/// A kernel of 6.18 marks the end of each write with PSH. In slow start, with an ACK for each segment, an application that fills its socket
-/// writes up to these segments: the buffer grows with each ACK that lets two segments leave, since the window is not full between them
-/// (`tcp_event_new_data_sent` calls `tcp_check_space`). If it grew only when the window is not full in the end, the second write would come
-/// after six ACKs instead of four, and reach segment 39.
+/// A kernel of 6.18 marks the end of each write with PSH. In slow start, with an ACK for each
+/// segment, an application that fills its socket writes up to these segments: the buffer grows with
+/// each ACK that lets two segments leave, since the window is not full between them
+/// (`tcp_event_new_data_sent` calls `tcp_check_space`). If it grew only when the window is not full
+/// in the end, the second write would come after six ACKs instead of four, and reach segment 39.
 #[test]
 fn the_buffer_grows_as_that_of_linux() {
     assert_eq!(writes(15), [21, 33, 48, 66]);

@@ -25,9 +25,11 @@
 //! 900ms                                    nothing has left in between
 //! ```
 //!
-//! Sequence numbers count from the initial one of their direction, so data begins at 1. Of what leaves, flags, numbers and SACK
-//! blocks, and the ECN field (`ect0`, `ect1`, `ce`, or not ECN-capable where none of these stands) must be as written, `ack` too where it stands; `win` and `<…>` are compared where they stand. What arrives acknowledges
-//! nothing unless it says so. Everything after `#` is a remark.
+//! Sequence numbers count from the initial one of their direction, so data begins at 1. Of what
+//! leaves, flags, numbers and SACK blocks, and the ECN field (`ect0`, `ect1`, `ce`, or not
+//! ECN-capable where none of these stands) must be as written, `ack` too where it stands; `win` and
+//! `<…>` are compared where they stand. What arrives acknowledges nothing unless it says so.
+//! Everything after `#` is a remark.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "timelines are files, and one may be asked for by name")]

@@ -1,4 +1,5 @@
-//! What no transport over UDP that is encrypted can do without: datagrams are sealed and sent in batches, received together and opened, and the sender is told how many have arrived.
+//! What no transport over UDP that is encrypted can do without: datagrams are sealed and sent in
+//! batches, received together and opened, and the sender is told how many have arrived.
 
 use super::ground::{Cost, HERE, Hosts, THERE, address, processor_time};
 use acklab_base::{Duration, Ecn};
@@ -13,7 +14,8 @@ use std::time::Instant;
 
 /// Octets of datagrams that leave in one system call, at most.
 const BATCH: usize = 64_000;
-/// Batches that are on their way: they fit into the receive buffer that Linux allows by default (`rmem_max`).
+/// Batches that are on their way: they fit into the receive buffer that Linux allows by default
+/// (`rmem_max`).
 const WINDOW: usize = 4;
 /// A packet number of four octets behind a short header (RFC 9000, §17.3.1).
 const FIRST: u8 = 0x43;

@@ -1,4 +1,5 @@
-//! Two hosts on this machine, and what a transfer between them costs. Shared with `benches/rivals`, which has dependencies of its own.
+//! Two hosts on this machine, and what a transfer between them costs. Shared with `benches/rivals`,
+//! which has dependencies of its own.
 
 use bytes::Bytes;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};

@@ -1,8 +1,9 @@
 //! The peer's address, and its changes.
 //!
-//! A client may appear at another address: the box that translates its address has forgotten it, or it has moved (RFC 9000, §9). The server follows the newest packet that is
-//! authentic, and asks for a proof that the client receives there. Until then the address gets three times what came from it, and if no proof comes, the server returns to the
-//! address before.
+//! A client may appear at another address: the box that translates its address has forgotten it, or
+//! it has moved (RFC 9000, §9). The server follows the newest packet that is authentic, and asks
+//! for a proof that the client receives there. Until then the address gets three times what came
+//! from it, and if no proof comes, the server returns to the address before.
 
 use super::Association;
 use crate::association::{controller, random};
@@ -12,14 +13,16 @@ use std::net::SocketAddr;
 
 /// The probe timeouts within which the proof has to come (RFC 9000, §8.2.4).
 const PATIENCE: u64 = 3;
-/// The least time for the proof: three probe timeouts of a path that is not known (RFC 9000, §8.2.4).
+/// The least time for the proof: three probe timeouts of a path that is not known (RFC 9000,
+/// §8.2.4).
 const LEAST_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Where the peer is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     address: SocketAddr,
-    /// What may be sent before the address is validated, and until when it has to be; `None` if it is.
+    /// What may be sent before the address is validated, and until when it has to be; `None` if it
+    /// is.
     trial: Option<Trial>,
     /// The last address that was validated.
     proven: SocketAddr,
@@ -89,7 +92,8 @@ impl Association {
         if self.machine.take_validation() {
             self.path.trial = None;
             let before = std::mem::replace(&mut self.path.proven, self.path.address);
-            // If only the port has changed, a box that translates addresses has forgotten it, and the path is the same (RFC 9000, §9.4).
+            // If only the port has changed, a box that translates addresses has forgotten it, and
+            // the path is the same (RFC 9000, §9.4).
             if before.ip() != self.path.address.ip()
                 && let Some(controller) = controller(&self.settings, self.seed)
             {

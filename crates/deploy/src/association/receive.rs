@@ -36,7 +36,8 @@ impl Association {
         self.receive_at(now, at, from, ecn, datagram, 0..datagram.len());
     }
 
-    /// The same for one that lies at `place` in `memory`. During a [run](super::run::Run), octets of streams may be moved to the beginning of the memory.
+    /// The same for one that lies at `place` in `memory`. During a [run](super::run::Run), octets
+    /// of streams may be moved to the beginning of the memory.
     pub(crate) fn receive_at(
         &mut self,
         now: Instant,
@@ -115,7 +116,8 @@ impl Association {
         }
     }
 
-    /// Tells applications what has changed, but for readers, who are [told together](Self::tell_readers).
+    /// Tells applications what has changed, but for readers, who are
+    /// [told together](Self::tell_readers).
     pub(crate) fn look(&mut self, now: Instant) {
         if self.has_no_memory && self.lost.is_none() {
             self.machine.abort(NO_MEMORY);

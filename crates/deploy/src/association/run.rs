@@ -1,15 +1,18 @@
-//! Octets of a stream that arrive in one batch of datagrams are moved together to the beginning of its memory, which is in the caches since they were deciphered there, and the reader
-//! gets this memory. Otherwise they would be copied to memory that is not.
+//! Octets of a stream that arrive in one batch of datagrams are moved together to the beginning of
+//! its memory, which is in the caches since they were deciphered there, and the reader gets this
+//! memory. Otherwise they would be copied to memory that is not.
 
 use super::Association;
 use super::streams::LEAST_BLOCK;
 use acklab_live::udp::Batch;
 use acklab_transport::octets::BLOCK;
 
-/// Octets of one stream, in order, from the first that had not arrived on. They lie at the beginning of the memory of the batch that is being received.
+/// Octets of one stream, in order, from the first that had not arrived on. They lie at the
+/// beginning of the memory of the batch that is being received.
 ///
-/// Each octet is moved once, and after all before it in the memory, so that nothing is overwritten that is still to be moved: frames arrive in their order, and a machine tells of each octet
-/// once, with the frame that brought it.
+/// Each octet is moved once, and after all before it in the memory, so that nothing is overwritten
+/// that is still to be moved: frames arrive in their order, and a machine tells of each octet once,
+/// with the frame that brought it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     /// A batch is being received that is worth it.
@@ -22,7 +25,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Takes these octets of a stream if they continue the run. `next` is the first offset that has not arrived, those of the run left out.
+    /// Takes these octets of a stream if they continue the run. `next` is the first offset that has
+    /// not arrived, those of the run left out.
     #[inline]
     pub(super) const fn takes(&mut self, stream: u32, start: u64, next: u64, octets: usize) -> bool {
         if !self.is_open {

@@ -12,8 +12,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The unsent octets at which a stream takes no more, so that what is written does not grow old in buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux), unless a millisecond
-/// sends more: the time for which Linux' sockets hand segments on ahead (`sk_pacing_shift` 10). Half of it is the time that a writer has to run once it is woken.
+/// The unsent octets at which a stream takes no more, so that what is written does not grow old in
+/// buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux), unless a millisecond sends
+/// more: the time for which Linux' sockets hand segments on ahead (`sk_pacing_shift` 10). Half of
+/// it is the time that a writer has to run once it is woken.
 const MOST_UNSENT: u64 = 512 << 10;
 const MILLISECONDS: u64 = 1000;
 /// Octets of a packet that is not of a bulk transfer.
@@ -161,7 +163,8 @@ impl Association {
         }
     }
 
-    /// Octets of a stream have arrived, which begin at the offset `start` and lie at `place` in `memory`.
+    /// Octets of a stream have arrived, which begin at the offset `start` and lie at `place` in
+    /// `memory`.
     #[inline]
     pub(super) fn arrive(&mut self, id: u32, start: u64, memory: &mut [u8], place: Range<usize>) {
         if self.has_no_memory {
@@ -237,7 +240,8 @@ impl Association {
         stream.count_reading(now, id, &mut self.machine);
     }
 
-    /// Lets more be written to streams of which octets have left, and wakes writers once half of what may be unsent is free.
+    /// Lets more be written to streams of which octets have left, and wakes writers once half of
+    /// what may be unsent is free.
     pub(super) fn allow_writers(&mut self) {
         let Self { writers, streams, machine, .. } = self;
         writers.retain(|id| {
@@ -281,7 +285,8 @@ impl Association {
         self.machine.stop_stream(id, code);
     }
 
-    /// The application has no use any more for a half of a stream: `half` is 0 for what it sends, 1 for what it receives.
+    /// The application has no use any more for a half of a stream: `half` is 0 for what it sends, 1
+    /// for what it receives.
     pub(crate) fn release_stream(&mut self, now: Instant, id: u32, half: usize) {
         self.serve_stream(now, id);
         if let Some(stream) = self.streams.get_mut(&id) {

@@ -4,7 +4,8 @@ use super::Association;
 use acklab_base::{Endpoint, Instant, Machine};
 use acklab_secure::Outbox;
 
-/// The octets of datagrams that a connection sends in one turn, before others have theirs: what one system call takes.
+/// The octets of datagrams that a connection sends in one turn, before others have theirs: what one
+/// system call takes.
 const TURN: usize = 64_000;
 
 impl Association {
@@ -43,7 +44,8 @@ impl Association {
         };
         // On trial, an address gets one packet at a time, if its credit is large enough.
         while waiting.octets() < TURN && (path.is_proven() || waiting.is_empty()) {
-            // The packet stays where the transport has put it: to move it as soon as it is written costs as much as to encipher half of it.
+            // The packet stays where the transport has put it: to move it as soon as it is written
+            // costs as much as to encipher half of it.
             let polled = machine.poll(now);
             Self::record_poll(machine, recorder, now, polled.as_ref());
             let Some(packet) = &polled else { break };

@@ -1,14 +1,17 @@
 //! Which strangers get a connection.
 //!
-//! A client that has shown nothing costs a server a signature and some kilobytes. As long as few such clients are there, each gets a connection at once; then each has to come back with a
-//! token, which costs the server no state. A token lifts this limit only while it is fresh, and only for the address that it was made for.
+//! A client that has shown nothing costs a server a signature and some kilobytes. As long as few
+//! such clients are there, each gets a connection at once; then each has to come back with a token,
+//! which costs the server no state. A token lifts this limit only while it is fresh, and only for
+//! the address that it was made for.
 
 use super::Handle;
 use crate::config::Server;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// The server has too many connections (RFC 9000, §20.1: CONNECTION_REFUSED), above the codes of applications.
+/// The server has too many connections (RFC 9000, §20.1: CONNECTION_REFUSED), above the codes of
+/// applications.
 pub(super) const BUSY: u32 = 1 << 31 | 0x02;
 
 /// What a stranger gets.

@@ -1,4 +1,5 @@
-//! Datagrams of an enemy: none panics, moves an octet, or makes a hub keep more than its limits allow, and honest connections go on.
+//! Datagrams of an enemy: none panics, moves an octet, or makes a hub keep more than its limits
+//! allow, and honest connections go on.
 //!
 //! `ACKLAB_HOSTILE` says how many datagrams; ten million take some minutes.
 
@@ -224,7 +225,8 @@ fn first_datagram(world: &mut World) -> Vec<u8> {
     out.iter().next().unwrap().0.to_vec()
 }
 
-/// How many octets of a connection arrive in 50 turns of 5 ms, while before each turn so many first datagrams of others come at once; and what the server has seen.
+/// How many octets of a connection arrive in 50 turns of 5 ms, while before each turn so many first
+/// datagrams of others come at once; and what the server has seen.
 fn read_under_flood(flood: u64) -> (u64, HubCounters) {
     let mut world = World::new();
     let handles = connect(&mut world);

@@ -1,7 +1,9 @@
 //! Datagrams of nobody known: they wait until those of connections are served.
 //!
-//! What a first datagram says is known only after keys were derived and it was deciphered, which costs a hundred times what it costs its sender. So the work on strangers is bounded: the driver takes
-//! everything from the socket first, and serves [`TURN`] strangers between two looks at it. A flood then fills this queue, where a datagram is dropped for the price of a look at its header,
+//! What a first datagram says is known only after keys were derived and it was deciphered, which
+//! costs a hundred times what it costs its sender. So the work on strangers is bounded: the driver
+//! takes everything from the socket first, and serves [`TURN`] strangers between two looks at it. A
+//! flood then fills this queue, where a datagram is dropped for the price of a look at its header,
 //! and not the buffer of the kernel, where it would displace those of connections.
 
 use acklab_base::Ecn;
@@ -10,9 +12,11 @@ use std::net::SocketAddr;
 
 /// Strangers that are served between two looks at the socket.
 pub(crate) const TURN: usize = 4;
-/// The most datagrams that wait, as many as there may be strangers by default: at 50 µs for each, the last waits for some milliseconds, less than a client waits before it repeats its Open.
+/// The most datagrams that wait, as many as there may be strangers by default: at 50 µs for each,
+/// the last waits for some milliseconds, less than a client waits before it repeats its Open.
 const MOST: usize = 64;
-/// Octets of the longest datagram that is kept. What opens a connection has the base size (RFC 9000, §14), and of all others only the head and the length count.
+/// Octets of the longest datagram that is kept. What opens a connection has the base size (RFC
+/// 9000, §14), and of all others only the head and the length count.
 const LONGEST: usize = 2048;
 
 /// A datagram.

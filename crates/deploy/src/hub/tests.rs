@@ -144,7 +144,8 @@ impl Net {
         true
     }
 
-    /// Appends what comes from the same host within the pause and has the same size, the last perhaps a smaller one, as the kernel does (GRO).
+    /// Appends what comes from the same host within the pause and has the same size, the last
+    /// perhaps a smaller one, as the kernel does (GRO).
     fn join(&mut self, from: SocketAddr, to: SocketAddr, size: usize, memory: &mut Vec<u8>) {
         let until = self.now + self.pause;
         let is_next = |((at, _), (source, target, _)): &(&(Instant, u64), &(SocketAddr, SocketAddr, Vec<u8>))| {
@@ -236,7 +237,8 @@ impl Net {
         is_at_end
     }
 
-    /// The server's end of a stream that the client has opened, once it has heard of it. Streams before it are left alone.
+    /// The server's end of a stream that the client has opened, once it has heard of it. Streams
+    /// before it are left alone.
     fn accept_stream(&mut self, server: Handle, stream: &Ends) -> Option<Ends> {
         loop {
             let ends = self.hubs[1].with(server, |end| end.accept_stream()).flatten()?;
@@ -305,7 +307,8 @@ fn octets_arrive_in_batches_whose_memory_is_kept() {
         let handles = net.connect();
         net.pause = Duration::from_millis(40);
         net.carry_together(handles, 3, 300_000);
-        // Keys are drawn anew in each run, and with them how losses fall: of an eighth as many octets the fair network keeps 8 batches at times.
+        // Keys are drawn anew in each run, and with them how losses fall: of an eighth as many
+        // octets the fair network keeps 8 batches at times.
         net.carry(handles, 8_000_000);
         assert!(net.kept >= least, "{} in {weather:?}", net.kept);
     }
@@ -578,7 +581,8 @@ fn what_is_written_to_a_lost_connection_is_refused() {
     assert_eq!(net.write(0, client, &stream, b"late"), Err(WriteError::Lost(Lost::Here { code: 0 })));
 }
 
-/// RFC 9000, §3.5: the sender learns it within a round trip, and what it has not sent stays where it is.
+/// RFC 9000, §3.5: the sender learns it within a round trip, and what it has not sent stays where
+/// it is.
 #[test]
 fn a_reader_that_leaves_tells_the_sender() {
     for weather in [CLEAN, ROUGH] {
@@ -618,7 +622,8 @@ fn a_reader_that_leaves_tells_the_sender() {
     }
 }
 
-/// RFC 9000, §9.4: the window of another path is none of this one's. A new port is a new mapping of the same path.
+/// RFC 9000, §9.4: the window of another path is none of this one's. A new port is a new mapping of
+/// the same path.
 #[test]
 fn congestion_control_begins_anew_only_on_another_path() {
     let mut net = Net::new(configs(), CLEAN);

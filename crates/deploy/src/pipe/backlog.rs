@@ -1,8 +1,10 @@
-//! Whether applications have more to send than streams have room for: then it is the host that leaves a stream empty until it lets them run, and not they.
+//! Whether applications have more to send than streams have room for: then it is the host that
+//! leaves a stream empty until it lets them run, and not they.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the writers of a connection that have more than was taken, from when one finds no room until all that it has is taken.
+/// Counts the writers of a connection that have more than was taken, from when one finds no room
+/// until all that it has is taken.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     writers: AtomicUsize,

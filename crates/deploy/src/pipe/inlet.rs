@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// Of a receive buffer, the share that is read before the thread has to look whether the window moves. It is told half of the window at a time.
+/// Of a receive buffer, the share that is read before the thread has to look whether the window
+/// moves. It is told half of the window at a time.
 const SHARE: u64 = 8;
 
 /// A block with fewer octets is copied to the block before it: chosen, ten times what it takes to
@@ -21,7 +22,8 @@ const TAIL: usize = 4096;
 /// Why nothing can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
-    /// The peer has reset the stream, with this code of its application, or because its lifetime is over.
+    /// The peer has reset the stream, with this code of its application, or because its lifetime is
+    /// over.
     Reset(Option<u32>),
     Lost(Lost),
 }

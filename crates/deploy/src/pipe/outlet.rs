@@ -9,7 +9,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// Writes of up to so many octets are appended to the block before, if it has room; chunks as well, which would take more memory to list than to copy.
+/// Writes of up to so many octets are appended to the block before, if it has room; chunks as well,
+/// which would take more memory to list than to copy.
 const SMALL: usize = 4 << 10;
 
 /// Why nothing can be written.
@@ -94,7 +95,8 @@ impl Outlet {
         self.note_backlog(&mut lock(&self.state), false);
     }
 
-    /// How much of `octets` has room now. The writer is in the backlog until all that it has is taken, even if it is interrupted.
+    /// How much of `octets` has room now. The writer is in the backlog until all that it has is
+    /// taken, even if it is interrupted.
     fn poll_room<'s>(
         &'s self,
         context: &Context<'_>,

@@ -1,4 +1,5 @@
-//! Memory for blocks of octets, which is used again: fresh memory costs a page fault for each of its pages.
+//! Memory for blocks of octets, which is used again: fresh memory costs a page fault for each of
+//! its pages.
 
 use super::lock;
 use acklab_transport::octets::BLOCK;

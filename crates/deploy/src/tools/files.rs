@@ -1,8 +1,10 @@
-//! Files that the tools keep: each appears under its name when it is whole, and is there after a loss of power.
+//! Files that the tools keep: each appears under its name when it is whole, and is there after a
+//! loss of power.
 //!
-//! A file is written under a hidden name beside its place, forced to the disk and renamed. The folder, which holds the name, is forced to the
-//! disk too: fsync(2) of a file says nothing of the entry in its folder. A process that is killed at any step leaves the earlier file, and at
-//! most a hidden one, which the next writer removes.
+//! A file is written under a hidden name beside its place, forced to the disk and renamed. The
+//! folder, which holds the name, is forced to the disk too: fsync(2) of a file says nothing of the
+//! entry in its folder. A process that is killed at any step leaves the earlier file, and at most a
+//! hidden one, which the next writer removes.
 
 use acklab_live::named_file;
 use rustix::fs::{FlockOperation, flock};
@@ -18,7 +20,8 @@ const LARGEST: u64 = 1 << 26;
 /// The end of hidden names.
 const TEMPORARY: &str = ".acklab-tmp";
 
-/// The right to write to the files of a folder, which one process has at a time. The system frees it if the process is killed.
+/// The right to write to the files of a folder, which one process has at a time. The system frees
+/// it if the process is killed.
 #[must_use]
 pub(super) struct Folder {
     path: PathBuf,
@@ -27,10 +30,12 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Waits until no other process writes to `folder`. Removes what killed processes have left there.
+    /// Waits until no other process writes to `folder`. Removes what killed processes have left
+    /// there.
     pub(super) fn lock(folder: &Path) -> io::Result<Self> {
         let file = File::open(folder)?;
-        // A file system without locks has none: then the last of two writers wins, with a whole file.
+        // A file system without locks has none: then the last of two writers wins, with a whole
+        // file.
         _ = flock(&file, FlockOperation::LockExclusive);
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
@@ -75,7 +80,8 @@ impl Folder {
     }
 }
 
-/// The content of a file; `None` if there is none, or an empty one: versions without this module left that when the disk was full.
+/// The content of a file; `None` if there is none, or an empty one: versions without this module
+/// left that when the disk was full.
 pub(super) fn kept(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match named_file::read(path, LARGEST) {
         Ok(octets) => Ok(Some(octets).filter(|octets| !octets.is_empty())),
@@ -113,8 +119,8 @@ mod tests {
         }
     }
 
-    /// Calls `work` and ends it at its first step, at its second, and so on, until it ends by itself. Calls `fresh` before each round and `look`
-    /// after it. Returns the number of steps.
+    /// Calls `work` and ends it at its first step, at its second, and so on, until it ends by
+    /// itself. Calls `fresh` before each round and `look` after it. Returns the number of steps.
     pub(crate) fn until_no_step_is_left(
         mut fresh: impl FnMut(),
         mut work: impl FnMut(),

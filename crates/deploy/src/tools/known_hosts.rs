@@ -1,4 +1,5 @@
-//! Fingerprints of servers that were believed before, as ssh keeps them: a line of `HOST:PORT sha256:…` for each.
+//! Fingerprints of servers that were believed before, as ssh keeps them: a line of
+//! `HOST:PORT sha256:…` for each.
 
 use super::{ToolError, files, state};
 use acklab_secure::identity::Fingerprint;

@@ -1,13 +1,18 @@
-//! Transports measured in turns between two hosts: which is fastest on this path, and what does it cost?
+//! Transports measured in turns between two hosts: which is fastest on this path, and what does it
+//! cost?
 //!
-//! A measurement has a control channel and one data channel for each of its parallel streams. A channel is a connection of its own, with one stream:
-//! of TACK, of QUIC, or of the kernel's TCP. So the counters of data channels count data only, and "four parallel streams" means the same for all transports.
+//! A measurement has a control channel and one data channel for each of its parallel streams. A
+//! channel is a connection of its own, with one stream: of TACK, of QUIC, or of the kernel's TCP.
+//! So the counters of data channels count data only, and "four parallel streams" means the same for
+//! all transports.
 //!
 //! # Protocol, version 1
 //!
-//! The client opens every channel and sends sixteen octets first: `acklab`, the version, the kind of channel (0 control, 1 data) and the number of
-//! the measurement in big endian, which the client has drawn. A data channel then carries octets without meaning, one way. A control channel carries messages both ways: the length in four
-//! octets, big endian, at most [64 KiB](protocol::LARGEST), and an object in JSON ([`protocol::Message`]).
+//! The client opens every channel and sends sixteen octets first: `acklab`, the version, the kind
+//! of channel (0 control, 1 data) and the number of the measurement in big endian, which the client
+//! has drawn. A data channel then carries octets without meaning, one way. A control channel
+//! carries messages both ways: the length in four octets, big endian, at most
+//! [64 KiB](protocol::LARGEST), and an object in JSON ([`protocol::Message`]).
 //!
 //! ```text
 //!  client                              server
@@ -21,8 +26,9 @@
 //!                               ◀──    result
 //! ```
 //!
-//! The receiver of the data ends the measurement: its time begins with the first octet and ends when it is over, so that
-//! no octet counts that still waits in a buffer. A server carries out one measurement at a time. Whatever it does not expect, it refuses with the message `refused`.
+//! The receiver of the data ends the measurement: its time begins with the first octet and ends
+//! when it is over, so that no octet counts that still waits in a buffer. A server carries out one
+//! measurement at a time. Whatever it does not expect, it refuses with the message `refused`.
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The far end of measurements: TACK over UDP, the kernel's TCP on the same number of port, and QUIC on the next.
+//! The far end of measurements: TACK over UDP, the kernel's TCP on the same number of port, and
+//! QUIC on the next.
 
 use super::log::{Kind, Lines, Log};
 use super::memory::give_back;
@@ -226,7 +227,8 @@ impl Listener for TcpListener {
         loop {
             match self.accept().await {
                 Ok(accepted) => return Some(accepted),
-                // A client that has gone already, or no descriptor that is free: later there may be one.
+                // A client that has gone already, or no descriptor that is free: later there may be
+                // one.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }

@@ -1,4 +1,5 @@
-//! The folder in which tools keep what outlives them: `$XDG_STATE_HOME/acklab`, or `~/.local/state/acklab` (XDG Base Directory Specification 0.8).
+//! The folder in which tools keep what outlives them: `$XDG_STATE_HOME/acklab`, or
+//! `~/.local/state/acklab` (XDG Base Directory Specification 0.8).
 
 use super::ToolError;
 use super::files::{self, Folder};
@@ -63,7 +64,8 @@ pub fn identity_of(certificate: &Path, key: &Path) -> Result<Identity, ToolError
 
 /// The certificate and the key that are kept in `folder`; they are made on the first run.
 ///
-/// A first run that ended between the two has left a key without a certificate, and this one makes the certificate.
+/// A first run that ended between the two has left a key without a certificate, and this one makes
+/// the certificate.
 ///
 /// # Errors
 /// If they cannot be read or written, or are malformed, or if the key is missing.

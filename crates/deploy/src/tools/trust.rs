@@ -1,4 +1,5 @@
-//! Whom a tool believes: a server with a known fingerprint, or one whose certificate leads to an authority. There is no third way.
+//! Whom a tool believes: a server with a known fingerprint, or one whose certificate leads to an
+//! authority. There is no third way.
 
 use super::{PATIENCE, Stop, ToolError, any_like, files, resolve};
 use crate::config::Config;
@@ -19,7 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum Trust {
     /// The server with this fingerprint.
     Fingerprint(Fingerprint),
-    /// Servers whose certificate leads to one of this file, in PEM, and has the name that is connected to.
+    /// Servers whose certificate leads to one of this file, in PEM, and has the name that is
+    /// connected to.
     Authorities(PathBuf),
 }
 

@@ -1,4 +1,5 @@
-//! What must hold for the datagrams of any stranger. The tests of this crate and the fuzz target `tack_strangers` share it.
+//! What must hold for the datagrams of any stranger. The tests of this crate and the fuzz target
+//! `tack_strangers` share it.
 
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_deploy::config::{Limits, Server};
@@ -37,7 +38,8 @@ fn keys(seed: &[u8], side: Side) -> Keys {
     TLS13_AES_128_GCM_SHA256.tls13().unwrap().quic_suite().unwrap().keys(seed, side, Version::V1)
 }
 
-/// The first datagram of a client, of which all but the header is in `frames`. They are padded to the least size.
+/// The first datagram of a client, of which all but the header is in `frames`. They are padded to
+/// the least size.
 pub(crate) fn first_datagram(frames: &[u8]) -> Vec<u8> {
     let seed = [0, 0, 0, 1, 0, 0, 0, 2];
     let mut header = vec![first_octet(Level::Initial, false, 1)];
@@ -73,7 +75,8 @@ fn answer(id: ConnectionId, frames: &[u8]) -> Vec<u8> {
     let number_at = packet.len() - 4;
     packet.extend_from_slice(&payload);
     packet.extend_from_slice(tag.as_ref());
-    // As of a packet with a long header, of whose first octet two bits are masked here (`protected`).
+    // As of a packet with a long header, of whose first octet two bits are masked here
+    // (`protected`).
     let (head, rest) = packet.split_at_mut(number_at);
     let (number, sampled) = rest.split_at_mut(4);
     let mut first = 0x83;
@@ -179,7 +182,8 @@ fn answer_a_client(now: Instant, frames: &[u8]) {
     }
 }
 
-/// Strangers get at most three times the octets that they send, open no connection, and end none. `octets` are datagrams: a kind, a length of two octets, and so many octets.
+/// Strangers get at most three times the octets that they send, open no connection, and end none.
+/// `octets` are datagrams: a kind, a length of two octets, and so many octets.
 ///
 /// # Panics
 /// If it does not hold.

@@ -1,5 +1,6 @@
-//! What must hold for any octets that the tools read: requests of SOCKS5, messages of measurements, lines of `known_hosts`, and words of a command line. The tests of this crate and the fuzz
-//! target `tack_tools` share it.
+//! What must hold for any octets that the tools read: requests of SOCKS5, messages of measurements,
+//! lines of `known_hosts`, and words of a command line. The tests of this crate and the fuzz target
+//! `tack_tools` share it.
 
 use acklab_deploy::tools::known_hosts;
 use acklab_deploy::tools::perf::contender::Contender;

@@ -40,7 +40,8 @@ fn new_probe(info: &FlowInfo, segment_time: f64, bin: Option<Duration>, records:
     FlowProbe::new(info.payload, bin.unwrap_or(default_bin), burst_gap, records)
 }
 
-/// The log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends by `routes`.
+/// The log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends by
+/// `routes`.
 pub(super) fn log(
     scenario: &Scenario,
     options: &qlog::Options,
@@ -124,8 +125,8 @@ fn air_monitors<P: Observed>(scenario: &Scenario, options: &RunOptions) -> Resul
     Ok(monitors)
 }
 
-/// The points of the network that the scenario calls `point`: a direction's name, that name with `.out`, or a node's name. `ports_of`
-/// returns the ports of the node that has the name.
+/// The points of the network that the scenario calls `point`: a direction's name, that name with
+/// `.out`, or a node's name. `ports_of` returns the ports of the node that has the name.
 fn capture_points(scenario: &Scenario, point: &str, ports_of: impl Fn(&str) -> Vec<PortId>) -> Vec<CapturePoint> {
     for direction in 0..2 * scenario.link.len() {
         let name = direction_name(scenario, direction);

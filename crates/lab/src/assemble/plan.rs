@@ -27,15 +27,16 @@ pub(crate) struct FlowPlan {
     pub(crate) flow: Flow,
     /// What the tables must know of it.
     pub(crate) info: FlowInfo,
-    /// The transmission time of a full-sized packet on the slowest link, in seconds. A cell counts by the rate of its PHY, because the
-    /// packets of an aggregate follow each other at that rate.
+    /// The transmission time of a full-sized packet on the slowest link, in seconds. A cell counts
+    /// by the rate of its PHY, because the packets of an aggregate follow each other at that rate.
     pub(crate) segment_time: f64,
     /// The capacities of the cells on the path of the data, with the cell and its node that sends.
     pub(super) capacities: Vec<(usize, usize, f64)>,
 }
 
 impl FlowPlan {
-    /// The plan of a flow whose data take `path`. The sender's own connection takes `own` there and back, which ends at the first proxy.
+    /// The plan of a flow whose data take `path`. The sender's own connection takes `own` there and
+    /// back, which ends at the first proxy.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         flow: Flow,
@@ -88,7 +89,8 @@ pub(crate) struct PathFacts {
 }
 
 impl PathFacts {
-    /// Of data that take `path` in packets of `full_size` octets, of which `payload` are data, and whose ACKs take `return_path`.
+    /// Of data that take `path` in packets of `full_size` octets, of which `payload` are data, and
+    /// whose ACKs take `return_path`.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         category: Category,
@@ -121,7 +123,8 @@ impl PathFacts {
     }
 }
 
-/// What a hop is to packets of `octets` as a bottleneck. Returns `None` if they take no time to send.
+/// What a hop is to packets of `octets` as a bottleneck. Returns `None` if they take no time to
+/// send.
 fn bottleneck<P: Packet>(
     scenario: &Scenario,
     category: Category,

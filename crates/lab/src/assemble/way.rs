@@ -24,14 +24,16 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// The settings of the proxy's ends toward the sender and toward the receiver, of a flow with these settings.
+    /// The settings of the proxy's ends toward the sender and toward the receiver, of a flow with
+    /// these settings.
     pub(super) fn settings<'a>(&'a self, flow: &'a tcp::Settings) -> [&'a tcp::Settings; 2] {
         [0, 1].map(|side: usize| self.pep.settings(&self.links[side]).unwrap_or(flow))
     }
 }
 
 impl Way {
-    /// The way of `flow` on the computed route of `map` between its `ends`. `nodes` are the nodes by name.
+    /// The way of `flow` on the computed route of `map` between its `ends`. `nodes` are the nodes
+    /// by name.
     pub(super) fn new(
         scenario: &Scenario,
         map: &Map,

@@ -26,8 +26,8 @@ fn number_of(address: IpAddr) -> Option<u64> {
     }
 }
 
-/// The node with this address among the first `nodes`. Other addresses are those of `internet`, if one host has them, and otherwise of
-/// [`NodeId::NOWHERE`].
+/// The node with this address among the first `nodes`. Other addresses are those of `internet`, if
+/// one host has them, and otherwise of [`NodeId::NOWHERE`].
 pub(super) fn node_of(address: IpAddr, nodes: usize, internet: Option<NodeId>) -> NodeId {
     // Zero is the address of the network.
     let number = number_of(address).filter(|number| (1..=nodes as u64).contains(number));

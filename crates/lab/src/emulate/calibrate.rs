@@ -1,4 +1,5 @@
-//! What this machine can carry: packets per second through one link, and how late they are under a moderate load.
+//! What this machine can carry: packets per second through one link, and how late they are under a
+//! moderate load.
 
 use super::hosts::{self, RealWorld};
 use super::stage::Stage;
@@ -34,14 +35,15 @@ const PHASE: Duration = Duration::from_secs(1);
 const PAYLOAD: usize = 1472;
 /// The packets that the moderate load sends each millisecond.
 const MODERATE: u64 = 5;
-/// The packets that the flood hands to the kernel at once, so that sending costs less than carrying.
+/// The packets that the flood hands to the kernel at once, so that sending costs less than
+/// carrying.
 const AT_ONCE: usize = 40;
 /// The pace that stands for as fast as possible.
 const FLOOD: u64 = u64::MAX;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
-/// How long it is watched whether the processor stands still. The kernel takes a processor from real-time threads after 950 ms
-/// (`sched_rt_runtime_us`, and the server for fair threads).
+/// How long it is watched whether the processor stands still. The kernel takes a processor from
+/// real-time threads after 950 ms (`sched_rt_runtime_us`, and the server for fair threads).
 const WATCH: Duration = Duration::from_millis(900);
 
 /// What this machine can carry.
@@ -65,8 +67,9 @@ pub struct Calibration {
     pub granted: Granted,
 }
 
-/// Measures this machine for five seconds, with idle processors as in an emulation. Calls `goes_on` from time to time, and stops if it
-/// returns `false`. The calling thread carries the packets and should end afterwards.
+/// Measures this machine for five seconds, with idle processors as in an emulation. Calls `goes_on`
+/// from time to time, and stops if it returns `false`. The calling thread carries the packets and
+/// should end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, or if `goes_on` returned `false`.
@@ -85,7 +88,8 @@ pub fn calibrate(processors: IdleProcessors, goes_on: impl FnMut() -> bool) -> R
         let made = Udp::between(&stage.namespace_of(node)?, address(node)?, address(peer)?);
         made.map_err(host_error(format!("cannot make the socket of node \"{node}\"")))
     };
-    // The receiver has a peer, as a connection of TCP has, so that the kernel finds the socket before it looks for a route.
+    // The receiver has a peer, as a connection of TCP has, so that the kernel finds the socket
+    // before it looks for a route.
     let (sender, _receiver) = (socket("sender", "receiver")?, socket("receiver", "sender")?);
     sender.cut_into_datagrams(PAYLOAD as u16).map_err(host_error("cannot send many packets at once"))?;
 

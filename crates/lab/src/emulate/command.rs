@@ -67,7 +67,8 @@ impl Report {
     }
 }
 
-/// Replaces `{name}` by the IPv4 address and `{name.ipv6}` by the IPv6 address of the node with this name.
+/// Replaces `{name}` by the IPv4 address and `{name.ipv6}` by the IPv6 address of the node with
+/// this name.
 pub(super) fn with_addresses(command: &str, nodes: &BTreeMap<String, NodeId>) -> String {
     let mut text = String::new();
     let mut rest = command;

@@ -41,28 +41,32 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Of an end whose application reads by `reader`, and has nothing to send if it `only_receives`.
+    /// Of an end whose application reads by `reader`, and has nothing to send if it
+    /// `only_receives`.
     pub(super) fn reading(reader: Option<Reader>, only_receives: bool) -> Self {
         Self { reader: reader.map(Mutex::new), only_receives, ..Self::default() }
     }
 
-    /// Calls `with` with the application that reads. Returns `None` if it reads all data on arrival.
+    /// Calls `with` with the application that reads. Returns `None` if it reads all data on
+    /// arrival.
     pub(super) fn with_reader<T>(&self, with: impl FnOnce(&mut Reader) -> T) -> Option<T> {
         let reader = self.reader.as_ref()?;
         Some(with(&mut reader.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Reads all that has arrived at a connection whose application reads on arrival, as the applications of a simulation do: before the
-    /// next packet is delivered, because the kernel acknowledges fewer segments while data wait to be read. The thread that carries packets
-    /// does it itself, because a change to another thread and back would take longer than the delivery.
+    /// Reads all that has arrived at a connection whose application reads on arrival, as the
+    /// applications of a simulation do: before the next packet is delivered, because the kernel
+    /// acknowledges fewer segments while data wait to be read. The thread that carries packets does
+    /// it itself, because a change to another thread and back would take longer than the delivery.
     fn read_on_arrival(&self) {
         let (None, Some(socket)) = (&self.reader, self.socket.get()) else { return };
         let mut buffer = [0; READ_AT_ONCE];
         while let Ok(Some(READ_AT_ONCE)) = socket.discard(&mut buffer) {}
     }
 
-    /// An end that only receives closes once the peer has finished and all has come: a kernel that is still open lets the last ACK wait for data to carry it
-    /// (`tcp_fin`). Returns `true` if nothing remains to be done.
+    /// An end that only receives closes once the peer has finished and all has come: a kernel that
+    /// is still open lets the last ACK wait for data to carry it (`tcp_fin`). Returns `true` if
+    /// nothing remains to be done.
     fn close_with_peer(&self) -> bool {
         let (true, Some(socket)) = (self.only_receives, self.socket.get()) else { return true };
         let has_all = socket.info().is_ok_and(|info| info.is_half_closed());
@@ -142,8 +146,8 @@ impl KernelEnd {
         Self(Kind::Udp(Box::new(UdpEnd::new(end, full, shown))))
     }
 
-    /// An end of a connection or an exchange of datagrams of programs, whose sockets nobody shows: only its packets are seen, which carry
-    /// `full` octets of payload if they are full.
+    /// An end of a connection or an exchange of datagrams of programs, whose sockets nobody shows:
+    /// only its packets are seen, which carry `full` octets of payload if they are full.
     pub(super) fn of_program(end: u8, is_tcp: bool, full: Bytes) -> Self {
         Self(if is_tcp {
             Kind::Tcp(Box::new(TcpEnd::of_program(end)))
@@ -152,7 +156,8 @@ impl KernelEnd {
         })
     }
 
-    /// A packet leaves this end. Returns the data that it carries, and the instant from which its content dates.
+    /// A packet leaves this end. Returns the data that it carries, and the instant from which its
+    /// content dates.
     pub(super) fn departs(
         &mut self,
         now: Instant,
@@ -165,7 +170,8 @@ impl KernelEnd {
         }
     }
 
-    /// A packet of the other end has been delivered to the host of this end, which has processed it.
+    /// A packet of the other end has been delivered to the host of this end, which has processed
+    /// it.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         match &mut self.0 {
             Kind::Tcp(end) => end.arrives(now, packet, note, probes),

@@ -1,4 +1,5 @@
-//! The hosts of a network in real time: the kernel's stacks behind TUN devices, and endpoints of acklab.
+//! The hosts of a network in real time: the kernel's stacks behind TUN devices, and endpoints of
+//! acklab.
 
 use super::addresses;
 use super::end::{HostEnd, KernelEnd};
@@ -19,8 +20,9 @@ use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
 use std::io;
 
-/// The packets that may leave a host at the instant of one delivery. More than a kernel answers at once, unless processes flood the device
-/// as well, and these have their turn when the driver reads it.
+/// The packets that may leave a host at the instant of one delivery. More than a kernel answers at
+/// once, unless processes flood the device as well, and these have their turn when the driver reads
+/// it.
 const MOST_ANSWERS: u32 = 64;
 
 /// The network of an emulation.
@@ -28,8 +30,9 @@ pub(super) type RealWorld = World<RealPacket, RealHosts>;
 
 /// The hosts. Port `i` is TUN device `i`, and the ports behind are ends of acklab's own.
 ///
-/// What a kernel sends in answer to a packet waits in the device when the delivery returns. It enters the network at the instant of the
-/// delivery, as the answer of a simulated host does, and not at the later time at which the driver would read the device.
+/// What a kernel sends in answer to a packet waits in the device when the delivery returns. It
+/// enters the network at the instant of the delivery, as the answer of a simulated host does, and
+/// not at the later time at which the driver would read the device.
 pub(super) struct RealHosts {
     pub(super) outlet: Outlet,
     /// The number of nodes of the network.
@@ -66,7 +69,8 @@ pub(super) struct RealHosts {
 }
 
 impl RealHosts {
-    /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu` octets.
+    /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu`
+    /// octets.
     ///
     /// Packets to addresses of no node go to `internet`, if there is one.
     pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize, internet: Option<NodeId>) -> Self {
@@ -99,7 +103,8 @@ impl RealHosts {
         self.programs = Some((programs, devices_at));
     }
 
-    /// Ends the measurement of programs. Returns what the tables must know of the directions of their connections that carried data.
+    /// Ends the measurement of programs. Returns what the tables must know of the directions of
+    /// their connections that carried data.
     pub(super) fn settle(&mut self, now: Instant) -> Vec<FlowInfo> {
         let Some((mut programs, _)) = self.programs.take() else { return Vec::new() };
         let (infos, measured) = programs.settle(now, &mut self.flows);
@@ -121,7 +126,8 @@ impl RealHosts {
         }
     }
 
-    /// Adds a flow of acklab's own ends, which `bind` makes. Their ports come next, and their applications write the octets of `patterns`.
+    /// Adds a flow of acklab's own ends, which `bind` makes. Their ports come next, and their
+    /// applications write the octets of `patterns`.
     pub(super) fn add_own(
         &mut self,
         bind: impl FnOnce(&mut Pool) -> [Box<dyn Socket>; 2],
@@ -155,7 +161,8 @@ impl RealHosts {
             .then(|| format!("{count} packets of acklab's own stack did not arrive with the octets that were sent"))
     }
 
-    /// The end of acklab's own at `port`, with what it needs: the probes of its flow and the octets that it writes and reads.
+    /// The end of acklab's own at `port`, with what it needs: the probes of its flow and the octets
+    /// that it writes and reads.
     fn own(&mut self, port: PortId) -> Option<Own<'_>> {
         let (flow, end) = *self.own.get(port.index().checked_sub(self.outlet.devices().len())?)?;
         let (flow, end) = (flow as usize, usize::from(end));
@@ -178,7 +185,8 @@ impl RealHosts {
         packet
     }
 
-    /// Keeps the memory of a delivered packet, unless it is too small for the next one, as that of a decompressed ACK is.
+    /// Keeps the memory of a delivered packet, unless it is too small for the next one, as that of
+    /// a decompressed ACK is.
     fn keep(&mut self, mut packet: RealPacket) {
         let octets = packet.take_octets();
         if octets.capacity() >= self.mtu {
@@ -224,7 +232,8 @@ impl RealHosts {
         packet.annotate(Note { flow: number, end, data }, origin);
     }
 
-    /// The number and the end of the connection of programs that the packet begins, if it begins one.
+    /// The number and the end of the connection of programs that the packet begins, if it begins
+    /// one.
     #[cold]
     fn find_program(&mut self, now: Instant, device: usize, packet: &RealPacket) -> Option<(u32, u8)> {
         let (programs, devices_at) = self.programs.as_mut()?;
@@ -339,7 +348,8 @@ pub(super) fn driver_of(world: &mut RealWorld, clock: WallClock, privileges: &Pr
     watching(world).map_err(host_error("cannot wait for packets"))
 }
 
-/// Reads a packet from a device at `now`. Returns the machine of its port, or `None` if no packet waits.
+/// Reads a packet from a device at `now`. Returns the machine of its port, or `None` if no packet
+/// waits.
 pub(super) fn read(world: &mut RealWorld, device: usize, now: Instant) -> io::Result<Option<MachineId>> {
     let is_read = world.hosts.read(device, now)?;
     Ok(is_read.then(|| world.machine_of(PortId(device as u32))))

@@ -1,5 +1,5 @@
-//! What a scenario asks of the kernel's TCP: the options, routes and parameters that say it, or a refusal that names what the kernel
-//! cannot do.
+//! What a scenario asks of the kernel's TCP: the options, routes and parameters that say it, or a
+//! refusal that names what the kernel cannot do.
 
 use crate::error::Error;
 use crate::scenario::{Flow, Transport};
@@ -55,7 +55,8 @@ pub(super) const REPORTED: [&str; 18] = [
     "net/ipv4/tcp_no_metrics_save",
 ];
 
-/// The name of a controller in the kernel. Returns `None` if the kernel does not have it, or not with these constants.
+/// The name of a controller in the kernel. Returns `None` if the kernel does not have it, or not
+/// with these constants.
 fn controller(congestion: &cc::ControllerConfig) -> Option<&'static str> {
     let kernel = match congestion {
         cc::ControllerConfig::NewReno(_) => "reno",
@@ -73,7 +74,8 @@ fn switch(on: bool) -> String {
     u8::from(on).to_string()
 }
 
-/// What `flow` asks of the kernel's TCP. Returns `None` for a flow over UDP, which asks for nothing.
+/// What `flow` asks of the kernel's TCP. Returns `None` for a flow over UDP, which asks for
+/// nothing.
 ///
 /// # Errors
 /// If the kernel cannot do it.
@@ -166,7 +168,8 @@ const SETTABLE: [&str; 13] = [
     "min_rto",
 ];
 
-/// The first setting that differs from those of the kernel and that nothing can set: its name, its value, and the kernel's.
+/// The first setting that differs from those of the kernel and that nothing can set: its name, its
+/// value, and the kernel's.
 fn remaining(settings: &Settings, default: &Settings) -> Option<(String, String, String)> {
     let full = |settings: &Settings| match serde_json::to_value(settings.in_full()) {
         Ok(serde_json::Value::Object(full)) => full,

@@ -18,7 +18,8 @@ use std::sync::mpsc::Sender;
 /// The interval of samples.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What happened in one second of an emulation. Links and cells count in the scenario's window of measurement only.
+/// What happened in one second of an emulation. Links and cells count in the scenario's window of
+/// measurement only.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// The end of the second, from the start of the run, in seconds.
@@ -107,7 +108,8 @@ pub(crate) trait Real: Hosts<RealPacket> + Measured<End = HostEnd> {
     /// How late packets were delivered.
     fn lateness(&self) -> &Lateness;
 
-    /// What is known of the directions of flows that were found during the run, after the first `known` of them.
+    /// What is known of the directions of flows that were found during the run, after the first
+    /// `known` of them.
     fn infos_after(&self, _known: usize) -> &[FlowInfo] {
         &[]
     }

@@ -31,7 +31,8 @@ pub(crate) struct Note {
     pub(super) data: Option<Data>,
 }
 
-/// The octets of an IP packet that passes the network. It is a pointer, because a packet moves from machine to machine a dozen times.
+/// The octets of an IP packet that passes the network. It is a pointer, because a packet moves from
+/// machine to machine a dozen times.
 #[derive(Clone, Debug)]
 pub(crate) struct RealPacket(Box<Parts>);
 
@@ -98,7 +99,8 @@ impl RealPacket {
         self.0.packet.datagram()
     }
 
-    /// Whether the kernel of the receiver answers the packet itself, if anything does. Datagrams of UDP are answered by processes.
+    /// Whether the kernel of the receiver answers the packet itself, if anything does. Datagrams of
+    /// UDP are answered by processes.
     pub(super) fn is_answered_by_kernel(&self) -> bool {
         !self.0.packet.is_udp()
     }

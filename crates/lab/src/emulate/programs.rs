@@ -1,7 +1,9 @@
-//! Connections of programs: what passes the network between its hosts besides the flows of the scenario, found by its packets.
+//! Connections of programs: what passes the network between its hosts besides the flows of the
+//! scenario, found by its packets.
 //!
-//! A connection of TCP begins with a SYN, and an exchange over UDP with the first datagram between two sockets. Each is a flow with a name
-//! such as `client:40312-server:5201`, the end that began first, and both of its directions are measured.
+//! A connection of TCP begins with a SYN, and an exchange over UDP with the first datagram between
+//! two sockets. Each is a flow with a name such as `client:40312-server:5201`, the end that began
+//! first, and both of its directions are measured.
 
 use super::end::{HostEnd, KernelEnd};
 use super::packet::RealPacket;
@@ -66,8 +68,8 @@ impl Programs {
         &self.infos[known.min(self.infos.len())..]
     }
 
-    /// The connection that `packet` begins, which leaves the host at `from` and is none of the `flows` that are known. `None` if it does not
-    /// begin one, or if there are too many.
+    /// The connection that `packet` begins, which leaves the host at `from` and is none of the
+    /// `flows` that are known. `None` if it does not begin one, or if there are too many.
     pub(super) fn find(&mut self, now: Instant, from: NodeId, packet: &RealPacket, flows: usize) -> Option<Found> {
         let ([source, destination], is_tcp) = (packet.ip().sockets()?, !packet.ip().is_udp());
         let begins = |flags: Flags| flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
@@ -112,11 +114,12 @@ impl Programs {
         }
     }
 
-    /// Ends the measurement: only directions with data in its window remain among `flows`. Returns what the tables must know of them, and the
-    /// number of flows whose measurement goes on.
+    /// Ends the measurement: only directions with data in its window remain among `flows`. Returns
+    /// what the tables must know of them, and the number of flows whose measurement goes on.
     pub(super) fn settle(&mut self, now: Instant, flows: &mut Vec<Flow<HostEnd>>) -> (Vec<FlowInfo>, usize) {
         let first = if self.count == 0 { flows.len() } else { self.first };
-        // A connection is active from its first packet to its last data: nobody sees whether a program has more to send.
+        // A connection is active from its first packet to its last data: nobody sees whether a
+        // program has more to send.
         let ended = |(info, last): (FlowInfo, Instant)| FlowInfo { stop: Some(last), ..info };
         let mut infos = std::mem::take(&mut self.infos).into_iter().zip(std::mem::take(&mut self.last)).map(ended);
         self.count = MOST;

@@ -1,4 +1,5 @@
-//! Runs a world in real time, up to an instant or until it is stopped, and takes samples on the way.
+//! Runs a world in real time, up to an instant or until it is stopped, and takes samples on the
+//! way.
 
 use super::host_error;
 use super::live::{Monitor, Real};

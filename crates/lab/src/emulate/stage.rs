@@ -87,7 +87,8 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Moves the thread to a network namespace of its own, and makes those of the hosts with their devices, addresses and routes.
+    /// Moves the thread to a network namespace of its own, and makes those of the hosts with their
+    /// devices, addresses and routes.
     pub(super) fn new(scenario: &Scenario, options: &EmulateOptions, parts: &Parts<RealPacket>) -> Result<Self, Error> {
         let home = Namespace::here().map_err(host_error("cannot keep a namespace"))?;
         namespace::leave_home()?;
@@ -106,7 +107,8 @@ impl Stage {
             }
         }
         let version = scenario.ip_version();
-        // The longer header of IPv6 makes packets longer and not segments shorter, as in a simulation.
+        // The longer header of IPv6 makes packets longer and not segments shorter, as in a
+        // simulation.
         let mtu = (mtu + if casts.iter().all(|cast| cast.is_own) { 0 } else { version.longer_by() }) as u32;
         let nodes = parts.nodes.clone();
         let mut stage =
@@ -129,7 +131,8 @@ impl Stage {
         })
     }
 
-    /// The nodes on which flows end, commands run, or that commands name. A command with the terminal may reach every node at the edge.
+    /// The nodes on which flows end, commands run, or that commands name. A command with the
+    /// terminal may reach every node at the edge.
     fn nodes_with_hosts(&self, scenario: &Scenario, options: &EmulateOptions) -> Result<BTreeSet<NodeId>, Error> {
         let mut hosts: BTreeSet<NodeId> =
             self.casts.iter().filter(|cast| !cast.is_own).flat_map(|cast| cast.ends).collect();
@@ -196,7 +199,8 @@ impl Stage {
         Ok((world, traffic, plans))
     }
 
-    /// The programs that may run at these nodes. Their packets are as large as the devices let them be.
+    /// The programs that may run at these nodes. Their packets are as large as the devices let them
+    /// be.
     fn programs(&self, scenario: &Scenario, parts: &mut Parts<RealPacket>, at: &[NodeId]) -> Programs {
         let mut names = vec![String::new(); self.nodes.len()];
         self.nodes.iter().for_each(|(name, node)| names[node.index()].clone_from(name));

@@ -1,7 +1,8 @@
 //! The applications of flows: what they write to the sockets of the kernel, and read from them.
 //!
-//! One thread runs all of them. It is not the thread that carries packets, which would wait for the kernel to copy what is written. Only
-//! where the application of a connection reads all data on arrival, the thread that carries packets reads them, after each packet.
+//! One thread runs all of them. It is not the thread that carries packets, which would wait for the
+//! kernel to copy what is written. Only where the application of a connection reads all data on
+//! arrival, the thread that carries packets reads them, after each packet.
 //!
 //! | module | contents |
 //! |---|---|
@@ -24,7 +25,8 @@ use stream::{CHUNK, StreamWorker};
 
 /// The interval at which the thread looks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// The interval at which it looks how long it waited for a processor, which costs some microseconds.
+/// The interval at which it looks how long it waited for a processor, which costs some
+/// microseconds.
 const SAMPLING: Duration = Duration::from_secs(1);
 
 /// One end of a flow.

@@ -1,4 +1,5 @@
-//! How late packets were and how long programs waited for a processor, and whether the results may be trusted.
+//! How late packets were and how long programs waited for a processor, and whether the results may
+//! be trusted.
 
 use crate::scenario::Scenario;
 use acklab_base::{Duration, Instant};
@@ -10,13 +11,14 @@ use std::ops::Range;
 
 /// The 99th percentile of lateness of the whole window may be this part of the time constant.
 const SHARE: u64 = 20;
-/// In each second, 999 of 1000 packets may be this part of the time constant late: a longer stall sends what it held back as a burst, which
-/// fills queues that the scenario leaves empty.
+/// In each second, 999 of 1000 packets may be this part of the time constant late: a longer stall
+/// sends what it held back as a burst, which fills queues that the scenario leaves empty.
 const SHARE_OF_SECOND: u64 = 4;
 /// The time constant where the scenario has no smaller one: the tick of a kernel with `HZ=250`.
 const LARGEST_CONSTANT: Duration = Duration::from_millis(4);
 
-/// In each second, a thread of a program may wait this share of the time for a processor: as of packets, one of a hundred may be late.
+/// In each second, a thread of a program may wait this share of the time for a processor: as of
+/// packets, one of a hundred may be late.
 const SHARE_OF_WAITING: f64 = 0.01;
 
 /// Whether the results may be trusted.
@@ -62,7 +64,8 @@ struct Starved {
     wait: Wait,
 }
 
-/// The smallest time constant of a scenario: the smallest delay of a link or interval of a gate, but at most 4 ms.
+/// The smallest time constant of a scenario: the smallest delay of a link or interval of a gate,
+/// but at most 4 ms.
 fn time_constant(scenario: &Scenario) -> Duration {
     let directions = scenario.link.iter().flat_map(|link| [&link.forward, &link.reverse]);
     let constants =
@@ -103,7 +106,8 @@ impl Timing {
         }
     }
 
-    /// Counts how long the threads of `program` waited for a processor in the intervals of which at least half lies in `window`.
+    /// Counts how long the threads of `program` waited for a processor in the intervals of which at
+    /// least half lies in `window`.
     pub(crate) fn count_waits(&mut self, program: &str, waits: &[Wait], window: &Range<Instant>) {
         let within = waits.iter().filter(|wait| {
             let common = wait.ended.min(window.end).since(wait.began.max(window.start));
@@ -251,7 +255,8 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert_eq!(time_constant(&scenario("8ms", gate)), Duration::from_millis(2));
     }
 
-    /// The timing of `packets` packets a millisecond apart, each `late` microseconds late but for a stall.
+    /// The timing of `packets` packets a millisecond apart, each `late` microseconds late but for a
+    /// stall.
     fn timing(packets: u64, late: u64, stall: Range<u64>) -> Timing {
         let mut lateness = Lateness::default();
         for due in 0..packets {

@@ -16,17 +16,19 @@ use acklab_wire::IpPacket;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// For how long traffic is diverted without a sign of life: five times the longest interval at which a driver flushes its devices, and no longer
-/// than the shortest retransmission timeout of common stacks (200 ms in Linux).
+/// For how long traffic is diverted without a sign of life: five times the longest interval at
+/// which a driver flushes its devices, and no longer than the shortest retransmission timeout of
+/// common stacks (200 ms in Linux).
 const GRACE: Duration = Duration::from_millis(100);
 /// How often the diversion is prolonged and its losses are counted.
 const BEAT: Duration = Duration::from_millis(10);
-/// The part of the packets of one second that may be lost in front of the path before traffic bypasses it: where more are lost, loss and not
-/// the path determines what congestion control does.
+/// The part of the packets of one second that may be lost in front of the path before traffic
+/// bypasses it: where more are lost, loss and not the path determines what congestion control does.
 const LOST_SHARE: u64 = 100;
 /// The time for which an overloaded path is bypassed.
 const RELIEF: Duration = Duration::from_secs(1);
-/// A decision on a processor that was made before the diversion was suspended has taken effect after this time.
+/// A decision on a processor that was made before the diversion was suspended has taken effect
+/// after this time.
 const LAST_DECISIONS: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// The network of a path between interfaces.
@@ -47,9 +49,11 @@ struct Counts {
     entered: u64,
     /// Octets of these.
     octets: u64,
-    /// Packets that came in there and that are none of well-formed IP: they passed without the path.
+    /// Packets that came in there and that are none of well-formed IP: they passed without the
+    /// path.
     untouched: u64,
-    /// Packets that were to leave there and were discarded, because later ones may have bypassed the path.
+    /// Packets that were to leave there and were discarded, because later ones may have bypassed
+    /// the path.
     discarded: u64,
     /// Packets that came in there and were lost in front of the path.
     overruns: u64,
@@ -79,12 +83,14 @@ pub(super) struct InlineHosts {
     clock: WallClock,
     /// By port, the packet that was read and has not entered the network yet.
     inbox: [Option<RealPacket>; 2],
-    /// Packets that were read before this instant are discarded: later ones may have bypassed the path.
+    /// Packets that were read before this instant are discarded: later ones may have bypassed the
+    /// path.
     discards_before: Instant,
     next_beat: Instant,
     /// When traffic takes the path again, if it bypasses an overloaded one.
     relieved_until: Option<Instant>,
-    /// The packets that entered and that were lost in front of the path, up to the beginning of the current second.
+    /// The packets that entered and that were lost in front of the path, up to the beginning of the
+    /// current second.
     at_second: (Instant, u64, u64),
     /// How often this process stood still for longer than the grace.
     stalls: u64,
@@ -124,8 +130,8 @@ impl InlineHosts {
         self.outlet.devices().iter().map(|boundary| boundary.counts.overruns).sum()
     }
 
-    /// Reads the next frame that came in at an interface into the inbox of its port. What is no whole IP packet passes untouched. Returns `false`
-    /// if no frame waits.
+    /// Reads the next frame that came in at an interface into the inbox of its port. What is no
+    /// whole IP packet passes untouched. Returns `false` if no frame waits.
     fn read(&mut self, side: usize, now: Instant) -> io::Result<bool> {
         let mut octets = self.memory.pop().unwrap_or_default();
         let mut header = LinkHeader::new();
@@ -227,7 +233,8 @@ impl InlineHosts {
         Ok(())
     }
 
-    /// Lets traffic take the way of the kernel. The path is empty; what still waits in front of it leaves first.
+    /// Lets traffic take the way of the kernel. The path is empty; what still waits in front of it
+    /// leaves first.
     pub(super) fn step_aside(&mut self) -> io::Result<()> {
         self.flush()?;
         let mut waits = self.relieved_until.is_none() && self.is_in_force();

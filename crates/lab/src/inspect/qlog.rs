@@ -11,13 +11,15 @@ const NO_LOG: &str =
 /// The share of the work that is done by reading a text once.
 const PASS: f64 = 0.5;
 
-/// Returns `true` if a text that begins with these octets may be a log: JSON, with or without a byte order mark or white space in front.
+/// Returns `true` if a text that begins with these octets may be a log: JSON, with or without a
+/// byte order mark or white space in front.
 pub(super) fn begins_with(octets: &[u8]) -> bool {
     let octets = octets.strip_prefix(&qlog::BYTE_ORDER_MARK).unwrap_or(octets);
     matches!(octets.trim_ascii_start().first(), Some(&qlog::SEPARATOR | b'{' | b'['))
 }
 
-/// Reads all traces of a log, or the trace with the number `only`. `open` returns its text from the start.
+/// Reads all traces of a log, or the trace with the number `only`. `open` returns its text from the
+/// start.
 pub(super) fn read<R: Read>(
     mut open: impl FnMut() -> io::Result<R>,
     only: Option<usize>,

@@ -1,5 +1,5 @@
-//! The TCP of this machine's kernel as a stack at which scripts are played, as packetdrill does it: in real time, with a TUN device in a
-//! network namespace in place of the network.
+//! The TCP of this machine's kernel as a stack at which scripts are played, as packetdrill does it:
+//! in real time, with a TUN device in a network namespace in place of the network.
 
 use crate::error::Error;
 use acklab_base::{Duration, Instant};
@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The kernel's address, and that of the peer, which a script plays (RFC 2544, appendix C.2.2: networks for tests of devices).
+/// The kernel's address, and that of the peer, which a script plays (RFC 2544, appendix C.2.2:
+/// networks for tests of devices).
 const LOCAL: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const REMOTE: Ipv4Addr = Ipv4Addr::new(198, 19, 0, 1);
 /// The port that is listened at, at either end, and the one from which connections are opened.
@@ -39,7 +40,8 @@ pub struct Kernel {
     clock: Option<WallClock>,
     metrics: Metrics,
     has_route: bool,
-    /// The controller of each socket; a namespace takes as its default only what every user may choose.
+    /// The controller of each socket; a namespace takes as its default only what every user may
+    /// choose.
     congestion: Option<String>,
     sockets: BTreeMap<i64, Socket>,
     /// The number of the connection, once there is one.
@@ -110,7 +112,8 @@ impl Kernel {
         })
     }
 
-    /// Adds the route to the peer, before the clock starts: a script has said its attributes by then.
+    /// Adds the route to the peer, before the clock starts: a script has said its attributes by
+    /// then.
     fn add_route(&mut self, line: usize) -> Result<(), Refusal> {
         if !std::mem::replace(&mut self.has_route, true) {
             let netlink = Netlink::new(&self.namespace);
@@ -253,7 +256,8 @@ impl Kernel {
         Ok(None)
     }
 
-    /// Reads an option that has a value in the script: zero if it is that. Returns `None` for an option that is out of scope.
+    /// Reads an option that has a value in the script: zero if it is that. Returns `None` for an
+    /// option that is out of scope.
     fn option(&self, number: i64, call: &Call) -> Option<io::Result<Option<i64>>> {
         let expected = call.option_value()?;
         let found = match call.option() {
@@ -282,7 +286,8 @@ impl Kernel {
             ("TCP_NODELAY", None) => socket.has_no_delay = true,
             ("TCP_NODELAY", Some(tcp)) => return Some(tcp.set_no_delay().map(|()| 0)),
             ("TCP_MAXSEG", None) => socket.options.mss = u32::try_from(value).ok(),
-            // The kernel doubles what it is given; the option of the socket is given what it takes in all.
+            // The kernel doubles what it is given; the option of the socket is given what it takes
+            // in all.
             ("SO_SNDBUF", None) => socket.options.send_buffer = Some(2 * size),
             ("SO_SNDBUF", Some(tcp)) => return Some(tcp.set_send_buffer(2 * size).map(|()| 0)),
             ("TCP_USER_TIMEOUT", Some(tcp)) => {

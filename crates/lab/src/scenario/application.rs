@@ -9,14 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Application {
-    /// The name in tables, and of the file with its output. The default is `application_<k>`, where k counts from 1.
+    /// The name in tables, and of the file with its output. The default is `application_<k>`, where
+    /// k counts from 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(regex(pattern = NAME), example = &"client")]
     pub name: String,
     /// The node on which it runs.
     #[schemars(regex(pattern = NAME), example = &"src_0")]
     pub node: String,
-    /// What the shell runs. `{name}` stands for the IPv4 address of the node with this name, and `{name.ipv6}` for its IPv6 address.
+    /// What the shell runs. `{name}` stands for the IPv4 address of the node with this name, and
+    /// `{name.ipv6}` for its IPv6 address.
     #[schemars(example = "iperf3 -c {dst_0}")]
     pub command: String,
     /// When it starts.

@@ -1,6 +1,8 @@
-//! Validation of a document against the types: unknown keys, missing keys, and values of a wrong type.
+//! Validation of a document against the types: unknown keys, missing keys, and values of a wrong
+//! type.
 //!
-//! Serde would find the same faults, but without their position: it does not keep positions within internally tagged enumerations.
+//! Serde would find the same faults, but without their position: it does not keep positions within
+//! internally tagged enumerations.
 
 use super::document::{Node, Origin, Shown, Table, Value};
 use super::refuse::{Problem, suggestion};
@@ -11,7 +13,8 @@ use serde_json::Value as Json;
 
 /// Checks the whole of `document`.
 ///
-/// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that only other variants know.
+/// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that
+/// only other variants know.
 pub(super) fn check(document: &mut Node) -> Result<(), Problem> {
     Check { path: Vec::new() }.value(document, Type::scenario())
 }
@@ -142,7 +145,8 @@ impl Check {
         self.members(table, expected)
     }
 
-    /// Checks a table whose tag, the value of one of its keys, determines which other keys it may have.
+    /// Checks a table whose tag, the value of one of its keys, determines which other keys it may
+    /// have.
     fn tagged(&mut self, node: &mut Node, kinds: &[Type], shorthand: Option<&Json>) -> Result<(), Problem> {
         let Some(tag) = kinds.first().and_then(|kind| kind.tag()) else { return Ok(()) };
         let names: Vec<&str> = kinds.iter().flat_map(|kind| kind.names(tag)).collect();

@@ -12,7 +12,8 @@ const PEER: &str = "peer";
 const DESCRIPTION: &str = "The settings of the end at `to`, if they differ from those of the end at `from`. What is left out follows from \
                            their own preset.";
 
-/// The settings of the end at `from`, and those of the end at `to` if they are others: `{ preset = "chrome", peer = { preset = "neqo" } }`.
+/// The settings of the end at `from`, and those of the end at `to` if they are others:
+/// `{ preset = "chrome", peer = { preset = "neqo" } }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ends<S> {
     /// Of the end at `from`, and without a `peer` of both.

@@ -1,7 +1,7 @@
 //! What a fit found of each parameter of a path, with its evidence.
 //!
-//! `acklab fit` writes this table beside the path. A run reads it for one thing: a parameter that the capture does not show, and that nothing
-//! has set since, refuses the scenario.
+//! `acklab fit` writes this table beside the path. A run reads it for one thing: a parameter that
+//! the capture does not show, and that nothing has set since, refuses the scenario.
 
 use super::document::{Node, Value};
 use super::refuse::Problem;
@@ -96,7 +96,8 @@ pub(super) fn check(fit: Option<&Fit>, document: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns `true` if the document has a value at this path, whose keys in lists are indices or names.
+/// Returns `true` if the document has a value at this path, whose keys in lists are indices or
+/// names.
 fn has(document: &Node, path: &str) -> bool {
     let found = path.split('.').try_fold(document, |node, key| match &node.value {
         Value::Array(items) => {

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// The name in all tables. The default is `flow_<k>`, where k counts all flows from 1. With a `count` above 1, the copies are called
-    /// `<name>_1`, `<name>_2`, …
+    /// The name in all tables. The default is `flow_<k>`, where k counts all flows from 1. With a
+    /// `count` above 1, the copies are called `<name>_1`, `<name>_2`, …
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(regex(pattern = NAME), example = &"flow_1")]
     pub name: String,
@@ -29,11 +29,11 @@ pub struct Flow {
     /// The node that receives data and sends acknowledgements.
     #[schemars(regex(pattern = NAME), example = &"dst_0")]
     pub to: String,
-    /// The transport and its settings. As a shorthand, the settings may be given among these keys, and `transport` may be the protocol's
-    /// name, which defaults to `"tcp"`.
+    /// The transport and its settings. As a shorthand, the settings may be given among these keys,
+    /// and `transport` may be the protocol's name, which defaults to `"tcp"`.
     pub transport: Transport,
-    /// Whose stack runs the flow. By default it is that of the way in which the scenario is run: the transport above in a simulation, and
-    /// the kernel's TCP or UDP in an emulation.
+    /// Whose stack runs the flow. By default it is that of the way in which the scenario is run:
+    /// the transport above in a simulation, and the kernel's TCP or UDP in an emulation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<Stack>,
     /// The access category in Wi-Fi cells with QoS, for data and acknowledgements.
@@ -42,12 +42,13 @@ pub struct Flow {
     /// The application at `from`, which writes.
     #[serde(default = "greedy")]
     pub traffic: Traffic,
-    /// The data that the application at `to` writes over the same connection; only over TCP, TACK and QUIC. They are measured as a separate flow,
-    /// called `<name>_back`.
+    /// The data that the application at `to` writes over the same connection; only over TCP, TACK
+    /// and QUIC. They are measured as a separate flow, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
-    /// A document and its objects, for which the application at `to` asks and which the application at `from` sends, instead of `traffic`; only
-    /// over TCP, TACK and QUIC. The end at `to` opens the connection. Its requests are measured as a separate flow, called `<name>_back`.
+    /// A document and its objects, for which the application at `to` asks and which the application
+    /// at `from` sends, instead of `traffic`; only over TCP, TACK and QUIC. The end at `to` opens
+    /// the connection. Its requests are measured as a separate flow, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<Page>,
     /// How the application at `to` reads received data.
@@ -84,7 +85,8 @@ pub enum Arrivals {
     /// At even times.
     #[default]
     Even,
-    /// At exponentially distributed times. Copies that would start after the end of the run are left out.
+    /// At exponentially distributed times. Copies that would start after the end of the run are
+    /// left out.
     Poisson,
 }
 
@@ -101,7 +103,8 @@ impl Arrivals {
 pub enum Stack {
     /// That of the kernel, which an emulation alone can run.
     Kernel,
-    /// The transport above, also in an emulation: its endpoints send the octets of real packets, by the clock. Only TCP, TACK and UDP.
+    /// The transport above, also in an emulation: its endpoints send the octets of real packets, by
+    /// the clock. Only TCP, TACK and UDP.
     Own,
 }
 
@@ -215,7 +218,8 @@ impl Flow {
         self.page.as_ref().map_or_else(|| self.traffic.label(), Page::label)
     }
 
-    /// The direction from `to` to `from` as a flow. Returns `None` if the application at `to` does not write.
+    /// The direction from `to` to `from` as a flow. Returns `None` if the application at `to` does
+    /// not write.
     pub(crate) fn reverse(&self) -> Option<Self> {
         let requests = self.page.as_ref().map(|page| Traffic::Fixed { size: page.requested() });
         Some(Self {
@@ -229,8 +233,8 @@ impl Flow {
         })
     }
 
-    /// The same flow with all settings of its transport, and with its name if there is only one copy. `before` is the number of flows
-    /// before it in the scenario.
+    /// The same flow with all settings of its transport, and with its name if there is only one
+    /// copy. `before` is the number of flows before it in the scenario.
     pub(super) fn in_full(&self, before: usize, copies: usize) -> Self {
         let only_name = self.copy_names(before, copies).next().filter(|_| copies == 1);
         Self {
@@ -249,7 +253,8 @@ impl Flow {
         })
     }
 
-    /// Its copies: `count` for each pair of `ends`, with their starts and sizes. `before` is the number of flows before it in the scenario.
+    /// Its copies: `count` for each pair of `ends`, with their starts and sizes. `before` is the
+    /// number of flows before it in the scenario.
     pub(super) fn copies(&self, before: usize, ends: &[(String, String)], seed: Seed) -> impl Iterator<Item = Self> {
         let copies = self.count as usize * ends.len();
         let group = if self.name.is_empty() { format!("flow_{}", before + 1) } else { self.name.clone() };

@@ -16,8 +16,8 @@ pub struct Measure {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "15s")]
     pub until: Option<Duration>,
-    /// The bin of the throughput series. Default: for each flow twice the propagation round trip, as CCperf samples, or 100 ms if that
-    /// is zero.
+    /// The bin of the throughput series. Default: for each flow twice the propagation round trip,
+    /// as CCperf samples, or 100 ms if that is zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "100ms")]
     pub bin: Option<Duration>,
@@ -29,9 +29,9 @@ pub struct Measure {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// The point of capture: a node, for the packets that its endpoints send and receive; a link direction, `<link>_forward` or
-    /// `<link>_reverse`, for the packets that enter it, or with the suffix `.out` for those that leave it; or a Wi-Fi cell, for the frames
-    /// on its air.
+    /// The point of capture: a node, for the packets that its endpoints send and receive; a link
+    /// direction, `<link>_forward` or `<link>_reverse`, for the packets that enter it, or with the
+    /// suffix `.out` for those that leave it; or a Wi-Fi cell, for the frames on its air.
     #[schemars(example = "btl_forward.out")]
     pub point: String,
     /// The file, in the folder of the run.

@@ -5,8 +5,8 @@ use acklab_transport::tcp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A performance enhancing proxy that splits TCP connections (RFC 3135, §2.4). Each TCP flow that crosses its node is carried by two
-/// connections, one on each side. Other transports pass.
+/// A performance enhancing proxy that splits TCP connections (RFC 3135, §2.4). Each TCP flow that
+/// crosses its node is carried by two connections, one on each side. Other transports pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pep {
@@ -25,7 +25,8 @@ pub struct Pep {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Handshake {
-    /// At once, while it opens the connection on the other side. Data that arrive early wait in the receive buffer.
+    /// At once, while it opens the connection on the other side. Data that arrive early wait in the
+    /// receive buffer.
     #[default]
     Spoofed,
     /// When the connection on the other side is open.
@@ -39,8 +40,8 @@ pub struct Side {
     /// The link or the Wi-Fi cell.
     #[schemars(regex(pattern = NAME), example = &"satellite")]
     pub link: String,
-    /// The settings of TCP. Its buffers bound what the proxy holds: what has arrived and was not read waits in the receive buffer of one
-    /// side, the rest in the send buffer of the other.
+    /// The settings of TCP. Its buffers bound what the proxy holds: what has arrived and was not
+    /// read waits in the receive buffer of one side, the rest in the send buffer of the other.
     pub transport: tcp::Settings,
 }
 

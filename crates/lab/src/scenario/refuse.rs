@@ -5,18 +5,21 @@ use super::snippet::{Spot, note};
 use std::fmt;
 use std::ops::Range;
 
-/// Why a scenario is rejected: one message that names the position, what was found there, and what was expected.
+/// Why a scenario is rejected: one message that names the position, what was found there, and what
+/// was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     place: String,
     path: String,
     message: String,
-    /// The lines below the message: an excerpt of the text, and notes. Empty, or begins with a newline.
+    /// The lines below the message: an excerpt of the text, and notes. Empty, or begins with a
+    /// newline.
     below: String,
 }
 
 impl Refusal {
-    /// The position of the fault: `file:line:column`, `file` if the position is unknown, or the `--set` that caused it.
+    /// The position of the fault: `file:line:column`, `file` if the position is unknown, or the
+    /// `--set` that caused it.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
@@ -62,8 +65,8 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Replaces control characters, which could move the cursor of a terminal or change its colours: a scenario may come from an untrusted
-/// source.
+/// Replaces control characters, which could move the cursor of a terminal or change its colours: a
+/// scenario may come from an untrusted source.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
@@ -121,7 +124,8 @@ impl Problem {
         Self::new(path, What::UnknownKey(known.map(str::to_owned).collect()))
     }
 
-    /// The error with the position of the problem in `document`, which was parsed from `text` and changed by `sets`.
+    /// The error with the position of the problem in `document`, which was parsed from `text` and
+    /// changed by `sets`.
     pub(super) fn refusal(self, document: &Node, name: &str, text: &str, sets: &[String]) -> Refusal {
         let is_about_key = matches!(self.what, What::Key(_) | What::UnknownKey(_));
         let (mut node, mut origin, mut depth) = (document, &document.origin, 0);

@@ -1,4 +1,5 @@
-//! The JSON Schema of the language, for editors, and for the [types](super::types) that documents are checked against.
+//! The JSON Schema of the language, for editors, and for the [types](super::types) that documents
+//! are checked against.
 
 use super::Scenario;
 use super::shorthand::pair_of;
@@ -8,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 7, which editors know best) of a scenario.
 ///
-/// Types are inlined where they are used, so that each key shows its own description. `x-taplo` describes the values of an
-/// enumeration for the TOML language server taplo; `x-acklab-quantity` names the type of a quantity with a unit.
+/// Types are inlined where they are used, so that each key shows its own description. `x-taplo`
+/// describes the values of an enumeration for the TOML language server taplo; `x-acklab-quantity`
+/// names the type of a quantity with a unit.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = generate(SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true));
@@ -117,7 +119,8 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// Removes `null` from the allowed types, because TOML has no null and `required` says which keys are optional.
+/// Removes `null` from the allowed types, because TOML has no null and `required` says which keys
+/// are optional.
 fn remove_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = object.get_mut("type") {
         types.retain(|name| name != "null");

@@ -1,16 +1,19 @@
 //! `--set path=value`: sets one value of a scenario.
 //!
-//! The path selects members of tables by key and entries of lists by index from 0 or by the `name` of the entry:
-//! `flow.0.congestion`, `link.btl.reverse.gate.quota`. A `*` in the place of a name, or in it, selects all entries that match (`flow.*.mss`), and
-//! so does the stem of numbered names (`flow.worker.mss` for `worker_1`, `worker_2`, …). Missing tables on the path are created. The value is parsed as TOML if possible
-//! (`7`, `true`, `["queue"]`, `{ policy = "linux" }`) and is text otherwise, so `16Mbps` needs no quotes. An empty value removes the
-//! key.
+//! The path selects members of tables by key and entries of lists by index from 0 or by the `name`
+//! of the entry: `flow.0.congestion`, `link.btl.reverse.gate.quota`. A `*` in the place of a name,
+//! or in it, selects all entries that match (`flow.*.mss`), and so does the stem of numbered names
+//! (`flow.worker.mss` for `worker_1`, `worker_2`, …). Missing tables on the path are created. The
+//! value is parsed as TOML if possible (`7`, `true`, `["queue"]`, `{ policy = "linux" }`) and is
+//! text otherwise, so `16Mbps` needs no quotes. An empty value removes the key.
 //!
-//! A path to a setting of a flow's transport may omit the table `transport`: `flow.0.mss` is `flow.0.transport.mss`. The shorthands of
-//! the text are expanded before (see `shorthand`), so that `flow.0.congestion.beta` is valid if the text has `congestion = "cubic"`.
+//! A path to a setting of a flow's transport may omit the table `transport`: `flow.0.mss` is
+//! `flow.0.transport.mss`. The shorthands of the text are expanded before (see `shorthand`), so
+//! that `flow.0.congestion.beta` is valid if the text has `congestion = "cubic"`.
 //!
-//! If a set chooses another variant of a tagged table (`flow.0.ack.policy=per-packet`), the keys of the text that the new variant does
-//! not know are removed; `check` does this, because it knows the variants.
+//! If a set chooses another variant of a tagged table (`flow.0.ack.policy=per-packet`), the keys of
+//! the text that the new variant does not know are removed; `check` does this, because it knows the
+//! variants.
 
 use super::document::{Member, Node, Origin, Shown, Table, Value, parse_toml_value};
 use super::refuse::{Refusal, suggestion};
@@ -50,7 +53,8 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
     Ok(())
 }
 
-/// The paths that `path` stands for: one for each list entry that a key with a `*`, or the common stem of numbered names, selects.
+/// The paths that `path` stands for: one for each list entry that a key with a `*`, or the common
+/// stem of numbered names, selects.
 fn selected(document: &Node, path: &[&str]) -> Result<Vec<Vec<String>>, String> {
     let mut found: Vec<(Vec<String>, Option<&Node>)> = vec![(Vec::new(), Some(document))];
     for key in path {
@@ -81,7 +85,8 @@ fn apply_at(document: &mut Node, path: &[&str], value: Option<Value>, origin: &O
     let full = shorthand::full_path(path);
     let mut node = document;
     for (depth, key) in full.iter().enumerate() {
-        // For messages, the path as it was given: a shorthand omits keys only behind the flow's index.
+        // For messages, the path as it was given: a shorthand omits keys only behind the flow's
+        // index.
         let given = if depth > 2 { depth + path.len() - full.len() } else { depth };
         let so_far = path[..given].join(".");
         let is_last = depth + 1 == full.len();
@@ -146,8 +151,8 @@ fn parse_value(text: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// The indices of the list entries that `key` selects: an index, a name, a pattern of names with `*`, or the stem of numbered names such as
-/// `sta` for `sta_1` and `sta_2`.
+/// The indices of the list entries that `key` selects: an index, a name, a pattern of names with
+/// `*`, or the stem of numbered names such as `sta` for `sta_1` and `sta_2`.
 fn indices_in(items: &[Node], path: &str, key: &str) -> Result<Vec<usize>, String> {
     let last = items.len().saturating_sub(1);
     if let Ok(index) = key.parse::<usize>() {

@@ -2,13 +2,15 @@
 //!
 //! There are three shorthands:
 //!
-//! * A **name** may replace a table without other keys: `congestion = "copa"` for `congestion = { algorithm = "copa" }`, and
-//!   `{ custom = "mine" }` for `{ algorithm = "custom", name = "mine" }`. The schema marks the tables that have such names.
-//! * A **flat** flow has the settings of its transport among its own keys, and `transport` is the name of the protocol, which defaults
-//!   to TCP.
+//! * A **name** may replace a table without other keys: `congestion = "copa"` for
+//!   `congestion = { algorithm = "copa" }`, and `{ custom = "mine" }` for
+//!   `{ algorithm = "custom", name = "mine" }`. The schema marks the tables that have such names.
+//! * A **flat** flow has the settings of its transport among its own keys, and `transport` is the
+//!   name of the protocol, which defaults to TCP.
 //! * `flow` may be missing beside `application`, and `flow` and `duration` beside `interface`.
 //!
-//! Keys and values keep their origins, and [`Shown`] records how they were written, so that messages refer to the original text.
+//! Keys and values keep their origins, and [`Shown`] records how they were written, so that
+//! messages refer to the original text.
 
 use super::document::{Member, Node, Origin, Shown, Table, Value};
 use super::refuse::Problem;
@@ -23,7 +25,8 @@ const PROTOCOL: &str = "protocol";
 /// The default protocol of a flow.
 const DEFAULT_PROTOCOL: &str = "tcp";
 
-/// Expands all shorthands of `document`. Leaves unchanged what is already expanded or is no valid scenario.
+/// Expands all shorthands of `document`. Leaves unchanged what is already expanded or is no valid
+/// scenario.
 pub(super) fn write_out(document: &mut Node) {
     no_flows(document, "application");
     no_flows(document, "interface");
@@ -58,7 +61,8 @@ fn imply(document: &mut Node, beside: &str, key: &str, value: impl FnOnce() -> V
     }
 }
 
-/// The expansion of a path given to `--set`: a setting of a flow's transport is in the table of the transport.
+/// The expansion of a path given to `--set`: a setting of a flow's transport is in the table of the
+/// transport.
 pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
     let mut full = path.to_vec();
     if let ["flow", _, key, ..] = path
@@ -100,8 +104,8 @@ pub(super) fn check(document: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A setting that the flow's protocol does not have but another protocol has, with the message about it. Ignores settings of the text if
-/// a `--set` has changed the protocol.
+/// A setting that the flow's protocol does not have but another protocol has, with the message
+/// about it. Ignores settings of the text if a `--set` has changed the protocol.
 fn of_another_protocol(settings: &Table, is_flat: bool) -> Option<(&str, String)> {
     let protocol = settings.get(PROTOCOL)?;
     let kinds = transports();
@@ -214,7 +218,8 @@ fn name(node: &mut Node, kinds: &[Type<'static>]) {
     }
 }
 
-/// The name of a variant with exactly one required key besides the tag, and that key: `{ name = value }` is a shorthand for both.
+/// The name of a variant with exactly one required key besides the tag, and that key:
+/// `{ name = value }` is a shorthand for both.
 pub(super) fn pair_of<'a>(kind: Type<'a>, tag: &str) -> Option<(&'a str, &'a str)> {
     let name = kind.names(tag).next()?;
     match kind.required().filter(|key| *key != tag).collect::<Vec<_>>()[..] {

@@ -35,7 +35,8 @@ impl<'a> Spot<'a> {
         format!("{name}:{}:{}", self.line_number, self.before + 1)
     }
 
-    /// The line with the range underlined, after a newline. Of a long line, only the surroundings of the range are shown.
+    /// The line with the range underlined, after a newline. Of a long line, only the surroundings
+    /// of the range are shown.
     pub(super) fn snippet(&self) -> String {
         let skipped = if self.before + self.length < WIDTH { 0 } else { self.before.saturating_sub(WIDTH / 4) };
         let visible = |character: char| if character.is_control() { ' ' } else { character };

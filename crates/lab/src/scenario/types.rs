@@ -1,7 +1,8 @@
 //! The types of the language, as documents are checked against them.
 //!
-//! They are the JSON Schema with a definition for each type, to which its uses refer. Generating it takes a sixth of the time that the
-//! schema for editors takes, which repeats a type wherever it is used; each process that loads a scenario generates it once.
+//! They are the JSON Schema with a definition for each type, to which its uses refer. Generating it
+//! takes a sixth of the time that the schema for editors takes, which repeats a type wherever it is
+//! used; each process that loads a scenario generates it once.
 
 use super::document::{Table, Value};
 use super::schema::generate;
@@ -9,12 +10,14 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json};
 use std::sync::LazyLock;
 
-/// The schema keyword that names the [shorthand](super::shorthand) of a tagged table: `"name"` or `"flat"`.
+/// The schema keyword that names the [shorthand](super::shorthand) of a tagged table: `"name"` or
+/// `"flat"`.
 pub(super) const SHORTHAND: &str = "x-acklab-shorthand";
 /// The schema keyword for the aliases of a variant's name.
 pub(super) const ALIASES: &str = "x-acklab-aliases";
 
-/// The schema of scenarios without shorthands. Draft 2020-12 allows other keywords beside a reference: the description of a key, for example.
+/// The schema of scenarios without shorthands. Draft 2020-12 allows other keywords beside a
+/// reference: the description of a key, for example.
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| generate(SchemaSettings::draft2020_12()));
 
 /// A type: the keywords of a schema, and those of the definition to which it refers.
@@ -93,8 +96,8 @@ impl<'a> Type<'a> {
         name.into_iter().chain(aliases.filter_map(Json::as_str))
     }
 
-    /// Returns `true` if the name of this variant may be written instead of its table: if it requires no other key, or, in a flat flow,
-    /// if its other keys may be given beside the name.
+    /// Returns `true` if the name of this variant may be written instead of its table: if it
+    /// requires no other key, or, in a flat flow, if its other keys may be given beside the name.
     pub(super) fn stands_alone(self, tag: &str, shorthand: &Json) -> bool {
         if shorthand == "flat" { !self.is_open() } else { self.required().all(|key| key == tag) }
     }

@@ -1,5 +1,5 @@
-//! The octets that an application writes where packets have octets: a function of the offset, so that nobody need keep them to check what
-//! arrives.
+//! The octets that an application writes where packets have octets: a function of the offset, so
+//! that nobody need keep them to check what arrives.
 
 use acklab_base::random::Seed;
 use std::ops::Range;
@@ -49,7 +49,8 @@ impl Pattern {
         true
     }
 
-    /// The output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, fig. 16).
+    /// The output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+    /// number generators", OOPSLA 2014, fig. 16).
     fn word(self, stream: u32, number: u64) -> [u8; WORD as usize] {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let z = self.0 ^ u64::from(stream).rotate_left(32);

@@ -1,4 +1,5 @@
-//! A performance enhancing proxy between two connections of a flow (RFC 3135, §2.4): it reads from one what it writes to the next.
+//! A performance enhancing proxy between two connections of a flow (RFC 3135, §2.4): it reads from
+//! one what it writes to the next.
 
 use super::{Application, Bound, Socket};
 use crate::packet::{Packet, Pool, Route};
@@ -53,7 +54,8 @@ where
     R::Datagram: Pdu + Clone,
     S::Datagram: Pdu + Clone,
 {
-    /// A proxy between `arriving` and `leaving`, whose packets have these routes. `probe` is a probe before the start.
+    /// A proxy between `arriving` and `leaving`, whose packets have these routes. `probe` is a
+    /// probe before the start.
     pub(crate) fn new(
         handshake: Handshake,
         (arriving, leaving): (R, S),
@@ -89,8 +91,8 @@ where
         matches!(self.leaving.endpoint.port(), Port::Stream(port) if port.is_open())
     }
 
-    /// Opens the connection behind the proxy when that before it opens, passes on what can be passed on, and the end of the stream after
-    /// it.
+    /// Opens the connection behind the proxy when that before it opens, passes on what can be
+    /// passed on, and the end of the stream after it.
     fn transfer(&mut self, now: Instant) {
         if let (Port::Stream(from), Port::Stream(to)) = (self.arriving.endpoint.port(), self.leaving.endpoint.port()) {
             if from.is_open() || self.syn.is_some() {

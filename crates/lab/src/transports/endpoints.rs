@@ -31,8 +31,9 @@ pub(super) fn of_both(labels: TransportLabels) -> [TransportLabels; 2] {
 }
 
 impl Endpoints {
-    /// A sender and a receiver whose packets have this IP protocol number. `payload` and `header` are the sizes of the payload and of
-    /// all headers, that of IP included, of a full-sized packet.
+    /// A sender and a receiver whose packets have this IP protocol number. `payload` and `header`
+    /// are the sizes of the payload and of all headers, that of IP included, of a full-sized
+    /// packet.
     pub fn new<S, R>(protocol: u8, sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
     where
         S: Endpoint + Send + 'static,

@@ -29,7 +29,8 @@ pub(crate) struct Maker<'a> {
 pub(super) struct End<'a> {
     /// 0 at `from`, 1 at `to`.
     pub(super) index: usize,
-    /// The name of the direction whose data it sends. Its congestion controller is that of this direction.
+    /// The name of the direction whose data it sends. Its congestion controller is that of this
+    /// direction.
     pub(super) sends: &'a str,
     /// The name of the direction whose data it receives. Its ACK policy is that of this direction.
     pub(super) receives: &'a str,
@@ -47,10 +48,12 @@ impl End<'_> {
 }
 
 impl Maker<'_> {
-    /// The ends at `from` and at `to`, which `end` makes. Both can write, even if the application at `to` does not.
+    /// The ends at `from` and at `to`, which `end` makes. Both can write, even if the application
+    /// at `to` does not.
     pub(super) fn ends<E>(&self, end: impl Fn(End<'_>) -> Result<E, Error>) -> Result<[E; 2], Error> {
         let (forward, back) = (&self.flow.name, &back_name(&self.flow.name));
-        // The end at `from` opens the connection, except for a page, for which the end at `to` asks.
+        // The end at `from` opens the connection, except for a page, for which the end at `to`
+        // asks.
         let has_page = self.flow.page.is_some();
         let reading = if has_page { Reading::OnDemand } else { Reading::AtOnce };
         let at_from = End { index: 0, sends: forward, receives: back, opens: !has_page, reading };
@@ -63,8 +66,8 @@ impl Maker<'_> {
         if self.flow.reading.is_at_once() && self.flow.page.is_none() { Reading::AtOnce } else { Reading::OnDemand }
     }
 
-    /// The endpoints whose packets are datagrams of UDP, of which the second need not write. `payload` and `headers` are those of a full-sized packet
-    /// in octets.
+    /// The endpoints whose packets are datagrams of UDP, of which the second need not write.
+    /// `payload` and `headers` are those of a full-sized packet in octets.
     pub(super) fn over_udp<C>(&self, [at_from, at_to]: [C; 2], payload: u64, headers: u64) -> Endpoints
     where
         C: Endpoint + Send + 'static,

@@ -79,7 +79,8 @@ impl Protocol for Settings {
 }
 
 impl Maker<'_> {
-    /// The congestion controller of a connection with this configuration, for the data of the direction or connection called `name`.
+    /// The congestion controller of a connection with this configuration, for the data of the
+    /// direction or connection called `name`.
     fn controller_of(&self, config: &TcpConfig, name: &str) -> Result<Controller, Error> {
         self.controller(&config.congestion, &config.controller_start(self.seed, name))
     }
@@ -89,7 +90,8 @@ impl Maker<'_> {
         self.policy(config.ack, &config.policy_start(self.seed, name))
     }
 
-    /// The congestion controller and the ACK policy of a connection with this configuration, as those of the flow.
+    /// The congestion controller and the ACK policy of a connection with this configuration, as
+    /// those of the flow.
     pub(crate) fn strategies_of(&self, config: &TcpConfig) -> Result<(Controller, Policy), Error> {
         let name = &self.flow.name;
         Ok((self.controller_of(config, name)?, self.policy_of(config, name)?))

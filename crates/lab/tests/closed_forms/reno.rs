@@ -1,19 +1,23 @@
 //! Reno: the inverse square root of the loss rate, and what timeouts make of it.
 //!
-//! * Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm", CCR 27(3), 1997, and its
-//!   table of C: throughput is MSS/RTT · C/√p, with C = √(3/2b) = 1.22 (b = 1) or 0.87 (b = 2) for losses at even intervals, and 1.31 or
-//!   0.93 for random ones. It knows no timeouts, and no round trip in which a recovery keeps the window from growing.
-//! * Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput", SIGCOMM 1998, the full model: the rate of sending of a Reno without SACK,
-//!   timeouts included. In its model a loss takes with it all that follows in the same round; where losses are independent, more gets
-//!   through.
+//! * Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance
+//!   Algorithm", CCR 27(3), 1997, and its table of C: throughput is MSS/RTT · C/√p, with C =
+//!   √(3/2b) = 1.22 (b = 1) or 0.87 (b = 2) for losses at even intervals, and 1.31 or 0.93 for
+//!   random ones. It knows no timeouts, and no round trip in which a recovery keeps the window from
+//!   growing.
+//! * Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput", SIGCOMM 1998, the full model:
+//!   the rate of sending of a Reno without SACK, timeouts included. In its model a loss takes with
+//!   it all that follows in the same round; where losses are independent, more gets through.
 //!
-//! The window grows once an ACK where b = 2: with byte counting, delayed ACKs do not slow it down, and b is 1.
+//! The window grows once an ACK where b = 2: with byte counting, delayed ACKs do not slow it down,
+//! and b is 1.
 
 use super::bench::{Outcome, assert_close, bernoulli, periodic};
 
 const RATES: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 
-/// RFC 6298, §2.4, as the preset has it: with a round trip of 100 ms, the lower bound is the first timeout, T0.
+/// RFC 6298, §2.4, as the preset has it: with a round trip of 100 ms, the lower bound is the first
+/// timeout, T0.
 const TIMEOUT: f64 = 1.0;
 
 fn acknowledged(b: u32) -> Vec<String> {
@@ -95,8 +99,8 @@ fn without_sack_mathis_is_too_high_at_three_percent() {
     assert!(outcome.window() * 0.03_f64.sqrt() < 0.7 * 1.31, "{outcome:?}");
 }
 
-/// A loss at each 1/p packets makes the saw-tooth of the derivation: √(3/2b). At 1 % a tooth is eight round trips, and the one in which
-/// the loss is repaired is a tenth of the throughput.
+/// A loss at each 1/p packets makes the saw-tooth of the derivation: √(3/2b). At 1 % a tooth is
+/// eight round trips, and the one in which the loss is repaired is a tenth of the throughput.
 #[test]
 fn losses_at_even_intervals_leave_the_saw_tooth() {
     for (b, p, tolerance) in [(1, 0.001, 0.05), (2, 0.001, 0.05), (1, 0.01, 0.12)] {

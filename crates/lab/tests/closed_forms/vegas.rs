@@ -1,7 +1,8 @@
-//! Vegas: between α and β segments of a flow wait in the queue (Brakmo and Peterson, JSAC 13(8), 1995, §III-B), however fast the line.
+//! Vegas: between α and β segments of a flow wait in the queue (Brakmo and Peterson, JSAC 13(8),
+//! 1995, §III-B), however fast the line.
 //!
-//! Of several flows this holds for those that know the path without a queue, which one that begins late or beside others does not (Mo
-//! et al., INFOCOM 1999).
+//! Of several flows this holds for those that know the path without a queue, which one that begins
+//! late or beside others does not (Mo et al., INFOCOM 1999).
 
 use super::bench::{SHARED, run};
 

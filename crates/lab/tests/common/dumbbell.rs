@@ -6,7 +6,8 @@ use acklab_lab::scenario::load;
 /// Mbps of the bottleneck.
 const RATE: f64 = 50.0;
 
-/// The path with flow `f` over one transport, whose full packets of 1500 octets carry `payload` octets of the stream.
+/// The path with flow `f` over one transport, whose full packets of 1500 octets carry `payload`
+/// octets of the stream.
 pub(crate) struct Dumbbell {
     pub(crate) protocol: &'static str,
     pub(crate) payload: f64,

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// tshark's decoding of each frame of `path`: these fields, separated by blanks. Returns `None` if tests with tshark are disabled.
+/// tshark's decoding of each frame of `path`: these fields, separated by blanks. Returns `None` if
+/// tests with tshark are disabled.
 ///
 /// # Panics
 /// If tshark is missing or fails.
@@ -23,12 +24,14 @@ pub(crate) fn tshark_with_dissector(path: &Path, name: &str, filter: &str, field
     decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display()), "-E", "separator=/t"], filter, fields)
 }
 
-/// The same with these datagrams taken for another protocol, such as `udp.port==9,quic`, separated by tabs.
+/// The same with these datagrams taken for another protocol, such as `udp.port==9,quic`, separated
+/// by tabs.
 pub(crate) fn tshark_as(path: &Path, taken_for: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     decoded(path, &["-n", "-d", taken_for, "-E", "separator=/t"], filter, fields)
 }
 
-/// Does the installed tshark dissect EHT? Wireshark 4.0 does not know it, and shows nothing of a frame with radiotap's items of EHT.
+/// Does the installed tshark dissect EHT? Wireshark 4.0 does not know it, and shows nothing of a
+/// frame with radiotap's items of EHT.
 pub(crate) fn knows_eht() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {

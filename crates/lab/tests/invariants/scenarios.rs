@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::fmt;
 
-/// Long enough for every transfer to end, also if each segment waits for a timer of a minute: a link without packets costs nothing.
+/// Long enough for every transfer to end, also if each segment waits for a timer of a minute: a
+/// link without packets costs nothing.
 const HOURS: u64 = 12;
 
 /// A scenario that prints as it is written.
@@ -27,7 +28,8 @@ pub(crate) fn anything() -> impl Strategy<Value = Text> {
     (0u64..1000, vec(link, 1..=3), vec(flow(), 1..=4)).prop_map(|(seed, links, flows)| scenario(seed, &links, &flows))
 }
 
-/// Links in a row with anything on them, and flows of all transports, which may lose their connections.
+/// Links in a row with anything on them, and flows of all transports, which may lose their
+/// connections.
 pub(crate) fn any_transport() -> impl Strategy<Value = Text> {
     let link = (direction(), direction());
     (0u64..1000, vec(link, 1..=2), vec(flow_of_others(), 1..=3), flow()).prop_map(|(seed, links, mut flows, tcp)| {
@@ -36,7 +38,8 @@ pub(crate) fn any_transport() -> impl Strategy<Value = Text> {
     })
 }
 
-/// A cell behind a wire that loses up to a fifth of all frames, and flows of all transports between its stations and a server.
+/// A cell behind a wire that loses up to a fifth of all frames, and flows of all transports between
+/// its stations and a server.
 pub(crate) fn cell() -> impl Strategy<Value = Text> {
     let flows = vec((prop_oneof![flow(), flow_of_others()], 1usize..=2), 1..=4);
     let standard = select(vec!["802.11b", "802.11g", "802.11n", "802.11ac", "802.11be"]);
@@ -189,8 +192,9 @@ fn queue() -> impl Strategy<Value = String> {
     (limit, kind).prop_map(|(limit, kind)| format!("queue = {{ discipline = {kind}{limit} }}"))
 }
 
-/// The queue of a link whose capacity is assigned. CAKE may not shape there. Nor do transfers always end with it: an assignment alone takes
-/// longer than its target, so that of any two packets it drops the first, and the last segment may be that each time.
+/// The queue of a link whose capacity is assigned. CAKE may not shape there. Nor do transfers
+/// always end with it: an assignment alone takes longer than its target, so that of any two packets
+/// it drops the first, and the last segment may be that each time.
 fn of_assigned(queue: String) -> String {
     if queue.contains("\"cake\"") { "queue = { discipline = \"fifo\" }".to_owned() } else { queue }
 }

@@ -53,7 +53,8 @@ impl Kind {
         properties.into_iter().filter(|(_, schema)| schema["const"].is_null()).collect()
     }
 
-    /// The overrides that choose it, with the ECN that it needs, and then give one of its constants a value.
+    /// The overrides that choose it, with the ECN that it needs, and then give one of its constants
+    /// a value.
     fn sets(&self, constant: Option<(&str, &Value)>) -> Vec<String> {
         let ecn = if self.name == "prague" { "accurate" } else { "dctcp" };
         let chosen = format!("flow.0.{}={}", self.key, self.name);
@@ -128,7 +129,8 @@ fn every_constant_can_be_set_and_survives() {
     }
 }
 
-/// At least one constant of each table, and half of all, change the results; others matter on other paths only.
+/// At least one constant of each table, and half of all, change the results; others matter on other
+/// paths only.
 #[test]
 fn constants_move_what_a_controller_does() {
     let tables = |sets: &[String]| {
@@ -137,7 +139,8 @@ fn constants_move_what_a_controller_does() {
     };
     let (mut moving_of_all, mut all) = (0, 0);
     for kind in Kind::all() {
-        // A rule that knows only the delay of a round's first samples needs a queue that outlasts a round.
+        // A rule that knows only the delay of a round's first samples needs a queue that outlasts a
+        // round.
         let deep = (kind.name == "quiche-hystart")
             .then(|| r#"link.btl.forward.queue={discipline="fifo", limit="500packets"}"#.to_owned());
         let tables = |constant: Option<(&str, &Value)>| {

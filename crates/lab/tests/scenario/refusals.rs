@@ -9,7 +9,8 @@ use crate::common::names::quoted;
 use acklab_lab::scenario::load;
 use acklab_transport::ack;
 
-/// The text that is replaced, its replacement, and the message. `«` and `»` enclose the position that the message underlines.
+/// The text that is replaced, its replacement, and the message. `«` and `»` enclose the position
+/// that the message underlines.
 type Case<'a> = (&'a str, &'a str, &'a str);
 
 fn check(cases: &[Case<'_>]) {

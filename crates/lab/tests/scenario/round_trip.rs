@@ -140,7 +140,8 @@ proptest! {
         }
     }
 
-    /// Any value of any key is handled without a panic, and an accepted value is written out unchanged.
+    /// Any value of any key is handled without a panic, and an accepted value is written out
+    /// unchanged.
     #[test]
     fn every_place_takes_a_value(place in 0..places().len(), value in word()) {
         let set = format!("{}={value}", places()[place]);

@@ -79,7 +79,8 @@ fn it_is_written_in_keywords_that_are_heeded() {
     });
 }
 
-/// The scenario in full has no key that the schema does not describe, and lacks none that it requires.
+/// The scenario in full has no key that the schema does not describe, and lacks none that it
+/// requires.
 #[test]
 fn it_describes_the_scenario_in_full() {
     fn fits(value: &Value, schema: &Value, path: &str) {

@@ -71,7 +71,8 @@ fn an_empty_value_takes_a_key_away() {
     assert_eq!(scenario.flows()[0].name, "flow_1");
 }
 
-/// If a set chooses another variant, the keys of the text that the new variant does not know are removed.
+/// If a set chooses another variant, the keys of the text that the new variant does not know are
+/// removed.
 #[test]
 fn changing_the_kind_drops_the_settings_of_the_old_kind() {
     let scenario = set(&[
@@ -212,7 +213,8 @@ fn a_cell_of_ns2_has_no_qos_and_a_floor_is_no_ceiling() {
     assert!(of_floor.contains("at most `cw_min`, which is 15"), "{of_floor}");
 }
 
-/// A run of a cell with A-MSDUs of 2⁶³ octets did not end: what fits into one was counted packet by packet.
+/// A run of a cell with A-MSDUs of 2⁶³ octets did not end: what fits into one was counted packet by
+/// packet.
 #[test]
 fn an_a_msdu_has_at_most_the_octets_of_its_generation() {
     const CELL: &str = include_str!("../../benches/cost/wifi_n_download.toml");

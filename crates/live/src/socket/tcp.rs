@@ -17,7 +17,8 @@ pub struct Options {
     pub congestion: Option<String>,
     /// The maximum segment size (RFC 9293, §3.7.1).
     pub mss: Option<u32>,
-    /// The octets of memory that the send buffer may take, as in `tcp_wmem`; it then does not grow by itself.
+    /// The octets of memory that the send buffer may take, as in `tcp_wmem`; it then does not grow
+    /// by itself.
     pub send_buffer: Option<usize>,
     /// The receive buffer in octets; it then does not grow by itself.
     pub receive_buffer: Option<usize>,
@@ -57,7 +58,8 @@ impl Tcp {
         Ok(Self { socket })
     }
 
-    /// Sets the type of service or traffic class of its packets: DSCP in the upper six bits (RFC 2474, §3).
+    /// Sets the type of service or traffic class of its packets: DSCP in the upper six bits (RFC
+    /// 2474, §3).
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -65,7 +67,8 @@ impl Tcp {
         super::set_traffic_class(&self.socket, tos)
     }
 
-    /// Sends small segments without waiting for acknowledgments: switches Nagle's algorithm off (`TCP_NODELAY`).
+    /// Sends small segments without waiting for acknowledgments: switches Nagle's algorithm off
+    /// (`TCP_NODELAY`).
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -73,7 +76,8 @@ impl Tcp {
         Ok(sockopt::set_tcp_nodelay(&self.socket, true)?)
     }
 
-    /// Ends the connection once what it has sent stays unacknowledged for `limit`, in whole milliseconds (`TCP_USER_TIMEOUT`).
+    /// Ends the connection once what it has sent stays unacknowledged for `limit`, in whole
+    /// milliseconds (`TCP_USER_TIMEOUT`).
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -144,8 +148,8 @@ impl Tcp {
         self.send(octets, false, false)
     }
 
-    /// Writes as many of `octets` as there is room for, and says of them whether `more` follow soon (`MSG_MORE`) and whether a record ends
-    /// (`MSG_EOR`). Returns their number.
+    /// Writes as many of `octets` as there is room for, and says of them whether `more` follow soon
+    /// (`MSG_MORE`) and whether a record ends (`MSG_EOR`). Returns their number.
     ///
     /// # Errors
     /// If the connection has failed.
@@ -160,8 +164,8 @@ impl Tcp {
         }
     }
 
-    /// Removes octets from the receive buffer without copying them, at most as many as `octets` holds. Returns their number, zero at the
-    /// end of the stream, and `None` if nothing waits.
+    /// Removes octets from the receive buffer without copying them, at most as many as `octets`
+    /// holds. Returns their number, zero at the end of the stream, and `None` if nothing waits.
     ///
     /// # Errors
     /// If the connection has failed.
@@ -173,7 +177,8 @@ impl Tcp {
         }
     }
 
-    /// Reads octets, at most as many as `octets` holds. Returns their number, zero at the end of the stream, and `None` if nothing waits.
+    /// Reads octets, at most as many as `octets` holds. Returns their number, zero at the end of
+    /// the stream, and `None` if nothing waits.
     ///
     /// # Errors
     /// If the connection has failed.
@@ -224,8 +229,8 @@ impl AsFd for Tcp {
     }
 }
 
-/// Limits the memory of the send buffer. The kernel sets twice the size that it is given (`socket(7)`). In a user namespace, it grants at
-/// most `net.core.wmem_max`, and more is an error.
+/// Limits the memory of the send buffer. The kernel sets twice the size that it is given
+/// (`socket(7)`). In a user namespace, it grants at most `net.core.wmem_max`, and more is an error.
 fn set_send_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
     let half = octets.div_ceil(2);
     match sockopt::set_socket_send_buffer_size_force(socket, half) {
@@ -237,7 +242,8 @@ fn set_send_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
     }
 }
 
-/// Sets the size of the receive buffer. In a user namespace, the kernel grants at most `net.core.rmem_max`, and more is an error.
+/// Sets the size of the receive buffer. In a user namespace, the kernel grants at most
+/// `net.core.rmem_max`, and more is an error.
 fn set_receive_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
     match sockopt::set_socket_recv_buffer_size_force(socket, octets) {
         Err(Errno::PERM) => {

@@ -10,7 +10,8 @@ const INFO_LEN: usize = 256;
 const TCP_ESTABLISHED: u8 = 1;
 const TCP_CLOSE_WAIT: u8 = 8;
 
-/// `TCP_INFO` (`linux/tcp.h`, `struct tcp_info`). A field that an older kernel does not have is zero.
+/// `TCP_INFO` (`linux/tcp.h`, `struct tcp_info`). A field that an older kernel does not have is
+/// zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TcpInfo {
     octets: [u8; INFO_LEN],
@@ -92,13 +93,15 @@ impl TcpInfo {
         u32::from_ne_bytes(word)
     }
 
-    /// The state of the connection (`enum tcp_ca_state` is another field): `true` once it is established.
+    /// The state of the connection (`enum tcp_ca_state` is another field): `true` once it is
+    /// established.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state(), TCP_ESTABLISHED | TCP_CLOSE_WAIT)
     }
 
-    /// The peer has finished, and all that it has sent has come in order; this end has not finished.
+    /// The peer has finished, and all that it has sent has come in order; this end has not
+    /// finished.
     #[must_use]
     pub const fn is_half_closed(&self) -> bool {
         self.state() == TCP_CLOSE_WAIT

@@ -15,7 +15,8 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// A socket of `namespace` that is bound to `address` and receives from and sends to `peer` only.
+    /// A socket of `namespace` that is bound to `address` and receives from and sends to `peer`
+    /// only.
     ///
     /// # Errors
     /// If the kernel refuses an address.
@@ -28,7 +29,8 @@ impl Udp {
         Ok(Self { socket })
     }
 
-    /// Sets the type of service or traffic class of its packets: DSCP in the upper six bits (RFC 2474, §3).
+    /// Sets the type of service or traffic class of its packets: DSCP in the upper six bits (RFC
+    /// 2474, §3).
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -56,7 +58,8 @@ impl Udp {
         }
     }
 
-    /// Receives a datagram: as much of it as `start` holds. Returns its length, and `None` if none waits.
+    /// Receives a datagram: as much of it as `start` holds. Returns its length, and `None` if none
+    /// waits.
     ///
     /// # Errors
     /// If the kernel refuses.

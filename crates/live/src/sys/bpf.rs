@@ -24,8 +24,8 @@ pub(crate) enum ProgramKind {
     Classifier = 3,
 }
 
-/// Where a classifier is attached (`BPF_TCX_EGRESS` of `enum bpf_attach_type`): behind routing and bridging, in front of the queueing
-/// discipline of the device.
+/// Where a classifier is attached (`BPF_TCX_EGRESS` of `enum bpf_attach_type`): behind routing and
+/// bridging, in front of the queueing discipline of the device.
 const TCX_EGRESS: u32 = 47;
 
 /// One instruction (`struct bpf_insn`).
@@ -75,12 +75,14 @@ struct LinkAttributes {
 
 /// Calls bpf(2) with attributes that the kernel reads and does not keep.
 fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<OwnedFd> {
-    // SAFETY: the attributes live across the call and have the length that is given. What they point to lives as long as its owner, the caller.
+    // SAFETY: the attributes live across the call and have the length that is given. What they
+    // point to lives as long as its owner, the caller.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: these three commands return a descriptor that nobody else owns. The kernel sets close-on-exec.
+    // SAFETY: these three commands return a descriptor that nobody else owns. The kernel sets
+    // close-on-exec.
     Ok(unsafe { OwnedFd::from_raw_fd(result as libc::c_int) })
 }
 
@@ -100,8 +102,8 @@ pub(crate) fn load(kind: ProgramKind, instructions: &[Instruction]) -> io::Resul
     )
 }
 
-/// Attaches a classifier to what leaves the device with this index, behind the classifiers that are there. It is detached when the
-/// descriptor is closed, at the latest when the process ends.
+/// Attaches a classifier to what leaves the device with this index, behind the classifiers that are
+/// there. It is detached when the descriptor is closed, at the latest when the process ends.
 pub(crate) fn attach_to_egress(program: BorrowedFd<'_>, device: u32) -> io::Result<OwnedFd> {
     let program = program.as_raw_fd() as u32;
     bpf(LINK_CREATE, &LinkAttributes { program, target: device, attach_type: TCX_EGRESS, flags: 0 })

@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The version of ring frames (`TPACKET_V2`): the kernel hands over each frame at once. Version 3 hands over blocks of frames, a block that
-/// is not full after a millisecond at the earliest.
+/// The version of ring frames (`TPACKET_V2`): the kernel hands over each frame at once. Version 3
+/// hands over blocks of frames, a block that is not full after a millisecond at the earliest.
 const VERSION: libc::c_int = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
 /// The kernel owns a frame, or the process.
 const STATUS_KERNEL: u32 = 0;
@@ -59,8 +59,9 @@ pub(crate) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// A ring of `frames` frames of `frame_size` octets each, of what `filter` passes of the traffic of `device`. `frame_size` divides the
-    /// size of a block, which is a power of two and a multiple of a page.
+    /// A ring of `frames` frames of `frame_size` octets each, of what `filter` passes of the
+    /// traffic of `device`. `frame_size` divides the size of a block, which is a power of two and a
+    /// multiple of a page.
     pub(crate) fn new(
         device: u32,
         filter: BorrowedFd<'_>,
@@ -84,17 +85,19 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Passes the next frame to `read`, and gives its memory back to the kernel. Returns `None` if no frame waits.
+    /// Passes the next frame to `read`, and gives its memory back to the kernel. Returns `None` if
+    /// no frame waits.
     pub(crate) fn take<T>(&mut self, read: impl FnOnce(RingFrame<'_>) -> T) -> Option<T> {
         let at = self.next * self.frame_size;
-        // SAFETY: the frame lies in the mapped memory and begins with a `tpacket2_hdr`, aligned to a frame, whose status both sides access
-        // atomically.
+        // SAFETY: the frame lies in the mapped memory and begins with a `tpacket2_hdr`, aligned to
+        // a frame, whose status both sides access atomically.
         let status = unsafe { self.memory.add(at).cast::<AtomicU32>().as_ref() };
         let flags = status.load(Ordering::Acquire);
         if flags & libc::TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the kernel has given the frame to the process, and does not write to it until the status says otherwise.
+        // SAFETY: the kernel has given the frame to the process, and does not write to it until the
+        // status says otherwise.
         let (header, octets) = unsafe {
             let header = self.memory.add(at).cast::<libc::tpacket2_hdr>().read();
             let (from, present) = (usize::from(header.tp_mac), header.tp_snaplen as usize);
@@ -116,7 +119,8 @@ impl Ring {
         // SAFETY: all fields are integers.
         let mut statistics: libc::tpacket_stats = unsafe { std::mem::zeroed() };
         let mut length = size_of_val(&statistics) as libc::socklen_t;
-        // SAFETY: the kernel writes at most `length` octets to the statistics, which live across the call.
+        // SAFETY: the kernel writes at most `length` octets to the statistics, which live across
+        // the call.
         super::check(unsafe {
             let to = (&raw mut statistics).cast();
             libc::getsockopt(self.socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, to, &raw mut length)
@@ -137,7 +141,8 @@ impl Drop for Ring {
     }
 }
 
-/// A socket that sends frames through a device and receives none. `buffer` bounds the octets that wait in the device.
+/// A socket that sends frames through a device and receives none. `buffer` bounds the octets that
+/// wait in the device.
 pub(crate) fn sender(device: u32, buffer: libc::c_int) -> io::Result<OwnedFd> {
     let socket = silent()?;
     super::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &buffer)?;
@@ -148,13 +153,15 @@ pub(crate) fn sender(device: u32, buffer: libc::c_int) -> io::Result<OwnedFd> {
 /// The most frames that one call hands over.
 pub(crate) const MOST_AT_ONCE: usize = 64;
 
-/// Sends frames, each of a header and a payload, as far as the device takes them. Returns their number, or the error of the first.
+/// Sends frames, each of a header and a payload, as far as the device takes them. Returns their
+/// number, or the error of the first.
 pub(crate) fn send(socket: BorrowedFd<'_>, frames: &[[IoSlice<'_>; 2]]) -> io::Result<usize> {
     let mut messages: arrayvec::ArrayVec<libc::mmsghdr, MOST_AT_ONCE> = arrayvec::ArrayVec::new();
     for parts in frames.iter().take(MOST_AT_ONCE) {
         // SAFETY: zeros are null pointers and zero lengths.
         let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
-        // `IoSlice` has the layout of `iovec`, and the kernel does not write through it when it sends.
+        // `IoSlice` has the layout of `iovec`, and the kernel does not write through it when it
+        // sends.
         message.msg_hdr.msg_iov = parts.as_ptr().cast_mut().cast();
         message.msg_hdr.msg_iovlen = parts.len() as _;
         messages.push(message);

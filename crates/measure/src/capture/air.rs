@@ -1,13 +1,17 @@
-//! Captures of a cell's air, as an ideal monitor would record it: every frame in the order of its start, including collided ones.
+//! Captures of a cell's air, as an ideal monitor would record it: every frame in the order of its
+//! start, including collided ones.
 //!
-//! Each frame follows a radiotap header. The time of a record is the start of the PPDU; the radiotap timestamp is its end, without the
-//! signal extension; TSFT is the microsecond in which the PSDU began (Wireshark interprets it as the end, unless the preference
-//! `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share these times and the reference number.
+//! Each frame follows a radiotap header. The time of a record is the start of the PPDU; the
+//! radiotap timestamp is its end, without the signal extension; TSFT is the microsecond in which
+//! the PSDU began (Wireshark interprets it as the end, unless the preference
+//! `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share these times and the reference
+//! number.
 //!
 //! Signal and noise are those at the receiver of a frame, if the cell's channel model has them.
 //!
-//! A frame that its receiver could not decode has the bad-FCS flag and an FCS in which every bit is inverted; its other octets are those
-//! that were sent. [`Extent::Headers`] omits the octets after the last TCP header of a frame, and the FCS of a truncated frame.
+//! A frame that its receiver could not decode has the bad-FCS flag and an FCS in which every bit is
+//! inverted; its other octets are those that were sent. [`Extent::Headers`] omits the octets after
+//! the last TCP header of a frame, and the FCS of a truncated frame.
 
 mod mode;
 
@@ -35,7 +39,8 @@ const FCS: usize = 4;
 const TIME_UNIT: u64 = 1_024_000;
 /// The capability of an access point (9.4.1.4).
 const ESS: u16 = 0x0001;
-/// The elements of a beacon (9.4.2): SSID, OFDM rates with the mandatory ones marked, channel, an empty TIM, country, ERP.
+/// The elements of a beacon (9.4.2): SSID, OFDM rates with the mandatory ones marked, channel, an
+/// empty TIM, country, ERP.
 const ELEMENTS: [u8; 40] = [
     0, 8, b't', b'h', b'e', b' ', b'c', b'e', b'l', b'l', //
     1, 8, 0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c, //
@@ -45,7 +50,8 @@ const ELEMENTS: [u8; 40] = [
     42, 1, 0,
 ];
 
-/// Identifies a data frame across its retransmissions: transmitter, receiver, TID and sequence number.
+/// Identifies a data frame across its retransmissions: transmitter, receiver, TID and sequence
+/// number.
 type Exchange = (usize, Option<usize>, Option<u8>, u16);
 
 /// A capture of a cell's air that is being written.
@@ -70,9 +76,11 @@ pub struct AirCapture {
 }
 
 impl AirCapture {
-    /// Creates or replaces the file `path` for a capture of the cell called `cell`, whose access point is node `access_point`.
+    /// Creates or replaces the file `path` for a capture of the cell called `cell`, whose access
+    /// point is node `access_point`.
     ///
-    /// `title`, if any, becomes the comment of the file. `extent` says how much of each frame is written.
+    /// `title`, if any, becomes the comment of the file. `extent` says how much of each frame is
+    /// written.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -195,7 +203,8 @@ impl AirCapture {
                 msdu::append(msdu::ether_type(&self.packet), &self.packet, &mut self.body);
             }
         }
-        // The access point is a router, so it is the source or the destination of each frame and never relays one.
+        // The access point is a router, so it is the source or the destination of each frame and
+        // never relays one.
         let distribution_system = if ppdu.from as u32 == self.access_point {
             DistributionSystem::From
         } else if ppdu.to.is_some_and(|to| to as u32 == self.access_point) {

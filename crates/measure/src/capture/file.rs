@@ -69,7 +69,8 @@ impl CaptureFile {
         })
     }
 
-    /// Writes the TLS secrets of a packet that follows, unless they are in the file already: a reader needs them before the packet.
+    /// Writes the TLS secrets of a packet that follows, unless they are in the file already: a
+    /// reader needs them before the packet.
     pub(super) fn reveal(&mut self, secrets: &Arc<str>) -> Result<(), Error> {
         if self.last_secrets.as_ref().is_some_and(|last| Arc::ptr_eq(last, secrets)) {
             return Ok(());
@@ -131,7 +132,8 @@ impl CaptureFile {
     }
 }
 
-/// Writes the section header and the interface description. The file is little-endian on every machine, so that runs give equal files.
+/// Writes the section header and the interface description. The file is little-endian on every
+/// machine, so that runs give equal files.
 fn start<W: Write>(
     file: W,
     title: Option<&str>,

@@ -5,9 +5,10 @@ use acklab_base::{Duration, Instant};
 
 /// Bursts: runs of ACKs that each arrive within `gap` of the one before.
 ///
-/// The gap is half the transmission time of a full-sized segment on the slowest link of the forward path. A receiver that acknowledges
-/// segments as they leave that link cannot send its ACKs at a smaller spacing, so ACKs that arrive closer were compressed on the return
-/// path (Mogul, "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
+/// The gap is half the transmission time of a full-sized segment on the slowest link of the forward
+/// path. A receiver that acknowledges segments as they leave that link cannot send its ACKs at a
+/// smaller spacing, so ACKs that arrive closer were compressed on the return path (Mogul,
+/// "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Bursts {
     gap: Duration,

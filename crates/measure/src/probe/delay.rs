@@ -4,7 +4,8 @@ use crate::statistics::{OverTime, nanos};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
-/// One-way delay at layer 7: from the write of an octet to the send buffer to its delivery in order.
+/// One-way delay at layer 7: from the write of an octet to the send buffer to its delivery in
+/// order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationDelay {
     /// The writes whose data are not yet delivered: the offset of their end, and their time.
@@ -13,7 +14,8 @@ pub(crate) struct ApplicationDelay {
     delivered: u64,
     /// The delay of the octet delivered last, in nanoseconds.
     latest: OverTime,
-    /// Deliveries are not seen, or packets tell when their data were written, so that writes would wait for ever.
+    /// Deliveries are not seen, or packets tell when their data were written, so that writes would
+    /// wait for ever.
     is_unknown: bool,
 }
 
@@ -48,8 +50,8 @@ impl ApplicationDelay {
         }
     }
 
-    /// Data that were written `nanos` ago are read now. The packets of such data tell when they were written, so that writes are not kept:
-    /// nothing would ever remove them.
+    /// Data that were written `nanos` ago are read now. The packets of such data tell when they
+    /// were written, so that writes are not kept: nothing would ever remove them.
     #[inline]
     pub(super) fn read(&mut self, now: Instant, nanos: f64) {
         if !self.is_unknown {

@@ -5,13 +5,15 @@ use acklab_base::{Duration, Instant, LimitingFactor};
 /// The time of each limiting factor.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
-    /// The present factor, and since when its time is not counted. `None` before the sender has told one.
+    /// The present factor, and since when its time is not counted. `None` before the sender has
+    /// told one.
     present: Option<(LimitingFactor, Instant)>,
     times: [Duration; LimitingFactor::ALL.len()],
 }
 
 impl Limits {
-    /// From now on `factor` limits the sender, or something that it does not tell. It is told after each packet, and rarely another one.
+    /// From now on `factor` limits the sender, or something that it does not tell. It is told after
+    /// each packet, and rarely another one.
     #[inline]
     pub(super) fn set(&mut self, now: Instant, factor: Option<LimitingFactor>) {
         if self.present.map(|(present, _)| present) != factor {
@@ -37,7 +39,8 @@ impl Limits {
         Self { present: self.present.map(|(factor, _)| (factor, now)), ..Self::default() }
     }
 
-    /// By factor, in the order of [`LimitingFactor::ALL`], its share of the time for which a factor was told. `None` if none was.
+    /// By factor, in the order of [`LimitingFactor::ALL`], its share of the time for which a factor
+    /// was told. `None` if none was.
     pub(crate) fn shares(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
         let total: u64 = self.times.iter().map(|time| time.as_nanos()).sum();
         (total > 0).then(|| self.times.map(|time| time.as_nanos() as f64 / total as f64))

@@ -64,8 +64,8 @@ impl Throughput {
         }
     }
 
-    /// Ends all bins that are over at `now`. Runs of empty bins are added at once unless each is recorded, because with many flows most
-    /// are idle for many bins.
+    /// Ends all bins that are over at `now`. Runs of empty bins are added at once unless each is
+    /// recorded, because with many flows most are idle for many bins.
     #[inline]
     fn end_bins(&mut self, now: Instant, record: &mut Option<Vec<(Instant, f64)>>) {
         while now >= self.begins + self.bin {

@@ -1,6 +1,7 @@
 //! Frames of QUIC and TACK in qlog.
 //!
-//! Frames of TACK that QUIC has as well get QUIC's names; those that only TACK has get names of their own, which begin with `tack_`.
+//! Frames of TACK that QUIC has as well get QUIC's names; those that only TACK has get names of
+//! their own, which begin with `tack_`.
 
 use super::file::ms;
 use super::schema::Schema;
@@ -9,7 +10,8 @@ use acklab_wire::{quic, tack};
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// The exponent of ACK Delay fields, unless an end announces another (RFC 9000, §18.2), which no endpoint does.
+/// The exponent of ACK Delay fields, unless an end announces another (RFC 9000, §18.2), which no
+/// endpoint does.
 const ACK_DELAY_EXPONENT: u32 = 3;
 
 /// Ranges of packet numbers, both ends included; one number stands alone.
@@ -149,13 +151,14 @@ fn offer(frame_type: &str, source: tack::ConnectionId, parameters: &tack::Parame
 /// Frames of TACK, and the state that their short packet numbers need.
 #[derive(Debug, Default)]
 pub(super) struct Tack {
-    /// Everything below has been acknowledged cumulatively, in the frames that this end has sent and received.
+    /// Everything below has been acknowledged cumulatively, in the frames that this end has sent
+    /// and received.
     cumulative: [u64; 2],
 }
 
 impl Tack {
-    /// The frames of a packet. `way` is 0 for a packet that leaves and 1 for one that arrives, and `largest` the largest number of the
-    /// packets that the acknowledgments in it are about.
+    /// The frames of a packet. `way` is 0 for a packet that leaves and 1 for one that arrives, and
+    /// `largest` the largest number of the packets that the acknowledgments in it are about.
     pub(super) fn frames(&mut self, schema: Schema, frames: &tack::Frames, way: usize, largest: u64) -> Vec<Value> {
         let counts = frames.iter().find_map(|frame| match frame {
             tack::Frame::EcnCounts(counts) => Some(*counts),
@@ -228,8 +231,9 @@ impl Tack {
         }
     }
 
-    /// A TACK as an ACK frame. Its ranges are the numbers that this TACK acknowledges cumulatively and none before it has, and the runs of
-    /// its acked list. What only TACK has stands beside them.
+    /// A TACK as an ACK frame. Its ranges are the numbers that this TACK acknowledges cumulatively
+    /// and none before it has, and the runs of its acked list. What only TACK has stands beside
+    /// them.
     fn ack(&mut self, tack: &tack::Tack, way: usize, largest: u64, counts: Option<tack::EcnCounts>) -> Value {
         let next = tack.next.near(largest);
         let before = self.cumulative[way].min(next);

@@ -53,8 +53,9 @@ impl Recovery {
         }
     }
 
-    /// The state of congestion control, with the names for NewReno in draft-ietf-quic-qlog-quic-events-12. Returns `None` as long as
-    /// there is no threshold: an end in its first slow start cannot be told from a controller that has none.
+    /// The state of congestion control, with the names for NewReno in
+    /// draft-ietf-quic-qlog-quic-events-12. Returns `None` as long as there is no threshold: an end
+    /// in its first slow start cannot be told from a controller that has none.
     fn state_of(&self, vitals: &Vitals) -> Option<&'static str> {
         if self.is_recovering {
             return Some("recovery");

@@ -9,7 +9,8 @@ const OWN_EVENTS: &str = "urn:acklab:qlog:events:acklab";
 /// A version of qlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schema {
-    /// Version 0.3: draft-ietf-quic-qlog-main-schema-02 with draft-ietf-quic-qlog-quic-events-01. qvis reads it.
+    /// Version 0.3: draft-ietf-quic-qlog-main-schema-02 with draft-ietf-quic-qlog-quic-events-01.
+    /// qvis reads it.
     #[default]
     V03,
     /// draft-ietf-quic-qlog-main-schema-13 with draft-ietf-quic-qlog-quic-events-12.
@@ -67,7 +68,8 @@ impl Schema {
         }
     }
 
-    /// The first record of a file. Times are relative to the start of the run, which is 1970-01-01T00:00:00Z, as in captures.
+    /// The first record of a file. Times are relative to the start of the run, which is
+    /// 1970-01-01T00:00:00Z, as in captures.
     pub(super) fn header(self, info: &TraceInfo<'_>) -> Value {
         let vantage_point = json!({ "name": info.node, "type": info.vantage_point.name() });
         match self {

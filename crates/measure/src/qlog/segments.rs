@@ -1,10 +1,11 @@
 //! TCP segments in the terms of QUIC.
 //!
-//! A segment has no packet number. Each end numbers the segments that it sends, and those that arrive, in their order from zero. An
-//! acknowledgment by offset, cumulative or selective, becomes an ACK frame with the numbers of the segments that it covers and none
-//! before it has: the congestion graph of qvis then shows when each transmission was acknowledged. Data become a STREAM frame of stream
-//! 0, the receive window a `MAX_DATA` frame, and a SYN a PING frame in an Initial packet. The fields of the header itself stand beside
-//! the frames.
+//! A segment has no packet number. Each end numbers the segments that it sends, and those that
+//! arrive, in their order from zero. An acknowledgment by offset, cumulative or selective, becomes
+//! an ACK frame with the numbers of the segments that it covers and none before it has: the
+//! congestion graph of qvis then shows when each transmission was acknowledged. Data become a
+//! STREAM frame of stream 0, the receive window a `MAX_DATA` frame, and a SYN a PING frame in an
+//! Initial packet. The fields of the header itself stand beside the frames.
 
 use super::frames::acked_ranges;
 use super::schema::Schema;
@@ -36,7 +37,8 @@ impl Direction {
         self.initial.map_or(0, |initial| number.offset_near(initial, self.end))
     }
 
-    /// Enters a segment of this direction. Returns its packet number and its offset in sequence space.
+    /// Enters a segment of this direction. Returns its packet number and its offset in sequence
+    /// space.
     fn enter(&mut self, segment: &Segment) -> (u64, u64) {
         if segment.flags.contains(Flags::SYN) {
             self.initial = Some(segment.seq);
@@ -56,7 +58,8 @@ impl Direction {
         (number, offset)
     }
 
-    /// The numbers of the segments that `segment`, one of the other direction, is the first to acknowledge.
+    /// The numbers of the segments that `segment`, one of the other direction, is the first to
+    /// acknowledge.
     fn acknowledge(&mut self, segment: &Segment) -> Vec<Range<u64>> {
         let cumulative = self.offset(segment.ack);
         self.acknowledged = self.acknowledged.max(cumulative);
@@ -92,7 +95,8 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// The packet number, the frames and the header of a segment. `way` is 0 if it leaves and 1 if it arrives.
+    /// The packet number, the frames and the header of a segment. `way` is 0 if it leaves and 1 if
+    /// it arrives.
     pub(super) fn describe(&mut self, schema: Schema, segment: &Segment, way: usize) -> (u64, Vec<Value>, Value) {
         let (number, offset) = self.ways[way].enter(segment);
         let has = |flag| segment.flags.contains(flag);
@@ -104,7 +108,8 @@ impl Segments {
                 ack["acked_ranges"] = acked_ranges(numbers);
             }
             frames.push(ack);
-            // The window of a SYN is not scaled, and none is unless both ends offer it (RFC 7323, §2.2).
+            // The window of a SYN is not scaled, and none is unless both ends offer it (RFC 7323,
+            // §2.2).
             let shift = self.ways[way].window_shift.zip(self.ways[1 - way].window_shift).map_or(0, |(own, _)| own);
             let shift = if has(Flags::SYN) { 0 } else { shift };
             let acknowledged = self.ways[1 - way].offset(segment.ack).saturating_sub(1);
@@ -124,14 +129,16 @@ impl Segments {
         (number, frames, header(segment))
     }
 
-    /// The number of the last segment that this end has sent with the octet at `offset` of its stream.
+    /// The number of the last segment that this end has sent with the octet at `offset` of its
+    /// stream.
     pub(super) fn last_with(&self, offset: u64) -> Option<u64> {
         // The SYN is before the first octet of data.
         let has_octet = |(range, _): &&(Range<u64>, u64)| range.contains(&(offset + 1));
         self.ways[0].open.iter().rev().find(has_octet).map(|(_, number)| *number)
     }
 
-    /// Is the connection over: has each of the `directions` that carry data seen the acknowledgment of its FIN?
+    /// Is the connection over: has each of the `directions` that carry data seen the acknowledgment
+    /// of its FIN?
     pub(super) fn are_finished(&self, directions: usize) -> bool {
         self.ways.iter().filter(|way| way.is_finished()).count() >= directions
     }

@@ -1,4 +1,5 @@
-//! The tables of Wi-Fi cells: the counters of each node, the use of airtime, and the PPDUs on the air.
+//! The tables of Wi-Fi cells: the counters of each node, the use of airtime, and the PPDUs on the
+//! air.
 
 use crate::metric::Better::{Less, More, Neither};
 use crate::metric::{Metric, Rows, count, number, text};
@@ -159,7 +160,8 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The table of airtime, with a row for each node and use. The times of a cell add up to the length of the window.
+/// The table of airtime, with a row for each node and use. The times of a cell add up to the length
+/// of the window.
 pub(super) fn airtime<P: Observed, H: Hosts<P>>(
     world: &mut World<P, H>,
     subjects: &Subjects,

@@ -5,7 +5,8 @@ use crate::metric::Better::{Less, Neither};
 use crate::metric::{Metric, Rows, count, number, text};
 use std::ops::RangeInclusive;
 
-/// The classes of sizes of the literature (Alizadeh et al., pFabric, SIGCOMM 2013, §5.2), in octets.
+/// The classes of sizes of the literature (Alizadeh et al., pFabric, SIGCOMM 2013, §5.2), in
+/// octets.
 const CLASSES: [(&str, RangeInclusive<u64>); 4] = [
     ("all", 0..=u64::MAX),
     ("up to 100 kB", 0..=100_000),

@@ -5,8 +5,8 @@ use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// For a shorter time nothing may be delivered: a retransmission timer runs for a second before there is a sample (RFC 6298, §2.1), and
-/// recovery takes some round trips.
+/// For a shorter time nothing may be delivered: a retransmission timer runs for a second before
+/// there is a sample (RFC 6298, §2.1), and recovery takes some round trips.
 const SHORTEST_STANDSTILL: Duration = Duration::from_secs(1);
 const SHORTEST_STANDSTILL_ROUND_TRIPS: f64 = 4.0;
 
@@ -19,7 +19,8 @@ pub(super) enum Ending {
     Open,
     /// All data and their end are acknowledged.
     Finished(Instant),
-    /// Nothing was delivered in the second half of the time that the flow was measured, although data are in flight.
+    /// Nothing was delivered in the second half of the time that the flow was measured, although
+    /// data are in flight.
     Stands {
         /// The last delivery, or the beginning of the measurement.
         since: Instant,
@@ -31,7 +32,8 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    /// The ending of the flow that `probe` has measured in `window`. `start` is that of the flow, or the window's if that is later.
+    /// The ending of the flow that `probe` has measured in `window`. `start` is that of the flow,
+    /// or the window's if that is later.
     pub(super) fn of(probe: &FlowProbe, start: Instant, window: &Range<Instant>) -> Option<Self> {
         if start >= window.end {
             return None;

@@ -13,7 +13,8 @@ use acklab_base::endpoint::counter;
 use acklab_base::{Instant, LimitingFactor};
 use std::ops::Range;
 
-/// The counters of the two ends of a direction in the window. An end that is measured elsewhere has none.
+/// The counters of the two ends of a direction in the window. An end that is measured elsewhere has
+/// none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) sender: Option<Snapshot>,
@@ -51,8 +52,8 @@ pub(crate) struct FlowResult<'a> {
     /// The later of the flow's start and the window's.
     begin: Instant,
     window: Range<Instant>,
-    /// Seconds of the window in which the flow was active: until all its data were acknowledged, or until its stop, or the last departure or
-    /// arrival of its data after that.
+    /// Seconds of the window in which the flow was active: until all its data were acknowledged, or
+    /// until its stop, or the last departure or arrival of its data after that.
     active: f64,
 }
 
@@ -100,7 +101,8 @@ impl<'a> FlowResult<'a> {
         self.receiver()?.count(name)
     }
 
-    /// How the flow stands at the end of the window. Returns `None` if its transport has no connections.
+    /// How the flow stands at the end of the window. Returns `None` if its transport has no
+    /// connections.
     fn ending(&self) -> Option<Ending> {
         self.info.labels.controller.as_ref()?;
         Ending::of(self.probe, self.begin, &self.window)
@@ -153,8 +155,8 @@ impl<'a> FlowResult<'a> {
         self.probe.established.map(|established| established.since(self.info.start).as_millis_f64())
     }
 
-    /// `count`, a count of acknowledgments on their way to the sender and at it. `None` if the transport does not acknowledge or the sender
-    /// is measured elsewhere.
+    /// `count`, a count of acknowledgments on their way to the sender and at it. `None` if the
+    /// transport does not acknowledge or the sender is measured elsewhere.
     fn of_acks(&self, count: u64) -> Option<u64> {
         let sender = self.sender()?;
         let acks = self.receiver().map_or_else(|| sender.count(counter::ACKS_RECEIVED), |_| self.acks_sent());
@@ -166,8 +168,8 @@ impl<'a> FlowResult<'a> {
         Some(self.sender()?.count(counter::DATA_PACKETS).unwrap_or_default())
     }
 
-    /// Packets passed over in the window minus late arrivals in it. It is at least zero, because packets that were passed over before the
-    /// window may arrive in it.
+    /// Packets passed over in the window minus late arrivals in it. It is at least zero, because
+    /// packets that were passed over before the window may arrive in it.
     pub(super) fn lost(&self) -> Option<u64> {
         let passed_over = self.receiver_count(counter::PASSED_OVER_PACKETS)?;
         Some(passed_over.saturating_sub(self.receiver_count(counter::REORDERED_PACKETS)?))
@@ -185,7 +187,8 @@ impl<'a> FlowResult<'a> {
         self.receiver_count(name)
     }
 
-    /// `part` as a share of `whole`, two counters of the player. Returns `None` without a player, or if nothing was played.
+    /// `part` as a share of `whole`, two counters of the player. Returns `None` without a player,
+    /// or if nothing was played.
     fn share_played(&self, part: &str, whole: &str) -> Option<f64> {
         let (part, whole) = (self.receiver_count(part)?, self.receiver_count(whole)?);
         (whole > 0).then(|| part as f64 / whole as f64)
@@ -201,8 +204,8 @@ impl<'a> FlowResult<'a> {
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
-    /// Seconds from its start until the application has all, as it knows it: a browser its page, a sender the ACK of its FIN. `None` if it
-    /// is not complete.
+    /// Seconds from its start until the application has all, as it knows it: a browser its page, a
+    /// sender the ACK of its FIN. `None` if it is not complete.
     pub(super) fn completed_after(&self) -> Option<f64> {
         if self.receiver().is_some_and(|receiver| !receiver.objects.is_empty()) {
             return self.page_load_time();
@@ -256,7 +259,8 @@ impl<'a> FlowResult<'a> {
         Some(self.rate(octets)? * 1e6 / self.info.return_bottleneck?.rate)
     }
 
-    /// By limiting factor, its share of the time: as the sender tells it, or as the kernel counts it, which knows no time of pacing.
+    /// By limiting factor, its share of the time: as the sender tells it, or as the kernel counts
+    /// it, which knows no time of pacing.
     fn limits(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
         if let Some(shares) = self.probe.limits.shares() {
             return Some(shares);
@@ -278,8 +282,9 @@ impl<'a> FlowResult<'a> {
         Some((ms(self.probe.feedback_age.mean())? - self.info.base_return?.as_millis_f64()).max(0.0))
     }
 
-    /// The use of the slowest hop, and the own share of its octets: the hop of a cell carries the ACKs as well. Of a flow that was not active
-    /// all the time, its own octets tell the use meanwhile.
+    /// The use of the slowest hop, and the own share of its octets: the hop of a cell carries the
+    /// ACKs as well. Of a flow that was not active all the time, its own octets tell the use
+    /// meanwhile.
     fn use_of_hop(&self) -> Option<(f64, f64)> {
         self.use_of(self.path?.hop?, self.info.bottleneck?)
     }

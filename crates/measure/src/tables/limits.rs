@@ -13,7 +13,8 @@ use std::ops::Range;
 const BUSY: f64 = 0.95;
 /// A flow with this share of the octets of a hop has it for itself.
 const ALONE: f64 = 0.95;
-/// The return path limits a flow whose ACKs wait for this share of the RTT: without the wait, the same window would carry twice as much.
+/// The return path limits a flow whose ACKs wait for this share of the RTT: without the wait, the
+/// same window would carry twice as much.
 const LONG_WAIT: f64 = 0.5;
 
 /// How a hop was used in the window of measurement.
@@ -21,7 +22,8 @@ const LONG_WAIT: f64 = 0.5;
 pub(crate) struct HopUse {
     pub(crate) name: String,
     pub(crate) at: Place,
-    /// The share of its capacity that was used, of a cell the share of the airtime. `None` if packets take no time to send.
+    /// The share of its capacity that was used, of a cell the share of the airtime. `None` if
+    /// packets take no time to send.
     pub(crate) busy: Option<f64>,
     /// IP octets that came to a link, or that a cell has delivered.
     pub(crate) octets: u64,
@@ -75,7 +77,8 @@ pub(super) struct Facts {
     pub(super) shares: [f64; LimitingFactor::ALL.len()],
     /// Whether it has a congestion window.
     pub(super) has_window: bool,
-    /// The use of the slowest hop of the sender's own connection, and the flow's own share of its octets.
+    /// The use of the slowest hop of the sender's own connection, and the flow's own share of its
+    /// octets.
     pub(super) hop: Option<(f64, f64)>,
     /// The same of the slowest hop of the whole path, if that lies behind a proxy.
     pub(super) behind: Option<(f64, f64)>,
@@ -101,7 +104,8 @@ impl Facts {
         if application > network && application >= buffer.max(peer) {
             return "application";
         }
-        // Each of the others keeps so much in flight: it is the cause unless the path is, on which that much takes so long.
+        // Each of the others keeps so much in flight: it is the cause unless the path is, on which
+        // that much takes so long.
         if let Some(limit) = self.of_path() {
             limit
         } else if network >= buffer.max(peer) {
@@ -113,7 +117,8 @@ impl Facts {
         }
     }
 
-    /// The limit of a flow whose path is busy, or whose ACKs wait so long that more in flight would help less.
+    /// The limit of a flow whose path is busy, or whose ACKs wait so long that more in flight would
+    /// help less.
     fn of_path(&self) -> Option<&'static str> {
         let waits = self.return_wait.is_some_and(|share| share >= LONG_WAIT);
         let is_return_busy = self.return_busy.is_some_and(|busy| busy >= BUSY);
@@ -142,7 +147,8 @@ fn of_busy(hop: Option<(f64, f64)>) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// Facts of a flow with a window that its congestion window keeps back nine tenths of the time, and its application for the rest.
+    /// Facts of a flow with a window that its congestion window keeps back nine tenths of the time,
+    /// and its application for the rest.
     const FACTS: Facts = Facts {
         shares: [0.1, 0.0, 0.0, 0.9, 0.0],
         has_window: true,
@@ -177,7 +183,8 @@ mod tests {
         assert_eq!(Facts { hop: None, return_busy: None, return_wait: None, ..FACTS }.limit(), "window");
     }
 
-    /// Twice the buffer carries twice as much, unless the link carries no more, or its ACKs wait for more than half of the round trip.
+    /// Twice the buffer carries twice as much, unless the link carries no more, or its ACKs wait
+    /// for more than half of the round trip.
     #[test]
     fn a_buffer_is_no_cause_where_the_path_is() {
         for shares in [[0.0, 0.9, 0.1, 0.0, 0.0], [0.0, 0.1, 0.9, 0.0, 0.0]] {

@@ -15,7 +15,8 @@ use acklab_net::Hosts;
 pub(crate) struct Direction<'a> {
     pub(crate) info: &'a FlowInfo,
     pub(crate) probe: &'a FlowProbe,
-    /// The names of the reasons for which its receiver sends acknowledgments, if decisions are recorded.
+    /// The names of the reasons for which its receiver sends acknowledgments, if decisions are
+    /// recorded.
     pub(crate) reasons: Vec<String>,
 }
 

@@ -8,12 +8,15 @@ use acklab_wire::tack::decode::{decode_frames, decode_frames_into};
 use acklab_wire::tack::protected::{Head, Level, head};
 use acklab_wire::tack::{Frame, Frames, Packet, Timestamp};
 
-/// The most datagrams that are kept because they came before their keys: the first flight of a peer that was overtaken by a part of it (RFC 9000, §5.2.2).
+/// The most datagrams that are kept because they came before their keys: the first flight of a peer
+/// that was overtaken by a part of it (RFC 9000, §5.2.2).
 const MOST_EARLY: usize = 10;
 
 impl Session {
-    /// Opens a datagram that came with this ECN field, in its place. Returns `true` if there is a packet for the transport, which is written into `packet`, and where the octets of streams
-    /// stand that it carries into `pieces`: a processor that moves what it has just written in smaller parts waits for all that it wrote before.
+    /// Opens a datagram that came with this ECN field, in its place. Returns `true` if there is a
+    /// packet for the transport, which is written into `packet`, and where the octets of streams
+    /// stand that it carries into `pieces`: a processor that moves what it has just written in
+    /// smaller parts waits for all that it wrote before.
     ///
     /// # Errors
     /// If nothing of the datagram has an effect. It is counted.
@@ -56,7 +59,8 @@ impl Session {
             }
             if head.level == Level::Session {
                 let has_opened = self.open_session(&mut datagram[at..], &head, at, ecn, opened, pieces);
-                // What comes with a packet of the handshake may be of no use, and the other way round.
+                // What comes with a packet of the handshake may be of no use, and the other way
+                // round.
                 return has_opened.or_else(|refused| {
                     if result.is_ok() {
                         self.refused.count(refused);
@@ -78,7 +82,8 @@ impl Session {
         if head.connection != self.local {
             return Err(Refused::Connection);
         }
-        // A server hears no more at this level than the first datagram, and a client that is confirmed has no use for either.
+        // A server hears no more at this level than the first datagram, and a client that is
+        // confirmed has no use for either.
         let is_over =
             if self.side == Side::Server { level == Level::Initial || self.is_complete } else { self.is_confirmed };
         if is_over {

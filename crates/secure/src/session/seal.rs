@@ -14,12 +14,14 @@ use std::ops::Range;
 
 /// A packet of the handshake without the octets that it carries.
 const LEVEL_OVERHEAD: usize = HEADER as usize + LENGTH + 8 + TAG as usize;
-/// The octets of the largest packet beside which a packet with the last message of a client has room in a datagram of the base size.
+/// The octets of the largest packet beside which a packet with the last message of a client has
+/// room in a datagram of the base size.
 const ROOM_BESIDE: usize = LEAST_OPEN - 160;
 
 impl Session {
-    /// Seals a packet of the transport, and appends the datagrams that are to leave. `copy` appends the octets of a stream to what it is given.
-    /// Returns `false` if the packet cannot leave: its keys are missing or exhausted, or the client's address has to be validated first.
+    /// Seals a packet of the transport, and appends the datagrams that are to leave. `copy` appends
+    /// the octets of a stream to what it is given. Returns `false` if the packet cannot leave: its
+    /// keys are missing or exhausted, or the client's address has to be validated first.
     pub fn seal(
         &mut self,
         packet: &Packet,
@@ -76,7 +78,8 @@ impl Session {
         out.end(ecn);
     }
 
-    /// Appends packets with octets of the handshake to the datagram that begins at `start`, as many as have room.
+    /// Appends packets with octets of the handshake to the datagram that begins at `start`, as many
+    /// as have room.
     fn append_flight(&mut self, start: usize, departed: Timestamp, out: &mut Outbox) -> bool {
         for level in [Level::Initial, Level::Handshake] {
             let index = usize::from(level == Level::Handshake);
@@ -104,7 +107,8 @@ impl Session {
         true
     }
 
-    /// The last message of the client, in the datagram of `packet` if both have room in one of the base size, or in one before.
+    /// The last message of the client, in the datagram of `packet` if both have room in one of the
+    /// base size, or in one before.
     fn append_last_message(&mut self, packet: &Packet, out: &mut Outbox) {
         let (Some(keys), octets) = (&self.handshake, &self.crypto[1].outgoing) else { return };
         let is_turn = self.unconfirmed.is_multiple_of(LAST_MESSAGE_INTERVAL);
@@ -123,7 +127,8 @@ impl Session {
         }
     }
 
-    /// Seals a packet with the keys of the connection, with this padding at its end, and ends the datagram.
+    /// Seals a packet with the keys of the connection, with this padding at its end, and ends the
+    /// datagram.
     #[inline]
     fn seal_session<'a>(
         &mut self,
@@ -162,7 +167,8 @@ impl Session {
         true
     }
 
-    /// Says that there is no connection, for the reason of this code, as far as the peer can read it.
+    /// Says that there is no connection, for the reason of this code, as far as the peer can read
+    /// it.
     pub fn seal_failure(&mut self, code: u32, out: &mut Outbox) {
         let frames: Frames = std::iter::once(Frame::Close { code }).collect();
         let (level, keys) = match (self.side, &self.handshake) {
@@ -182,8 +188,8 @@ impl Session {
     }
 }
 
-/// Appends a packet of the handshake to the datagram that is being written. `crypto` are the octets of its last frame. Returns `false`, and appends
-/// nothing, if it is too long.
+/// Appends a packet of the handshake to the datagram that is being written. `crypto` are the octets
+/// of its last frame. Returns `false`, and appends nothing, if it is too long.
 #[expect(clippy::too_many_arguments, reason = "they are the fields of a packet")]
 pub(crate) fn append_level(
     out: &mut Outbox,

@@ -1,4 +1,5 @@
-//! QUIC's rules as the peer asks for them by an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency), run by [`Frequency`].
+//! QUIC's rules as the peer asks for them by an `ACK_FREQUENCY` frame
+//! (draft-ietf-quic-ack-frequency), run by [`Frequency`].
 
 use super::quic::{Frequency, MAX_ACK_DELAY};
 use super::{Settings, Timer};
@@ -16,9 +17,11 @@ pub struct AckFrequency {
     pub requested_max_ack_delay: Duration,
     /// Report a gap at once when it lies back by this many segments; 0 for never.
     pub reordering_threshold: u32,
-    /// The number of segments at the start of the connection that are acknowledged by twos at least.
+    /// The number of segments at the start of the connection that are acknowledged by twos at
+    /// least.
     pub after: u32,
-    /// Acknowledge at once what comes a round trip or more after the last ACK (draft-ietf-quic-ack-frequency, §6.1).
+    /// Acknowledge at once what comes a round trip or more after the last ACK
+    /// (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }
 

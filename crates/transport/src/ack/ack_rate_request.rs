@@ -1,7 +1,10 @@
-//! The receiver's half of TARR (draft-ietf-tcpm-ack-rate-request): an ACK for as many segments as the sender asks for.
+//! The receiver's half of TARR (draft-ietf-tcpm-ack-rate-request): an ACK for as many segments as
+//! the sender asks for.
 //!
-//! Two until it asks (RFC 5681, §4.2), then R, within the delayed-ACK timer. R = 0 asks for an ACK of the segment that brings it and leaves the rate as it
-//! is. Disorder is acknowledged at once (RFC 5681, §4.2). Segments count whatever their size, because the one with the request is not full-sized.
+//! Two until it asks (RFC 5681, §4.2), then R, within the delayed-ACK timer. R = 0 asks for an ACK
+//! of the segment that brings it and leaves the rate as it is. Disorder is acknowledged at once
+//! (RFC 5681, §4.2). Segments count whatever their size, because the one with the request is not
+//! full-sized.
 
 use super::delayed::Delayed;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};
@@ -10,7 +13,8 @@ use acklab_wire::tcp::AckRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 5681, §4.2: at least every second full-sized segment is acknowledged, unless something else is agreed on.
+/// RFC 5681, §4.2: at least every second full-sized segment is acknowledged, unless something else
+/// is agreed on.
 pub(crate) const INITIAL_RATE: u8 = 2;
 
 /// RFC 5681, §4.2: an ACK is not delayed by more than 500 ms.
@@ -20,21 +24,24 @@ const LONGEST_TIMER: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckRateRequest {
-    /// The sender asks for an ACK for this many full-sized segments, or fewer while its window is small.
+    /// The sender asks for an ACK for this many full-sized segments, or fewer while its window is
+    /// small.
     #[schemars(range(min = 1, max = 127))]
     pub segments: u8,
     /// The sender asks for at least this many ACKs in a window.
     #[schemars(range(min = 1))]
     pub acks_per_window: u32,
-    /// The sender asks for an ACK at once of the last segment of what it has to send, and of the segment that fills a window smaller than the rate.
+    /// The sender asks for an ACK at once of the last segment of what it has to send, and of the
+    /// segment that fills a window smaller than the rate.
     pub immediate: bool,
     /// The receiver acknowledges at the latest after this time, at most 500 ms.
     pub timer: Duration,
 }
 
 impl Default for AckRateRequest {
-    /// Four ACKs in a window as in draft-ietf-ccwg-bbr (section on the impact of changing ACK frequency), 16 segments as in the longest runs of
-    /// drivers that thin ACKs, 200 ms as in `delayed`.
+    /// Four ACKs in a window as in draft-ietf-ccwg-bbr (section on the impact of changing ACK
+    /// frequency), 16 segments as in the longest runs of drivers that thin ACKs, 200 ms as in
+    /// `delayed`.
     fn default() -> Self {
         Self { segments: 16, acks_per_window: 4, immediate: true, timer: Delayed::default().timer }
     }
@@ -103,7 +110,8 @@ mod tests {
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
     const SIZE: u64 = 1000;
 
-    /// The reasons of the ACKs of `segments` full-sized segments that come in order, from `first` on, and by which of them.
+    /// The reasons of the ACKs of `segments` full-sized segments that come in order, from `first`
+    /// on, and by which of them.
     fn acks(policy: &mut RequestedRate, first: u64, segments: u64) -> Vec<(u64, Reason)> {
         let mut ledger = Ledger::default();
         (first..first + segments)

@@ -8,11 +8,13 @@ use std::collections::VecDeque;
 ///
 /// # The caller's order
 ///
-/// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed [`round_trip`](Self::round_trip) with the samples
-///    that the transport has, [`measure_delivery`](Self::measure_delivery), and let the policy [`decide`](Self::decide). What the transport itself wants acknowledged at once, it
-///    [`demand`](Self::demand)s; what it has promised its peer, it is [`oblige`](Self::oblige)d to.
-/// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent), as is an ACK that leaves for another reason, such as
-///    one with data.
+/// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed
+///    [`round_trip`](Self::round_trip) with the samples that the transport has,
+///    [`measure_delivery`](Self::measure_delivery), and let the policy [`decide`](Self::decide).
+///    What the transport itself wants acknowledged at once, it [`demand`](Self::demand)s; what it
+///    has promised its peer, it is [`oblige`](Self::oblige)d to.
+/// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent), as is an ACK
+///    that leaves for another reason, such as one with data.
 /// 3. [`wake`](Self::wake) it at its [`deadline`](Self::deadline).
 #[derive(Debug)]
 pub struct Acknowledger {
@@ -71,7 +73,8 @@ impl Acknowledger {
         self.ledger.bound_full_size(octets);
     }
 
-    /// Asks the policy about data that the application has just read, if something waits for its ACK.
+    /// Asks the policy about data that the application has just read, if something waits for its
+    /// ACK.
     pub(crate) fn note_read(&mut self, now: Instant) {
         let reason = self.policy.tcp_events().and_then(|policy| policy.on_read(&self.ledger));
         if let Some(reason) = reason.filter(|_| self.is_waiting()) {
@@ -79,7 +82,8 @@ impl Acknowledger {
         }
     }
 
-    /// Something has arrived that the ledger does not record, such as data beyond the receive window.
+    /// Something has arrived that the ledger does not record, such as data beyond the receive
+    /// window.
     pub const fn enter_nothing(&mut self, now: Instant) {
         self.ledger.newest = now;
     }
@@ -89,8 +93,8 @@ impl Acknowledger {
         self.ledger.round_trip.as_deref_mut()
     }
 
-    /// Measures the rate at which data arrives, if the policy uses it. The newest packet and its round-trip samples have been
-    /// entered.
+    /// Measures the rate at which data arrives, if the policy uses it. The newest packet and its
+    /// round-trip samples have been entered.
     #[inline]
     pub fn measure_delivery(&mut self, now: Instant) {
         let ledger = &mut self.ledger;
@@ -107,7 +111,8 @@ impl Acknowledger {
         self.follow(now, decision);
     }
 
-    /// Asks the policy about the peer's FIN, behind which nothing is missing, while the application here may still send.
+    /// Asks the policy about the peer's FIN, behind which nothing is missing, while the application
+    /// here may still send.
     pub fn decide_fin(&mut self, now: Instant) {
         let decision = self.policy.tcp_events().and_then(|policy| policy.on_fin(now, &self.ledger));
         self.follow(now, decision.unwrap_or(Decision::Now(Reason::Fin)));
@@ -295,8 +300,9 @@ mod tests {
     }
 
     proptest! {
-        /// Packets of one size are the same to every policy, whether they are counted by number or by the octets of a stream. Linux's compressed
-        /// ACKs are for octets beyond a gap, of which no number is one.
+        /// Packets of one size are the same to every policy, whether they are counted by number or
+        /// by the octets of a stream. Linux's compressed ACKs are for octets beyond a gap, of which
+        /// no number is one.
         #[test]
         fn both_lines_bring_the_same_acks(arrivals in proptest::collection::vec((0u64..3000, 0u64..6, 0u64..8), 1..300)) {
             for config in PolicyConfig::built_in() {

@@ -1,8 +1,9 @@
 //! An ACK for every L full-sized segments' worth of octets.
 //!
-//! Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK, f = bw/(L·MSS), L = 2, 4, 8, 16; without bound as the bandwidth grows. As
-//! such it has no timer: what does not fill the count is acknowledged with what follows, or never. RFC 1122, §4.2.3.2, wants one
-//! of less than 500 ms. Disorder is not theirs to say: as in RFC 5681, §4.2, it is acknowledged at once.
+//! Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK, f = bw/(L·MSS), L = 2, 4, 8, 16; without
+//! bound as the bandwidth grows. As such it has no timer: what does not fill the count is
+//! acknowledged with what follows, or never. RFC 1122, §4.2.3.2, wants one of less than 500 ms.
+//! Disorder is not theirs to say: as in RFC 5681, §4.2, it is acknowledged at once.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
@@ -16,7 +17,8 @@ pub struct ByteCounting {
     /// Acknowledge once the octets of this number of full-sized segments are unacknowledged: L.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// Acknowledge at the latest after this time. Without it, what does not fill the count waits for what follows.
+    /// Acknowledge at the latest after this time. Without it, what does not fill the count waits
+    /// for what follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Duration>,
 }

@@ -1,11 +1,14 @@
 //! Chrome's QUIC: ACK decimation.
 //!
-//! Google's quiche, `quic_received_packet_manager.cc` (`MaybeEnableAckDecimation`, `GetMaxAckDelay`, `HasNewMissingPackets`) and
-//! `quic_constants.h`. Every second packet up to number 100, within 25 ms; then every tenth, within a quarter of the shortest round
-//! trip, 1 ms at least and 25 ms at most. While the newest run of packets behind a gap is not longer than four, each is
-//! acknowledged at once: as many as fast retransmit needs, and one more should an ACK be lost.
+//! Google's quiche, `quic_received_packet_manager.cc` (`MaybeEnableAckDecimation`,
+//! `GetMaxAckDelay`, `HasNewMissingPackets`) and `quic_constants.h`. Every second packet up to
+//! number 100, within 25 ms; then every tenth, within a quarter of the shortest round trip, 1 ms at
+//! least and 25 ms at most. While the newest run of packets behind a gap is not longer than four,
+//! each is acknowledged at once: as many as fast retransmit needs, and one more should an ACK be
+//! lost.
 //!
-//! Packets and what TCP must do differently are as in `quic`. Packet numbers count what was sent, here what has arrived.
+//! Packets and what TCP must do differently are as in `quic`. Packet numbers count what was sent,
+//! here what has arrived.
 
 use super::quic::{MAX_ACK_DELAY, reports_reordering};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
@@ -37,7 +40,8 @@ pub struct Chrome {
 }
 
 impl Default for Chrome {
-    /// `kMaxRetransmittablePacketsBeforeAck`, `kMinReceivedBeforeAckDecimation`, and `quic_ack_decimation_delay` of a quarter.
+    /// `kMaxRetransmittablePacketsBeforeAck`, `kMinReceivedBeforeAckDecimation`, and
+    /// `quic_ack_decimation_delay` of a quarter.
     fn default() -> Self {
         Self { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: MAX_ACK_DELAY }
     }
@@ -101,7 +105,8 @@ mod tests {
 
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
-    /// The delay of one packet that is not the second or tenth, after `before` packets and with this round trip.
+    /// The delay of one packet that is not the second or tenth, after `before` packets and with
+    /// this round trip.
     fn delay(before: u64, rtt_ms: u64) -> Duration {
         let mut policy = Chrome::default();
         let mut ledger = policy.ledger();

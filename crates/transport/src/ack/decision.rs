@@ -27,7 +27,8 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// The event that an endpoint reports. A decision to hold has no reason; its event has that of index 0.
+    /// The event that an endpoint reports. A decision to hold has no reason; its event has that of
+    /// index 0.
     #[must_use]
     pub fn event(&self) -> Event {
         let (when, reason) = match self.decision {
@@ -64,7 +65,8 @@ pub enum Reason {
     Duplicate,
     /// SACKs for several out-of-order segments were sent as one.
     CompressedSack,
-    /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
+    /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257,
+    /// §3.2; RFC 9768, §3.2.2.5.1).
     MarkChange,
     /// As many marks were unreported as RFC 9768, §3.2.2.5.1, allows.
     MarkCount,
@@ -74,22 +76,26 @@ pub enum Reason {
     Handshake,
     /// The application has read enough to open the receive window (RFC 9293, §3.8.6.2.2).
     WindowUpdate,
-    /// A segment of this end with data, a FIN or a probe carried the acknowledgment (RFC 9293, §3.8.6.3).
+    /// A segment of this end with data, a FIN or a probe carried the acknowledgment (RFC 9293,
+    /// §3.8.6.3).
     Piggyback,
-    /// A packet is lost, as its receiver tells (Li et al., SIGCOMM 2020, §4.4: the loss-event-driven IACK).
+    /// A packet is lost, as its receiver tells (Li et al., SIGCOMM 2020, §4.4: the
+    /// loss-event-driven IACK).
     LossEvent,
     /// The sender has asked for it.
     Asked,
-    /// The segment ends what the sender's application has written (PSH; RFC 9293, §3.9.1.2), and the application here has read it.
+    /// The segment ends what the sender's application has written (PSH; RFC 9293, §3.9.1.2), and
+    /// the application here has read it.
     Push,
-    /// A custom policy's own reason of this number; its name is [that policy's](super::AckPolicy::reason).
+    /// A custom policy's own reason of this number; its name is
+    /// [that policy's](super::AckPolicy::reason).
     Custom(OwnReason),
 }
 
 /// The number of a custom policy's own reason.
 ///
-/// It has no values but these, so that a [`Reason`] takes one octet. One of two would be written by halves and read as a whole, for which a
-/// processor waits at each decision.
+/// It has no values but these, so that a [`Reason`] takes one octet. One of two would be written by
+/// halves and read as a whole, for which a processor waits at each decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[rustfmt::skip]
 #[expect(missing_docs, reason = "they are numbers")]
@@ -181,7 +187,8 @@ impl Reason {
         }
     }
 
-    /// Its name, as it stands in the `acks` table. A custom policy's own reasons have [better ones](super::Policy::reason_name).
+    /// Its name, as it stands in the `acks` table. A custom policy's own reasons have
+    /// [better ones](super::Policy::reason_name).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,9 @@
 //! The rate at which data arrives.
 //!
-//! TACK's receiver takes the rate of each TACK interval and keeps the maximum of some round trips (Li et al., SIGCOMM 2020, §4.1
-//! and §5.4). Here an interval begins and ends with an arrival and lasts RTTmin/β at least, whatever ACKs are sent meanwhile:
-//! what they are timed by must not depend on them.
+//! TACK's receiver takes the rate of each TACK interval and keeps the maximum of some round trips
+//! (Li et al., SIGCOMM 2020, §4.1 and §5.4). Here an interval begins and ends with an arrival and
+//! lasts RTTmin/β at least, whatever ACKs are sent meanwhile: what they are timed by must not
+//! depend on them.
 
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant, mul_div};
@@ -35,7 +36,8 @@ impl Delivery {
         self.rate.get()
     }
 
-    /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes `rtt` at least.
+    /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes
+    /// `rtt` at least.
     pub fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
             self.began = Some((now, arrived));

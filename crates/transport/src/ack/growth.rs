@@ -1,8 +1,9 @@
 //! Detection of the sender's slow start by the receiver.
 //!
-//! The receiver is not informed of it. RFC 2760, §3.2.3.3, names two ways to know: a bit from the sender, or a heuristic that watches how the
-//! amount of data that arrives changes. This is the second, with BBR's criterion for the same question (draft-ietf-ccwg-bbr,
-//! §5.3.1.2): the rate of a round trip is no longer 25 % above the best before it, three round trips running.
+//! The receiver is not informed of it. RFC 2760, §3.2.3.3, names two ways to know: a bit from the
+//! sender, or a heuristic that watches how the amount of data that arrives changes. This is the
+//! second, with BBR's criterion for the same question (draft-ietf-ccwg-bbr, §5.3.1.2): the rate of
+//! a round trip is no longer 25 % above the best before it, three round trips running.
 //!
 //! A sender in slow start whose data already fills the path looks the same as one that has left it.
 
@@ -32,7 +33,8 @@ impl Growth {
         *self = Self::default();
     }
 
-    /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes `rtt`.
+    /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes
+    /// `rtt`.
     pub(super) fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
             self.began = Some((now, arrived));
@@ -59,7 +61,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// The round trip in which growth is found to be over, if the window has these segments at the start of each.
+    /// The round trip in which growth is found to be over, if the window has these segments at the
+    /// start of each.
     fn over_after(windows: &[u64]) -> Option<usize> {
         let (mut growth, mut arrived) = (Growth::default(), 0);
         for (round, window) in windows.iter().enumerate() {

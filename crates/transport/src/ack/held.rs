@@ -11,7 +11,8 @@ pub struct Held<'a> {
     pub beyond: &'a [Range<u64>],
     /// ACKs report what lies beyond gaps (RFC 2018).
     pub sack: bool,
-    /// Of the ranges that were reported last, those that had changed after the one that the arrival extends; all of them if it begins one.
+    /// Of the ranges that were reported last, those that had changed after the one that the arrival
+    /// extends; all of them if it begins one.
     pub newer: usize,
 }
 

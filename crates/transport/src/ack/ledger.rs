@@ -62,20 +62,23 @@ pub struct Packet {
     pub octets: u64,
     /// Of a stream, the octets by which rcv.nxt advanced. Of a numbered packet, its payload.
     pub advanced: u64,
-    /// `true` if the packet continues the stream, or has a number of its own. A packet without payload has a number and no octets.
+    /// `true` if the packet continues the stream, or has a number of its own. A packet without
+    /// payload has a number and no octets.
     pub continues: bool,
 }
 
 impl Packet {
-    /// A segment that carries the octets `range` of a stream and lets rcv.nxt advance by `advanced`.
+    /// A segment that carries the octets `range` of a stream and lets rcv.nxt advance by
+    /// `advanced`.
     #[must_use]
     pub const fn of_stream(range: Range<u64>, advanced: u64) -> Self {
         let span = Span { start: range.start, end: range.end };
         Self { span, octets: range.end - range.start, advanced, continues: advanced > 0 }
     }
 
-    /// The packet of this number with `octets` of payload. It counts whether a lower number is missing or not: a number is never used again, so
-    /// what a lost packet carried comes under a new one, and the gap stays.
+    /// The packet of this number with `octets` of payload. It counts whether a lower number is
+    /// missing or not: a number is never used again, so what a lost packet carried comes under a
+    /// new one, and the gap stays.
     #[must_use]
     pub const fn numbered(number: u64, octets: u64) -> Self {
         let span = Span { start: number, end: number + 1 };
@@ -83,7 +86,8 @@ impl Packet {
     }
 }
 
-/// What has arrived and is not yet acknowledged. Counts and sizes are octets; places and distances are on the number line.
+/// What has arrived and is not yet acknowledged. Counts and sizes are octets; places and distances
+/// are on the number line.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// Segments that continued the stream, or numbered packets, since the last ACK.
@@ -96,7 +100,8 @@ pub struct Ledger {
     pub newest: Instant,
     /// The largest segment so far, in octets.
     pub full_size: u64,
-    /// The distance on the number line that a full-sized packet takes: `full_size` of a stream, and 1 of packet numbers.
+    /// The distance on the number line that a full-sized packet takes: `full_size` of a stream, and
+    /// 1 of packet numbers.
     pub unit: u64,
     /// All that has arrived since the last ACK, in order or not.
     pub arrived: Tally,
@@ -121,8 +126,8 @@ impl Ledger {
         Self { round_trip: Some(Box::new(RoundTrip::new(window))), ..self }
     }
 
-    /// This, and the delivery rate: the largest of the last `round_trips` round trips, of which each has `intervals`, one at least.
-    /// It needs [round-trip times](Self::with_round_trip).
+    /// This, and the delivery rate: the largest of the last `round_trips` round trips, of which
+    /// each has `intervals`, one at least. It needs [round-trip times](Self::with_round_trip).
     #[must_use]
     pub fn with_delivery(self, intervals: u32, round_trips: u32) -> Self {
         Self { delivery: Some(Box::new(Delivery::new(intervals.max(1), round_trips))), ..self }

@@ -1,26 +1,36 @@
 //! Linux's receiver (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
 //!
-//! * The first 16 ACKs of a connection are quick: one a segment, so that the sender's slow start is not held up
-//!   (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout, and a duplicate, bring them back.
-//! * Each segment that lets the receive window grow is acknowledged at once (`tcp_grow_window` sets `icsk_ack.quick`). TCP's receiver says which:
+//! * The first 16 ACKs of a connection are quick: one a segment, so that the sender's slow start is
+//!   not held up (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout, and
+//!   a duplicate, bring them back.
+//! * Each segment that lets the receive window grow is acknowledged at once (`tcp_grow_window` sets
+//!   `icsk_ack.quick`). TCP's receiver says which:
 //!   [`tcp::receiver::ReceiveWindow`](crate::tcp::receiver::ReceiveWindow).
-//! * Quick ACKs end where unread data leave less than half of the receive buffer free (`__tcp_select_window`).
-//! * Then an ACK as soon as more than one full-sized segment is unacknowledged (`__tcp_ack_snd_check`), unless unread data would make its
-//!   window smaller than the last one: the application's read then acknowledges (`__tcp_cleanup_rbuf`). At once when the last
-//!   gap closes (`tcp_data_queue`), and at once for a segment with PSH or one that is not full, which the application reads
-//!   (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since 6.6).
-//! * Neither the quick ACKs nor the one for such a segment where both ends send: data that leave within `ato` of the last that came (`pingpong`,
-//!   `tcp_event_data_sent`) will carry the ACKs. The second such segment is acknowledged at once all the same (`ICSK_ACK_PUSHED2`). It ends with what brings
-//!   quick ACKs by itself, a duplicate or a mark (`tcp_enter_quickack_mode`), and with a delayed ACK that no data have carried (`tcp_delack_timer_handler`).
-//! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments (`tcp_event_data_recv`,
-//!   `tcp_send_delayed_ack`).
-//! * The FIN of a peer to which this end may still send after `ato`, for what is sent next would carry its ACK (`tcp_fin`).
-//! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then SACKs are compressed: one for
-//!   all that come within 5 % of the round trip, 1 ms at most, or for 44 of them. The round trip is the receiver's own estimate,
-//!   or the handshake's if that is shorter; without an estimate it is zero. The timer has a slack of 100 µs, which
-//!   it takes in full unless another interrupt comes first; here none does. A segment that begins a range, or extends one behind
-//!   the two that changed last, releases what is held back, so that each range is told among the first two of some ACK
-//!   (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves before the segment is taken in, and the segment is held back; here the ACK tells of the
+//! * Quick ACKs end where unread data leave less than half of the receive buffer free
+//!   (`__tcp_select_window`).
+//! * Then an ACK as soon as more than one full-sized segment is unacknowledged
+//!   (`__tcp_ack_snd_check`), unless unread data would make its window smaller than the last one:
+//!   the application's read then acknowledges (`__tcp_cleanup_rbuf`). At once when the last gap
+//!   closes (`tcp_data_queue`), and at once for a segment with PSH or one that is not full, which
+//!   the application reads (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since
+//!   6.6).
+//! * Neither the quick ACKs nor the one for such a segment where both ends send: data that leave
+//!   within `ato` of the last that came (`pingpong`, `tcp_event_data_sent`) will carry the ACKs.
+//!   The second such segment is acknowledged at once all the same (`ICSK_ACK_PUSHED2`). It ends
+//!   with what brings quick ACKs by itself, a duplicate or a mark (`tcp_enter_quickack_mode`), and
+//!   with a delayed ACK that no data have carried (`tcp_delack_timer_handler`).
+//! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments
+//!   (`tcp_event_data_recv`, `tcp_send_delayed_ack`).
+//! * The FIN of a peer to which this end may still send after `ato`, for what is sent next would
+//!   carry its ACK (`tcp_fin`).
+//! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then
+//!   SACKs are compressed: one for all that come within 5 % of the round trip, 1 ms at most, or for
+//!   44 of them. The round trip is the receiver's own estimate, or the handshake's if that is
+//!   shorter; without an estimate it is zero. The timer has a slack of 100 µs, which it takes in
+//!   full unless another interrupt comes first; here none does. A segment that begins a range, or
+//!   extends one behind the two that changed last, releases what is held back, so that each range
+//!   is told among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves
+//!   before the segment is taken in, and the segment is held back; here the ACK tells of the
 //!   segment as well, which counts as held back but starts no timer.
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Room, Settings, TcpEvents};
@@ -173,8 +183,8 @@ impl TcpEvents for QuickOrDelayed {
         self.quick = self.quick.max(1);
     }
 
-    /// `tcp_measure_rcv_mss` notes it, and the application's read acknowledges if it leaves nothing in the receive queue, gaps included
-    /// (`__tcp_cleanup_rbuf`).
+    /// `tcp_measure_rcv_mss` notes it, and the application's read acknowledges if it leaves nothing
+    /// in the receive queue, gaps included (`__tcp_cleanup_rbuf`).
     fn on_push(&mut self, is_read: bool) {
         self.is_pushed_again = self.pushed.is_some();
         self.pushed = Some(if is_read { Pushed::Read } else { Pushed::Unread });
@@ -184,7 +194,8 @@ impl TcpEvents for QuickOrDelayed {
         self.room = room;
     }
 
-    /// `__tcp_cleanup_rbuf`: the ACK that more than one full-sized segment would have had if the window had not shrunk.
+    /// `__tcp_cleanup_rbuf`: the ACK that more than one full-sized segment would have had if the
+    /// window had not shrunk.
     fn on_read(&mut self, ledger: &Ledger) -> Option<Reason> {
         (ledger.bytes > ledger.full_size).then_some(Reason::SegmentCount)
     }
@@ -202,7 +213,8 @@ impl TcpEvents for QuickOrDelayed {
         self.converses |= now.since(self.last_data) < self.ato;
     }
 
-    /// `tcp_fin` enters pingpong mode: no quick ACK, and nothing for the application's read to acknowledge.
+    /// `tcp_fin` enters pingpong mode: no quick ACK, and nothing for the application's read to
+    /// acknowledge.
     fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Option<Decision> {
         self.converses = true;
         if ledger.full_size > 0 && ledger.bytes > ledger.full_size {
@@ -222,13 +234,14 @@ impl QuickOrDelayed {
         }
     }
 
-    /// Returns `true` if a segment that ends a write is acknowledged at once (`__tcp_cleanup_rbuf`).
+    /// Returns `true` if a segment that ends a write is acknowledged at once
+    /// (`__tcp_cleanup_rbuf`).
     const fn answers_pushes(&self) -> bool {
         self.is_pushed_again || !self.converses
     }
 
-    /// The room beside unread data, which is taken once. With less than half of the buffer free, quick ACKs end
-    /// (`__tcp_select_window`).
+    /// The room beside unread data, which is taken once. With less than half of the buffer free,
+    /// quick ACKs end (`__tcp_select_window`).
     fn take_room(&mut self) -> Room {
         let room = std::mem::take(&mut self.room);
         if room.is_short {
@@ -448,7 +461,8 @@ mod tests {
         assert_eq!(decisions[4], Decision::Now(Reason::CompressedSack));
     }
 
-    /// Retransmissions fill holes of long ago: what they extend comes first in the next ACK, and pushes others out.
+    /// Retransmissions fill holes of long ago: what they extend comes first in the next ACK, and
+    /// pushes others out.
     #[test]
     fn what_extends_the_third_range_releases_each_time() {
         let decisions = beyond_a_gap(Some(Duration::from_millis(100)), [1, 4, 7, 8, 5, 2, 9, 10], 1448);

@@ -1,13 +1,16 @@
 //! QUIC's rules, for a receiver of TCP.
 //!
-//! RFC 9000, §13.2: an ACK after two ack-eliciting packets, within `max_ack_delay` (25 ms unless the peer says otherwise, §18.2), and
-//! at once for a packet that leaves a gap or comes late. draft-ietf-quic-ack-frequency lets the sender choose all three: more than
-//! `ack_eliciting_threshold` packets, the delay, and how far a gap must lie back before it is reported at once, where 1 is the rule
-//! of RFC 9000 and 0 means never (§6.2 there). The settings here are what the sender would have asked for from the start.
+//! RFC 9000, §13.2: an ACK after two ack-eliciting packets, within `max_ack_delay` (25 ms unless
+//! the peer says otherwise, §18.2), and at once for a packet that leaves a gap or comes late.
+//! draft-ietf-quic-ack-frequency lets the sender choose all three: more than
+//! `ack_eliciting_threshold` packets, the delay, and how far a gap must lie back before it is
+//! reported at once, where 1 is the rule of RFC 9000 and 0 means never (§6.2 there). The settings
+//! here are what the sender would have asked for from the start.
 //!
-//! QUIC numbers packets; TCP numbers octets. A packet here is a segment with data, in order or not, and distances between packet
-//! numbers are octets over the largest segment so far. A retransmission has its old number, so it looks like a packet that comes
-//! late. What carries nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
+//! QUIC numbers packets; TCP numbers octets. A packet here is a segment with data, in order or not,
+//! and distances between packet numbers are octets over the largest segment so far. A
+//! retransmission has its old number, so it looks like a packet that comes late. What carries
+//! nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
@@ -31,13 +34,16 @@ pub struct Quic {
     pub max_ack_delay: Duration,
     /// Report a gap at once when it lies back by this many segments; 0 for never.
     pub reordering_threshold: u32,
-    /// The number of segments at the start of the connection that are acknowledged by twos at least, whatever is asked for.
+    /// The number of segments at the start of the connection that are acknowledged by twos at
+    /// least, whatever is asked for.
     pub after: u32,
-    /// Acknowledge at the latest after the shortest round trip divided by this, but not sooner than after 1 ms.
+    /// Acknowledge at the latest after the shortest round trip divided by this, but not sooner than
+    /// after 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rtt_divisor: Option<u32>,
-    /// Acknowledge at once what comes a round trip or more after the last ACK (draft-ietf-quic-ack-frequency, §6.1).
+    /// Acknowledge at once what comes a round trip or more after the last ACK
+    /// (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }
 
@@ -137,8 +143,9 @@ impl AckPolicy for Frequency {
 
 /// Returns `true` if the newest arrival is reported at once, with this reordering threshold.
 ///
-/// It is if it makes a gap that no ACK has reported lie `threshold` back, or if it came so late that the last ACK reported it
-/// missing by as much (Google's `QuicReceivedPacketManager::MaybeUpdateAckTimeout`).
+/// It is if it makes a gap that no ACK has reported lie `threshold` back, or if it came so late
+/// that the last ACK reported it missing by as much (Google's
+/// `QuicReceivedPacketManager::MaybeUpdateAckTimeout`).
 pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>) -> bool {
     let Some(slack) = threshold.checked_sub(1).map(|segments| u64::from(segments) * ledger.unit) else {
         return false;
@@ -214,7 +221,8 @@ mod tests {
 
     #[test]
     fn on_packet_numbers_a_distance_does_not_depend_on_the_size_of_packets() {
-        // A small packet after large ones lies one packet back all the same; in octets it would lie back by a fraction.
+        // A small packet after large ones lies one packet back all the same; in octets it would lie
+        // back by a fraction.
         let mut acknowledger = Acknowledger::new(Policy::new(frequency(100, 3)).unwrap());
         let mut ranges = Ranges::default();
         let due: Vec<bool> = [(0, 1200), (2, 1200), (3, 30), (4, 30)]

@@ -1,4 +1,5 @@
-//! The set of what has arrived, as ranges of an abstract number line: octets of a stream (TCP) or packet numbers (QUIC, TACK).
+//! The set of what has arrived, as ranges of an abstract number line: octets of a stream (TCP) or
+//! packet numbers (QUIC, TACK).
 
 use super::{Arrival, Held};
 use std::ops::Range;
@@ -6,8 +7,8 @@ use std::ops::Range;
 /// As many ranges as a SACK option can report (RFC 2018, §3).
 const REPORTED: usize = 4;
 
-/// Ranges beyond gaps: disjoint, not touching, in order. Those that leave at the front are passed over and removed in bulk, so that
-/// filling one of thousands of gaps does not move all the others.
+/// Ranges beyond gaps: disjoint, not touching, in order. Those that leave at the front are passed
+/// over and removed in bulk, so that filling one of thousands of gaps does not move all the others.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     ranges: Vec<Range<u64>>,
@@ -61,8 +62,8 @@ pub struct Ranges {
     beyond: Beyond,
     /// Of those, the ones that changed last, newest first.
     recent: Vec<Range<u64>>,
-    /// Of those, how many were newer than the range that the last arrival has extended; all that there were if it has begun one, and none if it
-    /// has filled the first gap.
+    /// Of those, how many were newer than the range that the last arrival has extended; all that
+    /// there were if it has begun one, and none if it has filled the first gap.
     newer: usize,
     /// How many numbers have arrived, each counted once.
     received: u64,
@@ -107,15 +108,15 @@ impl Ranges {
         Held { next: self.next, beyond: self.beyond(), sack: reports_ranges, newer: self.newer }
     }
 
-    /// All that has arrived, the highest range first, as an ACK frame lists it (RFC 9000, §19.3.1). What was
-    /// [abandoned](Self::abandon_below) counts as arrived.
+    /// All that has arrived, the highest range first, as an ACK frame lists it (RFC 9000, §19.3.1).
+    /// What was [abandoned](Self::abandon_below) counts as arrived.
     pub fn acked(&self) -> impl Iterator<Item = Range<u64>> {
         let in_order = (self.next > 0).then_some(0..self.next);
         self.beyond().iter().rev().cloned().chain(in_order)
     }
 
-    /// What is missing below the largest number that has arrived, the lowest gap first: TACK's list of unacked ranges (Li et al.,
-    /// SIGCOMM 2020, §5.1).
+    /// What is missing below the largest number that has arrived, the lowest gap first: TACK's list
+    /// of unacked ranges (Li et al., SIGCOMM 2020, §5.1).
     pub fn gaps(&self) -> impl Iterator<Item = Range<u64>> {
         let starts = std::iter::once(self.next).chain(self.beyond().iter().map(|range| range.end));
         starts.zip(self.beyond()).map(|(start, range)| start..range.start)
@@ -135,8 +136,9 @@ impl Ranges {
             .filter(|missing| !missing.is_empty())
     }
 
-    /// Expect nothing below `number` any more. A packet number is never used twice, so a receiver would otherwise keep the gap of each
-    /// lost packet for ever; it stops once the peer has seen it reported (RFC 9000, §13.2.4).
+    /// Expect nothing below `number` any more. A packet number is never used twice, so a receiver
+    /// would otherwise keep the gap of each lost packet for ever; it stops once the peer has seen
+    /// it reported (RFC 9000, §13.2.4).
     pub fn abandon_below(&mut self, number: u64) {
         if number <= self.next {
             return;
@@ -152,8 +154,8 @@ impl Ranges {
         self.recent.retain(|range| range.start > next);
     }
 
-    /// Forgets the lowest range beyond the first number that is missing, as if its numbers had not arrived. They stay counted as
-    /// [received](Self::received). Returns it.
+    /// Forgets the lowest range beyond the first number that is missing, as if its numbers had not
+    /// arrived. They stay counted as [received](Self::received). Returns it.
     pub fn forget_first(&mut self) -> Option<Range<u64>> {
         let first = self.beyond().first().cloned()?;
         self.beyond.leave(1);

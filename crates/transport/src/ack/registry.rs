@@ -1,7 +1,8 @@
 //! The built-in policies, each named once.
 //!
-//! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the end of this file, from which
-//! [`PolicyConfig`], [`Policy`] and all that enumerates policies are made.
+//! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the
+//! end of this file, from which [`PolicyConfig`], [`Policy`] and all that enumerates policies are
+//! made.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, TcpEvents};
 use crate::fault::{Fault, above_zero};
@@ -18,7 +19,8 @@ pub trait Settings: Copy + Default {
     /// The policy with these settings, for one connection.
     fn policy(self) -> Self::Policy;
 
-    /// The longest that it waits with an ACK while anything is unacknowledged, if there is a limit that the settings tell.
+    /// The longest that it waits with an ACK while anything is unacknowledged, if there is a limit
+    /// that the settings tell.
     fn longest_delay(&self) -> Option<Duration> {
         None
     }
@@ -58,34 +60,43 @@ registry! {
 
     /// Every segment at once.
     "per-packet" => PerPacket(super::per_packet::PerPacket),
-    /// Delayed ACKs: after a number of segments, or after a delay (RFC 1122, §4.2.3.2; RFC 5681, §4.2).
+    /// Delayed ACKs: after a number of segments, or after a delay (RFC 1122, §4.2.3.2; RFC 5681,
+    /// §4.2).
     "delayed" => Delayed(super::delayed::Delayed),
-    /// As Linux does: every segment at the start, then every second full-sized one, with an adaptive timer of 40 ms.
+    /// As Linux does: every segment at the start, then every second full-sized one, with an
+    /// adaptive timer of 40 ms.
     "linux" => Linux(super::linux::Linux),
-    /// After the octets of a number of full-sized segments (Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK).
+    /// After the octets of a number of full-sized segments (Li et al., SIGCOMM 2020, §4.1: the
+    /// byte-counting ACK).
     "byte-counting" => ByteCounting(super::byte_counting::ByteCounting),
-    /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles, and again after a loss (Allman, CCR
-    /// 28(5), 1998; RFC 2760, §3.2.3).
+    /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles,
+    /// and again after a loss (Allman, CCR 28(5), 1998; RFC 2760, §3.2.3).
     "daass" => Daass(super::daass::Daass),
-    /// As Chrome's QUIC does: every second segment at first, then every tenth or after a quarter of the round trip.
+    /// As Chrome's QUIC does: every second segment at first, then every tenth or after a quarter of
+    /// the round trip.
     "chrome" => Chrome(super::chrome::Chrome),
-    /// As QUIC does without extensions (RFC 9000, §13.2): after a number of segments, in order or not, and at once for a new gap.
+    /// As QUIC does without extensions (RFC 9000, §13.2): after a number of segments, in order or
+    /// not, and at once for a new gap.
     "quic" => Quic(super::quic::Quic),
-    /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame (draft-ietf-quic-ack-frequency).
+    /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame
+    /// (draft-ietf-quic-ack-frequency).
     "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
-    /// As the drafts of QUIC allowed: every packet for an eighth of a round trip after a gap, otherwise after a number of packets.
+    /// As the drafts of QUIC allowed: every packet for an eighth of a round trip after a gap,
+    /// otherwise after a number of packets.
     "after-gap" => AfterGap(super::after_gap::AfterGap),
-    /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second, whichever is less.
+    /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second,
+    /// whichever is less.
     "tack" => Tack(super::tack::Tack),
-    /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs are lost.
+    /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs
+    /// are lost.
     "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
     /// As the sender asks by TARR (draft-ietf-tcpm-ack-rate-request): every R segments, or at once.
     "ack-rate-request" => AckRateRequest(super::ack_rate_request::AckRateRequest),
 }
 
 impl PolicyConfig {
-    /// Checks what the schema cannot say: timers run for some time, and not for too long. The least of each count stands in
-    /// the schema.
+    /// Checks what the schema cannot say: timers run for some time, and not for too long. The least
+    /// of each count stands in the schema.
     ///
     /// # Errors
     /// If a timer does not.

@@ -1,13 +1,17 @@
 //! Round-trip times as the receiver of data measures them.
 //!
-//! It sends no data whose acknowledgment it could time. It uses (Linux, `net/ipv4/tcp_input.c`, 6.18):
+//! It sends no data whose acknowledgment it could time. It uses (Linux, `net/ipv4/tcp_input.c`,
+//! 6.18):
 //!
-//! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated (`tcp_synack_rtt_meas`);
-//! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age of that ACK's timestamp, in
-//!   whole ticks, one at least (RFC 7323, §4.1) (`tcp_rcv_rtt_measure_ts`); while data wait to be read, only if that is less than the estimate, for
-//!   ACKs that such data hold up are late (`tcp_rcv_rtt_update`);
-//! * the time in which the stream advances by one receive window, which no sender does in less than a round trip. Where windows
-//!   are larger than what the path holds, that is far too long, so it may only lower the estimate (`tcp_rcv_rtt_measure`).
+//! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated
+//!   (`tcp_synack_rtt_meas`);
+//! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age
+//!   of that ACK's timestamp, in whole ticks, one at least (RFC 7323, §4.1)
+//!   (`tcp_rcv_rtt_measure_ts`); while data wait to be read, only if that is less than the
+//!   estimate, for ACKs that such data hold up are late (`tcp_rcv_rtt_update`);
+//! * the time in which the stream advances by one receive window, which no sender does in less than
+//!   a round trip. Where windows are larger than what the path holds, that is far too long, so it
+//!   may only lower the estimate (`tcp_rcv_rtt_measure`).
 //!
 //! An echo is late by as long as the sender had nothing to send or no window. So use the minimum.
 
@@ -61,19 +65,22 @@ impl RoundTrip {
         self.handshake
     }
 
-    /// The running estimate from data: a shorter sample at once, a longer echo by an eighth (`tcp_rcv_rtt_update`).
+    /// The running estimate from data: a shorter sample at once, a longer echo by an eighth
+    /// (`tcp_rcv_rtt_update`).
     #[must_use]
     pub const fn smoothed(&self) -> Option<Duration> {
         self.smoothed
     }
 
-    /// The shortest within the window, the handshake's included; or what the sender [tells](Self::on_told), which knows better.
+    /// The shortest within the window, the handshake's included; or what the sender
+    /// [tells](Self::on_told), which knows better.
     #[must_use]
     pub fn least(&self) -> Option<Duration> {
         self.told.or_else(|| self.least.get().map(|Reverse(least)| least))
     }
 
-    /// The sender of data tells the shortest round trip that it measures, as TACK's does (Li et al., SIGCOMM 2020, §5.4).
+    /// The sender of data tells the shortest round trip that it measures, as TACK's does (Li et
+    /// al., SIGCOMM 2020, §5.4).
     pub const fn on_told(&mut self, least: Duration) {
         self.told = Some(least);
     }
@@ -84,8 +91,8 @@ impl RoundTrip {
         self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
     }
 
-    /// A segment with data has arrived, after which the stream stands at `next` with a receive window of `receive_window`
-    /// octets. `echo` is its timestamp's if it is of full size.
+    /// A segment with data has arrived, after which the stream stands at `next` with a receive
+    /// window of `receive_window` octets. `echo` is its timestamp's if it is of full size.
     pub fn on_data(&mut self, now: Instant, next: u64, receive_window: u64, echo: Option<Echo>) {
         match self.timed {
             Some((end, _)) if next < end => {}

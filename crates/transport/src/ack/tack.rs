@@ -1,14 +1,17 @@
 //! The law of TACK, on plain TCP.
 //!
-//! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, §4.1: the [`law`], which TACK's own
-//! [transport](crate::tack) goes by as well.
+//! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
+//! 2020, §4.1: the [`law`], which TACK's own [transport](crate::tack) goes by as well.
 //!
-//! * What stays below L·MSS is acknowledged once L·MSS/bw has passed since it came, the interval that the law gives; bw is the
-//!   largest delivery rate of late. Without a measurement, and at the most, after 500 ms (RFC 5681, §4.2).
-//! * Loss calls for an instant ACK, one for each gap as it opens (§4.4, §5.1 there), where TCP would answer every segment beyond it.
-//!   What fills a gap waits for its turn. What carries nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
-//! * RTTmin is what this end measures by itself. TACK's sender measures it and tells the receiver; its numbering of packets, by
-//!   which a lost retransmission shows, its lists of gaps and its timing have no place in plain TCP's header.
+//! * What stays below L·MSS is acknowledged once L·MSS/bw has passed since it came, the interval
+//!   that the law gives; bw is the largest delivery rate of late. Without a measurement, and at the
+//!   most, after 500 ms (RFC 5681, §4.2).
+//! * Loss calls for an instant ACK, one for each gap as it opens (§4.4, §5.1 there), where TCP
+//!   would answer every segment beyond it. What fills a gap waits for its turn. What carries
+//!   nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
+//! * RTTmin is what this end measures by itself. TACK's sender measures it and tells the receiver;
+//!   its numbering of packets, by which a lost retransmission shows, its lists of gaps and its
+//!   timing have no place in plain TCP's header.
 
 pub mod law;
 
@@ -21,7 +24,8 @@ use law::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// With fewer than two ACKs in a round trip, the sender stops and waits (Li et al., SIGCOMM 2020, appendix B.1).
+/// With fewer than two ACKs in a round trip, the sender stops and waits (Li et al., SIGCOMM 2020,
+/// appendix B.1).
 const LEAST_BETA: u32 = 2;
 
 /// What a scenario sets.
@@ -34,12 +38,14 @@ pub struct Tack {
     /// ACKs in the shortest round trip, where time governs: β.
     #[schemars(range(min = 2))]
     pub beta: u32,
-    /// The bandwidth is the largest delivery rate of this number of round trips: θ, 5 to 10 in the paper.
+    /// The bandwidth is the largest delivery rate of this number of round trips: θ, 5 to 10 in the
+    /// paper.
     #[schemars(range(min = 1))]
     pub bandwidth_window: u32,
     /// The shortest round trip is that of this much time: τ, at most 10 s in the paper.
     pub rtt_window: Duration,
-    /// Acknowledge every segment until the sender's window no longer doubles (Li et al., ToN 2021, §VI-D).
+    /// Acknowledge every segment until the sender's window no longer doubles (Li et al., ToN 2021,
+    /// §VI-D).
     pub per_packet_startup: bool,
 }
 
@@ -85,7 +91,8 @@ impl Settings for Tack {
 #[derive(Clone, Copy, Debug)]
 pub struct TameAcks {
     settings: Tack,
-    /// Every segment until the sender's window no longer doubles (Li et al., IEEE/ACM ToN 2021, §VI-D).
+    /// Every segment until the sender's window no longer doubles (Li et al., IEEE/ACM ToN 2021,
+    /// §VI-D).
     startup: Option<Growth>,
     last: Option<Instant>,
 }
@@ -174,7 +181,8 @@ mod tests {
         assert_eq!(decisions[3..], [Decision::At(at(11), Reason::Periodic); 2]);
     }
 
-    /// What TACK's receiver has if its Accept left twice: no sample of the handshake, and RTTmin from the sender.
+    /// What TACK's receiver has if its Accept left twice: no sample of the handshake, and RTTmin
+    /// from the sender.
     #[test]
     fn start_up_ends_by_the_round_trip_that_the_sender_tells() {
         let settings = Tack { per_packet_startup: true, ..Tack::default() };

@@ -13,7 +13,8 @@ pub struct Room {
     pub shrinks: bool,
 }
 
-/// Events of a TCP receiver that other transports do not have. A policy overrides those that it uses.
+/// Events of a TCP receiver that other transports do not have. A policy overrides those that it
+/// uses.
 pub trait TcpEvents {
     /// The first mark has come since the sender last reduced its window (RFC 3168, §6.1.3).
     fn on_first_mark(&mut self) {}
@@ -21,31 +22,37 @@ pub trait TcpEvents {
     /// The sender reports CWR.
     fn on_window_reduced(&mut self) {}
 
-    /// The segment that is about to be decided on lets the receive window grow, which [autotuning](crate::tcp::receiver::ReceiveWindow) offers.
+    /// The segment that is about to be decided on lets the receive window grow, which
+    /// [autotuning](crate::tcp::receiver::ReceiveWindow) offers.
     fn on_window_growth(&mut self) {}
 
-    /// The segment that is about to be decided on comes in order and ends what the sender's application has written (PSH), or is not full.
-    /// `is_read` says whether the application here has read it.
+    /// The segment that is about to be decided on comes in order and ends what the sender's
+    /// application has written (PSH), or is not full. `is_read` says whether the application here
+    /// has read it.
     fn on_push(&mut self, _is_read: bool) {}
 
     /// A segment with data of this end leaves, and carries the acknowledgment.
     fn on_data_sent(&mut self, _now: Instant) {}
 
-    /// The segment that is about to be decided on, or the ACK that is about to leave, finds data that the application has not read.
+    /// The segment that is about to be decided on, or the ACK that is about to leave, finds data
+    /// that the application has not read.
     fn on_unread(&mut self, _room: Room) {}
 
-    /// The application has read, while something waits for its ACK. Returns why that is to be acknowledged now, if it is.
+    /// The application has read, while something waits for its ACK. Returns why that is to be
+    /// acknowledged now, if it is.
     fn on_read(&mut self, _ledger: &Ledger) -> Option<Reason> {
         None
     }
 
-    /// The application has read all that has arrived, and no gap is open. Returns why that is to be acknowledged now, if it is.
+    /// The application has read all that has arrived, and no gap is open. Returns why that is to be
+    /// acknowledged now, if it is.
     fn on_emptied(&mut self) -> Option<Reason> {
         None
     }
 
-    /// The peer has finished, and everything has come in order. The application here goes on sending, and what it sends next would carry the
-    /// ACK. `None` means at once (RFC 9293, §3.10.7.4, eighth).
+    /// The peer has finished, and everything has come in order. The application here goes on
+    /// sending, and what it sends next would carry the ACK. `None` means at once (RFC 9293,
+    /// §3.10.7.4, eighth).
     fn on_fin(&mut self, _now: Instant, _ledger: &Ledger) -> Option<Decision> {
         None
     }

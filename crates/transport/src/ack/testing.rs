@@ -31,7 +31,8 @@ impl Endpoint {
         Self { line, acknowledger, ranges: Ranges::default() }
     }
 
-    /// The packet of this number arrives. Returns why it is acknowledged at once, if it is; the ACK leaves then.
+    /// The packet of this number arrives. Returns why it is acknowledged at once, if it is; the ACK
+    /// leaves then.
     pub(super) fn arrives(&mut self, now: Instant, number: u64) -> Option<Reason> {
         let unit = match self.line {
             Line::Packets => 1,

@@ -1,8 +1,9 @@
-//! BBR, version 1, as Linux has it (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based Congestion Control",
-//! ACM Queue 14(5), 2016).
+//! BBR, version 1, as Linux has it (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based
+//! Congestion Control", ACM Queue 14(5), 2016).
 //!
-//! BBR models the path by two numbers: the highest delivery rate of the last ten round trips and the shortest round-trip time of the last
-//! ten seconds. The model sets the pacing rate and the amount in flight. Loss does not change the model.
+//! BBR models the path by two numbers: the highest delivery rate of the last ten round trips and
+//! the shortest round-trip time of the last ten seconds. The model sets the pacing rate and the
+//! amount in flight. Loss does not change the model.
 //!
 //! | module | rule |
 //! |---|---|
@@ -14,8 +15,8 @@
 //! | `inflight` | how much should be in flight |
 //! | `recovery` | the window, in and out of recovery |
 //!
-//! Windows are whole segments and gains are 256ths, as in the kernel. Rates are bits per second; the kernel counts packets per microsecond
-//! in units of 2⁻²⁴.
+//! Windows are whole segments and gains are 256ths, as in the kernel. Rates are bits per second;
+//! the kernel counts packets per microsecond in units of 2⁻²⁴.
 
 mod constants;
 mod inflight;
@@ -48,7 +49,8 @@ impl Settings for Config {
     }
 }
 
-/// An epoch of ACK aggregation restarts after this many acknowledged segments (`bbr_ack_epoch_acked_reset_thresh`).
+/// An epoch of ACK aggregation restarts after this many acknowledged segments
+/// (`bbr_ack_epoch_acked_reset_thresh`).
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
 /// `bbr_mode`.
@@ -83,7 +85,8 @@ pub struct Bbr {
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
     probe_rtt: ProbeRttTimer,
-    /// Was the latest ACK processed in `ProbeRTT`? Rate samples then reflect the small window, not the path.
+    /// Was the latest ACK processed in `ProbeRTT`? Rate samples then reflect the small window, not
+    /// the path.
     limits_itself: bool,
     /// `idle_restart`: sending resumed after an idle period, and nothing has been delivered since.
     restarts: bool,
@@ -93,7 +96,8 @@ pub struct Bbr {
     extra_acked_rounds: u32,
 
     state: CongestionState,
-    /// `packet_conservation`: in the first round of a recovery, one segment is sent for each one delivered.
+    /// `packet_conservation`: in the first round of a recovery, one segment is sent for each one
+    /// delivered.
     conserves: bool,
     /// `prior_cwnd`: the window before a recovery or `ProbeRTT`.
     prior_window: u64,

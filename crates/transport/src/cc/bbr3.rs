@@ -1,7 +1,9 @@
-//! BBR, version 3 (draft-ietf-ccwg-bbr, the editors' copy after revision 06, whose sections are cited).
+//! BBR, version 3 (draft-ietf-ccwg-bbr, the editors' copy after revision 06, whose sections are
+//! cited).
 //!
-//! As version 1, BBR models the path by its bandwidth and its round-trip time. Version 3 also models how much data in flight the path
-//! tolerates: a long-term bound, found by probing until losses exceed 2 %, and short-term bounds, lowered after each round with a loss.
+//! As version 1, BBR models the path by its bandwidth and its round-trip time. Version 3 also
+//! models how much data in flight the path tolerates: a long-term bound, found by probing until
+//! losses exceed 2 %, and short-term bounds, lowered after each round with a loss.
 //!
 //! | module | rule |
 //! |---|---|
@@ -58,7 +60,8 @@ enum State {
     Down,
     /// `ProbeBW_CRUISE`: send at the estimated bandwidth.
     Cruise,
-    /// `ProbeBW_REFILL`: the same for a round without short-term bounds, so that a probe begins with a full pipe.
+    /// `ProbeBW_REFILL`: the same for a round without short-term bounds, so that a probe begins
+    /// with a full pipe.
     Refill,
     /// `ProbeBW_UP`: probe for more bandwidth.
     Up,
@@ -139,7 +142,8 @@ pub struct Bbr3 {
     prior_window: u64,
     total_delivered: u64,
     has_sack: bool,
-    /// Sending was limited by the window in the round trip that ends when this is acknowledged (§2.2: C.is_cwnd_limited).
+    /// Sending was limited by the window in the round trip that ends when this is acknowledged
+    /// (§2.2: C.is_cwnd_limited).
     limited_until: Position,
     is_window_limited: bool,
 }
@@ -196,7 +200,8 @@ impl Bbr3 {
         }
     }
 
-    /// `AdvanceMaxBwFilter` (§5.5.6). A cycle without a sample does not advance the filter, as in Linux's version 3.
+    /// `AdvanceMaxBwFilter` (§5.5.6). A cycle without a sample does not advance the filter, as in
+    /// Linux's version 3.
     fn advance_bandwidth(&mut self) {
         if self.max_bandwidth.has_present() {
             self.max_bandwidth.advance();

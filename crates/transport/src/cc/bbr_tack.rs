@@ -1,23 +1,28 @@
 //! BBR as it was designed together with TACK (Li et al., IEEE/ACM ToN 2021, §VI-D).
 //!
-//! BBR's model of the path, moved by what the receiver measures: the delivery rate of a TACK covers two TACK intervals, and time is
-//! counted in TACK intervals instead of round trips, of which one has β. What differs from [BBR, version 1](super::bbr):
+//! BBR's model of the path, moved by what the receiver measures: the delivery rate of a TACK covers
+//! two TACK intervals, and time is counted in TACK intervals instead of round trips, of which one
+//! has β. What differs from [BBR, version 1](super::bbr):
 //!
-//! * The states are Startup, Drain and Stable. A cycle of Stable has 32 TACK intervals: 4 that probe, 4 that drain, 24 that cruise. The
-//!   bandwidth is the greatest rate of 40.
-//! * The window is (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, where f is the frequency of TACKs: what is delivered while a TACK is waited
-//!   for is in flight as well.
-//! * Pacing never falls below MSS·f, a packet a TACK. `ProbeRTT` paces at that rate for the longer of a round trip and 200 ms.
+//! * The states are Startup, Drain and Stable. A cycle of Stable has 32 TACK intervals: 4 that
+//!   probe, 4 that drain, 24 that cruise. The bandwidth is the greatest rate of 40.
+//! * The window is (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, where f is the frequency of TACKs: what
+//!   is delivered while a TACK is waited for is in flight as well.
+//! * Pacing never falls below MSS·f, a packet a TACK. `ProbeRTT` paces at that rate for the longer
+//!   of a round trip and 200 ms.
 //!
-//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same quantities, or that at which TACKs come if
-//! it is less: on a busy medium, packets and TACKs wait for their turn much longer than the least round trip lets expect. The longest recent
-//! interval counts, as the greatest rate does, up to what the round trip is longer than the least, and without the silence of the
-//! application. After a loss or a pause the law alone counts, for as long as rates are remembered: more in flight would only lengthen a
-//! queue that drops.
+//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same
+//! quantities, or that at which TACKs come if it is less: on a busy medium, packets and TACKs wait
+//! for their turn much longer than the least round trip lets expect. The longest recent interval
+//! counts, as the greatest rate does, up to what the round trip is longer than the least, and
+//! without the silence of the application. After a loss or a pause the law alone counts, for as
+//! long as rates are remembered: more in flight would only lengthen a queue that drops.
 //!
-//! What the paper does not mention is as in BBR, version 1: the gains of Startup and Drain and the end of Startup, the restart after idle,
-//! packet conservation in the first round of a recovery, and the room that packets which leave in [bursts](Burst) need at both ends, which counts
-//! where a path holds little more than a burst. Where a receiver reports no rate, as over TCP, the sender's samples replace it.
+//! What the paper does not mention is as in BBR, version 1: the gains of Startup and Drain and the
+//! end of Startup, the restart after idle, packet conservation in the first round of a recovery,
+//! and the room that packets which leave in [bursts](Burst) need at both ends, which counts where a
+//! path holds little more than a burst. Where a receiver reports no rate, as over TCP, the sender's
+//! samples replace it.
 
 mod recovery;
 
@@ -46,7 +51,8 @@ const BETA: u32 = 4;
 /// The intervals that the delivery rate of a TACK covers (ToN 2021, §VI-D).
 const REPORTED_INTERVALS: u64 = 2;
 
-/// One in the sender's queue, one in its interface, and one that the receiver puts together (`bbr_quantization_budget`).
+/// One in the sender's queue, one in its interface, and one that the receiver puts together
+/// (`bbr_quantization_budget`).
 const BURSTS_IN_FLIGHT: u64 = 3;
 
 constants! {
@@ -73,26 +79,30 @@ constants! {
         /// TACK intervals of a cycle: as many round trips as in BBR, version 1.
         #[schemars(range(min = 3, max = 10_000))]
         cycle_intervals: u32 = BETA * V1.cycle_phases,
-        /// TACK intervals over which bandwidth is remembered: as many round trips as in BBR, version 1.
+        /// TACK intervals over which bandwidth is remembered: as many round trips as in BBR,
+        /// version 1.
         #[schemars(range(min = 1))]
         bandwidth_window: u32 = BETA * V1.bandwidth_window,
-        /// The pacing rate is below the estimate by this share, as in BBR, version 1: "TCP-TACK follows the same design to gradually
-        /// drain any excess queue" (footnote 3).
+        /// The pacing rate is below the estimate by this share, as in BBR, version 1: "TCP-TACK
+        /// follows the same design to gradually drain any excess queue" (footnote 3).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = V1.pacing_margin,
         /// How long a shortest round-trip time is believed.
         min_rtt_window: Duration = V1.min_rtt_window,
         /// The least time of a pause that renews it.
         probe_rtt_duration: Duration = V1.probe_rtt_duration,
-        /// The pipe is not full while a round multiplies the bandwidth by this factor; left to BBR, version 1.
+        /// The pipe is not full while a round multiplies the bandwidth by this factor; left to BBR,
+        /// version 1.
         #[schemars(range(min = 1.0, max = 100.0))]
         full_bandwidth_growth: Gain = V1.full_bandwidth_growth,
         /// The pipe is full after this many rounds without such growth; left to BBR, version 1.
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = V1.full_bandwidth_rounds,
-        /// The time over which bursts of acknowledgments are made up for at most (IETF 101, as BBR, version 1).
+        /// The time over which bursts of acknowledgments are made up for at most (IETF 101, as BBR,
+        /// version 1).
         extra_acked_time: Duration = V1.extra_acked_time,
-        /// TACK intervals of one of the two periods of the maximum of those bursts: as many round trips as in BBR, version 1.
+        /// TACK intervals of one of the two periods of the maximum of those bursts: as many round
+        /// trips as in BBR, version 1.
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = BETA * V1.extra_acked_window,
     }
@@ -129,7 +139,8 @@ pub struct BbrTack {
     rounds: Rounds,
     /// The last round of Startup in which a packet waited in a queue.
     queued_in: Option<u64>,
-    /// The intervals between TACKs, each at most what the smoothed round trip is longer than the least.
+    /// The intervals between TACKs, each at most what the smoothed round trip is longer than the
+    /// least.
     waits: WindowedMax<Duration>,
     /// The TACK interval from which they count.
     waits_from: u64,
@@ -211,8 +222,8 @@ impl BbrTack {
         }
     }
 
-    /// Counts a TACK interval when its time has passed. TACKs that come early or late do not change the length of the following ones, and a
-    /// time without TACKs is one interval.
+    /// Counts a TACK interval when its time has passed. TACKs that come early or late do not change
+    /// the length of the following ones, and a time without TACKs is one interval.
     fn count_interval(&mut self, now: Instant) {
         if now.since(self.began) >= self.interval {
             self.intervals += 1;
@@ -273,9 +284,10 @@ impl BbrTack {
         }
     }
 
-    /// Is the round that ends no evidence of a full pipe? As much is delivered of what was conserved as before, whatever the pipe holds, unless
-    /// packets have waited in a queue lately: with a round trip longer by a quarter, so much was in flight that the rate would have grown by a
-    /// quarter.
+    /// Is the round that ends no evidence of a full pipe? As much is delivered of what was
+    /// conserved as before, whatever the pipe holds, unless packets have waited in a queue lately:
+    /// with a round trip longer by a quarter, so much was in flight that the rate would have grown
+    /// by a quarter.
     fn is_held(&self) -> bool {
         let lately = u64::from(self.constants.full_bandwidth_rounds);
         let has_queued = self.queued_in.is_some_and(|round| self.rounds.count() <= round + lately);
@@ -291,7 +303,8 @@ impl BbrTack {
         }
     }
 
-    /// The shortest round-trip time, and the pause that renews it. An idle period has emptied the queue as a pause does.
+    /// The shortest round-trip time, and the pause that renews it. An idle period has emptied the
+    /// queue as a pause does.
     fn update_min_rtt(&mut self, ack: &Ack) {
         let has_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
         if let Some(rtt) = ack.newest_rtt
@@ -316,8 +329,8 @@ impl BbrTack {
         }
     }
 
-    /// After an idle period, pace at the bandwidth (`bbr_cwnd_event` of Linux's BBR, `CA_EVENT_TX_START`). All has been acknowledged, so that a
-    /// recovery is over.
+    /// After an idle period, pace at the bandwidth (`bbr_cwnd_event` of Linux's BBR,
+    /// `CA_EVENT_TX_START`). All has been acknowledged, so that a recovery is over.
     #[inline(never)]
     fn restart_from_idle(&mut self, window: &mut Window, now: Instant) {
         window.cwnd = self.recovery.end(window.cwnd);
@@ -369,14 +382,16 @@ impl BbrTack {
         delivered_in(self.max_bandwidth(), self.interval)
     }
 
-    /// Room for bursts at both ends, in octets: three of them, as in Linux's BBR (`bbr_quantization_budget`). Nothing, if packets leave one by one.
+    /// Room for bursts at both ends, in octets: three of them, as in Linux's BBR
+    /// (`bbr_quantization_budget`). Nothing, if packets leave one by one.
     fn bursts(&self) -> u64 {
         let burst = self.burst.zip(self.pacing.rate());
         burst.map_or(0, |(burst, rate)| BURSTS_IN_FLIGHT * burst.quantum(self.mss, rate))
     }
 
-    /// The in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, what is acknowledged in bursts, and room for what leaves in bursts. In
-    /// Startup, whose gain is larger, the first factor is that gain.
+    /// The in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, what is acknowledged in bursts,
+    /// and room for what leaves in bursts. In Startup, whose gain is larger, the first factor is
+    /// that gain.
     fn cap(&self) -> u64 {
         let Config { cwnd_gain, startup_gain, extra_acked_time, .. } = self.constants;
         let gain = if self.state == State::Stable { cwnd_gain } else { startup_gain };
@@ -386,7 +401,8 @@ impl BbrTack {
         (self.path(gain) + between + extra + self.bursts()).max(self.min_window())
     }
 
-    /// The window grows by what is delivered up to the cap, and falls to it at once, as in BBR, version 1.
+    /// The window grows by what is delivered up to the cap, and falls to it at once, as in BBR,
+    /// version 1.
     fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         let limits =
             Limits { between: self.between_tacks(), least: self.min_window(), is_full: self.state != State::Startup };
@@ -403,7 +419,8 @@ impl BbrTack {
         u64::from(V1.min_window) * self.mss
     }
 
-    /// The first flight makes the window grow whatever it tells of the bandwidth, as in BBR, version 1 (`bbr_set_cwnd`).
+    /// The first flight makes the window grow whatever it tells of the bandwidth, as in BBR,
+    /// version 1 (`bbr_set_cwnd`).
     fn towards_cap(&self, cwnd: u64, ack: &Ack) -> u64 {
         let grown = cwnd + ack.delivered;
         match self.state {
@@ -540,8 +557,9 @@ mod tests {
         assert_eq!(rates[31..], [10; 2]);
     }
 
-    /// Two TACKs a round trip that deliver ten packets each, and as much in each round. If each TACK reports a loss, a round conserves, another
-    /// grows, and half a round later the next recovery begins.
+    /// Two TACKs a round trip that deliver ten packets each, and as much in each round. If each
+    /// TACK reports a loss, a round conserves, another grows, and half a round later the next
+    /// recovery begins.
     #[test]
     fn rounds_of_conserved_packets_do_not_tell_that_the_pipe_is_full() {
         let tacks_until_full = |loses: bool, rtt: Duration| {
@@ -594,7 +612,8 @@ mod tests {
         assert_eq!(path.window.cwnd, 90 * MSS);
     }
 
-    /// Of five packets, which leave in 5 ms at 8 Mbps. In the four intervals that probe they are a quarter more, in those that drain a quarter less.
+    /// Of five packets, which leave in 5 ms at 8 Mbps. In the four intervals that probe they are a
+    /// quarter more, in those that drain a quarter less.
     #[test]
     fn the_window_holds_three_bursts_more() {
         let burst = Burst { packets: 2, time: Duration::from_millis(5), catches_up: true };

@@ -4,8 +4,8 @@ use super::model::gain::Gain;
 use crate::fault::{Fault, above_zero};
 use acklab_base::Duration;
 
-/// Makes the settings of one controller from a list of its constants, each with its source, its bounds and its published value, which is
-/// the default.
+/// Makes the settings of one controller from a list of its constants, each with its source, its
+/// bounds and its published value, which is the default.
 macro_rules! constants {
     (
         $(#[$meta:meta])*

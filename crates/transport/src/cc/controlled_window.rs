@@ -8,7 +8,8 @@ use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// A window, the controller that governs it, and the delivery rate if the controller wants it. Sizes in octets.
+/// A window, the controller that governs it, and the delivery rate if the controller wants it.
+/// Sizes in octets.
 #[derive(Debug)]
 pub(crate) struct ControlledWindow {
     pub(crate) window: Window,
@@ -66,7 +67,8 @@ impl ControlledWindow {
         if self.keeps_time { self.controller.deadline().into() } else { Alarm::NEVER }
     }
 
-    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it was.
+    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it
+    /// was.
     pub(crate) fn wake(&mut self, now: Instant, in_flight: u64) -> bool {
         let is_due = self.alarm().expire(now);
         if is_due {
@@ -75,7 +77,8 @@ impl ControlledWindow {
         is_due
     }
 
-    /// The octets and full-sized packets of `bytes` that were acknowledged. The remainder of a packet is carried to the next call.
+    /// The octets and full-sized packets of `bytes` that were acknowledged. The remainder of a
+    /// packet is carried to the next call.
     #[inline]
     pub(crate) const fn count(&mut self, bytes: u64) -> Acked {
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
@@ -95,7 +98,8 @@ impl ControlledWindow {
         self.controller.on_sent(&mut self.window, sent);
     }
 
-    /// Tells the controller that a transmission was lost, with `total_delivered` octets delivered since the connection began.
+    /// Tells the controller that a transmission was lost, with `total_delivered` octets delivered
+    /// since the connection began.
     pub(crate) fn tell_lost(
         &mut self,
         (now, sent_at): (Instant, Instant),
@@ -113,8 +117,9 @@ impl ControlledWindow {
         self.controller.on_lost(&self.window, &lost);
     }
 
-    /// Tells the controller of an ACK, with the `newest` transmission that it acknowledges, and of the outcomes of transmissions. If the receiver
-    /// `reported` the delivery rate, that takes the place of the sender's sample.
+    /// Tells the controller of an ACK, with the `newest` transmission that it acknowledges, and of
+    /// the outcomes of transmissions. If the receiver `reported` the delivery rate, that takes the
+    /// place of the sender's sample.
     #[inline(always)]
     pub(crate) fn tell_ack(
         &mut self,

@@ -1,8 +1,10 @@
-//! Copa (Arun & Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI '18).
+//! Copa (Arun & Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
+//! NSDI '18).
 //!
-//! The window is adjusted towards a rate of 1 / (δ·d) packets a second, where d is the queueing delay. Sections are the paper's.
-//! What the paper leaves open follows the `genericCC` of its authors (`markoviancc.cc`, `rtt-window.cc`, `estimators.cc`) or Facebook's
-//! mvfst (`quic/congestion_control/Copa.cpp`). Each place names its source.
+//! The window is adjusted towards a rate of 1 / (δ·d) packets a second, where d is the queueing
+//! delay. Sections are the paper's. What the paper leaves open follows the `genericCC` of its
+//! authors (`markoviancc.cc`, `rtt-window.cc`, `estimators.cc`) or Facebook's mvfst
+//! (`quic/congestion_control/Copa.cpp`). Each place names its source.
 //!
 //! | module | rule |
 //! |---|---|
@@ -33,18 +35,21 @@ use velocity::{Direction, Velocity};
 constants! {
     /// The constants of Copa.
     Config {
-        /// δ in the default mode, and its greatest value in the competitive mode (§2, §2.2): 1/δ packets of the flow wait in the queue.
+        /// δ in the default mode, and its greatest value in the competitive mode (§2, §2.2): 1/δ
+        /// packets of the flow wait in the queue.
         #[schemars(range(min = 0.001, max = 10.0))]
         delta: f64 = 0.5,
         /// Length of the minimum filter of RTTmin (§2).
         rtt_min_window: Duration = Duration::from_secs(10),
-        /// Does the round-trip time of the handshake count for RTTmin, too? mvfst counts it, whose handshake packets are full-sized;
-        /// genericCC measures data only. A SYN takes less time on a slow link than a full segment.
+        /// Does the round-trip time of the handshake count for RTTmin, too? mvfst counts it, whose
+        /// handshake packets are full-sized; genericCC measures data only. A SYN takes less time on
+        /// a slow link than a full segment.
         counts_handshake: bool = false,
         /// Length of the minimum filter of RTTstanding in smoothed round-trip times (§2: a half).
         #[schemars(range(min = 0.01, max = 10.0))]
         rtt_standing_window: Gain = Gain::percent(50),
-        /// The velocity doubles only after the direction has been the same for this many round trips (§2, step 4).
+        /// The velocity doubles only after the direction has been the same for this many round
+        /// trips (§2, step 4).
         #[schemars(range(min = 1))]
         steady_round_trips: u32 = 3,
         /// The least window, in packets (genericCC and mvfst).
@@ -55,7 +60,8 @@ constants! {
         pacing_gain: f64 = 2.0,
         /// Does the flow compete with flows that fill buffers (§2.2)?
         competes: bool = true,
-        /// The queue is nearly empty if the queueing delay is below this share of RTTmax − RTTmin (§2.2).
+        /// The queue is nearly empty if the queueing delay is below this share of RTTmax − RTTmin
+        /// (§2.2).
         #[schemars(range(min = 0.0, max = 1.0))]
         nearly_empty: f64 = 0.1,
         /// Length of the maximum filter of RTTmax in smoothed round-trip times (§2.2).
@@ -64,8 +70,8 @@ constants! {
         /// Copa flows alone empty the queue once in this many round trips (§2.2).
         #[schemars(range(min = 1))]
         empty_window: u32 = 5,
-        /// The window is reduced if a greater share of packets is lost (genericCC's `ReduceOnLoss`: 30 %); 1 never reduces it, as the
-        /// paper and mvfst.
+        /// The window is reduced if a greater share of packets is lost (genericCC's `ReduceOnLoss`:
+        /// 30 %); 1 never reduces it, as the paper and mvfst.
         #[schemars(range(min = 0.0, max = 1.0))]
         heavy_loss: f64 = 0.3,
         /// …over more than this many round trips (`ReduceOnLoss`).
@@ -143,7 +149,8 @@ impl Copa {
         let is_below = self.cwnd * queueing.as_nanos() as f64 <= inverse_delta * standing.as_nanos() as f64;
         if self.in_slow_start {
             if is_below {
-                // A packet for each one acknowledged doubles the window in a round trip (genericCC).
+                // A packet for each one acknowledged doubles the window in a round trip
+                // (genericCC).
                 self.cwnd += packets;
                 return;
             }
@@ -181,7 +188,8 @@ impl CongestionControl for Copa {
         self.apply(window);
     }
 
-    /// An ACK without a sample of the round-trip time, as that of a retransmission, is processed with the latest sample (mvfst's `lrtt`).
+    /// An ACK without a sample of the round-trip time, as that of a retransmission, is processed
+    /// with the latest sample (mvfst's `lrtt`).
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if ack.lost > 0 {
             self.competition.on_loss();
@@ -212,7 +220,8 @@ impl CongestionControl for Copa {
         }
     }
 
-    /// Loss sets no threshold: the default mode does not react to loss at all (§2.2). The loss may have been detected by a timer.
+    /// Loss sets no threshold: the default mode does not react to loss at all (§2.2). The loss may
+    /// have been detected by a timer.
     fn ssthresh(&mut self, _now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
         self.competition.on_loss();
         u64::MAX

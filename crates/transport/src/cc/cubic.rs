@@ -1,6 +1,8 @@
-//! CUBIC: after a loss the window follows a cubic function of time that is flat at the window of the loss.
+//! CUBIC: after a loss the window follows a cubic function of time that is flat at the window of
+//! the loss.
 //!
-//! All stacks use the same function. They differ in how they compute the window from it, and [`Dialect`] selects the stack.
+//! All stacks use the same function. They differ in how they compute the window from it, and
+//! [`Dialect`] selects the stack.
 
 mod linux;
 mod ns3;
@@ -18,15 +20,19 @@ use rfc::Rfc;
 constants! {
     /// The constants of CUBIC. Linux's version takes β in 1024ths and C in 1024ths of ten.
     Config {
-        /// β: the multiplicative decrease of the window after a loss (RFC 9438, §4.6; Linux's `beta`, 717/1024; ns-3's `Beta`).
+        /// β: the multiplicative decrease of the window after a loss (RFC 9438, §4.6; Linux's
+        /// `beta`, 717/1024; ns-3's `Beta`).
         #[schemars(range(min = 0.1, max = 0.99))]
         beta: f64 = 0.7,
-        /// C: the aggressiveness of the curve, in segments per second cubed (RFC 9438, §5.1; Linux's `bic_scale`, 41; ns-3's `C`).
+        /// C: the aggressiveness of the curve, in segments per second cubed (RFC 9438, §5.1;
+        /// Linux's `bic_scale`, 41; ns-3's `C`).
         #[schemars(range(min = 0.01, max = 10.0))]
         c: f64 = 0.4,
-        /// Fast convergence: a loss below the last maximum reduces the next maximum further (RFC 9438, §4.7; `fast_convergence`).
+        /// Fast convergence: a loss below the last maximum reduces the next maximum further (RFC
+        /// 9438, §4.7; `fast_convergence`).
         fast_convergence: bool = true,
-        /// In the dialect `reference`: the target of a round trip is at most this multiple of the window (RFC 9438, §4.2).
+        /// In the dialect `reference`: the target of a round trip is at most this multiple of the
+        /// window (RFC 9438, §4.2).
         #[schemars(range(min = 1.0, max = 10.0))]
         max_target: f64 = 1.5,
     }
@@ -131,7 +137,8 @@ mod tests {
     use super::*;
     use acklab_base::Duration;
 
-    /// The window, in segments, `seconds` after a loss at 1000 segments on a path of 100 ms, with an ACK for `per_ack` segments.
+    /// The window, in segments, `seconds` after a loss at 1000 segments on a path of 100 ms, with
+    /// an ACK for `per_ack` segments.
     fn after_loss(dialect: Dialect, per_ack: u64, seconds: u64) -> f64 {
         grown_after_loss(dialect, Growth::PerSegment, per_ack, seconds)
     }
@@ -195,7 +202,8 @@ mod tests {
         assert!((800.0..930.0).contains(&behind), "a round trip goes a tenth of the way: {behind}");
     }
 
-    /// ns-3's `IncreaseWindow` grows by one segment an ACK at most, and what is not used is saved up without bound.
+    /// ns-3's `IncreaseWindow` grows by one segment an ACK at most, and what is not used is saved
+    /// up without bound.
     #[test]
     fn ns3_cannot_grow_by_more_than_a_segment_an_ack() {
         let mut ns3 = Ns3::new(&Config::PUBLISHED);

@@ -1,12 +1,15 @@
 //! Data Center TCP (RFC 8257): the window is reduced in proportion to the share of marked octets.
 //!
-//! α is the share of marked octets, averaged over windows of data. A congestion window in which a mark arrives is reduced by the factor
-//! 1 − α/2. Growth and the reaction to loss are Reno's (§3.4, §3.5).
+//! α is the share of marked octets, averaged over windows of data. A congestion window in which a
+//! mark arrives is reduced by the factor 1 − α/2. Growth and the reaction to loss are Reno's (§3.4,
+//! §3.5).
 //!
 //! Linux's `tcp_dctcp.c` differs in these points:
 //!
-//! 1. An observation window ends with the ACK of what was next to be sent at its start, not beyond it (`dctcp_update_alpha`).
-//! 2. A loss during the reduction for a mark halves the present window, not that before the mark (`dctcp_react_to_loss`).
+//! 1. An observation window ends with the ACK of what was next to be sent at its start, not beyond
+//!    it (`dctcp_update_alpha`).
+//! 2. A loss during the reduction for a mark halves the present window, not that before the mark
+//!    (`dctcp_react_to_loss`).
 //! 3. α has ten bits, and windows are whole segments. That is not modelled.
 
 use super::constants::constants;
@@ -18,10 +21,12 @@ use acklab_base::Instant;
 constants! {
     /// The constants of DCTCP.
     Config {
-        /// g: the weight of the newest observation window in α (RFC 8257, §4.2; Linux's `dctcp_shift_g`: 1/16).
+        /// g: the weight of the newest observation window in α (RFC 8257, §4.2; Linux's
+        /// `dctcp_shift_g`: 1/16).
         #[schemars(range(min = 0.0001, max = 1.0))]
         gain: f64 = 1.0 / 16.0,
-        /// The initial α: with 1, the first mark reduces the window as a loss does (Linux's `dctcp_alpha_on_init`).
+        /// The initial α: with 1, the first mark reduces the window as a loss does (Linux's
+        /// `dctcp_alpha_on_init`).
         #[schemars(range(min = 0.0, max = 1.0))]
         initial_alpha: f64 = 1.0,
     }
@@ -110,8 +115,9 @@ impl CongestionControl for Dctcp {
         (reduced as u64).max(2 * window.mss)
     }
 
-    /// A loss during the reduction for a mark. Together they reduce the window as the loss alone would (§3.5: once per window of data across
-    /// all loss signals). In Linux the loss halves the window that the reduction has left so far.
+    /// A loss during the reduction for a mark. Together they reduce the window as the loss alone
+    /// would (§3.5: once per window of data across all loss signals). In Linux the loss halves the
+    /// window that the reduction has left so far.
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
         self.reno.on_state(now, window, state);
         match state {

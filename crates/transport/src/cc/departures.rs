@@ -25,7 +25,8 @@ impl<T> Departures<T> {
         self.records.push_back((now, Some(record)));
     }
 
-    /// Takes the record of a transmission that left at `sent_at`: the oldest of those that left at the same instant.
+    /// Takes the record of a transmission that left at `sent_at`: the oldest of those that left at
+    /// the same instant.
     pub(super) fn take(&mut self, sent_at: Instant) -> Option<T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         let record =
@@ -36,14 +37,16 @@ impl<T> Departures<T> {
         record
     }
 
-    /// The record of a transmission that left at `sent_at`: the oldest of those that left at the same instant.
+    /// The record of a transmission that left at `sent_at`: the oldest of those that left at the
+    /// same instant.
     pub(super) fn get(&self, sent_at: Instant) -> Option<&T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         self.records.range(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.as_ref())
     }
 
-    /// Outcomes have come. Those that were delivered are kept for [`take_delivered`](Self::take_delivered), as the ACK that tells of them is processed
-    /// later; the records of those of which nothing will be known are given to `unknown`.
+    /// Outcomes have come. Those that were delivered are kept for
+    /// [`take_delivered`](Self::take_delivered), as the ACK that tells of them is processed later;
+    /// the records of those of which nothing will be known are given to `unknown`.
     pub(super) fn note(&mut self, outcomes: &[Transmission], unknown: impl FnMut(T)) {
         let mut unknown = unknown;
         for transmission in outcomes {

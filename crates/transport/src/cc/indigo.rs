@@ -1,9 +1,12 @@
-//! Indigo (Yan et al., "Pantheon: the training ground for Internet congestion-control research", USENIX ATC 2018): a recurrent network that was trained to
-//! imitate an oracle that knows the bandwidth-delay product.
+//! Indigo (Yan et al., "Pantheon: the training ground for Internet congestion-control research",
+//! USENIX ATC 2018): a recurrent network that was trained to imitate an oracle that knows the
+//! bandwidth-delay product.
 //!
-//! The method is the paper's and the network is our own: `scripts/train_indigo.py` trains it on acklab's paths and writes `indigo/weights.rs`. Names are those of
-//! the authors' program (github.com/StanfordSNR/indigo, revision 463d89b). Every 10 ms, at an ACK, the network sees the moving averages of queueing delay, delivery
-//! rate and sending rate, the window and its last action, and chooses one of five actions on the window.
+//! The method is the paper's and the network is our own: `scripts/train_indigo.py` trains it on
+//! acklab's paths and writes `indigo/weights.rs`. Names are those of the authors' program
+//! (github.com/StanfordSNR/indigo, revision 463d89b). Every 10 ms, at an ACK, the network sees the
+//! moving averages of queueing delay, delivery rate and sending rate, the window and its last
+//! action, and chooses one of five actions on the window.
 //!
 //! | module | holds |
 //! |---|---|
@@ -130,7 +133,8 @@ impl Indigo {
         }
     }
 
-    /// The packet that left at `sent_at` is the newest that was delivered, and the round trip has taken `rtt` (`update_state`).
+    /// The packet that left at `sent_at` is the newest that was delivered, and the round trip has
+    /// taken `rtt` (`update_state`).
     fn sample(&mut self, now: Instant, sent_at: Instant, rtt: Duration) {
         self.records.take_before(sent_at, drop);
         let Some(record) = self.records.get(sent_at) else { return };
@@ -145,8 +149,9 @@ impl Indigo {
         self.state = Some(self.state.map_or(sample, |state| state.averaged(sample, self.constants.memory)));
     }
 
-    /// The packets in the queue, the window, the ratio of the rates and the delay, as logarithms: numbers without a scale, so that one network
-    /// serves paths whose rates and delays differ by orders of magnitude.
+    /// The packets in the queue, the window, the ratio of the rates and the delay, as logarithms:
+    /// numbers without a scale, so that one network serves paths whose rates and delays differ by
+    /// orders of magnitude.
     fn inputs(&self, state: &State) -> [f64; INPUTS] {
         let mut inputs = [0.0; INPUTS];
         inputs[0] = libm::log(1.0 + state.queueing_delay * state.delivery_rate / PACKET) / 3.0 - 1.0;
@@ -190,7 +195,8 @@ impl CongestionControl for Indigo {
         let delivered = self.records.take_delivered();
         self.newest = delivered.iter().copied().chain(self.newest).max();
         self.records.reuse(delivered);
-        // The round trip need not be the age of the packet: TACK's receiver tells how long it has waited.
+        // The round trip need not be the age of the packet: TACK's receiver tells how long it has
+        // waited.
         if let Some(rtt) = ack.newest_rtt
             && let Some(sent_at) = self.newest.take()
         {

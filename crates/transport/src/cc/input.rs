@@ -18,30 +18,35 @@ pub struct Ack {
     pub total_delivered: u64,
     /// What was marked lost because of it.
     pub lost: u64,
-    /// Of what it delivered, the octets that the network marked Congestion Experienced, if the receiver reports them.
+    /// Of what it delivered, the octets that the network marked Congestion Experienced, if the
+    /// receiver reports them.
     pub marked: u64,
     /// Believed in flight after it.
     pub in_flight: u64,
     /// Believed in flight before it.
     pub prior_in_flight: u64,
-    /// All below is acknowledged: snd.una of TCP; the number after the largest acknowledged one where packets are numbered.
+    /// All below is acknowledged: snd.una of TCP; the number after the largest acknowledged one
+    /// where packets are numbered.
     pub acked_to: Position,
     /// All below was sent: snd.nxt of TCP, the next packet number elsewhere.
     pub sent_to: Position,
-    /// The round-trip time of the oldest segment that it acknowledges (RFC 6298, §3), or `None` if it gives no sample.
+    /// The round-trip time of the oldest segment that it acknowledges (RFC 6298, §3), or `None` if
+    /// it gives no sample.
     pub rtt: Option<Duration>,
-    /// The time since the last transmission among those that it delivers, or `None` if that one is a retransmission. Unlike
-    /// [`rtt`](Self::rtt), it excludes the time for which earlier segments waited for this one (`ca_rtt_us` of Linux's
-    /// `tcp_clean_rtx_queue`, which delay-based controllers are given there).
+    /// The time since the last transmission among those that it delivers, or `None` if that one is
+    /// a retransmission. Unlike [`rtt`](Self::rtt), it excludes the time for which earlier segments
+    /// waited for this one (`ca_rtt_us` of Linux's `tcp_clean_rtx_queue`, which delay-based
+    /// controllers are given there).
     pub newest_rtt: Option<Duration>,
-    /// When the transmission left of which `newest_rtt` is the round trip. That may be longer ago: the round trip of TACK is without the time for
-    /// which the receiver waited.
+    /// When the transmission left of which `newest_rtt` is the round trip. That may be longer ago:
+    /// the round trip of TACK is without the time for which the receiver waited.
     pub newest_sent_at: Option<Instant>,
     /// Smoothed round-trip time, or `None` before the first sample.
     pub srtt: Option<Duration>,
     /// The shortest round-trip time of the connection.
     pub min_rtt: Option<Duration>,
-    /// The sample of the delivery rate, for controllers that [want it](super::CongestionControl::wants_delivery_rate).
+    /// The sample of the delivery rate, for controllers that
+    /// [want it](super::CongestionControl::wants_delivery_rate).
     pub rate: Option<Sample>,
     /// The state of congestion control.
     pub state: CongestionState,
@@ -51,7 +56,8 @@ pub struct Ack {
     pub window_limited: bool,
     /// When pacing lets the next segment leave: now, unless pacing delays it.
     pub departure: Instant,
-    /// May the window grow by it? Not in a fast recovery, and not while sending is limited by something other than the window.
+    /// May the window grow by it? Not in a fast recovery, and not while sending is limited by
+    /// something other than the window.
     pub may_grow: bool,
 }
 
@@ -85,7 +91,8 @@ pub struct Lost {
     pub start: Position,
     /// The position after its last octet or packet.
     pub end: Position,
-    /// What was recorded when it left, if the controller [wants rates](super::CongestionControl::wants_delivery_rate).
+    /// What was recorded when it left, if the controller
+    /// [wants rates](super::CongestionControl::wants_delivery_rate).
     pub stamp: Stamp,
     /// Delivered since the connection began, the present ACK included.
     pub total_delivered: u64,

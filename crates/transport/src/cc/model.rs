@@ -1,4 +1,5 @@
-//! Parts of the controllers that model the path by its bandwidth and its round-trip time: BBR 1 and BBR 3.
+//! Parts of the controllers that model the path by its bandwidth and its round-trip time: BBR 1 and
+//! BBR 3.
 //!
 //! | module | holds |
 //! |---|---|

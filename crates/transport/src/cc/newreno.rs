@@ -9,7 +9,8 @@ use acklab_base::Instant;
 constants! {
     /// The constants of NewReno.
     Config {
-        /// β: the multiplicative decrease of the flight after a loss (RFC 5681, §3.1, eq. 4: a half).
+        /// β: the multiplicative decrease of the flight after a loss (RFC 5681, §3.1, eq. 4: a
+        /// half).
         #[schemars(range(min = 0.1, max = 0.99))]
         beta: f64 = 0.5,
         /// The least threshold, in segments (RFC 5681, §3.1, eq. 4).

@@ -1,4 +1,5 @@
-//! Performance-oriented congestion control: the sender tries rates and keeps the one with the greater utility.
+//! Performance-oriented congestion control: the sender tries rates and keeps the one with the
+//! greater utility.
 //!
 //! | module | part |
 //! |---|---|
@@ -6,11 +7,12 @@
 //! | `allegro` | Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI '15 |
 //! | `vivace` | Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI '18 |
 //!
-//! Rates are of payload. The window is two round trips of the rate, at least four segments (`pcc_set_cwnd` of the authors' kernel module,
-//! PCC-Kernel); the papers' senders over UDP had no window. A timeout leaves the window to the transport, TCP's of one segment, until
-//! something is acknowledged (`tcp_enter_loss`, which the module does not overrule). Any other loss changes nothing but the utility. No
-//! interval is measured during recovery from a timeout, because transmissions marked lost may have been delivered (the kernel module's
-//! `PCC_LOSS`).
+//! Rates are of payload. The window is two round trips of the rate, at least four segments
+//! (`pcc_set_cwnd` of the authors' kernel module, PCC-Kernel); the papers' senders over UDP had no
+//! window. A timeout leaves the window to the transport, TCP's of one segment, until something is
+//! acknowledged (`tcp_enter_loss`, which the module does not overrule). Any other loss changes
+//! nothing but the utility. No interval is measured during recovery from a timeout, because
+//! transmissions marked lost may have been delivered (the kernel module's `PCC_LOSS`).
 
 pub mod allegro;
 mod monitor;
@@ -41,7 +43,8 @@ const MIN_RTT: Duration = Duration::from_micros(1);
 pub enum Verdict {
     /// The intervals under way go on.
     Continue,
-    /// The rate has changed: the intervals under way are discarded and the next one begins at once (NSDI '15, §3.1, re-alignment).
+    /// The rate has changed: the intervals under way are discarded and the next one begins at once
+    /// (NSDI '15, §3.1, re-alignment).
     Restart,
 }
 

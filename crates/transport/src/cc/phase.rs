@@ -1,9 +1,12 @@
-//! What a controller needs feedback for at present, by which a sender may ask for more or fewer ACKs.
+//! What a controller needs feedback for at present, by which a sender may ask for more or fewer
+//! ACKs.
 
-/// The phase of a controller (draft-ietf-ccwg-bbr, section on the impact of changing ACK frequency).
+/// The phase of a controller (draft-ietf-ccwg-bbr, section on the impact of changing ACK
+/// frequency).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It searches for bandwidth, and needs samples of the delivery rate often: BBR's Startup, `ProbeBW_REFILL` and `ProbeBW_UP`.
+    /// It searches for bandwidth, and needs samples of the delivery rate often: BBR's Startup,
+    /// `ProbeBW_REFILL` and `ProbeBW_UP`.
     Probes,
     /// It keeps to what it knows: BBR's Drain, `ProbeBW_DOWN` and `ProbeBW_CRUISE`.
     Cruises,

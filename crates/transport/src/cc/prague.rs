@@ -1,18 +1,22 @@
-//! TCP Prague, the scalable congestion control of L4S (draft-briscoe-iccrg-prague-congestion-control; RFC 9331, §4.3), with the arithmetic of the
-//! L4S team's Linux module (`tcp_prague.c`, version 0.6).
+//! TCP Prague, the scalable congestion control of L4S
+//! (draft-briscoe-iccrg-prague-congestion-control; RFC 9331, §4.3), with the arithmetic of the L4S
+//! team's Linux module (`tcp_prague.c`, version 0.6).
 //!
-//! As [DCTCP](super::dctcp), α is the moving average of the share of marked data, and the window falls by α/2 once a round trip. Unlike
-//! DCTCP:
+//! As [DCTCP](super::dctcp), α is the moving average of the share of marked data, and the window
+//! falls by α/2 once a round trip. Unlike DCTCP:
 //!
 //! 1. packets leave as ECT(1), and the receiver reports marks by Accurate ECN;
 //! 2. the window grows by what arrives unmarked also in a round trip with marks;
-//! 3. whether it grows or falls, it moves by one segment with each ACK at most; the rest is carried over;
-//! 4. some time after slow start, a flow with a round trip below 25 ms behaves as one with 25 ms: it grows more slowly, and updates α and
-//!    reduces its window once in that time (`RTT_CONTROL_RATE`);
+//! 3. whether it grows or falls, it moves by one segment with each ACK at most; the rest is carried
+//!    over;
+//! 4. some time after slow start, a flow with a round trip below 25 ms behaves as one with 25 ms:
+//!    it grows more slowly, and updates α and reduces its window once in that time
+//!    (`RTT_CONTROL_RATE`);
 //! 5. sending is paced at cwnd/SRTT, at twice that while the window is below half of the threshold.
 //!
-//! After a timeout the window is one segment and the threshold half of what it was (RFC 5681, §3.1), where the module leaves two segments.
-//! Not modelled: the detection of classic queues with ECN, which is off by default, and the integers of the module.
+//! After a timeout the window is one segment and the threshold half of what it was (RFC 5681,
+//! §3.1), where the module leaves two segments. Not modelled: the detection of classic queues with
+//! ECN, which is off by default, and the integers of the module.
 
 use super::constants::constants;
 use super::{Ack, CongestionControl, Position, Settings, Signal, Start, Window};

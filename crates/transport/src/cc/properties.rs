@@ -54,8 +54,8 @@ fn setting() -> impl Strategy<Value = (ControllerConfig, Start)> {
 }
 
 proptest! {
-    /// The window never falls below one segment nor the threshold below two, and no ACK grows the window by more than it acknowledged and
-    /// two segments.
+    /// The window never falls below one segment nor the threshold below two, and no ACK grows the
+    /// window by more than it acknowledged and two segments.
     #[test]
     fn windows_stay_sane((config, start) in setting(), events in proptest::collection::vec(event(), 1..400)) {
         let mut controller = Controller::new(&config, &start).expect("it is built in");

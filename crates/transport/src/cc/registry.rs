@@ -1,7 +1,7 @@
 //! The built-in controllers, each named once.
 //!
-//! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the list in this file, from which
-//! [`ControllerConfig`] and [`Controller`] are made.
+//! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the
+//! list in this file, from which [`ControllerConfig`] and [`Controller`] are made.
 
 use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Phase, Sent, Signal, Start, Window, newreno};
@@ -54,7 +54,8 @@ registry! {
     "bbr" => Bbr(super::bbr::Config) boxed,
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     "bbr3" => Bbr3(super::bbr3::Config) boxed,
-    /// BBR as designed together with TACK: the receiver measures the delivery rate, and time is counted in TACK intervals.
+    /// BBR as designed together with TACK: the receiver measures the delivery rate, and time is
+    /// counted in TACK intervals.
     "bbr-tack" => BbrTack(super::bbr_tack::Config) boxed,
     /// RFC 8257: Reno, but marks reduce the window in proportion to their share.
     "dctcp" => Dctcp(super::dctcp::Config),
@@ -70,7 +71,8 @@ registry! {
     "verus" => Verus(super::verus::Config) boxed,
     /// A window from a cautious forecast of deliveries (Winstein et al., NSDI '13).
     "sprout" => Sprout(super::sprout::Config) boxed,
-    /// A network that imitates an oracle of the bandwidth-delay product (Yan et al., USENIX ATC '18), trained here.
+    /// A network that imitates an oracle of the bandwidth-delay product (Yan et al., USENIX ATC
+    /// '18), trained here.
     "indigo" => Indigo(super::indigo::Config) boxed,
 }
 

@@ -1,6 +1,7 @@
 //! Slow start: how the window grows until the first sign of congestion, and what counts as one.
 //!
-//! Every rule doubles the window each round trip, as far as [`Growth`] allows. The rules differ in what ends slow start before a loss does.
+//! Every rule doubles the window each round trip, as far as [`Growth`] allows. The rules differ in
+//! what ends slow start before a loss does.
 
 mod hystart;
 pub mod hystart_plus_plus;
@@ -30,7 +31,8 @@ const BYTE_COUNTING_LIMIT: u64 = 2;
 pub enum SlowStart {
     /// Nothing (RFC 5681, §3.1).
     Classic {},
-    /// `HyStart++` (RFC 9406): a delay that grows from round to round starts conservative slow start, which ends slow start.
+    /// `HyStart++` (RFC 9406): a delay that grows from round to round starts conservative slow
+    /// start, which ends slow start.
     HystartPlusPlus(hystart_plus_plus::Config),
     /// Linux's `HyStart` (`tcp_cubic.c`, `hystart_update`): a long ACK train, or delay.
     LinuxHystart(linux::Config),
@@ -120,7 +122,8 @@ impl Phase {
         Self { growth: start.growth, stops_at_threshold: true, exit }
     }
 
-    /// As ns-3's `TcpCubic::IncreaseWindow`: the window grows by all that is acknowledged and may pass the threshold.
+    /// As ns-3's `TcpCubic::IncreaseWindow`: the window grows by all that is acknowledged and may
+    /// pass the threshold.
     pub(super) const fn past_the_threshold(self) -> Self {
         Self { growth: Growth::PerSegment, stops_at_threshold: false, ..self }
     }
@@ -163,8 +166,8 @@ impl Phase {
     #[inline(never)]
     fn grow(&self, window: &mut Window, acked: Acked) -> Acked {
         let wanted = match self.growth {
-            // The ACK that ends slow start counts in congestion avoidance, too, if it covers more than one segment (ns-3's
-            // IncreaseWindow).
+            // The ACK that ends slow start counts in congestion avoidance, too, if it covers more
+            // than one segment (ns-3's IncreaseWindow).
             Growth::PerAck => {
                 let grown = acked.segments.min(1) * window.mss;
                 window.cwnd += grown;

@@ -1,19 +1,24 @@
-//! Sprout (Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013).
+//! Sprout (Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low
+//! Delay over Cellular Networks", NSDI 2013).
 //!
-//! Every 20 ms the arrivals of packets update a probability distribution of the rate of the link, which is a Poisson process whose rate wanders. From it follows
-//! a cautious forecast: how many packets arrive within the next ticks with a probability of 95 %. The sender has as much in flight as the forecast
-//! lets through within 100 ms. Sections are the paper's; what it leaves open follows the authors' program (github.com/keithw/sprout, revision
-//! c838669), which is what Pantheon runs.
+//! Every 20 ms the arrivals of packets update a probability distribution of the rate of the link,
+//! which is a Poisson process whose rate wanders. From it follows a cautious forecast: how many
+//! packets arrive within the next ticks with a probability of 95 %. The sender has as much in
+//! flight as the forecast lets through within 100 ms. Sections are the paper's; what it leaves open
+//! follows the authors' program (github.com/keithw/sprout, revision c838669), which is what
+//! Pantheon runs.
 //!
 //! | module | rule |
 //! |---|---|
 //! | `link` | the distribution of the rate and its forecasts (§3.1 to §3.3) |
 //!
-//! **Where the receiver's part runs.** In the program the receiver infers the rate and sends the forecast with its next packet; the sender uses it from its
-//! arrival on, without a correction for the way back (`SproutConnection::recv`). Here the sender infers the rate from the ACKs. With an ACK for each
-//! packet and a way back that neither loses nor delays ACKs unevenly, the spacing of the ACKs is that of the arrivals, and a forecast of the arrivals of a tick is
-//! ready when the receiver's forecast would have come in. What differs: ticks begin at other phases; ACKs that are lost, thinned or bunched
-//! distort the counts, while a late forecast does not.
+//! **Where the receiver's part runs.** In the program the receiver infers the rate and sends the
+//! forecast with its next packet; the sender uses it from its arrival on, without a correction for
+//! the way back (`SproutConnection::recv`). Here the sender infers the rate from the ACKs. With an
+//! ACK for each packet and a way back that neither loses nor delays ACKs unevenly, the spacing of
+//! the ACKs is that of the arrivals, and a forecast of the arrivals of a tick is ready when the
+//! receiver's forecast would have come in. What differs: ticks begin at other phases; ACKs that are
+//! lost, thinned or bunched distort the counts, while a late forecast does not.
 
 mod link;
 
@@ -55,7 +60,8 @@ constants! {
         most_arrivals: u32 = 30,
         /// A packet counts as received or lost if one arrives that left so much later (§3.4).
         reordering: Duration = Duration::from_millis(10),
-        /// The time to the next packet that the last packet of a flight announces (`fallback_interval` of `sproutbt2.cc`). After it a packet leaves in any case.
+        /// The time to the next packet that the last packet of a flight announces
+        /// (`fallback_interval` of `sproutbt2.cc`). After it a packet leaves in any case.
         heartbeat: Duration = Duration::from_millis(50),
     }
 }
@@ -87,7 +93,8 @@ pub struct Sprout {
     began: Instant,
     /// The end of the present tick, unless nothing is to be sent.
     next_tick: Option<Instant>,
-    /// Ticks without arrivals that begin before this are no observation: nothing was sent for them (§3.4, "time-to-next").
+    /// Ticks without arrivals that begin before this are no observation: nothing was sent for them
+    /// (§3.4, "time-to-next").
     silent_until: Instant,
     /// Octets that arrived in the present tick.
     arrived: u64,
@@ -116,7 +123,8 @@ impl Sprout {
         }
     }
 
-    /// The number of arrivals that a tick has observed, or `None` if it has observed nothing (`Receiver::advance_to`).
+    /// The number of arrivals that a tick has observed, or `None` if it has observed nothing
+    /// (`Receiver::advance_to`).
     fn observation(&self) -> Option<u32> {
         if self.arrived == 0 {
             return (self.began >= self.silent_until).then_some(0);
@@ -124,8 +132,9 @@ impl Sprout {
         Some(((self.arrived as f64 / self.mss as f64).round() as u32).max(1))
     }
 
-    /// Packets that are expected to arrive from the end of the first tick on, while the delay is tolerated (`SproutConnection::window_size`, whose first
-    /// forecast is that of the end of the first tick).
+    /// Packets that are expected to arrive from the end of the first tick on, while the delay is
+    /// tolerated (`SproutConnection::window_size`, whose first forecast is that of the end of the
+    /// first tick).
     fn window(&self) -> u64 {
         let Some((link, forecasts)) = &self.model else { return 0 };
         let Config { caution, delay_ticks, .. } = self.constants;
@@ -207,8 +216,8 @@ impl CongestionControl for Sprout {
         self.next_tick
     }
 
-    /// The end of a tick: the rate has moved on, was observed, and is forecast anew. The window is what the forecast lets through in the tolerated time, less
-    /// what is on its way (§3.5).
+    /// The end of a tick: the rate has moved on, was observed, and is forecast anew. The window is
+    /// what the forecast lets through in the tolerated time, less what is on its way (§3.5).
     fn on_deadline(&mut self, now: Instant, window: &mut Window, in_flight: u64) {
         let is_idle =
             in_flight == 0 && self.credit >= self.mss && now.since(self.last_sent) >= self.constants.heartbeat * 2;

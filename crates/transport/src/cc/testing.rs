@@ -54,7 +54,8 @@ pub(super) fn sent(now: Instant, in_flight: u64) -> Sent {
     Sent { now, bytes: MSS, in_flight, end: Position(0), is_retransmission: false, is_app_limited: false }
 }
 
-/// A sample of `delivered` octets in a millisecond; `prior_delivered` octets were delivered when the newest of them left.
+/// A sample of `delivered` octets in a millisecond; `prior_delivered` octets were delivered when
+/// the newest of them left.
 pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
     Sample {
         delivered,

@@ -1,7 +1,8 @@
-//! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995): once a round trip, the window is adjusted
-//! so that between α and β of its segments wait in queues.
+//! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995): once
+//! a round trip, the window is adjusted so that between α and β of its segments wait in queues.
 //!
-//! The backlog in queues is the window less the part of it that fills the path, base / RTT. The stacks differ in these points:
+//! The backlog in queues is the window less the part of it that fills the path, base / RTT. The
+//! stacks differ in these points:
 //!
 //! | | the paper | Linux (`tcp_vegas.c`) | ns-3.37 (`TcpVegas`) |
 //! |---|---|---|---|
@@ -43,7 +44,8 @@ impl Settings for Config {
     }
 }
 
-/// `tcp_vegas_cong_avoid`, `TcpVegas::IncreaseWindow`: a round with at most this many samples grows as Reno.
+/// `tcp_vegas_cong_avoid`, `TcpVegas::IncreaseWindow`: a round with at most this many samples grows
+/// as Reno.
 const FEW_SAMPLES: u64 = 2;
 /// `tcp_vegas_cong_avoid`: the least window, in segments.
 const MIN_WINDOW: u64 = 2;
@@ -146,8 +148,9 @@ impl Vegas {
         }
     }
 
-    /// The threshold that a decrease leaves: min(ssthresh, cwnd) in `tcp_vegas_ssthresh`, min(ssthresh, cwnd − 1) in ns-3's `GetSsThresh`. The
-    /// minimum of two segments is `GetSsThresh`'s; elsewhere the window has it, so that a lower threshold would mean the same.
+    /// The threshold that a decrease leaves: min(ssthresh, cwnd) in `tcp_vegas_ssthresh`,
+    /// min(ssthresh, cwnd − 1) in ns-3's `GetSsThresh`. The minimum of two segments is
+    /// `GetSsThresh`'s; elsewhere the window has it, so that a lower threshold would mean the same.
     fn lowered_threshold(&self, window: &Window) -> u64 {
         let less = if self.dialect == Dialect::Ns3 { window.mss } else { 0 };
         window.ssthresh.min(window.cwnd.saturating_sub(less)).max(2 * window.mss)

@@ -1,15 +1,19 @@
-//! Verus (Zaki, Pötsch, Chen, Subramanian, Görg, "Adaptive Congestion Control for Unpredictable Cellular Networks", SIGCOMM 2015).
+//! Verus (Zaki, Pötsch, Chen, Subramanian, Görg, "Adaptive Congestion Control for Unpredictable
+//! Cellular Networks", SIGCOMM 2015).
 //!
-//! The sender learns a delay profile, which is the delay of packets as a function of the window at which they left. Every 5 ms it moves a target for
-//! the delay up or down and looks up the window of that delay in the profile. Constants are those of the authors' program
-//! (github.com/yzaki/verus, `verus.hpp` of revision 4b1bbf0), which is what Pantheon runs. Each rule names its function there.
+//! The sender learns a delay profile, which is the delay of packets as a function of the window at
+//! which they left. Every 5 ms it moves a target for the delay up or down and looks up the window
+//! of that delay in the profile. Constants are those of the authors' program
+//! (github.com/yzaki/verus, `verus.hpp` of revision 4b1bbf0), which is what Pantheon runs. Each
+//! rule names its function there.
 //!
 //! | module | rule |
 //! |---|---|
 //! | `profile` | the delay profile |
 //!
-//! The transport replaces two parts of the program: losses are those of its loss detection (the program waits 150 ms for a missing packet), and
-//! timeouts are those of its retransmission timer (the program takes five delays between 150 ms and 1 s).
+//! The transport replaces two parts of the program: losses are those of its loss detection (the
+//! program waits 150 ms for a missing packet), and timeouts are those of its retransmission timer
+//! (the program takes five delays between 150 ms and 1 s).
 
 mod profile;
 
@@ -26,32 +30,39 @@ constants! {
     Config {
         /// ε: the length of an epoch (`EPOCH`).
         epoch: Duration = Duration::from_millis(5),
-        /// R: the target falls if the greatest delay exceeds this multiple of the least (`VERUS_R`).
+        /// R: the target falls if the greatest delay exceeds this multiple of the least
+        /// (`VERUS_R`).
         #[schemars(range(min = 1.0, max = 100.0))]
         delay_ratio: f64 = 6.0,
         /// δ1: the decrease of the target if the delay rises, in milliseconds (`DELTA1`).
         #[schemars(range(min = 0.01, max = 100.0))]
         decrease: f64 = 1.0,
-        /// δ2: the increase of the target if the delay does not rise, and its decrease beyond the ratio, in milliseconds (`DELTA2`).
+        /// δ2: the increase of the target if the delay does not rise, and its decrease beyond the
+        /// ratio, in milliseconds (`DELTA2`).
         #[schemars(range(min = 0.01, max = 100.0))]
         increase: f64 = 2.0,
-        /// M: a loss sets the window to this share of that at which the lost packet left (`VERUS_M_DECREASE`).
+        /// M: a loss sets the window to this share of that at which the lost packet left
+        /// (`VERUS_M_DECREASE`).
         #[schemars(range(min = 0.01, max = 1.0))]
         loss_factor: f64 = 0.7,
         /// Slow start ends at this delay (`SS_EXIT_THRESHOLD`).
         slow_start_delay: Duration = Duration::from_millis(500),
-        /// Slow start ends with a loss only if the window is larger than this, in packets (`removeExpiredPacketsFromSeqQueue`).
+        /// Slow start ends with a loss only if the window is larger than this, in packets
+        /// (`removeExpiredPacketsFromSeqQueue`).
         #[schemars(range(min = 1, max = 10_000))]
         slow_start_window: u32 = 20,
         /// The time between two computations of the profile (`CURVE_TIMER`).
         profile_interval: Duration = Duration::from_secs(1),
-        /// The weight of the old value in the moving averages of a window's delay and of all delays (`updateUponReceivingPacket`).
+        /// The weight of the old value in the moving averages of a window's delay and of all delays
+        /// (`updateUponReceivingPacket`).
         #[schemars(range(min = 0.0, max = 1.0))]
         delay_memory: f64 = 0.875,
-        /// The weight of the old value in the moving average of the greatest delay of an epoch (`main`).
+        /// The weight of the old value in the moving average of the greatest delay of an epoch
+        /// (`main`).
         #[schemars(range(min = 0.0, max = 1.0))]
         max_memory: f64 = 0.2,
-        /// What the least delay rises by if it is the target and the path is empty, in milliseconds (`main`).
+        /// What the least delay rises by if it is the target and the path is empty, in milliseconds
+        /// (`main`).
         #[schemars(range(min = 0.0, max = 1000.0))]
         least_step: f64 = 10.0,
     }
@@ -67,7 +78,8 @@ impl Settings for Config {
 
 /// A rise of the delay below this is none, in milliseconds (`main`).
 const NO_RISE: f64 = 1e-4;
-/// The profile keeps at least the windows up to this when slow start ends with a loss (`curveStop`).
+/// The profile keeps at least the windows up to this when slow start ends with a loss
+/// (`curveStop`).
 const LEAST_KEPT: u32 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +94,11 @@ pub struct Verus {
     constants: Config,
     mss: u64,
     phase: Phase,
-    /// From a loss on until a packet that left at no larger window is acknowledged. The profile is not updated meanwhile.
+    /// From a loss on until a packet that left at no larger window is acknowledged. The profile is
+    /// not updated meanwhile.
     is_in_loss: bool,
-    /// Slow start ended by its delay and the loss phase that follows still lasts: the target does not fall further.
+    /// Slow start ended by its delay and the loss phase that follows still lasts: the target does
+    /// not fall further.
     is_leaving: bool,
     /// W: the window of the target.
     window: f64,
@@ -189,8 +203,8 @@ impl Verus {
         }
     }
 
-    /// The packets that leave in the next epoch, with `in_flight` packets in flight: S = max(0, W + (2 − n)/(n − 1) · W_i), where n is the number of
-    /// epochs in a round trip (`calcSi`).
+    /// The packets that leave in the next epoch, with `in_flight` packets in flight: S = max(0, W +
+    /// (2 − n)/(n − 1) · W_i), where n is the number of epochs in a round trip (`calcSi`).
     fn packets_of_epoch(&self, in_flight: f64) -> u64 {
         let epochs = (self.mean.unwrap_or(0.0) / millis(self.constants.epoch)).ceil();
         let kept = if epochs > 1.0 { (epochs - 2.0) / (epochs - 1.0) } else { 1.0 };

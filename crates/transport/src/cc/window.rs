@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// By the ACK, however much it covers: one segment an ACK in slow start, MSS²/cwnd in congestion avoidance (RFC 5681, §3.1,
-    /// eq. 3; ns-2, ns-3's `TcpNewReno`).
+    /// By the ACK, however much it covers: one segment an ACK in slow start, MSS²/cwnd in
+    /// congestion avoidance (RFC 5681, §3.1, eq. 3; ns-2, ns-3's `TcpNewReno`).
     PerAck,
-    /// By the segments that an ACK newly acknowledges, cumulatively or selectively, if it advances at all (Linux's `tcp_slow_start` and
-    /// `tcp_cong_avoid_ai`, with `tcp_cong_control`'s `acked_sacked`).
+    /// By the segments that an ACK newly acknowledges, cumulatively or selectively, if it advances
+    /// at all (Linux's `tcp_slow_start` and `tcp_cong_avoid_ai`, with `tcp_cong_control`'s
+    /// `acked_sacked`).
     PerSegment,
     /// By the octet, at most two segments an ACK in slow start (RFC 3465, L = 2).
     ByteCounting,
@@ -47,8 +48,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// The threshold keeps three quarters of a window that is about to shrink for want of use (RFC 2861, §3.1; Linux's
-    /// `tcp_current_ssthresh`).
+    /// The threshold keeps three quarters of a window that is about to shrink for want of use (RFC
+    /// 2861, §3.1; Linux's `tcp_current_ssthresh`).
     pub const fn remember_three_quarters(&mut self) {
         let most = self.cwnd / 4 * 3;
         if self.ssthresh < most {

@@ -1,11 +1,13 @@
-//! Careful Resume: an addition to slow start that uses what an earlier connection has learnt of the path (draft-ietf-tsvwg-careful-resume).
+//! Careful Resume: an addition to slow start that uses what an earlier connection has learnt of the
+//! path (draft-ietf-tsvwg-careful-resume).
 //!
-//! A sender that has seen its initial window acknowledged, and a round trip like the one that was saved, jumps to half of the saved window
-//! and paces it over a round trip. Whether the path takes it shows a round trip later: then the window is what is in flight, or, if
-//! anything was lost or marked, at most half of what has arrived.
+//! A sender that has seen its initial window acknowledged, and a round trip like the one that was
+//! saved, jumps to half of the saved window and paces it over a round trip. Whether the path takes
+//! it shows a round trip later: then the window is what is in flight, or, if anything was lost or
+//! marked, at most half of what has arrived.
 //!
-//! The draft's text was read where picoquic's implementation quotes it (`picoquic_cr_enter_…`). The bounds of the round trip are those of the
-//! draft from memory: a half and ten times the saved one.
+//! The draft's text was read where picoquic's implementation quotes it (`picoquic_cr_enter_…`). The
+//! bounds of the round trip are those of the draft from memory: a half and ten times the saved one.
 
 use crate::cc::Window;
 use acklab_base::{Bytes, Duration, Instant};
@@ -24,13 +26,16 @@ pub struct Saved {
     pub rtt: Duration,
 }
 
-/// The saved round trip is confirmed if the present one is not shorter than a half of it, and below ten times as long.
+/// The saved round trip is confirmed if the present one is not shorter than a half of it, and below
+/// ten times as long.
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 10;
-/// The jump is to no more than this part of the saved window, and a retreat to no more than this part of what has arrived.
+/// The jump is to no more than this part of the saved window, and a retreat to no more than this
+/// part of what has arrived.
 const HALF: u64 = 2;
 
-/// What a jump is judged by, once an acknowledgment or a timer has been taken account of. Sizes in octets.
+/// What a jump is judged by, once an acknowledgment or a timer has been taken account of. Sizes in
+/// octets.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The present.
@@ -57,7 +62,8 @@ pub struct View {
 enum Phase {
     /// The saved parameters are compared with the path.
     Reconnaissance,
-    /// The window was jumped to at this instant; the first packet beyond what was in flight has this number.
+    /// The window was jumped to at this instant; the first packet beyond what was in flight has
+    /// this number.
     Unvalidated { since: Instant, first: u64 },
     /// What was sent beyond, up to this number, is being acknowledged.
     Validating { last: u64 },
@@ -82,7 +88,8 @@ impl CarefulResume {
         Self { saved, initial_window, phase: Phase::Reconnaissance, pipe: 0 }
     }
 
-    /// An acknowledgment or a timer was taken account of, by the controller as well, whose window is `window` and was `before`.
+    /// An acknowledgment or a timer was taken account of, by the controller as well, whose window
+    /// is `window` and was `before`.
     pub(super) fn update(&mut self, window: &mut Window, before: u64, view: &View) {
         if self.phase == Phase::Normal {
             return;
@@ -174,7 +181,8 @@ mod tests {
             Self { resume: CarefulResume::new(saved, 10 * MSS), window }
         }
 
-        /// An acknowledgment by which the controller has grown the window. Returns the window in packets.
+        /// An acknowledgment by which the controller has grown the window. Returns the window in
+        /// packets.
         fn update(&mut self, change: impl FnOnce(&mut View)) -> u64 {
             let mut view = View {
                 now: Instant::ZERO + MS * 1200,

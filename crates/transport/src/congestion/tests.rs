@@ -40,7 +40,8 @@ fn feedback(lost: &[LostPacket]) -> Feedback<'_> {
     }
 }
 
-/// RFC 9002, appendix B.8: OnCongestionEvent halves window and threshold, and persistent congestion resets the window alone.
+/// RFC 9002, appendix B.8: OnCongestionEvent halves window and threshold, and persistent congestion
+/// resets the window alone.
 #[test]
 fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     let mut congestion = newreno();
@@ -49,7 +50,8 @@ fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (2 * MSS, 50 * MSS));
 }
 
-/// RFC 9002, §7.3.2: half of the window, however much of it the ACK that tells of the loss has acknowledged.
+/// RFC 9002, §7.3.2: half of the window, however much of it the ACK that tells of the loss has
+/// acknowledged.
 #[test]
 fn a_loss_halves_the_window_whatever_is_in_flight() {
     for in_flight in [0, 50 * MSS, 99 * MSS] {

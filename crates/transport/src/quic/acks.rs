@@ -1,8 +1,9 @@
-//! When packets of application data are acknowledged (RFC 9000, §13.2; draft-ietf-quic-ack-frequency).
+//! When packets of application data are acknowledged (RFC 9000, §13.2;
+//! draft-ietf-quic-ack-frequency).
 //!
-//! An [ACK policy](crate::ack) decides on every ack-eliciting packet, on the line of packet numbers. An `ACK_FREQUENCY` frame of the peer
-//! puts the rules of the draft in its place. Whatever a policy says, an ACK leaves within the `max_ack_delay` that was announced or asked
-//! for.
+//! An [ACK policy](crate::ack) decides on every ack-eliciting packet, on the line of packet
+//! numbers. An `ACK_FREQUENCY` frame of the peer puts the rules of the draft in its place. Whatever
+//! a policy says, an ACK leaves within the `max_ack_delay` that was announced or asked for.
 
 use super::settings::ConnectionConfig;
 use crate::ack::ack_frequency::AckFrequency as Rules;
@@ -10,11 +11,14 @@ use crate::ack::{self, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{AckFrequency, TransportError};
 
-/// After more packets than this that elicit no ACK, the next packet carries one (quinn-proto's `LAZY_ACK_THRESHOLD`).
+/// After more packets than this that elicit no ACK, the next packet carries one (quinn-proto's
+/// `LAZY_ACK_THRESHOLD`).
 const MOST_SILENT: u64 = 10;
-/// Delays in frames are integers of 62 bits. Longer ones than 12 days are taken for 12 days, which no clock of a run overflows.
+/// Delays in frames are integers of 62 bits. Longer ones than 12 days are taken for 12 days, which
+/// no clock of a run overflows.
 pub(super) const MOST_MICROSECONDS: u64 = 1 << 40;
-/// A `max_ack_delay` is shorter than 2¹⁴ ms (RFC 9000, §18.2), also one that is asked for (draft-ietf-quic-ack-frequency, §4).
+/// A `max_ack_delay` is shorter than 2¹⁴ ms (RFC 9000, §18.2), also one that is asked for
+/// (draft-ietf-quic-ack-frequency, §4).
 pub(super) const MAX_ACK_DELAY_BOUND: Duration = Duration::from_millis(1 << 14);
 
 /// Counts of one receiver.
@@ -43,7 +47,8 @@ pub(super) struct Acks {
     request: Option<AckFrequency>,
     /// What stays in force when the peer asks for other ACKs.
     habits: Rules,
-    /// Of marks in a row only the first is acknowledged at once, as by Google's quiche (`changed_to_ce_marked_`).
+    /// Of marks in a row only the first is acknowledged at once, as by Google's quiche
+    /// (`changed_to_ce_marked_`).
     tells_first_mark_only: bool,
     last_was_marked: bool,
     /// Packets since the last ACK that elicit none.
@@ -66,8 +71,9 @@ impl Acks {
         }
     }
 
-    /// An ack-eliciting packet of `octets` has arrived for the first time, as one of `numbers`. Its headers count: how much of a full-sized packet is
-    /// left to a stream depends on how large its offset is.
+    /// An ack-eliciting packet of `octets` has arrived for the first time, as one of `numbers`. Its
+    /// headers count: how much of a full-sized packet is left to a stream depends on how large its
+    /// offset is.
     #[inline]
     pub(super) fn on_packet(
         &mut self,
@@ -88,7 +94,8 @@ impl Acks {
         let is_marked = ecn == Ecn::Ce;
         let first_only = self.tells_first_mark_only || self.request.is_some_and(|request| request.threshold > 1);
         if is_marked && !(self.last_was_marked && first_only) {
-            // RFC 9000, §13.2.1: each mark at once; draft-ietf-quic-ack-frequency, §6.4: only the first, if the peer wants few ACKs.
+            // RFC 9000, §13.2.1: each mark at once; draft-ietf-quic-ack-frequency, §6.4: only the
+            // first, if the peer wants few ACKs.
             self.acknowledger.demand(now, Reason::MarkChange);
         }
         (self.last_was_marked, self.counters.marked) = (is_marked, self.counters.marked + u64::from(is_marked));
@@ -101,9 +108,10 @@ impl Acks {
         self.silent += 1;
     }
 
-    /// Returns `true` if an ACK is to leave with the next packet: if a packet waits for one, or if many packets have arrived that elicit
-    /// none. Otherwise a peer that only acknowledges would never learn which of its ACKs have arrived, and would list all its gaps for ever
-    /// (RFC 9000, §13.2.1 and §13.2.4).
+    /// Returns `true` if an ACK is to leave with the next packet: if a packet waits for one, or if
+    /// many packets have arrived that elicit none. Otherwise a peer that only acknowledges would
+    /// never learn which of its ACKs have arrived, and would list all its gaps for ever (RFC 9000,
+    /// §13.2.1 and §13.2.4).
     pub(super) const fn joins_others(&self) -> bool {
         self.acknowledger.has_unreported() || self.silent > MOST_SILENT
     }
@@ -145,7 +153,8 @@ impl Acks {
     }
 }
 
-/// What of a policy does not depend on the peer's requests: how a connection starts, and how it answers after a silence.
+/// What of a policy does not depend on the peer's requests: how a connection starts, and how it
+/// answers after a silence.
 fn habits(policy: &ack::PolicyConfig) -> Rules {
     let (after, after_round_trip) = match *policy {
         ack::PolicyConfig::Quic(quic) => (quic.after, quic.after_round_trip),

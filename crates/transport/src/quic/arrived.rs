@@ -1,4 +1,5 @@
-//! Packet numbers that have arrived in a packet number space, and the ACK frames that report them (RFC 9000, §13.2).
+//! Packet numbers that have arrived in a packet number space, and the ACK frames that report them
+//! (RFC 9000, §13.2).
 
 use super::receive_times::ReceiveTimes;
 use crate::ack::{Arrival, Ranges};
@@ -6,8 +7,8 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{Ack, AckRanges, EcnCounts, OlderRanges};
 use std::ops::Range;
 
-/// Ranges of numbers beyond gaps that are remembered, so that memory is bounded; an ACK frame lists fewer. What is older is refused as if
-/// it had come before (§13.2.3).
+/// Ranges of numbers beyond gaps that are remembered, so that memory is bounded; an ACK frame lists
+/// fewer. What is older is refused as if it had come before (§13.2.3).
 const MOST_REMEMBERED: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -22,7 +23,8 @@ pub(super) struct Arrived {
     pub(super) times: ReceiveTimes,
     /// Packets that came before.
     pub(super) duplicates: u64,
-    /// The ranges that frames with at most so many list behind the newest, if they are the same as in the last frame.
+    /// The ranges that frames with at most so many list behind the newest, if they are the same as
+    /// in the last frame.
     older: Option<(usize, Option<OlderRanges>)>,
 }
 
@@ -44,8 +46,9 @@ impl Arrived {
         &self.numbers
     }
 
-    /// The packet of this number, which is new, has arrived. Returns how it relates to those before it: a packet is out of order if it
-    /// leaves a gap or is not the largest (§13.2.1). A gap that was left before does not make it so, because a number is never used again.
+    /// The packet of this number, which is new, has arrived. Returns how it relates to those before
+    /// it: a packet is out of order if it leaves a gap or is not the largest (§13.2.1). A gap that
+    /// was left before does not make it so, because a number is never used again.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, number: u64, ecn: Ecn) -> Arrival {
         let end = self.numbers.end();
@@ -87,7 +90,8 @@ impl Arrived {
         self.numbers.acked().map(reported).take_while(|range| !range.is_empty())
     }
 
-    /// The ACK frame that leaves now, with `most` ranges at most, those of the largest numbers. Returns `None` if nothing is to be reported.
+    /// The ACK frame that leaves now, with `most` ranges at most, those of the largest numbers.
+    /// Returns `None` if nothing is to be reported.
     #[inline]
     pub(super) fn ack(&mut self, now: Instant, exponent: u32, most: usize) -> Option<Ack> {
         let newest = self.reported().next()?;

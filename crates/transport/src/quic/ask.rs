@@ -1,7 +1,8 @@
-//! What the sender of data asks of its peer's ACKs by `ACK_FREQUENCY` frames (draft-ietf-quic-ack-frequency, §4).
+//! What the sender of data asks of its peer's ACKs by `ACK_FREQUENCY` frames
+//! (draft-ietf-quic-ack-frequency, §4).
 //!
-//! A rule says after each ACK what would be best now. If it differs enough from what the peer was last asked, a frame leaves; at most one
-//! is under way at a time.
+//! A rule says after each ACK what would be best now. If it differs enough from what the peer was
+//! last asked, a frame leaves; at most one is under way at a time.
 //!
 //! | rule | asks for |
 //! |---|---|
@@ -81,8 +82,9 @@ pub struct Start {
 
 /// What decides what is asked of the peer's ACKs. Each end of a flow has one instance.
 pub trait AskRule {
-    /// What would be best now, after an ACK has come. Returns `None` to leave the peer as it is. The delay is raised to the peer's
-    /// `min_ack_delay`, and a frame leaves only if the request differs [enough](Request) from the last.
+    /// What would be best now, after an ACK has come. Returns `None` to leave the peer as it is.
+    /// The delay is raised to the peer's `min_ack_delay`, and a frame leaves only if the request
+    /// differs [enough](Request) from the last.
     fn request(&mut self, now: Instant, path: &Path) -> Option<Request>;
 }
 
@@ -151,15 +153,16 @@ impl Path {
     }
 }
 
-/// What is asked of the peer. A request whose delay is within a quarter of the last is taken for the same.
+/// What is asked of the peer. A request whose delay is within a quarter of the last is taken for
+/// the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Acknowledge with more than this many packets unacknowledged.
     pub threshold: u64,
     /// Acknowledge at the latest after this time.
     pub max_ack_delay: Duration,
-    /// Reordering Threshold (draft-ietf-quic-ack-frequency, §4): packets by which a gap may lie back before it is reported at once; zero for
-    /// never.
+    /// Reordering Threshold (draft-ietf-quic-ack-frequency, §4): packets by which a gap may lie
+    /// back before it is reported at once; zero for never.
     pub reordering: u64,
 }
 
@@ -170,8 +173,8 @@ impl Request {
         Self { threshold: packets.saturating_sub(1), max_ack_delay, reordering: 1 }
     }
 
-    /// Returns `true` if the peer is to be asked for this instead of `other`. Delays follow the round trip and may differ by a quarter
-    /// (neqo's `AckRate::needs_update`).
+    /// Returns `true` if the peer is to be asked for this instead of `other`. Delays follow the
+    /// round trip and may differ by a quarter (neqo's `AckRate::needs_update`).
     fn differs(&self, other: &Self) -> bool {
         let (shorter, longer) =
             (self.max_ack_delay.min(other.max_ack_delay), self.max_ack_delay.max(other.max_ack_delay));
@@ -278,8 +281,9 @@ impl Asker {
         self.delivery.rate()
     }
 
-    /// An ACK has come. Losses are detected by the `packet_threshold`, if that adapts: a gap is then to be reported when it lies back by as
-    /// much, unless it is never to be (draft-ietf-quic-ack-frequency, section on the value of the Reordering Threshold).
+    /// An ACK has come. Losses are detected by the `packet_threshold`, if that adapts: a gap is
+    /// then to be reported when it lies back by as much, unless it is never to be
+    /// (draft-ietf-quic-ack-frequency, section on the value of the Reordering Threshold).
     pub(super) fn update(&mut self, now: Instant, path: &Path, packet_threshold: Option<u64>) {
         let Some(least) = self.least_delay else { return };
         self.demands_acks = matches!(self.rule, Rule::Bbr(_)) && path.phase == Some(Phase::ProbesRtt);
@@ -334,7 +338,8 @@ impl Asker {
         let _ = self.under_way.take_if(|(under_way, _)| *under_way == sequence);
     }
 
-    /// The longest that the peer may wait with an ACK (§6.3 there: of what is in force and what is under way).
+    /// The longest that the peer may wait with an ACK (§6.3 there: of what is in force and what is
+    /// under way).
     pub(super) fn max_ack_delay(&self) -> Duration {
         let under_way = self.under_way.map_or(Duration::ZERO, |(_, request)| request.max_ack_delay);
         self.current.max_ack_delay.max(under_way)

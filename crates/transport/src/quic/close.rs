@@ -1,8 +1,9 @@
 //! The end of a connection (RFC 9000, §10).
 //!
-//! Once both ends have closed every stream, sent all of it and received all of it, the client says that the connection is over. Either end
-//! may say so before, with a code of the application, and must if its peer violates the protocol. An end that has said so answers what
-//! comes with the same for three probe timeouts (closing); its peer says nothing more (draining).
+//! Once both ends have closed every stream, sent all of it and received all of it, the client says
+//! that the connection is over. Either end may say so before, with a code of the application, and
+//! must if its peer violates the protocol. An end that has said so answers what comes with the same
+//! for three probe timeouts (closing); its peer says nothing more (draining).
 
 use super::connection::{Connection, Phase};
 use super::space;
@@ -13,8 +14,8 @@ use acklab_base::{Event, Instant};
 use acklab_wire::quic::{self, Datagram, Frame, TransportError};
 use acklab_wire::sequence::Sequence;
 
-/// The code of an application that closes before the handshake is complete, which must not be told (RFC 9000, §10.2.3):
-/// `APPLICATION_ERROR`.
+/// The code of an application that closes before the handshake is complete, which must not be told
+/// (RFC 9000, §10.2.3): `APPLICATION_ERROR`.
 const APPLICATION_ERROR: u64 = 0x0c;
 /// The duration of the closing and draining states in probe timeouts (§10.2).
 const PERIODS: u64 = 3;
@@ -70,7 +71,8 @@ impl Close {
 }
 
 impl Connection {
-    /// Ends the connection at once, with a code of the application; zero means that both ends have said all.
+    /// Ends the connection at once, with a code of the application; zero means that both ends have
+    /// said all.
     pub fn abort(&mut self, now: Instant, code: u64) {
         self.end_and_tell(now, Ended::Application(code));
     }
@@ -116,7 +118,8 @@ impl Connection {
             Some(_) => Ended::Transport(close.code),
             None => Ended::Application(close.code),
         };
-        // A client that closes without error has received everything, whether or not its last ACK arrived.
+        // A client that closes without error has received everything, whether or not its last ACK
+        // arrived.
         if ended == Ended::Application(0) && self.data.table().main().outgoing.is_closed() {
             self.finish();
         }
@@ -134,7 +137,8 @@ impl Connection {
         }
     }
 
-    /// The last word of this end, in packets of all types that the peer may be able to read (§10.2.3).
+    /// The last word of this end, in packets of all types that the peer may be able to read
+    /// (§10.2.3).
     pub(super) fn close_datagram(&mut self, now: Instant) -> Option<Datagram> {
         let Phase::Closed(ended) = self.phase else { return None };
         if !std::mem::take(&mut self.close.is_due) || self.unvalidated_room() < quic::LEAST_INITIAL {

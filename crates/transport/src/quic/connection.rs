@@ -156,7 +156,8 @@ impl Connection {
         self.sender.in_flight()
     }
 
-    /// Returns `true` if all streams have ended: what this end sends is acknowledged, and what the peer sends is read.
+    /// Returns `true` if all streams have ended: what this end sends is acknowledged, and what the
+    /// peer sends is read.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.is_finished && self.data.table().all_received()

@@ -62,7 +62,8 @@ impl Data {
         self.streams.open()
     }
 
-    /// The application reads at most `most` octets of a stream. Returns how many it has read; `None` if there is no such stream.
+    /// The application reads at most `most` octets of a stream. Returns how many it has read;
+    /// `None` if there is no such stream.
     pub(super) fn read(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64> {
         let delivered = |data: &Self| data.table().get(stream).map_or(0, |stream| stream.incoming.delivered());
         let before = delivered(self);
@@ -83,7 +84,8 @@ impl Data {
         self.table().iter().map(|stream| stream.incoming.delivered()).sum()
     }
 
-    /// The application has closed the first stream, and all octets and ends of streams are acknowledged.
+    /// The application has closed the first stream, and all octets and ends of streams are
+    /// acknowledged.
     pub(super) fn is_all_acknowledged(&self) -> bool {
         self.table().main().outgoing.is_closed() && self.table().all_sent()
     }
@@ -99,7 +101,8 @@ impl Data {
         self.streams.table.due_octets(self.credit.left(), most)
     }
 
-    /// Returns `true` if nothing may leave, and octets that were never sent wait for the window of the connection or of their stream.
+    /// Returns `true` if nothing may leave, and octets that were never sent wait for the window of
+    /// the connection or of their stream.
     pub(super) fn are_blocked(&self) -> bool {
         !self.have_due() && self.table().iter().any(|stream| stream.outgoing.has_new() || stream.outgoing.is_blocked())
     }
@@ -120,7 +123,8 @@ impl Data {
                 if stream.outgoing.has_due_within(fresh) {
                     break;
                 }
-                // All octets that were to be sent again have been acknowledged meanwhile. Other streams may have octets to send.
+                // All octets that were to be sent again have been acknowledged meanwhile. Other
+                // streams may have octets to send.
                 continue;
             };
             if !piece.is_again {
@@ -184,7 +188,8 @@ impl Data {
         Ok(())
     }
 
-    /// The peer asks this end to send no more of a stream, which is reset with the code that the peer names (RFC 9000, §3.5).
+    /// The peer asks this end to send no more of a stream, which is reset with the code that the
+    /// peer names (RFC 9000, §3.5).
     pub(super) fn on_stop_sending(&mut self, stream: u64, code: u64) -> Result<(), TransportError> {
         let code = u32::try_from(code).unwrap_or(u32::MAX);
         self.streams.of_peer(stream)?.outgoing.reset(ResetCode::of(code));
@@ -207,7 +212,8 @@ impl Data {
         self.streams.on_max_streams(limit);
     }
 
-    /// The peer says that a stream waits for a window, which this end opens as its application reads.
+    /// The peer says that a stream waits for a window, which this end opens as its application
+    /// reads.
     pub(super) fn on_stream_data_blocked(&mut self, stream: u64) -> Result<(), TransportError> {
         self.streams.of_peer(stream).map(|_| ())
     }

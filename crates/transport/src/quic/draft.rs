@@ -5,7 +5,8 @@ use super::space;
 use crate::ack::Reason;
 use acklab_wire::quic::{Frame, Frames};
 
-/// What is known of a packet while frames are appended to it, so that nothing need be counted again.
+/// What is known of a packet while frames are appended to it, so that nothing need be counted
+/// again.
 pub(super) struct Draft {
     pub(super) id: space::Id,
     pub(super) number: u64,

@@ -24,11 +24,12 @@ impl Validation {
         self.codepoint
     }
 
-    /// An ACK frame has come that acknowledges a larger number than any before it, `acknowledged` packets that were not acknowledged before,
-    /// and has these counts. `sent` packets have left. Returns how many more were marked.
+    /// An ACK frame has come that acknowledges a larger number than any before it, `acknowledged`
+    /// packets that were not acknowledged before, and has these counts. `sent` packets have left.
+    /// Returns how many more were marked.
     ///
-    /// Marking is given up if the counts cannot be true (§13.4.2.1): they are absent, fall, grow by less than was acknowledged, exceed what
-    /// was sent, or name the other ECT codepoint.
+    /// Marking is given up if the counts cannot be true (§13.4.2.1): they are absent, fall, grow by
+    /// less than was acknowledged, exceed what was sent, or name the other ECT codepoint.
     pub(super) fn on_ack(&mut self, counts: Option<&EcnCounts>, acknowledged: u64, sent: u64) -> u64 {
         if self.codepoint == Ecn::NotEct {
             return 0;

@@ -50,15 +50,17 @@ impl Connection {
         Ok(())
     }
 
-    /// What the receive timestamps of a frame tell. A peer that was not asked for them may send none (draft-ietf-quic-receive-ts, §6).
+    /// What the receive timestamps of a frame tell. A peer that was not asked for them may send
+    /// none (draft-ietf-quic-receive-ts, §6).
     fn receive_times(&self, now: Instant, ack: &Ack, progress: &Progress) -> Result<Received, TransportError> {
         let Some(wanted) = self.config.receive_timestamps else { return Err(TransportError::ProtocolViolation) };
         let newest = progress.newest.map(|(newest, _)| newest.number);
         wanted.read(now, ack, reported_delay(ack.delay), newest, self.sender.departures())
     }
 
-    /// RFC 9002, §5.3: the delay that the peer reports is bounded by its `max_ack_delay` once the handshake is confirmed, and ignored for
-    /// the packets of the handshake, which are acknowledged at once. Returns the round trip without what is taken off of it.
+    /// RFC 9002, §5.3: the delay that the peer reports is bounded by its `max_ack_delay` once the
+    /// handshake is confirmed, and ignored for the packets of the handshake, which are acknowledged
+    /// at once. Returns the round trip without what is taken off of it.
     fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) -> Duration {
         let reported = reported_delay(delay);
         let delay = match id {
@@ -79,7 +81,8 @@ impl Connection {
         self.settle(now, id, &Progress::default(), prior_in_flight, 0);
     }
 
-    /// Those who own what packets hold, and congestion control, learn what was acknowledged and lost.
+    /// Those who own what packets hold, and congestion control, learn what was acknowledged and
+    /// lost.
     fn settle(&mut self, now: Instant, id: space::Id, progress: &Progress, prior_in_flight: u64, marks: u64) {
         let owners = Owners {
             data: &mut self.data,

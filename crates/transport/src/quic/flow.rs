@@ -1,6 +1,8 @@
-//! Flow control (RFC 9000, §4): how far the peer lets this end send, and how far this end lets the peer.
+//! Flow control (RFC 9000, §4): how far the peer lets this end send, and how far this end lets the
+//! peer.
 //!
-//! A window is told again once a share of it has been read, which stacks choose differently, and in some stacks it [grows](tuning).
+//! A window is told again once a share of it has been read, which stacks choose differently, and in
+//! some stacks it [grows](tuning).
 
 mod tuning;
 
@@ -63,7 +65,8 @@ impl FlowControl {
         }
     }
 
-    /// How windows are tuned that are told again `updates` times while they are read through: those of streams, and the connection's.
+    /// How windows are tuned that are told again `updates` times while they are read through: those
+    /// of streams, and the connection's.
     pub(super) const fn tunings(self, updates: u64) -> (Tuning, Tuning) {
         let (stream, connection) = self.largest();
         let growth = match self {

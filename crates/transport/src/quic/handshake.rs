@@ -1,7 +1,8 @@
 //! The cryptographic handshake, as TLS 1.3 shapes it (RFC 9001, §4).
 //!
-//! Messages of TLS are octets without content: an end has what it waits for once as many octets have arrived in order as the message takes.
-//! Transport parameters, which the messages would carry, are those of the settings, and are used from the moment their message arrives.
+//! Messages of TLS are octets without content: an end has what it waits for once as many octets
+//! have arrived in order as the message takes. Transport parameters, which the messages would
+//! carry, are those of the settings, and are used from the moment their message arrives.
 //!
 //! ```text
 //! client                                         server
@@ -12,8 +13,9 @@
 //!                                         <-     1-RTT: HANDSHAKE_DONE
 //! ```
 //!
-//! A client sends data one round trip after it began. A server sends at most three times what it has received until a Handshake packet
-//! shows that the client's address is its own (RFC 9000, §8.1). It sends no data before the handshake is complete.
+//! A client sends data one round trip after it began. A server sends at most three times what it
+//! has received until a Handshake packet shows that the client's address is its own (RFC 9000,
+//! §8.1). It sends no data before the handshake is complete.
 
 use super::connection::{Connection, Phase};
 use super::feedback::ACK_DELAY_EXPONENT;
@@ -38,9 +40,9 @@ pub struct Tls {
     pub client_hello: Bytes,
     /// `ServerHello`. Default: that of RFC 9001, appendix A.3.
     pub server_hello: Bytes,
-    /// `EncryptedExtensions`, Certificate, `CertificateVerify` and Finished. Default: those of RFC 8448, §3, with 40, 445, 136 and 36
-    /// octets. Certificates of the Web are larger: 35 % exceed what a server may send before it knows its client's address (Nawrocki et al.,
-    /// CoNEXT 2022).
+    /// `EncryptedExtensions`, Certificate, `CertificateVerify` and Finished. Default: those of RFC
+    /// 8448, §3, with 40, 445, 136 and 36 octets. Certificates of the Web are larger: 35 % exceed
+    /// what a server may send before it knows its client's address (Nawrocki et al., CoNEXT 2022).
     #[schemars(example = "3000B")]
     pub server_flight: Bytes,
     /// Finished of the client. Default: that of a cipher suite with SHA-256 (RFC 8446, §4.4.4).
@@ -59,7 +61,8 @@ impl Default for Tls {
 }
 
 impl Tls {
-    /// The messages of a connection of which one end, on `side`, sends those of `self` and its peer those of `peer`.
+    /// The messages of a connection of which one end, on `side`, sends those of `self` and its peer
+    /// those of `peer`.
     pub(super) const fn against(self, side: Side, peer: Self) -> Self {
         let (client, server) = match side {
             Side::Client => (self, peer),
@@ -202,7 +205,8 @@ impl Connection {
         (AMPLIFICATION * self.handshake.received).saturating_sub(self.handshake.sent)
     }
 
-    /// Returns `true` if this end is a server that does not know yet that the client's address is its own (RFC 9000, §8.1).
+    /// Returns `true` if this end is a server that does not know yet that the client's address is
+    /// its own (RFC 9000, §8.1).
     #[inline]
     const fn is_unvalidated(&self) -> bool {
         matches!(self.side, Side::Server) && !self.handshake.is_validated
@@ -224,8 +228,9 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if the peer knows that this end receives what it sends. A client that cannot tell must go on probing, for the server may
-    /// have used up what it may send (RFC 9002, §6.2.2.1).
+    /// Returns `true` if the peer knows that this end receives what it sends. A client that cannot
+    /// tell must go on probing, for the server may have used up what it may send (RFC 9002,
+    /// §6.2.2.1).
     pub(super) const fn peer_has_validated(&self) -> bool {
         matches!(self.side, Side::Server) || self.handshake.is_acknowledged || self.handshake.is_confirmed
     }

@@ -37,14 +37,16 @@ impl Idle {
         }
     }
 
-    /// Returns `true` if [that](Self::expires_at) may be at `now` already, without the probe timeout, which is dear to compute.
+    /// Returns `true` if [that](Self::expires_at) may be at `now` already, without the probe
+    /// timeout, which is dear to compute.
     #[inline]
     pub(super) fn may_expire_by(&self, now: Instant, mine: Option<Duration>, peer: Option<Duration>) -> bool {
         shorter(mine, peer).is_some_and(|timeout| self.began + timeout <= now)
     }
 
-    /// When the connection ends because nothing arrives, by the timeouts of this end and of its peer. `probe` is the probe timeout when none
-    /// had expired: three times one that doubles would exceed any time.
+    /// When the connection ends because nothing arrives, by the timeouts of this end and of its
+    /// peer. `probe` is the probe timeout when none had expired: three times one that doubles would
+    /// exceed any time.
     #[inline]
     pub(super) fn expires_at(
         &self,

@@ -178,7 +178,8 @@ impl Connection {
             Frame::StreamDataBlocked { stream, .. } => self.data.on_stream_data_blocked(*stream)?,
             Frame::DataBlocked(_) | Frame::StreamsBlocked { .. } => {}
             Frame::HandshakeDone if self.side == Side::Client => self.confirm(now),
-            // Only a server says so, and only a server hands out tokens (RFC 9000, §19.7 and §19.20).
+            // Only a server says so, and only a server hands out tokens (RFC 9000, §19.7 and
+            // §19.20).
             Frame::HandshakeDone => return Err(TransportError::ProtocolViolation),
             Frame::NewToken(_) if self.side == Side::Server => return Err(TransportError::ProtocolViolation),
             // There is no migration: a connection keeps its ids.

@@ -1,4 +1,5 @@
-//! The largest datagram that the path carries (RFC 9000, §14): the [search](crate::mtu) for it, with probes that hold a `PING` and padding.
+//! The largest datagram that the path carries (RFC 9000, §14): the [search](crate::mtu) for it,
+//! with probes that hold a `PING` and padding.
 
 use super::connection::Connection;
 use super::draft::Draft;
@@ -42,7 +43,8 @@ impl PathMtu {
         self.black_holes
     }
 
-    /// `max_udp_payload_size` of the peer (RFC 9000, §18.2): the search for larger datagrams begins.
+    /// `max_udp_payload_size` of the peer (RFC 9000, §18.2): the search for larger datagrams
+    /// begins.
     pub(super) fn on_parameters(&mut self, most: u64) {
         self.most = self.most.min(most.max(LEAST_INITIAL));
         if let Some(search) = &mut self.search {
@@ -50,8 +52,8 @@ impl PathMtu {
         }
     }
 
-    /// The largest datagram that may leave now. Probes of the probe timeout have the size that every path carries, since the loss of larger
-    /// packets may be what the timeout is due to.
+    /// The largest datagram that may leave now. Probes of the probe timeout have the size that
+    /// every path carries, since the loss of larger packets may be what the timeout is due to.
     #[inline]
     fn room(&self, is_probing: bool) -> u64 {
         self.search.as_ref().map_or(self.most, |search| if is_probing { search.base() } else { self.size(search) })
@@ -74,8 +76,8 @@ impl PathMtu {
         self.search.as_mut().is_some_and(|search| search.on_lost(number, octets))
     }
 
-    /// An ACK or a timer has been dealt with. Returns the size of datagrams, which may have changed, and with it that of a packet in the
-    /// eyes of congestion control (RFC 9002, §7.2).
+    /// An ACK or a timer has been dealt with. Returns the size of datagrams, which may have
+    /// changed, and with it that of a packet in the eyes of congestion control (RFC 9002, §7.2).
     #[inline]
     pub(super) fn settle(&mut self) -> Option<u64> {
         let finds_black_hole = self.search.as_mut()?.finds_black_hole();

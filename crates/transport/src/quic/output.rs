@@ -1,7 +1,8 @@
 //! A datagram leaves.
 //!
-//! A datagram holds a packet of each space that has something to say (RFC 9000, §12.2), in the order of the spaces. Of a packet, ACK frames
-//! come first, then what must be said of the connection, then octets of streams. An ACK that is due waits neither for the window nor for
+//! A datagram holds a packet of each space that has something to say (RFC 9000, §12.2), in the
+//! order of the spaces. Of a packet, ACK frames come first, then what must be said of the
+//! connection, then octets of streams. An ACK that is due waits neither for the window nor for
 //! pacing; one that is not due yet leaves with whatever else does.
 
 use super::connection::{Connection, Phase};
@@ -18,8 +19,8 @@ use acklab_wire::sequence::Sequence;
 
 /// The least room for frames in octets with which a packet is begun.
 const LEAST_ROOM: u64 = 64;
-/// Octets of a packet number, at least. A packet that is overtaken by 128 others would be taken for another if its number had one octet;
-/// with encryption it would fail authentication.
+/// Octets of a packet number, at least. A packet that is overtaken by 128 others would be taken for
+/// another if its number had one octet; with encryption it would fail authentication.
 const LEAST_NUMBER: u8 = 2;
 
 /// What output keeps from one datagram to the next.
@@ -92,7 +93,8 @@ impl Connection {
         leaves
     }
 
-    /// A datagram has left. Returns `true` if nothing else is to leave, or pacing or the window holds it back, so that nobody need ask for it.
+    /// A datagram has left. Returns `true` if nothing else is to leave, or pacing or the window
+    /// holds it back, so that nobody need ask for it.
     #[inline]
     fn has_said_all(&mut self, now: Instant) -> bool {
         let is_in_doubt = self.phase != Phase::Established || !self.spaces.are_settled();
@@ -170,8 +172,8 @@ impl Connection {
         Some(self.datagram(now, packets, total, is_pure_ack))
     }
 
-    /// Pads a datagram with an Initial packet to 1200 octets: a client's always, a server's if it elicits an acknowledgment (RFC 9000,
-    /// §14.1).
+    /// Pads a datagram with an Initial packet to 1200 octets: a client's always, a server's if it
+    /// elicits an acknowledgment (RFC 9000, §14.1).
     fn pad(&self, drafts: &mut Sequence<(Packet, Draft)>) {
         let total: u64 = drafts.iter().map(|(_, draft)| draft.octets).sum();
         let needs = |(_, draft): &(Packet, Draft)| {
@@ -199,7 +201,8 @@ impl Connection {
         }
     }
 
-    /// The datagram of these packets of `octets` together, which leaves now. `is_pure_ack`: it acknowledges and carries no data.
+    /// The datagram of these packets of `octets` together, which leaves now. `is_pure_ack`: it
+    /// acknowledges and carries no data.
     pub(super) fn datagram(
         &mut self,
         now: Instant,
@@ -247,7 +250,8 @@ impl Connection {
         true
     }
 
-    /// Writes what a space has to say to `packet`, in place of what is there. Returns `false` if it has nothing to say.
+    /// Writes what a space has to say to `packet`, in place of what is there. Returns `false` if it
+    /// has nothing to say.
     fn write(&mut self, now: Instant, draft: &mut Draft, packet: &mut Packet) -> bool {
         let id = draft.id;
         let is_probe = self.spaces[id].probes > 0;
@@ -264,8 +268,9 @@ impl Connection {
             return false;
         }
         if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
-            // The end of the handshake may be smaller than a full packet, and must not wait for a window with room for one: until it is
-            // confirmed, no timer repairs what application data hold of the window (RFC 9002, §6.2.1).
+            // The end of the handshake may be smaller than a full packet, and must not wait for a
+            // window with room for one: until it is confirmed, no timer repairs what application
+            // data hold of the window (RFC 9002, §6.2.1).
             let left = self.sender.room().saturating_sub(overhead);
             may_send = left >= LEAST_ROOM;
             draft.room = if may_send { draft.room.min(left) } else { draft.room };
@@ -306,8 +311,9 @@ impl Connection {
         true
     }
 
-    /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the application. Without data it is the application
-    /// also while pacing would delay a packet, if the window has room (draft-ietf-ccwg-bbr, §4.1.2.4).
+    /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the
+    /// application. Without data it is the application also while pacing would delay a packet, if
+    /// the window has room (draft-ietf-ccwg-bbr, §4.1.2.4).
     fn note_limit(&mut self, let_send: bool) {
         let delayed = if let_send { 0 } else { self.data.due_octets(self.sender.room()) };
         self.sender.note_limit(delayed);
@@ -409,7 +415,8 @@ impl Connection {
                 self.spaces[id].owes_ack = false;
             }
         }
-        // What need not be acknowledged is remembered only while an ACK is to be expected, or if it reports something.
+        // What need not be acknowledged is remembered only while an ACK is to be expected, or if it
+        // reports something.
         if !is_in_flight && !self.sender.has_outstanding(id) && content.reported().is_none() {
             let passed = self.sender.pass(id);
             debug_assert_eq!(passed, number);

@@ -1,6 +1,7 @@
 //! Where applications write and read.
 //!
-//! The [`StreamPort`] is that of stream 0; more streams have [the same operations](StreamOperations).
+//! The [`StreamPort`] is that of stream 0; more streams have
+//! [the same operations](StreamOperations).
 
 use super::connection::{Connection, Phase};
 use super::streams::Control;

@@ -57,7 +57,8 @@ pub enum Preset {
     QuicGo,
 }
 
-/// What an implementation does unless a scenario says otherwise. The settings of the same names tell what each means.
+/// What an implementation does unless a scenario says otherwise. The settings of the same names
+/// tell what each means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stack {
     pub(super) ack: ack::PolicyConfig,
@@ -131,7 +132,8 @@ impl Preset {
         }
     }
 
-    /// What ends slow start with this controller. RFC 9438, §4.10, wants `HyStart++` for CUBIC; a stack has what it has.
+    /// What ends slow start with this controller. RFC 9438, §4.10, wants `HyStart++` for CUBIC; a
+    /// stack has what it has.
     pub(super) fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match self {
             Self::Rfc => cc::SlowStart::standard(congestion),
@@ -174,12 +176,14 @@ fn chrome() -> Stack {
         slow_start: cc::SlowStart::QuicheHystart(quiche::Config::PUBLISHED),
         // `kInitialCongestionWindow`.
         initial_window: Some(Segments(32)),
-        // `kDefaultPacketReorderingThreshold`; `kDefaultLossDelayShift`: a quarter; `kInitialRttMs`.
+        // `kDefaultPacketReorderingThreshold`; `kDefaultLossDelayShift`: a quarter;
+        // `kInitialRttMs`.
         thresholds: Thresholds { time: 1.25, initial_rtt: MS * 100, ..Thresholds::RFC },
         // `use_adaptive_reordering_threshold_` of `GeneralLossAlgorithm`.
         adaptive_packet_threshold: true,
-        // `kQuicStreamMaxRecvWindowSize` and `kQuicSessionMaxRecvWindowSize` (Chromium, `net/quic/quic_context.cc`);
-        // `kStreamReceiveWindowLimit` and `kSessionReceiveWindowLimit`.
+        // `kQuicStreamMaxRecvWindowSize` and `kQuicSessionMaxRecvWindowSize` (Chromium,
+        // `net/quic/quic_context.cc`); `kStreamReceiveWindowLimit` and
+        // `kSessionReceiveWindowLimit`.
         flow_control: auto(Growth::Quiche, [6 * MIB, 15 * MIB], [16 * MIB, 24 * MIB]),
         // `QuicFlowController::WindowUpdateThreshold`.
         updates_per_window: 2,
@@ -198,7 +202,8 @@ fn neqo() -> Stack {
         congestion: cubic(),
         // `recovery/mod.rs`, `PACKET_THRESHOLD`; `rtt.rs`, `loss_delay` and `DEFAULT_INITIAL_RTT`.
         thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
-        // `INITIAL_LOCAL_MAX_STREAM_DATA`, `CONNECTION_FACTOR`, `MAX_LOCAL_MAX_STREAM_DATA`, `MAX_LOCAL_MAX_DATA`.
+        // `INITIAL_LOCAL_MAX_STREAM_DATA`, `CONNECTION_FACTOR`, `MAX_LOCAL_MAX_STREAM_DATA`,
+        // `MAX_LOCAL_MAX_DATA`.
         flow_control: auto(Growth::Neqo, [MIB, 2 * MIB], [10 * MIB, 20 * MIB]),
         // `WINDOW_UPDATE_FRACTION`.
         updates_per_window: 4,
@@ -213,7 +218,8 @@ fn picoquic() -> Stack {
         ask: ask::AskConfig::Picoquic(ask::picoquic::Picoquic::default()),
         // `PICOQUIC_INITIAL_RTT`.
         thresholds: Thresholds { initial_rtt: MS * 250, ..Thresholds::RFC },
-        // `picoquic_init_transport_parameters`: `initial_max_stream_data_bidi_local`, `initial_max_data`; nothing bounds their growth.
+        // `picoquic_init_transport_parameters`: `initial_max_stream_data_bidi_local`,
+        // `initial_max_data`; nothing bounds their growth.
         flow_control: auto(Growth::Picoquic, [2 * MIB, MIB], [FlowControl::LARGEST; 2]),
         // `picoquic_format_required_max_stream_data_frames`.
         updates_per_window: 2,
@@ -223,7 +229,8 @@ fn picoquic() -> Stack {
     }
 }
 
-/// quicly at commit f8dc5179, of November 2019, which Custura, Jones and Fairhurst measured (IETF 106).
+/// quicly at commit f8dc5179, of November 2019, which Custura, Jones and Fairhurst measured (IETF
+/// 106).
 fn quicly() -> Stack {
     Stack {
         // `record_receipt` counts packets, in order or not.
@@ -238,7 +245,8 @@ fn quicly() -> Stack {
         packet: Bytes(1280 + OUTER_HEADERS),
         // It has no pacer. A controller that computes a rate is none without one.
         pacing: pacing::PacingConfig::Controller,
-        // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an eighth.
+        // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an
+        // eighth.
         thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
         // `defaults.c`.
         flow_control: fixed(MIB, 16 * MIB),
@@ -250,11 +258,13 @@ fn quicly() -> Stack {
 
 fn msquic() -> Stack {
     Stack {
-        // `QUIC_MIN_ACK_SEND_NUMBER`, `QUIC_TP_MAX_ACK_DELAY_DEFAULT`; `QUIC_DEFAULT_HYSTART_ENABLED` is false.
+        // `QUIC_MIN_ACK_SEND_NUMBER`, `QUIC_TP_MAX_ACK_DELAY_DEFAULT`;
+        // `QUIC_DEFAULT_HYSTART_ENABLED` is false.
         congestion: cubic(),
         // `QUIC_INITIAL_WINDOW_PACKETS`.
         initial_window: Some(Segments(10)),
-        // `QUIC_DEFAULT_STREAM_FC_WINDOW_SIZE`, `QUIC_DEFAULT_CONN_FLOW_CONTROL_WINDOW`. A stream grows up to the connection's.
+        // `QUIC_DEFAULT_STREAM_FC_WINDOW_SIZE`, `QUIC_DEFAULT_CONN_FLOW_CONTROL_WINDOW`. A stream
+        // grows up to the connection's.
         flow_control: auto(Growth::Msquic, [64 * KIB, 16 * MIB], [16 * MIB, 16 * MIB]),
         // `QUIC_RECV_BUFFER_DRAIN_RATIO`.
         updates_per_window: 4,
@@ -282,7 +292,8 @@ fn quinn() -> Stack {
 
 fn mvfst() -> Stack {
     Stack {
-        // `kDefaultRxPacketsBeforeAckBeforeInit`, `kDefaultRxPacketsBeforeAckAfterInit`; `kAckTimerFactor`, `kMaxAckTimeout`.
+        // `kDefaultRxPacketsBeforeAckBeforeInit`, `kDefaultRxPacketsBeforeAckAfterInit`;
+        // `kAckTimerFactor`, `kMaxAckTimeout`.
         ack: Quic { packets: 10, rtt_divisor: Some(4), ..Quic::default() }.into(),
         congestion: cubic(),
         // `QuicCubic.cpp`, `onPacketAckedInHystart`, without ACK trains.
@@ -291,11 +302,14 @@ fn mvfst() -> Stack {
         initial_window: Some(Segments(10)),
         // `kDefaultUDPSendPacketLen`.
         packet: Bytes(1232 + OUTER_HEADERS),
-        // `TransportSettings::pacingEnabled` is false, and then `setCongestionControl` refuses BBR: whoever takes it paces.
+        // `TransportSettings::pacingEnabled` is false, and then `setCongestionControl` refuses BBR:
+        // whoever takes it paces.
         pacing: pacing::PacingConfig::Controller,
-        // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`, `kDefaultInitialRtt`.
+        // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`,
+        // `kDefaultInitialRtt`.
         thresholds: Thresholds { time: 1.25, initial_rtt: MS * 50, ..Thresholds::RFC },
-        // `kDefaultStreamFlowControlWindow`, `kDefaultConnectionFlowControlWindow`; auto-tuning is off.
+        // `kDefaultStreamFlowControlWindow`, `kDefaultConnectionFlowControlWindow`; auto-tuning is
+        // off.
         flow_control: fixed(65 * KIB, MIB),
         // `flowControlWindowFrequency`.
         updates_per_window: 2,
@@ -334,7 +348,8 @@ fn quic_go() -> Stack {
         initial_window: Some(Segments(32)),
         // `DefaultInitialRTT`.
         thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
-        // `DefaultInitialMaxStreamData`, `DefaultInitialMaxData` and the two `DefaultMaxReceive…Window`.
+        // `DefaultInitialMaxStreamData`, `DefaultInitialMaxData` and the two
+        // `DefaultMaxReceive…Window`.
         flow_control: auto(Growth::QuicGo, [512 * KIB, 768 * KIB], [6 * MIB, 15 * MIB]),
         // `WindowUpdateThreshold`.
         updates_per_window: 4,
@@ -366,7 +381,8 @@ const fn auto(growth: Growth, first: [u64; 2], largest: [u64; 2]) -> FlowControl
 mod tests {
     use super::*;
 
-    /// `SlowStart::Classic` of neqo, `QUIC_DEFAULT_HYSTART_ENABLED` of msquic, and quinn and quicly have no other.
+    /// `SlowStart::Classic` of neqo, `QUIC_DEFAULT_HYSTART_ENABLED` of msquic, and quinn and quicly
+    /// have no other.
     #[test]
     fn slow_start_ends_as_in_the_stack_whatever_the_controller() {
         for congestion in [cc::ControllerConfig::NEW_RENO, cubic()] {
@@ -382,7 +398,8 @@ mod tests {
         assert_eq!(Preset::Rfc.slow_start(&cc::ControllerConfig::NEW_RENO).name(), "classic");
     }
 
-    /// BBR without pacing sends its window of two bandwidth-delay products at once, which no short queue holds.
+    /// BBR without pacing sends its window of two bandwidth-delay products at once, which no short
+    /// queue holds.
     #[test]
     fn every_stack_paces_a_controller_that_computes_a_rate() {
         for preset in Preset::ALL {

@@ -1,14 +1,17 @@
-//! Receive timestamps (draft-ietf-quic-receive-ts-03): the receiver tells when each packet came, and the sender learns from it what it would have learnt
-//! if each packet had been acknowledged at once.
+//! Receive timestamps (draft-ietf-quic-receive-ts-03): the receiver tells when each packet came,
+//! and the sender learns from it what it would have learnt if each packet had been acknowledged at
+//! once.
 //!
-//! An end that wants timestamps announces `max_receive_timestamps_per_ack` and `receive_timestamps_exponent`; its peer then sends
-//! `ACK_RECEIVE_TIMESTAMPS` frames in 1-RTT packets. A frame has the times of the packets that came since the last frame that told any, from the
-//! one that came last backwards, as many as are wanted and fit the packet; the others are never told (§7.1). A frame without times is a plain
-//! ACK frame.
+//! An end that wants timestamps announces `max_receive_timestamps_per_ack` and
+//! `receive_timestamps_exponent`; its peer then sends `ACK_RECEIVE_TIMESTAMPS` frames in 1-RTT
+//! packets. A frame has the times of the packets that came since the last frame that told any, from
+//! the one that came last backwards, as many as are wanted and fit the packet; the others are never
+//! told (§7.1). A frame without times is a plain ACK frame.
 //!
-//! The sender uses them twice. The time in which data was delivered is taken from the receiver's clock
-//! ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)). And each packet has a round trip: the frame tells how
-//! long before its largest number another packet came, so that an ACK sent at once would have come earlier by as much.
+//! The sender uses them twice. The time in which data was delivered is taken from the receiver's
+//! clock ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)).
+//! And each packet has a round trip: the frame tells how long before its largest number another
+//! packet came, so that an ACK sent at once would have come earlier by as much.
 
 use super::acks::MOST_MICROSECONDS;
 use crate::recovery::packets::Received;
@@ -32,8 +35,8 @@ pub struct Timestamps {
 }
 
 impl Default for Timestamps {
-    /// §6: microseconds. The draft names no number: 255, the most of a frame when timestamps still were part of QUIC
-    /// (draft-ietf-quic-transport-02, Timestamp Section).
+    /// §6: microseconds. The draft names no number: 255, the most of a frame when timestamps still
+    /// were part of QUIC (draft-ietf-quic-transport-02, Timestamp Section).
     fn default() -> Self {
         Self { most: 255, exponent: 0 }
     }
@@ -44,8 +47,9 @@ impl Timestamps {
         Duration::from_micros(1 << self.exponent)
     }
 
-    /// What the newly acknowledged packets of this frame, which came at `now`, tell. `departures` are the numbers of those packets and when they
-    /// left; `newest` is the one that left last of those that count; `delay` is how long the largest waited.
+    /// What the newly acknowledged packets of this frame, which came at `now`, tell. `departures`
+    /// are the numbers of those packets and when they left; `newest` is the one that left last of
+    /// those that count; `delay` is how long the largest waited.
     ///
     /// # Errors
     /// If the frame tells what no packet number is, or more than was wanted (§6).
@@ -70,7 +74,8 @@ impl Timestamps {
             Some(self.unit().saturating_mul(times[place].1).min(Duration::from_micros(MOST_MICROSECONDS)))
         };
         let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
-        // When the packets would have been acknowledged here: the largest `delay` ago, those before it earlier by what they came earlier.
+        // When the packets would have been acknowledged here: the largest `delay` ago, those before
+        // it earlier by what they came earlier.
         let largest_at = time_of(ack.ranges.largest());
         let round_trips = departures.filter_map(|(number, left_at)| {
             let earlier = largest_at?.saturating_sub(time_of(number)?);
@@ -116,8 +121,8 @@ impl ReceiveTimes {
         self.untold.push_back((number, units));
     }
 
-    /// The ranges of a frame that acknowledges numbers up to `largest`, in `room` octets besides what a plain frame takes. Returns `None` if none is
-    /// wanted, known or fits.
+    /// The ranges of a frame that acknowledges numbers up to `largest`, in `room` octets besides
+    /// what a plain frame takes. Returns `None` if none is wanted, known or fits.
     pub(super) fn take(&mut self, largest: Option<u64>, room: u64) -> Option<Vec<TimestampRange>> {
         self.wanted?;
         let largest = largest?;
@@ -205,7 +210,8 @@ mod tests {
         wanted.read(at(14_000), &ack, Duration::from_millis(1), Some(2), left)
     }
 
-    /// Three packets leave a millisecond apart and come 5, 6 and 9 ms later; the ACK waits for 1 ms and takes 2.
+    /// Three packets leave a millisecond apart and come 5, 6 and 9 ms later; the ACK waits for 1 ms
+    /// and takes 2.
     #[test]
     fn each_packet_has_its_round_trip() {
         let told = read(WANTED, vec![range(0, &[11_000, 4_000, 2_000])]).unwrap();

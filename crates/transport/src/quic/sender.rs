@@ -29,9 +29,11 @@ pub(super) struct Sender {
     /// Reductions for losses that were none are undone.
     undoes: bool,
     recovery: Manager<Content, Estimator, Congestion, 3>,
-    /// When a packet last left or was acknowledged that moved the timer of a client without anything in flight.
+    /// When a packet last left or was acknowledged that moved the timer of a client without
+    /// anything in flight.
     active_at: Instant,
-    /// The ranges behind the newest in the last ACK frame of each space. The next frame repeats them most of the time.
+    /// The ranges behind the newest in the last ACK frame of each space. The next frame repeats
+    /// them most of the time.
     told: [Option<OlderRanges>; Id::ALL.len()],
     counters: Counters,
 }
@@ -105,8 +107,8 @@ impl Sender {
         self.space_mut(id).pass()
     }
 
-    /// A packet leaves. `octets_of_streams` of its octets are of streams, and `repeats` says if some of those left before. Returns its
-    /// number.
+    /// A packet leaves. `octets_of_streams` of its octets are of streams, and `repeats` says if
+    /// some of those left before. Returns its number.
     #[inline]
     pub(super) fn send(&mut self, id: Id, packet: Packet<Content>, octets_of_streams: u64, repeats: bool) -> u64 {
         if packet.is_ack_eliciting {
@@ -173,7 +175,8 @@ impl Sender {
         self.recovery.round_trips()
     }
 
-    /// A round trip was measured, of which the peer says that it waited `delay`. Returns it without what is taken off of that.
+    /// A round trip was measured, of which the peer says that it waited `delay`. Returns it without
+    /// what is taken off of that.
     pub(super) fn sample(&mut self, now: Instant, rtt: Duration, delay: Duration) -> Duration {
         self.recovery.round_trips_at(now).sample_with_delay(rtt, delay)
     }
@@ -246,15 +249,16 @@ impl Sender {
         &self.recovery.expiries
     }
 
-    /// A probe timeout has passed. Returns the event that tells of it. `is_open`: the handshake is over; `repeats`: the probe has no new data
-    /// to carry.
+    /// A probe timeout has passed. Returns the event that tells of it. `is_open`: the handshake is
+    /// over; `repeats`: the probe has no new data to carry.
     pub(super) const fn on_probe_timeout(&mut self, is_open: bool, repeats: bool) -> Event {
         self.recovery.expiries.on_timeout();
         self.recovery.expiries.event(is_open, repeats)
     }
 
-    /// The probe timeout (RFC 9002, §6.2.1) of a space whose packets the peer may let wait for `delay`, after this number of expiries in a
-    /// row. It doubles with each, and the RFC sets no bound.
+    /// The probe timeout (RFC 9002, §6.2.1) of a space whose packets the peer may let wait for
+    /// `delay`, after this number of expiries in a row. It doubles with each, and the RFC sets no
+    /// bound.
     pub(super) fn timeout_after(&self, delay: Duration, expiries: u32) -> Duration {
         probe_timeout(self.rtt(), self.thresholds.initial_rtt, delay, expiries)
     }
@@ -265,8 +269,8 @@ impl Sender {
         self.timeout_after(delay, self.recovery.expiries.in_a_row())
     }
 
-    /// Returns `true` if a space may have to be probed by `bound`, without its timeout, which is dear to compute: none is shorter than
-    /// kGranularity.
+    /// Returns `true` if a space may have to be probed by `bound`, without its timeout, which is
+    /// dear to compute: none is shorter than kGranularity.
     #[inline]
     pub(super) fn may_probe_by(&self, id: Id, bound: Instant) -> bool {
         self.space(id).last_ack_eliciting_at().is_some_and(|last| last + GRANULARITY <= bound)
@@ -310,7 +314,8 @@ impl Sender {
         self.recovery.departures()
     }
 
-    /// Something was acknowledged. `is_validated`: the peer knows that this end receives what it sends (RFC 9002, §6.2.1).
+    /// Something was acknowledged. `is_validated`: the peer knows that this end receives what it
+    /// sends (RFC 9002, §6.2.1).
     pub(super) const fn on_progress(&mut self, now: Instant, is_validated: bool) {
         self.active_at = now;
         if is_validated {

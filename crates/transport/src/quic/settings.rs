@@ -1,4 +1,5 @@
-//! The settings of a connection, as a scenario says them ([`Settings`]) and as a connection holds them ([`ConnectionConfig`]).
+//! The settings of a connection, as a scenario says them ([`Settings`]) and as a connection holds
+//! them ([`ConnectionConfig`]).
 
 use super::ask;
 use super::flow::FlowControl;
@@ -20,16 +21,19 @@ use serde::{Deserialize, Serialize};
 pub const CONNECTION_ID: u64 = 8;
 /// The least IPv4 packet that must get through without being cut up (RFC 9000, §14).
 const LEAST_PACKET: u64 = LEAST_INITIAL + OUTER_HEADERS;
-/// The largest IPv4 packet: the Length field of a long header takes two octets here, so packets stay below 2¹⁴ octets.
+/// The largest IPv4 packet: the Length field of a long header takes two octets here, so packets
+/// stay below 2¹⁴ octets.
 const MOST_PACKET: u64 = 16_000;
 /// The largest buffer, as for TCP (RFC 7323, §2.2).
 const LARGEST_BUFFER: u64 = 1 << 30;
 /// `max_ack_delay` is less than 2¹⁴ ms (RFC 9000, §18.2).
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
-/// The initial window that RFC 9002, §7.2, recommends: ten packets, but not more than this, or than two packets if those are more.
+/// The initial window that RFC 9002, §7.2, recommends: ten packets, but not more than this, or than
+/// two packets if those are more.
 const INITIAL_PACKETS: u64 = 10;
 const MOST_INITIAL_WINDOW: u64 = 14_720;
-/// Octets of the packet number and of the offset of a stream that a full-sized packet is reckoned with.
+/// Octets of the packet number and of the offset of a stream that a full-sized packet is reckoned
+/// with.
 const TYPICAL_NUMBER: u64 = 2;
 const TYPICAL_OFFSET: u64 = 1 << 20;
 
@@ -42,59 +46,71 @@ pub struct Settings {
     /// Congestion controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<cc::ControllerConfig>,
-    /// What ends slow start before a loss does. Default: what the preset's implementation has, whatever the controller; with `rfc` HyStart++
-    /// for CUBIC (RFC 9438, §4.10), and nothing for others.
+    /// What ends slow start before a loss does. Default: what the preset's implementation has,
+    /// whatever the controller; with `rfc` HyStart++ for CUBIC (RFC 9438, §4.10), and nothing for
+    /// others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<cc::SlowStart>,
-    /// When a receiver acknowledges packets of application data, unless its peer asks for something else.
+    /// When a receiver acknowledges packets of application data, unless its peer asks for something
+    /// else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<ack::PolicyConfig>,
     /// What a sender of data asks of its peer's ACKs (draft-ietf-quic-ack-frequency).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<ask::AskConfig>,
-    /// The `max_ack_delay` that is announced (RFC 9000, §18.2), within which every packet is acknowledged (§13.2.1). Default: that of the
-    /// preset or of the ACK policy, or 25 ms if the policy has none.
+    /// The `max_ack_delay` that is announced (RFC 9000, §18.2), within which every packet is
+    /// acknowledged (§13.2.1). Default: that of the preset or of the ACK policy, or 25 ms if the
+    /// policy has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "25ms")]
     pub max_ack_delay: Option<Duration>,
-    /// The `min_ack_delay` that is announced (draft-ietf-quic-ack-frequency, §3). Zero: the extension is not supported.
+    /// The `min_ack_delay` that is announced (draft-ietf-quic-ack-frequency, §3). Zero: the
+    /// extension is not supported.
     #[schemars(example = "1ms")]
     pub min_ack_delay: Duration,
-    /// The ranges that an ACK frame lists, at most (RFC 9000, §13.2.3). Default: as many as with the preset.
+    /// The ranges that an ACK frame lists, at most (RFC 9000, §13.2.3). Default: as many as with
+    /// the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub ack_ranges: Option<u32>,
-    /// Receive timestamps that an end wants in the ACK frames of its peer (draft-ietf-quic-receive-ts). By default none.
+    /// Receive timestamps that an end wants in the ACK frames of its peer
+    /// (draft-ietf-quic-receive-ts). By default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_timestamps: Option<Timestamps>,
     /// The largest IPv4 packet, headers included. Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
     pub packet: Option<Bytes>,
-    /// Begin with packets of 1228 octets and search for what the path carries, up to `packet` (RFC 9000, §14.3; RFC 8899). Otherwise the
-    /// path is taken to carry `packet`.
+    /// Begin with packets of 1228 octets and search for what the path carries, up to `packet` (RFC
+    /// 9000, §14.3; RFC 8899). Otherwise the path is taken to carry `packet`.
     pub mtu_discovery: bool,
-    /// Initial window. Default: that of the preset, or ten packets, at most 14720 octets or two packets (RFC 9002, §7.2).
+    /// Initial window. Default: that of the preset, or ten packets, at most 14720 octets or two
+    /// packets (RFC 9002, §7.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<Segments>,
-    /// What an earlier connection has learnt of the path, by which slow start is shortened (draft-ietf-tsvwg-careful-resume). Controllers that
-    /// set the window themselves, such as BBR, take no notice.
+    /// What an earlier connection has learnt of the path, by which slow start is shortened
+    /// (draft-ietf-tsvwg-careful-resume). Controllers that set the window themselves, such as BBR,
+    /// take no notice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful_resume: Option<Saved>,
-    /// A packet is lost if one was acknowledged whose number is larger by this (RFC 9002, §6.1.1). Default: that of the preset.
+    /// A packet is lost if one was acknowledged whose number is larger by this (RFC 9002, §6.1.1).
+    /// Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub packet_threshold: Option<u32>,
-    /// Raise the packet threshold when a packet that counted as lost is acknowledged after all, to what would have waited for it, and ask a
-    /// peer that is [asked](Self::ask) for ACKs for the same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its value).
-    /// Default: as with the preset.
+    /// Raise the packet threshold when a packet that counted as lost is acknowledged after all, to
+    /// what would have waited for it, and ask a peer that is [asked](Self::ask) for ACKs for the
+    /// same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its value). Default: as
+    /// with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_packet_threshold: Option<bool>,
-    /// Widen the time threshold when a packet that counted as lost is acknowledged after all: to a round trip and a quarter of the shortest one,
-    /// and a quarter more for each further round trip with such a packet, for 16 recoveries (RFC 8985, §6.2, step 4).
+    /// Widen the time threshold when a packet that counted as lost is acknowledged after all: to a
+    /// round trip and a quarter of the shortest one, and a quarter more for each further round trip
+    /// with such a packet, for 16 recoveries (RFC 8985, §6.2, step 4).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub adaptive_time_threshold: bool,
-    /// Round trips after which a packet before an acknowledged one is lost (RFC 9002, §6.1.2). Default: as many as with the preset.
+    /// Round trips after which a packet before an acknowledged one is lost (RFC 9002, §6.1.2).
+    /// Default: as many as with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_threshold: Option<f64>,
@@ -108,8 +124,8 @@ pub struct Settings {
     /// The windows that each end offers. Default: those of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
-    /// How many times `MAX_DATA` and `MAX_STREAM_DATA` leave while a window is read through: each time this part of it was read (RFC 9000,
-    /// §4.2). Default: as often as with the preset.
+    /// How many times `MAX_DATA` and `MAX_STREAM_DATA` leave while a window is read through: each
+    /// time this part of it was read (RFC 9000, §4.2). Default: as often as with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub updates_per_window: Option<u32>,
@@ -119,15 +135,19 @@ pub struct Settings {
     /// Who is paced (RFC 9002, §7.7). Default: who is with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<pacing::PacingConfig>,
-    /// What may leave at once (RFC 9002, §7.7). Default: that of the preset; without one, packets are spaced one by one.
+    /// What may leave at once (RFC 9002, §7.7). Default: that of the preset; without one, packets
+    /// are spaced one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
-    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that needs to know how much was marked asks for it by itself.
+    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that needs to know how much
+    /// was marked asks for it by itself.
     pub ecn: bool,
-    /// Spin the bit by which whoever sees the packets can measure round trips (RFC 9000, §17.4), which takes both ends. Default: as with the preset.
+    /// Spin the bit by which whoever sees the packets can measure round trips (RFC 9000, §17.4),
+    /// which takes both ends. Default: as with the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spin_bit: Option<bool>,
-    /// Undo a reduction of the window if every packet that was lost then is acknowledged after all. RFC 9002 does not.
+    /// Undo a reduction of the window if every packet that was lost then is acknowledged after all.
+    /// RFC 9002 does not.
     pub undo: bool,
     /// `max_idle_timeout` (RFC 9000, §10.1). Zero: none.
     #[schemars(example = "30s")]
@@ -440,8 +460,9 @@ mod tests {
         assert_eq!(ack(ack::per_packet::PerPacket::default().into()), ms(25));
     }
 
-    /// RFC 9002, §7.2: "ten times the maximum datagram size, while limiting the window to the larger of 14,720 bytes or twice the maximum
-    /// datagram size". What a scenario asks for is not limited.
+    /// RFC 9002, §7.2: "ten times the maximum datagram size, while limiting the window to the
+    /// larger of 14,720 bytes or twice the maximum datagram size". What a scenario asks for is not
+    /// limited.
     #[test]
     fn the_initial_window_is_what_is_asked_for_or_recommended() {
         let window = |packet, packets: Option<u32>| {

@@ -135,8 +135,8 @@ impl Spaces {
         true
     }
 
-    /// Does any space in which packets may leave or be outstanding satisfy `predicate`? Once the handshake is behind both ends, only that of
-    /// application data is asked.
+    /// Does any space in which packets may leave or be outstanding satisfy `predicate`? Once the
+    /// handshake is behind both ends, only that of application data is asked.
     #[inline]
     pub(super) fn any(&self, predicate: impl Fn(Id) -> bool) -> bool {
         if self.is_past_handshake { predicate(Id::Application) } else { Id::ALL.into_iter().any(predicate) }
@@ -159,7 +159,8 @@ impl Spaces {
         self.any(|id| self[id].probes > 0)
     }
 
-    /// Returns `true` if the handshake is behind both ends, so that packets of application data alone leave, and no probe is due.
+    /// Returns `true` if the handshake is behind both ends, so that packets of application data
+    /// alone leave, and no probe is due.
     #[inline]
     pub(super) fn are_settled(&self) -> bool {
         self.is_past_handshake && self[Id::Application].probes == 0

@@ -1,5 +1,5 @@
-//! The latency spin bit (RFC 9000, §17.4): a server repeats the bit of the newest packet, a client inverts it, so that whoever sees the packets sees one change
-//! a round trip.
+//! The latency spin bit (RFC 9000, §17.4): a server repeats the bit of the newest packet, a client
+//! inverts it, so that whoever sees the packets sees one change a round trip.
 
 use crate::streams::Side;
 

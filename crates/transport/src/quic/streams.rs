@@ -1,7 +1,8 @@
 //! The streams of a connection (RFC 9000, §2 and §3).
 //!
-//! All are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …; unidirectional streams are not offered. Streams that
-//! have something to send take turns, packet by packet. The port of an application is that of stream 0, which is there from the start.
+//! All are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …; unidirectional
+//! streams are not offered. Streams that have something to send take turns, packet by packet. The
+//! port of an application is that of stream 0, which is there from the start.
 
 use super::flow::Tuning;
 use super::settings::ConnectionConfig;
@@ -73,7 +74,8 @@ pub(super) struct Streams {
     pub(super) table: Table<Control>,
     /// How the window of a new stream is told and grows.
     tuning: Tuning,
-    /// How many streams the peer may have open at a time, and how many it was allowed to open in all.
+    /// How many streams the peer may have open at a time, and how many it was allowed to open in
+    /// all.
     concurrent: u64,
     offered: u64,
     /// How many streams the peer lets this end open.
@@ -140,7 +142,8 @@ impl Streams {
         self.table.get_mut(id).ok_or(TransportError::StreamState)
     }
 
-    /// Octets have arrived. Returns by how much the highest offset grew, and how many octets the application has been given.
+    /// Octets have arrived. Returns by how much the highest offset grew, and how many octets the
+    /// application has been given.
     pub(super) fn insert(
         &mut self,
         now: Instant,
@@ -166,7 +169,8 @@ impl Streams {
         Ok((stream.incoming.highest() - highest, stream.incoming.delivered() - delivered))
     }
 
-    /// The peer has reset a stream. Returns by how much the highest offset grew, and how many octets count as read.
+    /// The peer has reset a stream. Returns by how much the highest offset grew, and how many
+    /// octets count as read.
     pub(super) fn on_reset(
         &mut self,
         id: u64,
@@ -215,12 +219,14 @@ impl Streams {
         self.table.iter().find(|stream| stream.has_control()).map(Stream::id)
     }
 
-    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those that it was allowed are over.
+    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those
+    /// that it was allowed are over.
     pub(super) fn may_offer_more(&self) -> bool {
         self.limit() - self.offered >= self.concurrent.div_ceil(2)
     }
 
-    /// Allows the peer to open as many streams as it has ended. Returns how many it may open in all.
+    /// Allows the peer to open as many streams as it has ended. Returns how many it may open in
+    /// all.
     pub(super) fn offer_more(&mut self) -> u64 {
         self.offered = self.limit();
         self.offered

@@ -1,4 +1,5 @@
-//! Time passes: delayed ACKs, the loss timer, the probe timeout (RFC 9002, §6.2 and appendix A.8), the idle timeout.
+//! Time passes: delayed ACKs, the loss timer, the probe timeout (RFC 9002, §6.2 and appendix A.8),
+//! the idle timeout.
 
 use super::connection::{Connection, Phase};
 use super::space;
@@ -19,7 +20,8 @@ impl Connection {
         self.sender.timeout(delay)
     }
 
-    /// When to probe, and in which space (`GetPtoTimeAndSpace`), if that may not be later than `bound`.
+    /// When to probe, and in which space (`GetPtoTimeAndSpace`), if that may not be later than
+    /// `bound`.
     #[inline]
     fn probe_by(&self, bound: Instant) -> Option<(Instant, space::Id)> {
         // A server that may not send a probe waits for its client.
@@ -59,7 +61,8 @@ impl Connection {
         self.loss_at().or_else(|| self.probe_by(bound)).map(|(at, _)| at)
     }
 
-    /// When the connection ends because nothing arrives (RFC 9000, §10.1), if that is not later than `bound`.
+    /// When the connection ends because nothing arrives (RFC 9000, §10.1), if that is not later
+    /// than `bound`.
     #[inline]
     fn idles_by(&self, bound: Instant) -> Option<Instant> {
         let (mine, peer) = (self.config.idle_timeout, self.peer.idle_timeout);
@@ -70,8 +73,9 @@ impl Connection {
         self.idle.expires_at(mine, peer, probe).filter(|at| *at <= bound)
     }
 
-    /// Wakes timers that are overdue without having waited: that of application data until the handshake is confirmed (RFC 9002, §6.2.1),
-    /// those of a server that may send nothing (§6.2.2.1), and those that an ACK moves to the past, because it ends the backoff.
+    /// Wakes timers that are overdue without having waited: that of application data until the
+    /// handshake is confirmed (RFC 9002, §6.2.1), those of a server that may send nothing
+    /// (§6.2.2.1), and those that an ACK moves to the past, because it ends the backoff.
     pub(super) fn wake_overdue(&mut self, now: Instant) {
         let is_open = matches!(self.phase, Phase::Handshaking | Phase::Established);
         if is_open && self.recovers_by(now).is_some_and(|at| at <= now) {
@@ -124,7 +128,8 @@ impl Connection {
             Phase::Idle | Phase::Listening => None,
             Phase::Closed(_) => self.close.deadline(),
             Phase::Handshaking | Phase::Established => {
-                // The timers that are dear to compute come last: those before them are earlier most of the time.
+                // The timers that are dear to compute come last: those before them are earlier most
+                // of the time.
                 let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.sender.controller_at());
                 let owed = Instant::earliest(owed, self.departs_at());
                 let owed = Instant::earliest(owed, self.recovers_by(owed.unwrap_or(Instant::FAR_FUTURE)));

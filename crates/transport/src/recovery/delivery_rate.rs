@@ -1,8 +1,10 @@
-//! How fast data is delivered (draft-ietf-ccwg-bbr, §4.1; draft-cheng-iccrg-delivery-rate-estimation; Linux's `tcp_rate.c`).
+//! How fast data is delivered (draft-ietf-ccwg-bbr, §4.1;
+//! draft-cheng-iccrg-delivery-rate-estimation; Linux's `tcp_rate.c`).
 //!
-//! Each transmission carries a [`Stamp`] of what had been delivered when it left. When it is acknowledged, what was delivered
-//! since then, over the time that this took, is a [`Sample`]. Of that time the longer of how long the data took to be sent and
-//! how long it took to be acknowledged counts, so that neither a burst of sending nor one of ACKs looks like bandwidth.
+//! Each transmission carries a [`Stamp`] of what had been delivered when it left. When it is
+//! acknowledged, what was delivered since then, over the time that this took, is a [`Sample`]. Of
+//! that time the longer of how long the data took to be sent and how long it took to be
+//! acknowledged counts, so that neither a burst of sending nor one of ACKs looks like bandwidth.
 
 use acklab_base::{Duration, Instant, mul_div};
 
@@ -30,7 +32,8 @@ pub struct Stamp {
 pub struct Newest {
     /// When it was sent.
     pub at: Instant,
-    /// Its number, counted over the connection. RFC 8985 orders transmissions of one instant by sequence number instead.
+    /// Its number, counted over the connection. RFC 8985 orders transmissions of one instant by
+    /// sequence number instead.
     pub number: u64,
     /// It is a retransmission.
     pub is_retransmission: bool,
@@ -43,14 +46,16 @@ pub struct Sample {
     pub delivered: u64,
     /// RS.interval.
     pub interval: Duration,
-    /// Octets delivered since the newest transmission left. `delivered` differs if the receiver reports the rate, over an interval of its own.
+    /// Octets delivered since the newest transmission left. `delivered` differs if the receiver
+    /// reports the rate, over an interval of its own.
     pub volume: u64,
-    /// RS.send_elapsed: the part of it in which they were sent, however long they took to be acknowledged.
+    /// RS.send_elapsed: the part of it in which they were sent, however long they took to be
+    /// acknowledged.
     pub send_elapsed: Duration,
     /// The interval that the receiver reports, if it reports the rate, unbounded.
     pub reported_interval: Option<Duration>,
-    /// RS.prior_delivered: octets delivered in all when the newest transmission left. A round trip ends with the first ACK of what
-    /// left after it had begun.
+    /// RS.prior_delivered: octets delivered in all when the newest transmission left. A round trip
+    /// ends with the first ACK of what left after it had begun.
     pub prior_delivered: u64,
     /// RS.tx_in_flight: octets in flight when the newest transmission left.
     pub tx_in_flight: u64,
@@ -58,11 +63,13 @@ pub struct Sample {
     pub lost: u64,
     /// RS.is_app_limited: the rate may have been the application's.
     pub is_app_limited: bool,
-    /// `true` if the newest transmission was a retransmission. Its round trip is then ambiguous (Karn).
+    /// `true` if the newest transmission was a retransmission. Its round trip is then ambiguous
+    /// (Karn).
     pub is_retransmission: bool,
     /// From the newest transmission's departure to now.
     pub rtt: Duration,
-    /// From when sending went on after the application had been silent to the newest transmission's departure.
+    /// From when sending went on after the application had been silent to the newest transmission's
+    /// departure.
     pub since_silence: Duration,
 }
 
@@ -73,11 +80,13 @@ impl Sample {
         mul_div(self.delivered, 8_000_000_000, if self.interval.is_zero() { 1 } else { self.interval.as_nanos() })
     }
 
-    /// The sample of a receiver that reports `delivered` octets in `interval`, over the same transmissions. Its rate is at most that of sending:
-    /// nothing is delivered faster than it was sent (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
-    /// §2.2), but packets that are held back and released together arrive as if it were, and a receiver can say anything. A time of sending
-    /// below the least round trip `min_rtt` counts as one, as a sample of the sender's own would be noise (§3.3, there). An interval that
-    /// reaches back into a silence of the application has its rate.
+    /// The sample of a receiver that reports `delivered` octets in `interval`, over the same
+    /// transmissions. Its rate is at most that of sending: nothing is delivered faster than it was
+    /// sent (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
+    /// §2.2), but packets that are held back and released together arrive as if it were, and a
+    /// receiver can say anything. A time of sending below the least round trip `min_rtt` counts as
+    /// one, as a sample of the sender's own would be noise (§3.3, there). An interval that reaches
+    /// back into a silence of the application has its rate.
     #[must_use]
     pub fn reported(self, delivered: u64, interval: Duration, min_rtt: Duration) -> Self {
         if self.delivered == 0 {
@@ -102,7 +111,8 @@ pub struct Sampler {
     received_at: Duration,
     /// When sending went on after the application had been silent.
     resumed_at: Option<Instant>,
-    /// C.app_limited: the octets to be delivered until the last application-limited transmission has left the pipe; zero if there is none.
+    /// C.app_limited: the octets to be delivered until the last application-limited transmission
+    /// has left the pipe; zero if there is none.
     app_limited_until: u64,
 }
 
@@ -125,7 +135,8 @@ impl Sampler {
         self.app_limited_until > 0
     }
 
-    /// A transmission leaves (`OnPacketSent`); `in_flight` includes it, `was_idle` if nothing was in flight before it.
+    /// A transmission leaves (`OnPacketSent`); `in_flight` includes it, `was_idle` if nothing was
+    /// in flight before it.
     pub fn on_sent(&mut self, now: Instant, in_flight: u64, was_idle: bool) -> Stamp {
         if was_idle {
             (self.first_sent_at, self.delivered_at, self.received_at) = (now, now, Duration::ZERO);
@@ -144,13 +155,15 @@ impl Sampler {
         }
     }
 
-    /// The next ACK delivers what arrived last at `received_at` by the receiver's clock, as it tells; zero if it does not. Of two such times the
-    /// time that data took to be acknowledged is taken, in place of when the ACKs came: it has no share of what delays ACKs.
+    /// The next ACK delivers what arrived last at `received_at` by the receiver's clock, as it
+    /// tells; zero if it does not. Of two such times the time that data took to be acknowledged is
+    /// taken, in place of when the ACKs came: it has no share of what delays ACKs.
     pub const fn on_receive_time(&mut self, received_at: Duration) {
         self.received_at = received_at;
     }
 
-    /// The application has nothing more to send, and the window would let it (`CheckIfApplicationLimited`).
+    /// The application has nothing more to send, and the window would let it
+    /// (`CheckIfApplicationLimited`).
     pub const fn on_app_limited(&mut self, in_flight: u64) {
         let until = self.delivered + in_flight;
         self.app_limited_until = if until == 0 { 1 } else { until };
@@ -161,8 +174,9 @@ impl Sampler {
         self.lost += octets;
     }
 
-    /// An ACK has delivered `octets`, with `newest` and its stamp among them (`GenerateRateSample`). Returns `None` if the interval is shorter
-    /// than the least round trip: what looks like a rate then is noise.
+    /// An ACK has delivered `octets`, with `newest` and its stamp among them
+    /// (`GenerateRateSample`). Returns `None` if the interval is shorter than the least round trip:
+    /// what looks like a rate then is noise.
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -218,7 +232,8 @@ mod tests {
         Newest { at: at(sent_us), number: 1, is_retransmission: false }
     }
 
-    /// Ten segments leave a millisecond apart; their ACKs come 20 ms later, all at once: the rate is that of sending.
+    /// Ten segments leave a millisecond apart; their ACKs come 20 ms later, all at once: the rate
+    /// is that of sending.
     #[test]
     fn a_burst_of_acks_is_no_bandwidth() {
         let mut sampler = Sampler::default();
@@ -237,7 +252,8 @@ mod tests {
         assert_eq!(sample.prior_delivered, 10 * MSS);
     }
 
-    /// Ten segments leave a millisecond apart, in a round trip of 10 ms: 8 Mbps, whatever the receiver says.
+    /// Ten segments leave a millisecond apart, in a round trip of 10 ms: 8 Mbps, whatever the
+    /// receiver says.
     #[test]
     fn no_receiver_is_faster_than_the_sender() {
         let (ms, min_rtt) = (Duration::from_millis(1), Duration::from_millis(10));
@@ -253,8 +269,8 @@ mod tests {
         assert_eq!(mbps(burst.reported(5 * MSS, ms, min_rtt)), 8, "all at once: in a round trip");
     }
 
-    /// A thousand octets a millisecond arrive, and the ACKs of ten milliseconds come together, the second ones 9 ms late: by the receiver's clock
-    /// the rate is what it was.
+    /// A thousand octets a millisecond arrive, and the ACKs of ten milliseconds come together, the
+    /// second ones 9 ms late: by the receiver's clock the rate is what it was.
     #[test]
     fn a_receiver_that_tells_when_data_came_is_not_thought_slow_for_a_late_ack() {
         let rate = |tells: bool| {
@@ -270,7 +286,8 @@ mod tests {
         assert_eq!((rate(false), rate(true)), (Duration::from_millis(19), Duration::from_millis(10)));
     }
 
-    /// Three packets of an application that was silent for 100 ms, and what a receiver reports of them.
+    /// Three packets of an application that was silent for 100 ms, and what a receiver reports of
+    /// them.
     #[test]
     fn a_report_that_covers_a_silence_is_no_rate_of_the_path() {
         let ms = |count| Duration::from_millis(count);

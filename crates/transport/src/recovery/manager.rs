@@ -1,10 +1,13 @@
-//! Loss recovery of a connection whose packets are numbered (RFC 9002), with its congestion control.
+//! Loss recovery of a connection whose packets are numbered (RFC 9002), with its congestion
+//! control.
 //!
-//! A [`Manager`] owns the [packets](super::packets) of each packet number space, the round-trip times, the count of probe timeouts and
-//! [`Congestion`]. It knows nothing of what packets hold: what becomes of them is for its owner, the [`Context`].
+//! A [`Manager`] owns the [packets](super::packets) of each packet number space, the round-trip
+//! times, the count of probe timeouts and [`Congestion`]. It knows nothing of what packets hold:
+//! what becomes of them is for its owner, the [`Context`].
 //!
-//! The owner of a manager calls, for each feedback: [`acknowledge`](Manager::acknowledge), then [`detect`](Manager::detect) or
-//! [`lose`](Manager::lose), then [`settle`](Manager::settle), which calls the context and then congestion control.
+//! The owner of a manager calls, for each feedback: [`acknowledge`](Manager::acknowledge), then
+//! [`detect`](Manager::detect) or [`lose`](Manager::lose), then [`settle`](Manager::settle), which
+//! calls the context and then congestion control.
 
 use super::delivery_rate::Stamp;
 use super::packets::timeout::Expiries;
@@ -17,14 +20,15 @@ use std::ops::Range;
 
 /// The owner of the packets of a [`Manager`]. All its methods are called by [`Manager::settle`].
 pub trait Context<T> {
-    /// The packet of this number was acknowledged. Returns `true` if controllers that rate each transmission shall know.
+    /// The packet of this number was acknowledged. Returns `true` if controllers that rate each
+    /// transmission shall know.
     fn on_acked(&mut self, number: u64, packet: &Packet<T>) -> bool;
 
     /// A packet was lost. Returns `true` if that is a sign of congestion.
     fn on_lost(&mut self, lost: Lost<T>) -> bool;
 
-    /// The size of a full packet, if it may have changed with what was acknowledged and lost. Called after [`on_acked`](Self::on_acked) and
-    /// [`on_lost`](Self::on_lost).
+    /// The size of a full packet, if it may have changed with what was acknowledged and lost.
+    /// Called after [`on_acked`](Self::on_acked) and [`on_lost`](Self::on_lost).
     fn packet_size(&mut self) -> Option<u64> {
         None
     }
@@ -32,7 +36,8 @@ pub trait Context<T> {
     /// The losses are persistent congestion: the window is no longer valid (RFC 9002, §7.6).
     fn on_persistent_congestion(&mut self) {}
 
-    /// The octets of the first stream that have left so far: a recovery lasts until they are acknowledged.
+    /// The octets of the first stream that have left so far: a recovery lasts until they are
+    /// acknowledged.
     fn sent(&self) -> u64;
 
     /// An event for those who observe the connection.
@@ -58,7 +63,8 @@ pub struct Report {
     pub progress: Progress,
     /// In flight before it.
     pub prior_in_flight: u64,
-    /// Newly reported as marked; `None` if no mark was reported. Zero if the peer does not tell how much was marked.
+    /// Newly reported as marked; `None` if no mark was reported. Zero if the peer does not tell how
+    /// much was marked.
     pub marked: Option<u64>,
     /// The delivery rate that the receiver reports: octets, and the time that they took.
     pub rate: Option<(u64, Duration)>,
@@ -69,9 +75,11 @@ pub struct Report {
 /// The octets in flight.
 #[derive(Clone, Copy, Debug)]
 enum InFlight {
-    /// Those of all spaces, less those that are known to have arrived although no feedback listed them.
+    /// Those of all spaces, less those that are known to have arrived although no feedback listed
+    /// them.
     Counted { arrived: u64 },
-    /// As reported by the implementation that sends the packets, with what has left and was lost since.
+    /// As reported by the implementation that sends the packets, with what has left and was lost
+    /// since.
     Reported(u64),
 }
 
@@ -84,11 +92,13 @@ pub struct Counters {
     pub mark_reductions: u64,
 }
 
-/// Recovery and congestion control of one sender with `SPACES` packet number spaces, of packets with contents `T`.
+/// Recovery and congestion control of one sender with `SPACES` packet number spaces, of packets
+/// with contents `T`.
 #[derive(Debug)]
 pub struct Manager<T, R, C, const SPACES: usize> {
     spaces: [Packets<T>; SPACES],
-    /// Congestion control counts packets of this space and of those after it. For the others it only paces.
+    /// Congestion control counts packets of this space and of those after it. For the others it
+    /// only paces.
     first_controlled: usize,
     in_flight: InFlight,
     round_trips: R,
@@ -198,7 +208,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         &self.counters
     }
 
-    /// A packet leaves. Congestion control learns of it if it counts as in flight. Returns its number.
+    /// A packet leaves. Congestion control learns of it if it counts as in flight. Returns its
+    /// number.
     #[inline]
     pub fn send(&mut self, space: usize, packet: Packet<T>, is_retransmission: bool) -> u64 {
         let (now, octets) = (packet.at, packet.octets);
@@ -236,13 +247,14 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].acknowledge(now, ranges, &mut self.acknowledged)
     }
 
-    /// When the packets that [`acknowledge`](Self::acknowledge) has found to be newly acknowledged left, by their numbers, in the order of the
-    /// ranges.
+    /// When the packets that [`acknowledge`](Self::acknowledge) has found to be newly acknowledged
+    /// left, by their numbers, in the order of the ranges.
     pub fn departures(&self) -> impl Iterator<Item = (u64, Instant)> {
         self.acknowledged.iter().map(|(number, packet)| (*number, packet.at))
     }
 
-    /// Nobody waits for the packets of a space any more, nor has to be told what becomes of them: they are taken for acknowledged.
+    /// Nobody waits for the packets of a space any more, nor has to be told what becomes of them:
+    /// they are taken for acknowledged.
     pub fn acknowledge_all(&mut self, now: Instant, space: usize) {
         let packets = &mut self.spaces[space];
         let all = std::iter::once(0..packets.next_number());
@@ -267,7 +279,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Nothing is expected any more of the packet with this number of a space: it is neither acknowledged nor lost.
+    /// Nothing is expected any more of the packet with this number of a space: it is neither
+    /// acknowledged nor lost.
     pub fn retire(&mut self, space: usize, number: u64) {
         let wants_outcomes = self.wants_outcomes(space);
         if let Some(packet) = self.spaces[space].retire(number)
@@ -278,7 +291,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Returns `true` if the controller is told of each packet of a space that counts as in flight, and then waits for its outcome.
+    /// Returns `true` if the controller is told of each packet of a space that counts as in flight,
+    /// and then waits for its outcome.
     fn wants_outcomes(&self, space: usize) -> bool {
         space >= self.first_controlled && self.congestion.get().is_some_and(Congestion::wants_outcomes)
     }
@@ -296,8 +310,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].detect_losses(now, thresholds.packets, time, &mut self.lost);
     }
 
-    /// Tells `context` what was acknowledged and lost, and congestion control what follows from that. Returns `true` if that was persistent
-    /// congestion.
+    /// Tells `context` what was acknowledged and lost, and congestion control what follows from
+    /// that. Returns `true` if that was persistent congestion.
     pub fn settle(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
         self.tell(space, context);
         if let (Some(size), Some(congestion)) = (context.packet_size(), self.congestion.get_mut())
@@ -389,7 +403,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].longest_loss(measured_at, since) >= longest
     }
 
-    /// For how long everything must be lost to be [persistent congestion](persistent), if the round-trip time was measured here.
+    /// For how long everything must be lost to be [persistent congestion](persistent), if the
+    /// round-trip time was measured here.
     #[must_use]
     pub fn persistent_duration(&self, max_ack_delay: Duration) -> Option<Duration> {
         persistent::duration(self.round_trips.estimator()?, max_ack_delay)

@@ -1,7 +1,9 @@
-//! What is outstanding where packets are numbered (RFC 9002; TACK), beside the [`scoreboard`](super::scoreboard) of a stream.
+//! What is outstanding where packets are numbered (RFC 9002; TACK), beside the
+//! [`scoreboard`](super::scoreboard) of a stream.
 //!
-//! A number is never used twice, so each transmission has one entry and its acknowledgment is never ambiguous. [`Packets`] returns the
-//! content `T` when a packet is acknowledged or lost, and the owner decides what to retransmit. One `Packets` is one packet number space.
+//! A number is never used twice, so each transmission has one entry and its acknowledgment is never
+//! ambiguous. [`Packets`] returns the content `T` when a packet is acknowledged or lost, and the
+//! owner decides what to retransmit. One `Packets` is one packet number space.
 //!
 //! | file | rule |
 //! |---|---|
@@ -49,8 +51,9 @@ enum State<T> {
     /// It was skipped, so that a receiver cannot guess what to acknowledge (RFC 9000, §21.4).
     Skipped,
     Outstanding(Packet<T>),
-    /// It was acknowledged, and so was every number between it and `until` that was not skipped. Feedback may list the same ranges again and
-    /// again, of which all but the new numbers are passed over in one step.
+    /// It was acknowledged, and so was every number between it and `until` that was not skipped.
+    /// Feedback may list the same ranges again and again, of which all but the new numbers are
+    /// passed over in one step.
     Acknowledged {
         until: u64,
     },
@@ -61,7 +64,8 @@ enum State<T> {
     },
 }
 
-/// The acknowledgment of a number that was never used, which only a faulty or malicious peer sends (RFC 9000, §13.1).
+/// The acknowledgment of a number that was never used, which only a faulty or malicious peer sends
+/// (RFC 9000, §13.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeverSent(pub u64);
 
@@ -80,13 +84,13 @@ pub struct Progress {
     pub displacement: u64,
     /// A packet was acknowledged after one with a larger number.
     pub is_reordered: bool,
-    /// A sample of the round-trip time: there is one if the largest acknowledged number is newly acknowledged, and with it something
-    /// that must be acknowledged (§5.1).
+    /// A sample of the round-trip time: there is one if the largest acknowledged number is newly
+    /// acknowledged, and with it something that must be acknowledged (§5.1).
     pub rtt: Option<Duration>,
     /// What was taken off of it because the receiver waited.
     pub waited: Duration,
-    /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are kept. Other packets tell nothing of the
-    /// delivery rate.
+    /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are
+    /// kept. Other packets tell nothing of the delivery rate.
     pub newest: Option<(Newest, Stamp)>,
     /// What the receiver tells of when packets arrived.
     pub received: Received,
@@ -97,13 +101,14 @@ pub struct Progress {
 pub struct Received {
     /// When the [newest](Progress::newest) did, by the receiver's clock; zero if it does not tell.
     pub newest_at: Duration,
-    /// The shortest of the round trips that its packets would have had if each had been acknowledged at once.
+    /// The shortest of the round trips that its packets would have had if each had been
+    /// acknowledged at once.
     pub least_rtt: Option<Duration>,
 }
 
 impl Progress {
-    /// Packet `number`, which had been taken for lost, was acknowledged; `octets` of it counted as in flight, and `largest` was the largest
-    /// acknowledged before.
+    /// Packet `number`, which had been taken for lost, was acknowledged; `octets` of it counted as
+    /// in flight, and `largest` was the largest acknowledged before.
     fn count_late(&mut self, number: u64, octets: u64, largest: Option<u64>) {
         self.spuriously_lost += 1;
         self.displacement = self.displacement.max(largest.map_or(0, |largest| largest.saturating_sub(number)));
@@ -129,7 +134,8 @@ pub struct Packets<T> {
     acknowledged: u64,
     /// Those that were skipped, in order.
     skipped: VecDeque<u64>,
-    /// Those below `settled` that are lost, in order: nothing else there changes by an acknowledgment.
+    /// Those below `settled` that are lost, in order: nothing else there changes by an
+    /// acknowledgment.
     lost: VecDeque<u64>,
     in_flight: u64,
     ack_eliciting: u64,
@@ -159,7 +165,8 @@ impl<T> Default for Packets<T> {
 }
 
 impl<T> Packets<T> {
-    /// The same, keeping the stamp of each packet if `keeps_stamps`. Otherwise every stamp that it returns is the default.
+    /// The same, keeping the stamp of each packet if `keeps_stamps`. Otherwise every stamp that it
+    /// returns is the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
@@ -183,7 +190,8 @@ impl<T> Packets<T> {
         self.in_flight
     }
 
-    /// Returns `true` if a packet is outstanding that must be acknowledged. The probe timer runs only then (§6.2.1).
+    /// Returns `true` if a packet is outstanding that must be acknowledged. The probe timer runs
+    /// only then (§6.2.1).
     #[must_use]
     pub const fn has_ack_eliciting(&self) -> bool {
         self.ack_eliciting > 0
@@ -195,7 +203,8 @@ impl<T> Packets<T> {
         self.last_ack_eliciting_at
     }
 
-    /// What is outstanding, with its numbers, from the oldest on: a probe repeats the first of it (§6.2.4).
+    /// What is outstanding, with its numbers, from the oldest on: a probe repeats the first of it
+    /// (§6.2.4).
     pub fn outstanding(&self) -> impl Iterator<Item = (u64, &Packet<T>)> {
         (self.first..).zip(&self.states).skip((self.settled - self.first) as usize).filter_map(|(number, state)| {
             match state {
@@ -234,8 +243,8 @@ impl<T> Packets<T> {
         }
     }
 
-    /// These ranges of numbers are acknowledged. Appends what is newly acknowledged to `acknowledged`; the content of what had been
-    /// taken for lost was given back then.
+    /// These ranges of numbers are acknowledged. Appends what is newly acknowledged to
+    /// `acknowledged`; the content of what had been taken for lost was given back then.
     ///
     /// # Errors
     /// If one of the numbers was never used. The state is then unchanged.
@@ -356,7 +365,8 @@ impl<T> Packets<T> {
         self.ack_eliciting -= u64::from(packet.is_ack_eliciting);
     }
 
-    /// Removes the lost packets that left before `sent_before`. Other entries are removed only once they are acknowledged.
+    /// Removes the lost packets that left before `sent_before`. Other entries are removed only once
+    /// they are acknowledged.
     pub fn forget_lost(&mut self, sent_before: Instant) {
         while self.first < self.settled {
             if let Some(State::Lost { at, .. }) = self.states.front()
@@ -370,7 +380,8 @@ impl<T> Packets<T> {
         trim(&mut self.stamps);
     }
 
-    /// Removes everything, as when the keys of a packet number space are discarded (§6.4). Returns what was outstanding.
+    /// Removes everything, as when the keys of a packet number space are discarded (§6.4). Returns
+    /// what was outstanding.
     pub fn abandon(&mut self) -> impl Iterator<Item = Packet<T>> + use<T> {
         self.first = self.next_number();
         self.settled = self.first;
@@ -400,8 +411,9 @@ impl<T> Packets<T> {
 /// Entries for which memory is kept, however few there are.
 const LEAST_KEPT: usize = 1024;
 
-/// Gives memory back of which `entries` take no more than three eighths: the entries of a ring go through all of its memory, and what a slow
-/// start that overshot has left would push the packets themselves out of the cache.
+/// Gives memory back of which `entries` take no more than three eighths: the entries of a ring go
+/// through all of its memory, and what a slow start that overshot has left would push the packets
+/// themselves out of the cache.
 #[inline]
 fn trim<E>(entries: &mut VecDeque<E>) {
     if entries.capacity() > LEAST_KEPT && entries.len() < entries.capacity() / 8 * 3 {

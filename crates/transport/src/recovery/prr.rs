@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 9937; before it RFC 6937).
 //!
-//! In a recovery, what may be sent follows from what is delivered: in proportion while pipe is above ssthresh, then as much as was
-//! delivered, and one segment more on safe ACKs.
+//! In a recovery, what may be sent follows from what is delivered: in proportion while pipe is
+//! above ssthresh, then as much as was delivered, and one segment more on safe ACKs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub enum Basis {
     /// snd.nxt − snd.una (RFC 6937, §3; ns-3).
     FlightSize,
-    /// `FlightSize` less what SACK had shown to have left the network before this recovery (RFC 9937, §6).
+    /// `FlightSize` less what SACK had shown to have left the network before this recovery (RFC
+    /// 9937, §6).
     Pipe,
     /// The window before the loss (Linux's `prior_cwnd`), and the share of it in whole segments.
     Window,
@@ -22,10 +23,11 @@ pub enum Basis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// One segment on a safe ACK: snd.una advances and no further loss is seen (RFC 9937, §6; Linux).
+    /// One segment on a safe ACK: snd.una advances and no further loss is seen (RFC 9937, §6;
+    /// Linux).
     SafeAck,
-    /// What was delivered since recovery began less what was sent, and one segment more, on an ACK of a retransmission;
-    /// otherwise what this ACK delivered (ns-3's `TcpPrrRecovery`, SSRB).
+    /// What was delivered since recovery began less what was sent, and one segment more, on an ACK
+    /// of a retransmission; otherwise what this ACK delivered (ns-3's `TcpPrrRecovery`, SSRB).
     RetransmissionAcked,
 }
 
@@ -63,7 +65,8 @@ impl Prr {
         Self { bound, mss, unit: 1, recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
     }
 
-    /// The same, counting in whole segments, as Linux's `tcp_cwnd_reduction` does: the proportional share is rounded up to one.
+    /// The same, counting in whole segments, as Linux's `tcp_cwnd_reduction` does: the proportional
+    /// share is rounded up to one.
     #[must_use]
     pub fn in_segments(self) -> Self {
         Self { unit: self.mss, ..self }
@@ -84,7 +87,8 @@ impl Prr {
                     ahead + if is_safe { self.mss } else { 0 }
                 }
                 Bound::RetransmissionAcked if !retransmission_acked => delivered,
-                // Where more was sent than delivered, ns-3's unsigned difference wraps and exceeds the other operand of its `max`, so the whole difference counts.
+                // Where more was sent than delivered, ns-3's unsigned difference wraps and exceeds
+                // the other operand of its `max`, so the whole difference counts.
                 Bound::RetransmissionAcked => match self.delivered.checked_sub(self.out) {
                     Some(ahead) => ahead.max(delivered) + self.mss,
                     None => (self.delivered + self.mss).saturating_sub(self.out),

@@ -1,8 +1,8 @@
 //! RACK-TLP (RFC 8985): loss by time.
 //!
-//! A transmission is lost if a later one has been delivered, and it has not been for longer than the reordering window. The scoreboard
-//! marks losses; [`Rack`] holds the most recent delivery and the reordering window. [`TailLossProbe`] sends a probe when no ACKs arrive,
-//! to elicit one.
+//! A transmission is lost if a later one has been delivered, and it has not been for longer than
+//! the reordering window. The scoreboard marks losses; [`Rack`] holds the most recent delivery and
+//! the reordering window. [`TailLossProbe`] sends a probe when no ACKs arrive, to elicit one.
 
 use super::DUP_THRESH;
 use super::alarm::Alarm;
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 /// RFC 8985, §6.2, step 4: the number of recoveries that a wider window lasts.
 pub(super) const WIDE_FOR_RECOVERIES: u32 = 16;
-/// RFC 8985, §7.2: `WCDelAckT`, the longest that a receiver delays the ACK of a lone segment; Linux takes its `TCP_RTO_MIN`.
+/// RFC 8985, §7.2: `WCDelAckT`, the longest that a receiver delays the ACK of a lone segment; Linux
+/// takes its `TCP_RTO_MIN`.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 8985, §7.2: the probe timeout before the first measurement.
 const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
@@ -23,15 +24,17 @@ const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
 pub enum RoundTrip {
     /// The one that left last (RFC 8985, §6.2, step 2).
     Newest,
-    /// The last one acknowledged cumulatively, if there is one, even if SACK reports later ones: Linux's `tcp_rack_advance` stores each
-    /// round trip, and `tcp_clean_rtx_queue` runs after `tcp_sacktag_write_queue`.
+    /// The last one acknowledged cumulatively, if there is one, even if SACK reports later ones:
+    /// Linux's `tcp_rack_advance` stores each round trip, and `tcp_clean_rtx_queue` runs after
+    /// `tcp_sacktag_write_queue`.
     LastEntered,
 }
 
 /// The most recent delivery, and the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub struct Rack {
-    /// The number of the last transmission that was delivered, in place of `RACK.xmit_ts` and `RACK.end_seq`.
+    /// The number of the last transmission that was delivered, in place of `RACK.xmit_ts` and
+    /// `RACK.end_seq`.
     newest: Option<u64>,
     /// `RACK.rtt`.
     rtt: Duration,
@@ -61,7 +64,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// The number of the transmission sent last of those that an ACK delivers (§6.2, steps 2 and 3), and the round trip to judge by.
+    /// The number of the transmission sent last of those that an ACK delivers (§6.2, steps 2 and
+    /// 3), and the round trip to judge by.
     pub fn on_delivery(&mut self, newest: u64, rtt: Duration, is_reordered: bool) {
         self.reordering_seen |= is_reordered;
         self.rtt = rtt;
@@ -88,7 +92,8 @@ impl Rack {
         self.reordering_seen
     }
 
-    /// A D-SACK undoes a recovery: the window stays wide for one more (Linux's `tcp_try_undo_dsack`).
+    /// A D-SACK undoes a recovery: the window stays wide for one more (Linux's
+    /// `tcp_try_undo_dsack`).
     pub fn on_undone_by_dsack(&mut self) {
         self.wide_for = (self.wide_for + 1).min(WIDE_FOR_RECOVERIES);
     }
@@ -101,7 +106,8 @@ impl Rack {
         }
     }
 
-    /// The reordering window (§6.2, step 4). Zero during a recovery or with `DupThresh` segments SACKed, unless reordering was seen.
+    /// The reordering window (§6.2, step 4). Zero during a recovery or with `DupThresh` segments
+    /// SACKed, unless reordering was seen.
     #[must_use]
     pub fn window(
         &self,
@@ -160,7 +166,8 @@ pub struct TailLossProbe {
 pub struct ProbeTiming {
     /// SRTT, if it was measured.
     pub srtt: Option<Duration>,
-    /// The unit of the clock that measures it. A round trip of less than a unit measures as zero most of the time.
+    /// The unit of the clock that measures it. A round trip of less than a unit measures as zero
+    /// most of the time.
     pub granularity: Duration,
     /// One segment is outstanding.
     pub lone: bool,
@@ -171,8 +178,8 @@ pub struct ProbeTiming {
 }
 
 impl TailLossProbe {
-    /// Starts the probe timeout (§7.2): two round trips, neither of them shorter than the clock tells (RFC 6298, §2, bounds RTO by the
-    /// granularity G likewise).
+    /// Starts the probe timeout (§7.2): two round trips, neither of them shorter than the clock
+    /// tells (RFC 6298, §2, bounds RTO by the granularity G likewise).
     pub fn schedule(&mut self, now: Instant, timing: &ProbeTiming) {
         let ProbeTiming { srtt, granularity, lone, slack, timeout } = *timing;
         let timeout_after = match srtt {

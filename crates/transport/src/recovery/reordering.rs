@@ -1,7 +1,9 @@
-//! The degree of reordering: by how many segments the path may displace a packet (`reordering` of Linux's `tcp_sock`).
+//! The degree of reordering: by how many segments the path may displace a packet (`reordering` of
+//! Linux's `tcp_sock`).
 //!
-//! It replaces `DupThresh` where a stack measures it: without SACK this number of duplicate ACKs shows a loss, and above [`DUP_THRESH`] the window
-//! grows with whatever is delivered, in order or not.
+//! It replaces `DupThresh` where a stack measures it: without SACK this number of duplicate ACKs
+//! shows a loss, and above [`DUP_THRESH`] the window grows with whatever is delivered, in order or
+//! not.
 
 use super::DUP_THRESH;
 
@@ -34,19 +36,22 @@ impl Reordering {
         self.degree > DUP_THRESH
     }
 
-    /// Something arrived although what follows it by `octets` had arrived before (`tcp_check_sack_reordering`).
+    /// Something arrived although what follows it by `octets` had arrived before
+    /// (`tcp_check_sack_reordering`).
     pub fn on_displacement(&mut self, octets: u64, mss: u64) {
         if octets > u64::from(self.degree) * mss {
             self.degree = u32::try_from(octets.div_ceil(mss.max(1))).unwrap_or(LARGEST).min(LARGEST);
         }
     }
 
-    /// Without SACK: more duplicate ACKs have come than segments can have arrived, of `outstanding` segments (`tcp_check_reno_reordering`).
+    /// Without SACK: more duplicate ACKs have come than segments can have arrived, of `outstanding`
+    /// segments (`tcp_check_reno_reordering`).
     pub fn on_excess_duplicates(&mut self, outstanding: usize) {
         self.degree = u32::try_from(outstanding).unwrap_or(LARGEST).min(LARGEST);
     }
 
-    /// The retransmission timer expired though enough had been SACKed: the degree was too high (`tcp_enter_loss`).
+    /// The retransmission timer expired though enough had been SACKed: the degree was too high
+    /// (`tcp_enter_loss`).
     pub fn on_timeout(&mut self) {
         self.degree = self.degree.min(DUP_THRESH);
     }

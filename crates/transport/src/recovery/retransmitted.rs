@@ -1,7 +1,7 @@
 //! The retransmissions that D-SACK may still report (RFC 3708, §3).
 //!
-//! A D-SACK of data that left only once reports a copy that the network made. It is evidence of neither a spurious retransmission nor a
-//! reordering window that is too short.
+//! A D-SACK of data that left only once reports a copy that the network made. It is evidence of
+//! neither a spurious retransmission nor a reordering window that is too short.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -33,7 +33,8 @@ impl Retransmitted {
         (entry.end, entry.transmissions) = (entry.end.max(segment.end), entry.transmissions + 1);
     }
 
-    /// D-SACK reports `duplicate`. Returns the number of retransmissions that the report is for: at most one of each segment.
+    /// D-SACK reports `duplicate`. Returns the number of retransmissions that the report is for: at
+    /// most one of each segment.
     pub fn report(&mut self, duplicate: &Range<u64>) -> u64 {
         let mut reported = 0;
         for (_, segment) in
@@ -51,7 +52,8 @@ impl Retransmitted {
 mod tests {
     use super::*;
 
-    /// RFC 3708, §3: only a segment that was retransmitted can have been retransmitted needlessly, and as often as that.
+    /// RFC 3708, §3: only a segment that was retransmitted can have been retransmitted needlessly,
+    /// and as often as that.
     #[test]
     fn a_report_is_for_a_retransmission_or_for_none() {
         let mut retransmitted = Retransmitted::default();

@@ -29,12 +29,14 @@ pub struct RtoConfig {
 pub enum Floor {
     /// The whole timeout (RFC 6298, §2.4).
     Timeout,
-    /// Four times the deviation, so that the timeout is at least SRTT and the minimum. The deviation is then [Linux's](Deviation::Linux).
+    /// Four times the deviation, so that the timeout is at least SRTT and the minimum. The
+    /// deviation is then [Linux's](Deviation::Linux).
     Deviation,
 }
 
 impl RtoConfig {
-    /// How the deviation follows the samples: where the floor is a part of it, as Linux computes both.
+    /// How the deviation follows the samples: where the floor is a part of it, as Linux computes
+    /// both.
     #[must_use]
     pub const fn deviation(&self) -> Deviation {
         match self.floor {
@@ -50,7 +52,8 @@ impl RtoConfig {
 pub enum Restart {
     /// Every ACK of new data (RFC 6298, §5.3).
     EveryAck,
-    /// Every ACK of new data, and the retransmission of the oldest segment (Linux's `tcp_xmit_retransmit_queue`).
+    /// Every ACK of new data, and the retransmission of the oldest segment (Linux's
+    /// `tcp_xmit_retransmit_queue`).
     EveryAckAndHeadRetransmission,
     /// Only the first partial ACK (RFC 6582, §3.2, step 3: "impatient").
     FirstPartialAck,
@@ -136,7 +139,8 @@ impl Timer {
         self.alarm.set(Some(now + delay));
     }
 
-    /// Returns the expiries since the last restart if it has expired. It is then backed off and stopped until the next [`start`](Self::start).
+    /// Returns the expiries since the last restart if it has expired. It is then backed off and
+    /// stopped until the next [`start`](Self::start).
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
         if !self.alarm.expire(now) {
             return None;

@@ -8,9 +8,10 @@ pub enum Deviation {
     /// RTTVAR of RFC 6298, §2.3, with each sample.
     #[default]
     Rfc,
-    /// Linux's `tcp_rtt_estimator`. 4 · RTTVAR rises at once to the largest mean deviation of the present round trip (`mdev_max`), and falls
-    /// once a round trip, by a quarter of the difference. It is never below the minimum of the timeout. A sample below SRTT that
-    /// raises the mean deviation counts an eighth.
+    /// Linux's `tcp_rtt_estimator`. 4 · RTTVAR rises at once to the largest mean deviation of the
+    /// present round trip (`mdev_max`), and falls once a round trip, by a quarter of the
+    /// difference. It is never below the minimum of the timeout. A sample below SRTT that raises
+    /// the mean deviation counts an eighth.
     Linux {
         /// The least 4 · RTTVAR: `tcp_rto_min`.
         min: Duration,
@@ -78,8 +79,9 @@ impl Estimator {
         self.sample_at(rtt, rtt, 0, 0);
     }
 
-    /// Takes a sample of which the receiver says that it waited `delay` (RFC 9002, §5.3): the delay is taken off unless the rest would be
-    /// less than the shortest sample, and counts neither for that nor for the latest one. Returns what remains of the sample.
+    /// Takes a sample of which the receiver says that it waited `delay` (RFC 9002, §5.3): the delay
+    /// is taken off unless the rest would be less than the shortest sample, and counts neither for
+    /// that nor for the latest one. Returns what remains of the sample.
     pub fn sample_with_delay(&mut self, rtt: Duration, delay: Duration) -> Duration {
         let adjusted = match self.min {
             Some(min) if rtt >= min + delay => rtt.saturating_sub(delay),
@@ -90,7 +92,8 @@ impl Estimator {
         adjusted
     }
 
-    /// Takes a sample when the sender stands at snd.una and snd.nxt, with `least` as the sample for the [least](Self::min) round trip.
+    /// Takes a sample when the sender stands at snd.una and snd.nxt, with `least` as the sample for
+    /// the [least](Self::min) round trip.
     #[inline]
     pub fn sample_at(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
         match self.deviation {
@@ -207,7 +210,8 @@ mod tests {
         assert_eq!(estimator.srtt(), Some(MS(101)), "88 ms would be below the shortest");
     }
 
-    /// `tcp_rtt_estimator`, worked out by hand: `mdev_us` and `rttvar_us` in the kernel's units, four times the deviation.
+    /// `tcp_rtt_estimator`, worked out by hand: `mdev_us` and `rttvar_us` in the kernel's units,
+    /// four times the deviation.
     #[test]
     fn the_deviation_of_linux_rises_at_once_and_falls_once_a_round_trip() {
         let mut estimator = Estimator::new(Deviation::Linux { min: MS(200) });
@@ -215,10 +219,12 @@ mod tests {
         assert_eq!((estimator.mean, estimator.deviation()), (MS(200), MS(200)));
         estimator.sample_at(MS(500), MS(500), 500, 1000);
         assert_eq!((estimator.mean, estimator.deviation()), (MS(550), MS(550)), "200 + 400 - 50");
-        // SRTT is 150 ms. An error of 100 ms downwards is less than a quarter of the mean, 137.5 ms: the mean falls by the difference.
+        // SRTT is 150 ms. An error of 100 ms downwards is less than a quarter of the mean, 137.5
+        // ms: the mean falls by the difference.
         estimator.sample_at(MS(50), MS(50), 800, 2000);
         assert_eq!((estimator.mean, estimator.deviation()), (Duration::from_micros(512_500), MS(550)));
-        // A round trip ends with the largest still at 550 ms, so nothing falls yet; the next one begins at 200 ms.
+        // A round trip ends with the largest still at 550 ms, so nothing falls yet; the next one
+        // begins at 200 ms.
         estimator.sample_at(MS(150), MS(150), 1001, 3000);
         assert_eq!(estimator.deviation(), MS(550));
         assert_eq!(estimator.largest, MS(200));

@@ -1,7 +1,8 @@
 //! What is outstanding, and what is known of each segment of it (RFC 6675, §2 to §4).
 //!
-//! There is one entry per segment, in stream order. Sums are updated whenever a segment changes state, so [`Scoreboard::pipe`] is
-//! constant time, and each search starts where the one before it ended, so thousands of holes stay cheap.
+//! There is one entry per segment, in stream order. Sums are updated whenever a segment changes
+//! state, so [`Scoreboard::pipe`] is constant time, and each search starts where the one before it
+//! ended, so thousands of holes stay cheap.
 //!
 //! | file | rule |
 //! |---|---|
@@ -39,7 +40,8 @@ pub enum SackedRetransmission {
     /// It has left the network (RFC 6675, §4, `SetPipe`: octets that were SACKed are not counted).
     #[default]
     LeavesFlight,
-    /// It counts until it is acknowledged cumulatively (ns-3's `TcpTxBuffer::Update` leaves `m_retrans` alone).
+    /// It counts until it is acknowledged cumulatively (ns-3's `TcpTxBuffer::Update` leaves
+    /// `m_retrans` alone).
     StaysInFlight,
 }
 
@@ -64,8 +66,9 @@ pub struct Scoreboard {
     highest_sacked: u64,
     /// Everything below is SACKed, lost or retransmitted, or has been examined for loss.
     examined: u64,
-    /// Retransmissions in order: the number of the transmission and the offset of its first octet. Some entries are obsolete, because the
-    /// segment has been acknowledged or retransmitted once more.
+    /// Retransmissions in order: the number of the transmission and the offset of its first octet.
+    /// Some entries are obsolete, because the segment has been acknowledged or retransmitted once
+    /// more.
     retransmissions: VecDeque<(u64, u64)>,
     /// No segment below is lost and waits for its retransmission.
     next_lost_from: u64,
@@ -100,7 +103,8 @@ impl Scoreboard {
         Self { keeps_outcomes, ..self }
     }
 
-    /// The same, keeping the stamp of each transmission if `keeps_stamps`. Otherwise every stamp that it returns is the default.
+    /// The same, keeping the stamp of each transmission if `keeps_stamps`. Otherwise every stamp
+    /// that it returns is the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
@@ -184,7 +188,8 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Returns `true` if the oldest outstanding segment has been retransmitted since it was last marked lost.
+    /// Returns `true` if the oldest outstanding segment has been retransmitted since it was last
+    /// marked lost.
     #[must_use]
     pub fn is_head_retransmitted(&self) -> bool {
         self.segments.front().is_some_and(|head| head.retransmitted)
@@ -203,7 +208,8 @@ impl Scoreboard {
         self.segments.front().map(|head| head.at)
     }
 
-    /// Returns `true` if the oldest outstanding segment is SACKed, so that the receiver seems to have reneged (RFC 2018, §8).
+    /// Returns `true` if the oldest outstanding segment is SACKed, so that the receiver seems to
+    /// have reneged (RFC 2018, §8).
     #[must_use]
     pub fn is_head_sacked(&self) -> bool {
         self.segments.front().is_some_and(|head| head.sacked)
@@ -282,8 +288,9 @@ impl Scoreboard {
         }
     }
 
-    /// Without SACK, a duplicate ACK shows that a segment of `mss` has arrived (RFC 9937, §6; Linux's `tcp_add_reno_sack`). Returns the
-    /// octets that count as delivered by it: less than `mss` if duplicates had shown [as much as can be](Self::limit_duplicate_credit).
+    /// Without SACK, a duplicate ACK shows that a segment of `mss` has arrived (RFC 9937, §6;
+    /// Linux's `tcp_add_reno_sack`). Returns the octets that count as delivered by it: less than
+    /// `mss` if duplicates had shown [as much as can be](Self::limit_duplicate_credit).
     pub fn duplicate_without_sack(&mut self, mss: u64) -> u64 {
         let before = self.dup_credit;
         self.dup_credit += mss;
@@ -291,8 +298,9 @@ impl Scoreboard {
         self.dup_credit.saturating_sub(before)
     }
 
-    /// Duplicate ACKs can stand for no more than is outstanding and not lost, and for less than everything: the head is missing (Linux's
-    /// `tcp_limit_reno_sacked`). Returns `true` if they stood for more.
+    /// Duplicate ACKs can stand for no more than is outstanding and not lost, and for less than
+    /// everything: the head is missing (Linux's `tcp_limit_reno_sacked`). Returns `true` if they
+    /// stood for more.
     pub fn limit_duplicate_credit(&mut self, mss: u64) -> bool {
         let most = self.flight_size().saturating_sub(self.lost.max(mss));
         let exceeds = self.dup_credit > most;
@@ -310,8 +318,8 @@ impl Scoreboard {
         if index == 0 { self.una } else { self.segments[index - 1].end }
     }
 
-    /// The index of the segment that holds `offset`, or the number of segments if that was never sent. Full-sized segments are found by
-    /// division, others by bisection.
+    /// The index of the segment that holds `offset`, or the number of segments if that was never
+    /// sent. Full-sized segments are found by division, others by bisection.
     fn index_at(&self, offset: u64) -> usize {
         if offset <= self.una || offset >= self.nxt {
             return if offset <= self.una { 0 } else { self.segments.len() };

@@ -1,5 +1,5 @@
-//! The outcome of each transmission that is not [lost](super::scoreboard::Loss), for controllers that rate a sending rate by the outcome
-//! of what was sent at it.
+//! The outcome of each transmission that is not [lost](super::scoreboard::Loss), for controllers
+//! that rate a sending rate by the outcome of what was sent at it.
 
 use acklab_base::Instant;
 
@@ -11,12 +11,14 @@ pub enum Outcome {
         /// It had wrongly been reported lost before.
         was_lost: bool,
     },
-    /// Nothing will be known of it: its octets were retransmitted before it was acknowledged or lost, so that their acknowledgment is
-    /// ambiguous; its keys were discarded; or it was a probe for a larger packet size, whose loss is no congestion.
+    /// Nothing will be known of it: its octets were retransmitted before it was acknowledged or
+    /// lost, so that their acknowledgment is ambiguous; its keys were discarded; or it was a probe
+    /// for a larger packet size, whose loss is no congestion.
     Unknown,
 }
 
-/// A transmission and its outcome. Each transmission has one or is lost; only a spurious loss has both.
+/// A transmission and its outcome. Each transmission has one or is lost; only a spurious loss has
+/// both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
     /// When it left.

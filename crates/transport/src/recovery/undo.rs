@@ -1,7 +1,9 @@
 //! Whether a reduction of the window was spurious.
 //!
-//! It was if D-SACK reports each retransmission as a duplicate (RFC 3708), or if the ACK that fills the hole echoes a timestamp from
-//! before the first retransmission (Eifel; RFC 3522). The response is Linux's: window and threshold are restored (`tcp_undo_cwnd_reduction`); RFC 4015 would add to the flight more slowly.
+//! It was if D-SACK reports each retransmission as a duplicate (RFC 3708), or if the ACK that fills
+//! the hole echoes a timestamp from before the first retransmission (Eifel; RFC 3522). The response
+//! is Linux's: window and threshold are restored (`tcp_undo_cwnd_reduction`); RFC 4015 would add to
+//! the flight more slowly.
 
 use std::ops::Range;
 
@@ -9,7 +11,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undo {
     before: Option<Before>,
-    /// Retransmissions that no D-SACK has reported, if there were any at or after the reduction (Linux's `undo_retrans`, where none is −1).
+    /// Retransmissions that no D-SACK has reported, if there were any at or after the reduction
+    /// (Linux's `undo_retrans`, where none is −1).
     unreported: Option<u64>,
     /// The timestamp of the first retransmission.
     first_timestamp: Option<u32>,
@@ -27,7 +30,8 @@ pub struct Before {
 }
 
 impl Undo {
-    /// The window is about to be reduced, with `retransmissions` segments in flight that were sent again (Linux's `tcp_init_undo`).
+    /// The window is about to be reduced, with `retransmissions` segments in flight that were sent
+    /// again (Linux's `tcp_init_undo`).
     pub fn begin(&mut self, before: Before, retransmissions: u64) {
         let unreported = (retransmissions > 0).then_some(retransmissions);
         let first_timestamp = self.first_timestamp.filter(|_| retransmissions > 0);
@@ -53,8 +57,9 @@ impl Undo {
         self.before.is_some() && self.unreported == Some(0)
     }
 
-    /// Returns `true` if `echo` is from before the first retransmission, or nothing was retransmitted, so the ACK was elicited by an original
-    /// transmission (Linux's `tcp_packet_delayed`).
+    /// Returns `true` if `echo` is from before the first retransmission, or nothing was
+    /// retransmitted, so the ACK was elicited by an original transmission (Linux's
+    /// `tcp_packet_delayed`).
     #[must_use]
     pub fn is_refuted_by_echo(&self, echo: Option<u32>) -> bool {
         let is_before = |(echo, first): (u32, u32)| (echo.wrapping_sub(first) as i32) < 0;

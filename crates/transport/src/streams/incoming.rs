@@ -1,9 +1,10 @@
 //! The half of a stream that this end receives, and its flow control.
 //!
-//! The window moves as the application reads. When the peer is told of it is the transport's affair: TACK tells it in each TACK after
-//! something arrived, and in an IACK at once when reading has released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK,
-//! whose "large volume" is taken here, as in TCP, for a window that doubles; Linux's `__tcp_cleanup_rbuf`); QUIC tells it when half of it
-//! is released.
+//! The window moves as the application reads. When the peer is told of it is the transport's
+//! affair: TACK tells it in each TACK after something arrived, and in an IACK at once when reading
+//! has released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK, whose "large
+//! volume" is taken here, as in TCP, for a window that doubles; Linux's `__tcp_cleanup_rbuf`); QUIC
+//! tells it when half of it is released.
 
 use super::Violation;
 use crate::ack::Ranges;
@@ -157,7 +158,8 @@ impl Incoming {
         octets
     }
 
-    /// The offset behind the highest octet that has arrived, or the size of the stream after a reset.
+    /// The offset behind the highest octet that has arrived, or the size of the stream after a
+    /// reset.
     pub(crate) fn highest(&self) -> u64 {
         match self.reset {
             Some(_) => self.end.unwrap_or(0),
@@ -175,7 +177,8 @@ impl Incoming {
         self.buffer = self.buffer.max(buffer);
     }
 
-    /// Octets by which the window has moved since the peer was told, while more of the stream is to come.
+    /// Octets by which the window has moved since the peer was told, while more of the stream is to
+    /// come.
     pub(crate) fn released(&self) -> u64 {
         if self.end.is_some() { 0 } else { self.window().saturating_sub(self.offered) }
     }

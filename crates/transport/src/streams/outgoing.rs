@@ -1,7 +1,7 @@
 //! The half of a stream that this end sends.
 //!
-//! Octets are numbered by their offset; the end of the stream takes the number behind the last octet, as the FIN of TCP does, and is
-//! acknowledged like one.
+//! Octets are numbered by their offset; the end of the stream takes the number behind the last
+//! octet, as the FIN of TCP does, and is acknowledged like one.
 
 use super::Piece;
 use crate::ack::Ranges;
@@ -160,7 +160,8 @@ impl Outgoing {
         }
     }
 
-    /// The peer lets this end send up to the offset `limit`. A smaller limit than before has no effect.
+    /// The peer lets this end send up to the offset `limit`. A smaller limit than before has no
+    /// effect.
     pub(crate) fn on_window(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }
@@ -170,8 +171,8 @@ impl Outgoing {
         self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
     }
 
-    /// Returns `true` if the stream is blocked and nothing of it is in flight. A receiver reports the
-    /// window after something arrives.
+    /// Returns `true` if the stream is blocked and nothing of it is in flight. A receiver reports
+    /// the window after something arrives.
     pub(crate) fn awaits_window(&self) -> bool {
         self.is_blocked() && self.una() >= self.next
     }
@@ -318,8 +319,8 @@ impl Outgoing {
         self.acked_octets() - before
     }
 
-    /// The peer says that it has everything. Returns how many octets were not known to have arrived. A stream whose end was not sent stays as
-    /// it is.
+    /// The peer says that it has everything. Returns how many octets were not known to have
+    /// arrived. A stream whose end was not sent stays as it is.
     pub(crate) fn on_all_acked(&mut self) -> u64 {
         let before = self.acked_octets();
         if let Some(end) = self.buffer.end().filter(|_| self.has_sent_end && self.reset.is_none()) {
@@ -367,7 +368,8 @@ impl Outgoing {
         self.lifetime.until.filter(|_| self.reset.is_none() && !self.is_finished())
     }
 
-    /// Send no more of it. A stream of which the peer has everything stays as it is: there is nothing left to reset (RFC 9000, §3.1).
+    /// Send no more of it. A stream of which the peer has everything stays as it is: there is
+    /// nothing left to reset (RFC 9000, §3.1).
     pub(crate) fn reset(&mut self, code: ResetCode) {
         if self.reset.is_none() && !self.is_finished() {
             self.reset = Some(Reset::Due(code));

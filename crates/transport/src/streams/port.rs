@@ -23,11 +23,13 @@ pub(crate) trait Multiplexed {
     /// Opens the next stream of this end, if the peer lets it and the connection is open.
     fn open_next(&mut self) -> Option<u32>;
 
-    /// Reads at most `most` octets of a stream, and tells the peer of the window if that is worth it.
+    /// Reads at most `most` octets of a stream, and tells the peer of the window if that is worth
+    /// it.
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64>;
 }
 
-/// Operations on streams (RFC 9000, §2.4), by their ids. The [`StreamPort`](acklab_base::StreamPort) of a connection is that of stream 0.
+/// Operations on streams (RFC 9000, §2.4), by their ids. The
+/// [`StreamPort`](acklab_base::StreamPort) of a connection is that of stream 0.
 pub trait StreamOperations {
     /// Opens a bidirectional stream. Returns its id.
     ///

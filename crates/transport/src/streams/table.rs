@@ -1,7 +1,8 @@
 //! The streams of a connection, by their ids.
 //!
-//! Streams that have something to send take turns, packet by packet. Applications know stream 0 as that of the connection: it is there
-//! from the start and stays. Which further streams may be opened is the transport's affair.
+//! Streams that have something to send take turns, packet by packet. Applications know stream 0 as
+//! that of the connection: it is there from the start and stays. Which further streams may be
+//! opened is the transport's affair.
 
 use super::{Incoming, Outgoing, Side};
 use crate::reading::Reading;
@@ -172,7 +173,8 @@ impl<T> Table<T> {
         self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
     }
 
-    /// The octets that the streams may send, at most `fresh` of them for the first time. Once there are `enough`, no more are counted.
+    /// The octets that the streams may send, at most `fresh` of them for the first time. Once there
+    /// are `enough`, no more are counted.
     pub(crate) fn due_octets(&self, mut fresh: u64, enough: u64) -> u64 {
         let mut due = 0;
         for stream in &self.all {

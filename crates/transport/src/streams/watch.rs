@@ -10,7 +10,8 @@ impl<T> Table<T> {
         self.events.push(id, StreamEvent::Opened);
     }
 
-    /// Octets of a stream have arrived that were [checked](super::Incoming::check). Returns how many of them are new.
+    /// Octets of a stream have arrived that were [checked](super::Incoming::check). Returns how
+    /// many of them are new.
     #[inline]
     pub(crate) fn on_arrived(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
         let is_recording = self.events.is_recording();

@@ -1,8 +1,9 @@
 //! No more than a stranger sends (RFC 9000, §8.1).
 //!
-//! Whoever asks may have forged the address that is answered. Until a packet comes that is addressed to the connection id which the
-//! Accept has told to that address, a server sends three times what it has received, and a datagram that opens a connection has 1200 octets
-//! at least (§14.1). A server that may send nothing more waits: a client that is there repeats its Open.
+//! Whoever asks may have forged the address that is answered. Until a packet comes that is
+//! addressed to the connection id which the Accept has told to that address, a server sends three
+//! times what it has received, and a datagram that opens a connection has 1200 octets at least
+//! (§14.1). A server that may send nothing more waits: a client that is there repeats its Open.
 
 use acklab_wire::tack::BELOW;
 use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};

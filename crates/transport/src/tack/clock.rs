@@ -4,7 +4,8 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::Timestamp;
 
-/// Microseconds since an instant that no peer knows, so that nothing can rest on synchronised clocks.
+/// Microseconds since an instant that no peer knows, so that nothing can rest on synchronised
+/// clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     offset: u32,

@@ -1,9 +1,11 @@
 //! Closing a connection.
 //!
-//! Each direction of a stream ends by itself, so that a connection may stand half closed. Once both ends have closed every stream, sent
-//! all of it and received all of it, the client says that the connection is over; either may say so before, with a code. A Close is
-//! repeated until it is answered by another, or for the tenth time. Whoever speaks to a closed connection is told again, ten times in all.
-//! A peer that acknowledges what was never sent ends the connection as well, and so does [silence](super::idle).
+//! Each direction of a stream ends by itself, so that a connection may stand half closed. Once both
+//! ends have closed every stream, sent all of it and received all of it, the client says that the
+//! connection is over; either may say so before, with a code. A Close is repeated until it is
+//! answered by another, or for the tenth time. Whoever speaks to a closed connection is told again,
+//! ten times in all. A peer that acknowledges what was never sent ends the connection as well, and
+//! so does [silence](super::idle).
 
 use super::connection::{Connection, Phase};
 use crate::recovery::alarm::Alarm;
@@ -14,9 +16,11 @@ use acklab_wire::tack::{Frame, Packet};
 
 /// Both ends have said all.
 const DONE: u32 = 0;
-/// The peer has broken the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of applications lie below 2³¹.
+/// The peer has broken the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of applications
+/// lie below 2³¹.
 pub(super) const PROTOCOL_VIOLATION: u32 = 1 << 31 | 0x0a;
-/// The largest number of Close frames, unanswered or in response to others: a peer that has answered none of them is gone.
+/// The largest number of Close frames, unanswered or in response to others: a peer that has
+/// answered none of them is gone.
 const MOST_CLOSES: u32 = 10;
 /// The largest number of times that the interval between two of them doubles.
 const MOST_DOUBLINGS: u32 = 6;
@@ -48,7 +52,8 @@ impl Connection {
         self.close.reason
     }
 
-    /// Ends the connection at once, with a code that says why; zero means that both ends have said all.
+    /// Ends the connection at once, with a code that says why; zero means that both ends have said
+    /// all.
     pub fn abort(&mut self, code: u32) {
         self.close_for(Closing::Application, code);
     }
@@ -111,7 +116,8 @@ impl Connection {
             self.close.is_answered = true;
             self.close.repeats.set(None);
         } else {
-            // Two ends that both believe to answer, after a forged Close, would answer each other without end.
+            // Two ends that both believe to answer, after a forged Close, would answer each other
+            // without end.
             self.close.is_due |= self.close.sent < MOST_CLOSES;
         }
     }

@@ -124,8 +124,8 @@ impl Connection {
         self
     }
 
-    /// This end, whose packets are addressed to `id`, which must not be zero. To be said before the connection opens. Without it, the id follows
-    /// from the seed.
+    /// This end, whose packets are addressed to `id`, which must not be zero. To be said before the
+    /// connection opens. Without it, the id follows from the seed.
     #[must_use]
     pub const fn with_id(mut self, id: ConnectionId) -> Self {
         self.local = id;

@@ -1,10 +1,12 @@
 //! Explicit congestion notification by the counts of RFC 9000, §13.4.
 //!
-//! Packets with octets of streams leave as ECT(0); their numbers are new even where the octets are not, so that what RFC 3168, §6.1.5,
-//! has against retransmissions does not hold. The receiver counts what arrives by codepoint, and every TACK comes with the counts once
-//! there are any: a mark waits for the next TACK and asks for none. Counts are cumulative, so that a TACK that is lost loses none.
-//! A sender whose counts fall short of what was acknowledged takes it that the path clears or changes codepoints, and sends no more of them.
-//! A TACK whose counts are below those of an earlier one is refused, for no path makes a count smaller.
+//! Packets with octets of streams leave as ECT(0); their numbers are new even where the octets are
+//! not, so that what RFC 3168, §6.1.5, has against retransmissions does not hold. The receiver
+//! counts what arrives by codepoint, and every TACK comes with the counts once there are any: a
+//! mark waits for the next TACK and asks for none. Counts are cumulative, so that a TACK that is
+//! lost loses none. A sender whose counts fall short of what was acknowledged takes it that the
+//! path clears or changes codepoints, and sends no more of them. A TACK whose counts are below
+//! those of an earlier one is refused, for no path makes a count smaller.
 
 use super::refusal::Refusal;
 use acklab_base::Ecn;
@@ -61,8 +63,8 @@ impl Validation {
         if counts.ect0 < self.reported.ect0 || counts.ce < self.reported.ce {
             return Err(Refusal::Counts);
         }
-        // What was known to have arrived when the last TACK came is in the counts of this one, even if IACKs overtake TACKs
-        // (RFC 9000, §13.4.2.1).
+        // What was known to have arrived when the last TACK came is in the counts of this one, even
+        // if IACKs overtake TACKs (RFC 9000, §13.4.2.1).
         let known = std::mem::replace(&mut self.acknowledged_before, self.acknowledged);
         self.is_capable &= total(counts) >= known;
         let marked = counts.ce - self.reported.ce;

@@ -9,7 +9,8 @@ use acklab_base::event::Closing;
 use acklab_wire::tack::{Loss, Tack, Timestamp};
 
 impl Connection {
-    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of this end.
+    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of
+    /// this end.
     pub(super) fn on_tack(
         &mut self,
         now: Instant,

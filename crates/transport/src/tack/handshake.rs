@@ -1,10 +1,12 @@
 //! Opening a connection: Open, Accept, and the first packet that knows the server's connection id.
 //!
-//! An Open is addressed to connection 0, for there is none yet, and names the client's id. The Accept names the server's, echoes the
-//! time of departure of the Open and tells how long ago it came, so that the client has its first round trip (Li et al., SIGCOMM 2020,
-//! Figure 4a) even if either was sent twice. What comes addressed to the server's id then shows that the Accept has arrived. Both are
-//! repeated by the probe timeout, the Accept as often as [strangers](super::amplification) are answered. Both are padded, so that a path
-//! that lets the connection open carries packets of the base size.
+//! An Open is addressed to connection 0, for there is none yet, and names the client's id. The
+//! Accept names the server's, echoes the time of departure of the Open and tells how long ago it
+//! came, so that the client has its first round trip (Li et al., SIGCOMM 2020, Figure 4a) even if
+//! either was sent twice. What comes addressed to the server's id then shows that the Accept has
+//! arrived. Both are repeated by the probe timeout, the Accept as often as
+//! [strangers](super::amplification) are answered. Both are padded, so that a path that lets the
+//! connection open carries packets of the base size.
 
 use super::connection::{Connection, Phase};
 use super::refusal::Refusal;
@@ -63,7 +65,8 @@ impl Connection {
         }
     }
 
-    /// Sends the Open again at once, if it is unanswered: the driver knows that the server wants more with it.
+    /// Sends the Open again at once, if it is unanswered: the driver knows that the server wants
+    /// more with it.
     pub fn repeat_open(&mut self) {
         if self.phase == Phase::Opening {
             self.handshake.repeat();
@@ -139,7 +142,8 @@ impl Connection {
         self.sender.sample(now, sample);
         self.receiver.on_handshake(now, sample);
         self.receiver.acknowledger.demand(now, Reason::Handshake);
-        // A server that may repeat its Accept no more waits for what this end repeats (RFC 9002, §6.2.2.1).
+        // A server that may repeat its Accept no more waits for what this end repeats (RFC 9002,
+        // §6.2.2.1).
         self.idle.ask();
         self.establish(now);
         Ok(())
@@ -156,7 +160,8 @@ impl Connection {
         self.handshake.asked = Some((packet.number, packet.departed));
     }
 
-    /// The server knows other versions than that of the Open, which the packet repeats the number and time of departure of.
+    /// The server knows other versions than that of the Open, which the packet repeats the number
+    /// and time of departure of.
     pub(super) fn on_versions(&mut self, packet: &Packet, versions: &[u8]) -> Result<(), Refusal> {
         let is_answer = self.handshake.asked == Some((packet.number, packet.departed));
         if self.phase != Phase::Opening || !is_answer || versions.contains(&VERSION) {

@@ -1,9 +1,10 @@
 //! How long a connection lasts without a sign of life (RFC 9000, §10.1), and how it is kept alive.
 //!
-//! Each end tells its timeout in the handshake, and the shorter of the two counts. It runs from the last packet of the peer, or from the
-//! first packet after that which the peer has to acknowledge. A connection that ends by it says nothing more, which is also the end of
-//! probes and of repeated Opens and Accepts. An end that wants to keep a silent connection, and the state of boxes on the way, asks
-//! for a TACK now and then (§10.1.2).
+//! Each end tells its timeout in the handshake, and the shorter of the two counts. It runs from the
+//! last packet of the peer, or from the first packet after that which the peer has to acknowledge.
+//! A connection that ends by it says nothing more, which is also the end of probes and of repeated
+//! Opens and Accepts. An end that wants to keep a silent connection, and the state of boxes on the
+//! way, asks for a TACK now and then (§10.1.2).
 
 use super::connection::{Connection, Phase};
 use acklab_base::event::Closing;
@@ -56,7 +57,8 @@ impl Idle {
         Some(since + self.timeout.max(probe_timeout.saturating_mul(LEAST_PROBES)))
     }
 
-    /// When to ask for a sign of life. A question that is out already is repeated by the probe timeout.
+    /// When to ask for a sign of life. A question that is out already is repeated by the probe
+    /// timeout.
     #[inline]
     pub(super) fn asks_at(&self) -> Option<Instant> {
         let is_quiet = !self.keep_alive.is_zero() && !self.has_asked && !self.ping_is_due;

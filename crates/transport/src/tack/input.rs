@@ -24,7 +24,8 @@ struct Arrival {
 }
 
 impl Connection {
-    /// The packet that is accepted next has arrived at `at`, though it is accepted later: round trips, delays and the delivery rate are those of the path, not of a host that was busy.
+    /// The packet that is accepted next has arrived at `at`, though it is accepted later: round
+    /// trips, delays and the delivery rate are those of the path, not of a host that was busy.
     #[inline]
     pub const fn date_next(&mut self, at: Instant) {
         self.arrives_at = Some(at);
@@ -106,7 +107,8 @@ impl Connection {
         }
     }
 
-    /// Checks that this frame can be taken. If one frame cannot, the whole packet is refused and not acknowledged.
+    /// Checks that this frame can be taken. If one frame cannot, the whole packet is refused and
+    /// not acknowledged.
     #[inline]
     fn check_frame(&self, frame: &Frame, opens: bool) -> Result<(), Refusal> {
         match frame {

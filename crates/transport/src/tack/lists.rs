@@ -1,11 +1,13 @@
 //! How many blocks a TACK lists (Li et al., SIGCOMM 2020, §5.1).
 //!
-//! The acked list holds runs of packets that have arrived beyond the first that is missing, the unacked list runs that are lost. TACKs
-//! list only losses that an IACK has reported already: the IACK is fast, the TACK is for when it is lost. If not all blocks may stand in
-//! a TACK, the acked blocks of the largest numbers stand there, and the unacked blocks of the smallest. Q limits the unacked blocks only:
-//! a sender that is told nothing of a packet counts it as in flight.
-//! A TACK that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing else tells it what is missing.
-//! What does not fit is for the next TACKs: see [`sweep`](super::sweep).
+//! The acked list holds runs of packets that have arrived beyond the first that is missing, the
+//! unacked list runs that are lost. TACKs list only losses that an IACK has reported already: the
+//! IACK is fast, the TACK is for when it is lost. If not all blocks may stand in a TACK, the acked
+//! blocks of the largest numbers stand there, and the unacked blocks of the smallest. Q limits the
+//! unacked blocks only: a sender that is told nothing of a packet counts it as in flight. A TACK
+//! that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing
+//! else tells it what is missing. What does not fit is for the next TACKs: see
+//! [`sweep`](super::sweep).
 
 use acklab_wire::tack::Run;
 pub(super) use acklab_wire::tack::ranges;
@@ -27,7 +29,8 @@ pub enum Lists {
     Poor,
     /// As many as fit: TACK-rich.
     Rich,
-    /// As many acked blocks as fit. Of unacked blocks Q, and more where losses of data and of ACKs make it likely that IACKs for more are lost between two TACKs (§5.1, appendix A).
+    /// As many acked blocks as fit. Of unacked blocks Q, and more where losses of data and of ACKs
+    /// make it likely that IACKs for more are lost between two TACKs (§5.1, appendix A).
     Adaptive {
         /// Q.
         #[schemars(range(min = 1))]
@@ -42,7 +45,8 @@ pub(super) struct Losses {
     pub(super) data: f64,
     /// ρ′, the share of ACKs that are lost.
     pub(super) acks: f64,
-    /// Packets from one TACK to the next that the law is bound by: bdp/MSS where it is periodic, L where it counts octets.
+    /// Packets from one TACK to the next that the law is bound by: bdp/MSS where it is periodic, L
+    /// where it counts octets.
     pub(super) packets: f64,
 }
 
@@ -72,14 +76,16 @@ pub(super) struct Acked {
     pub(super) runs: Vec<Run>,
     /// How many numbers are left out.
     pub(super) unlisted: u64,
-    /// The end of the part that is listed without a gap from where the list was to begin; `None` if it reaches the end.
+    /// The end of the part that is listed without a gap from where the list was to begin; `None` if
+    /// it reaches the end.
     pub(super) upto: Option<u64>,
 }
 
-/// The acked list of the ranges `beyond` the number `next`, in `room` octets. If they do not all fit, `newest` octets list the ranges of the
-/// largest numbers, which are news to the sender. The other octets list ranges from the number `from` on: without them, the sender would
-/// never know the fate of its oldest packets, and the lists would grow without bound. The runs take up to [`GROWTH`] octets more than
-/// `room`, because one of them skips all that is left out.
+/// The acked list of the ranges `beyond` the number `next`, in `room` octets. If they do not all
+/// fit, `newest` octets list the ranges of the largest numbers, which are news to the sender. The
+/// other octets list ranges from the number `from` on: without them, the sender would never know
+/// the fate of its oldest packets, and the lists would grow without bound. The runs take up to
+/// [`GROWTH`] octets more than `room`, because one of them skips all that is left out.
 pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newest: u64) -> Acked {
     let count = beyond.len();
     let all = || runs(next, beyond.iter().cloned());
@@ -101,16 +107,17 @@ pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newe
     }
 }
 
-/// The acked list of the last of the ranges `beyond` the number `next`. From it the sender knows the newest packet that has arrived, and with it
-/// the send rate of what has.
+/// The acked list of the last of the ranges `beyond` the number `next`. From it the sender knows
+/// the newest packet that has arrived, and with it the send rate of what has.
 pub(super) fn last_acked(next: u64, beyond: &[Range<u64>]) -> Acked {
     let Some((last, others)) = beyond.split_last() else { return Acked::default() };
     let unlisted = others.iter().map(|range| range.end - range.start).sum();
     Acked { runs: runs(next, std::iter::once(last.clone())).collect(), unlisted, upto: None }
 }
 
-/// The unacked list: the ranges of the smallest numbers beyond `next`, in at most `most` blocks and `room` octets. Also returns the start of
-/// the first range that is left out only because `room` is used up.
+/// The unacked list: the ranges of the smallest numbers beyond `next`, in at most `most` blocks and
+/// `room` octets. Also returns the start of the first range that is left out only because `room` is
+/// used up.
 pub(super) fn lost(
     next: u64,
     lost: impl Iterator<Item = Range<u64>>,
@@ -188,7 +195,8 @@ mod tests {
         assert_eq!(listed(2, 0), (vec![4..7, 10..12], 2, Some(20)), "the newest have been listed");
     }
 
-    /// §5.1: with ρ = ρ′ = 10 % and a bdp of 1000 packets, 10 blocks are expected to be lost in both ways.
+    /// §5.1: with ρ = ρ′ = 10 % and a bdp of 1000 packets, 10 blocks are expected to be lost in
+    /// both ways.
     #[test]
     fn blocks_grow_with_the_losses_of_both_ways() {
         let losses = |data, acks, packets| Losses { data, acks, packets };

@@ -1,21 +1,25 @@
 //! Receiver-based loss detection on PKT.SEQ (Li et al., SIGCOMM 2020, §5.1).
 //!
-//! Numbers leave in order. If a number is missing when a later one arrives, its packet is late or lost. It counts as lost after the settling
-//! time, a quarter of RTTmin by default, and an IACK reports it (§7: an "allowance for settling time", after RFC 4653 and RACK). A packet
-//! that arrives later than that widens the settling time. Each widening lasts for sixteen losses, as that of the reordering window does
-//! (RFC 8985, §6.2, step 4).
+//! Numbers leave in order. If a number is missing when a later one arrives, its packet is late or
+//! lost. It counts as lost after the settling time, a quarter of RTTmin by default, and an IACK
+//! reports it (§7: an "allowance for settling time", after RFC 4653 and RACK). A packet that
+//! arrives later than that widens the settling time. Each widening lasts for sixteen losses, as
+//! that of the reordering window does (RFC 8985, §6.2, step 4).
 //!
-//! Only a packet that must be acknowledged opens a gap. Before a packet that need not be, such as a TACK, only packets of its kind can be
-//! missing, or the tail of a flight, for which the sender has a probe timeout.
+//! Only a packet that must be acknowledged opens a gap. Before a packet that need not be, such as a
+//! TACK, only packets of its kind can be missing, or the tail of a flight, for which the sender has
+//! a probe timeout.
 
 use crate::ack::Ranges;
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The largest number of steps by which the settling time grows; RFC 8985 bounds the reordering window by the smoothed round trip.
+/// The largest number of steps by which the settling time grows; RFC 8985 bounds the reordering
+/// window by the smoothed round trip.
 const MOST_STEPS: u32 = 4;
-/// The number of losses after which the settling time is no longer widened (RFC 8985, §6.2, step 4: `RACK.reo_wnd_persist`).
+/// The number of losses after which the settling time is no longer widened (RFC 8985, §6.2, step 4:
+/// `RACK.reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
 
 /// A gap that is not yet a loss.
@@ -81,7 +85,8 @@ impl LossDetector {
         rtt_min.map_or(Duration::ZERO, |rtt| Duration::from_secs_f64(rtt.as_secs_f64() * share))
     }
 
-    /// A packet that has to be acknowledged has arrived for the first time; `numbers` hold its `number` already.
+    /// A packet that has to be acknowledged has arrived for the first time; `numbers` hold its
+    /// `number` already.
     #[inline]
     pub(super) fn on_arrival(&mut self, now: Instant, number: u64, numbers: &Ranges, rtt_min: Option<Duration>) {
         if number < self.declared {
@@ -153,7 +158,8 @@ impl LossDetector {
         while self.unreported.pop_front_if(|range| range.end <= number).is_some() {}
     }
 
-    /// What is lost and does not lie below `from`, the lowest first: the unacked list, or a part of it.
+    /// What is lost and does not lie below `from`, the lowest first: the unacked list, or a part of
+    /// it.
     pub(super) fn lost<'a>(&self, numbers: &'a Ranges, from: u64) -> impl Iterator<Item = Range<u64>> + use<'a> {
         let below = numbers.beyond().partition_point(|held| held.start <= from);
         let start = below.checked_sub(1).map_or(0, |last| numbers.beyond()[last].end);

@@ -10,7 +10,8 @@ use crate::streams::{Piece, Side};
 use acklab_base::{Ecn, Event, Instant};
 use acklab_wire::tack::{EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
 
-/// Packets that nobody acknowledges, after which the peer is told not to wait for those that were lost.
+/// Packets that nobody acknowledges, after which the peer is told not to wait for those that were
+/// lost.
 const FORGET_INTERVAL: u64 = 64;
 
 /// What output keeps from one packet to the next.
@@ -56,7 +57,8 @@ impl Output {
     }
 }
 
-/// A TACK without blocks, some windows and losses, and a stream frame with an octet find room in this.
+/// A TACK without blocks, some windows and losses, and a stream frame with an octet find room in
+/// this.
 const LEAST_ROOM: u64 = 128;
 
 impl Connection {
@@ -74,7 +76,8 @@ impl Connection {
         packet
     }
 
-    /// Each packet is built where the caller wants it: a processor that reads what it has just written in smaller parts waits for all that it wrote before.
+    /// Each packet is built where the caller wants it: a processor that reads what it has just
+    /// written in smaller parts waits for all that it wrote before.
     #[inline]
     fn established_packet(&mut self, now: Instant) -> Option<Packet> {
         if self.owes_acknowledgment() {
@@ -86,8 +89,8 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if an acknowledgment that is due may report the packets that a host has in its hands as well: a TACK that goes by time, but not
-    /// an IACK for a loss.
+    /// Returns `true` if an acknowledgment that is due may report the packets that a host has in
+    /// its hands as well: a TACK that goes by time, but not an IACK for a loss.
     #[must_use]
     pub fn may_acknowledge_together(&self) -> bool {
         self.receiver.acknowledger.goes_by_time() && !self.receiver.loss().has_unreported()
@@ -236,7 +239,8 @@ impl Connection {
         }
         let sends_data = has_data && has_room && (is_probe || !self.forgets_alone());
         let mut frames = Frames::default();
-        // What is said besides new data takes room from them; a retransmission would have to be cut in two.
+        // What is said besides new data takes room from them; a retransmission would have to be cut
+        // in two.
         let sends_new = sends_data && !self.streams.repeat_next();
         let control = self.control(now, sends_new, is_probe, &mut frames);
         if !sends_data && control.is_none() {
@@ -265,16 +269,18 @@ impl Connection {
         Some(Packet { ecn, ..self.packet(now, number, frames) })
     }
 
-    /// The last octets that may be sent have left. What follows is the silence of the application, or of a peer whose window is shut, even
-    /// while pacing would delay a packet if there was one.
+    /// The last octets that may be sent have left. What follows is the silence of the application,
+    /// or of a peer whose window is shut, even while pacing would delay a packet if there was one.
     fn note_last(&mut self) {
         if self.sender.has_room() {
             self.note_app_limited();
         }
     }
 
-    /// The application has more to send than it could hand over, or has not: until its host lets it run, it is the host that limits it. What was sent at the rate of a host is no less a
-    /// measure of what can be sent than that of a path; what was sent at the rate of an application is none.
+    /// The application has more to send than it could hand over, or has not: until its host lets it
+    /// run, it is the host that limits it. What was sent at the rate of a host is no less a measure
+    /// of what can be sent than that of a path; what was sent at the rate of an application is
+    /// none.
     pub const fn note_backlog(&mut self, has_more: bool) {
         self.output.has_backlog = has_more;
     }
@@ -313,8 +319,8 @@ impl Connection {
         self.sender.send(now, content)
     }
 
-    /// If no new data may leave, the receiver is told alone what it need not wait for, where it may know more of what is outstanding
-    /// than it had room to tell.
+    /// If no new data may leave, the receiver is told alone what it need not wait for, where it may
+    /// know more of what is outstanding than it had room to tell.
     #[inline]
     pub(super) fn forgets_alone(&self) -> bool {
         self.sender.may_forget_alone() && !self.sends_new()
@@ -373,7 +379,8 @@ impl Connection {
         owes || self.forgets_alone() || self.idle.is_ping_due()
     }
 
-    /// Returns `true` if the next packet fills a window of less than L packets. The receiver would wait in vain for L.
+    /// Returns `true` if the next packet fills a window of less than L packets. The receiver would
+    /// wait in vain for L.
     fn fills_small_window(&self) -> bool {
         let (sender, mss) = (&self.sender, self.sender.mss());
         let filled = sender.in_flight() + mss;

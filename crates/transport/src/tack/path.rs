@@ -1,6 +1,7 @@
 //! Whether the path carries packets both ways (RFC 9000, §8.2).
 //!
-//! The connection knows no addresses. Its driver sees that a peer has moved, and has it challenged. Whoever receives a Challenge returns its value.
+//! The connection knows no addresses. Its driver sees that a peer has moved, and has it challenged.
+//! Whoever receives a Challenge returns its value.
 
 use super::connection::Connection;
 use crate::cc::Controller;
@@ -45,7 +46,8 @@ impl Path {
         self.asks || self.owed.is_some()
     }
 
-    /// Appends what is to leave. Returns whether a Challenge is among it, or `None` if nothing is to leave.
+    /// Appends what is to leave. Returns whether a Challenge is among it, or `None` if nothing is
+    /// to leave.
     pub(super) fn take(&mut self, frames: &mut Frames) -> Option<bool> {
         if !self.owes() {
             return None;
@@ -62,22 +64,25 @@ impl Path {
 }
 
 impl Connection {
-    /// Asks the peer to return `value`, which nobody can guess, so that [`take_validation`](Self::take_validation) tells that packets
-    /// go both ways. Replaces the value that was asked for before. A lost question is repeated.
+    /// Asks the peer to return `value`, which nobody can guess, so that
+    /// [`take_validation`](Self::take_validation) tells that packets go both ways. Replaces the
+    /// value that was asked for before. A lost question is repeated.
     pub fn challenge(&mut self, value: u64) {
         self.path = Path { challenge: Some(value), asks: true, is_validated: false, ..self.path };
         self.output.note_change();
     }
 
-    /// The peer has moved, and the path to it is another one: congestion control, which `controller` begins anew, round trips and the size of packets follow from
-    /// what is measured from now on (RFC 9000, §9.4, §14.3).
+    /// The peer has moved, and the path to it is another one: congestion control, which
+    /// `controller` begins anew, round trips and the size of packets follow from what is measured
+    /// from now on (RFC 9000, §9.4, §14.3).
     pub fn on_path_change(&mut self, now: Instant, controller: Controller) {
         self.sender.on_path_change(now, controller);
         self.mtu.restart();
         self.output.note_change();
     }
 
-    /// Returns `true` once after the peer has returned the value of the last [`challenge`](Self::challenge).
+    /// Returns `true` once after the peer has returned the value of the last
+    /// [`challenge`](Self::challenge).
     pub fn take_validation(&mut self) -> bool {
         std::mem::take(&mut self.path.is_validated)
     }

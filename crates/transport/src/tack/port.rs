@@ -1,7 +1,8 @@
 //! Where applications write and read.
 //!
-//! The [`StreamPort`] is that of stream 0; more streams have [the same operations](StreamOperations). A message of the [`MessagePort`] is a
-//! stream with a lifetime, which is removed once it is over.
+//! The [`StreamPort`] is that of stream 0; more streams have
+//! [the same operations](StreamOperations). A message of the [`MessagePort`] is a stream with a
+//! lifetime, which is removed once it is over.
 
 use super::connection::{Connection, Phase};
 use super::streams::Message;
@@ -46,8 +47,8 @@ impl Multiplexed for Connection {
 }
 
 impl Connection {
-    /// How long this end cares for what it sends on a stream: the unreliable mode is a stream for each message, such as a frame of
-    /// video, with a lifetime.
+    /// How long this end cares for what it sends on a stream: the unreliable mode is a stream for
+    /// each message, such as a frame of video, with a lifetime.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -70,15 +71,16 @@ impl Connection {
         self.note_change();
     }
 
-    /// Nobody reads a stream any more: the peer is asked to send no more of it (RFC 9000, §3.5), for the reason of this code of the application. What arrives
-    /// until then has to be read, or it fills the window.
+    /// Nobody reads a stream any more: the peer is asked to send no more of it (RFC 9000, §3.5),
+    /// for the reason of this code of the application. What arrives until then has to be read, or
+    /// it fills the window.
     pub fn stop_stream(&mut self, stream: u32, code: u32) {
         self.streams.stop(stream, code);
         self.note_change();
     }
 
-    /// Discards a stream of which everything has been read and acknowledged, or that was reset. Returns `false`, and keeps the stream, as long as something of it is
-    /// outstanding.
+    /// Discards a stream of which everything has been read and acknowledged, or that was reset.
+    /// Returns `false`, and keeps the stream, as long as something of it is outstanding.
     pub fn discard_stream(&mut self, stream: u32) -> bool {
         self.note_change();
         self.streams.discard(stream)

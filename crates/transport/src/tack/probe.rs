@@ -1,8 +1,9 @@
 //! Timers of the sender, for when nothing comes back.
 //!
-//! The receiver detects losses, so it must hear of something behind them. The tail of a flight, the handshake, and flights of which every
-//! TACK is lost are left to a probe timeout (RFC 9002, §6.2): a probe asks for a TACK at once and exposes what is missing before it. A
-//! window that is shut is asked for by a persist timer (RFC 9293, §3.8.6.1).
+//! The receiver detects losses, so it must hear of something behind them. The tail of a flight, the
+//! handshake, and flights of which every TACK is lost are left to a probe timeout (RFC 9002, §6.2):
+//! a probe asks for a TACK at once and exposes what is missing before it. A window that is shut is
+//! asked for by a persist timer (RFC 9293, §3.8.6.1).
 
 use super::settings::Settings;
 use crate::ack::tack::law::{LONGEST_DELAY, Path};
@@ -11,7 +12,8 @@ use acklab_base::{Duration, Instant};
 
 use crate::ack::tack::Law;
 
-/// The largest number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298, §2.5).
+/// The largest number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298,
+/// §2.5).
 pub(super) const MOST_DOUBLINGS: u32 = 6;
 
 /// Probes of a timeout that follows another one; RFC 9002 (§6.2.4) allows two. A probe and its
@@ -86,7 +88,8 @@ impl Probe {
     }
 }
 
-/// The longest that the receiver may wait with a TACK: by the law if it goes by the law, with as much again for a TACK that is lost.
+/// The longest that the receiver may wait with a TACK: by the law if it goes by the law, with as
+/// much again for a TACK that is lost.
 pub(super) fn tack_delay(settings: &Settings, law: Law, rate: Option<u64>, rtt_min: Option<Duration>) -> Duration {
     if !matches!(settings.ack, crate::ack::PolicyConfig::Tack(_)) {
         return LONGEST_DELAY;

@@ -1,8 +1,9 @@
 //! Receiver-based rates (Li et al., SIGCOMM 2020, §5.3; ToN 2021, §VI-D).
 //!
-//! The delivery rate of a TACK is what arrived in the last two TACK intervals, over the time that they took: one interval may hold the end
-//! of a burst, two do not. An interval lasts RTTmin/β at least, whatever TACKs are sent meanwhile, so that per-packet ACKs do not make
-//! rates of single packets.
+//! The delivery rate of a TACK is what arrived in the last two TACK intervals, over the time that
+//! they took: one interval may hold the end of a burst, two do not. An interval lasts RTTmin/β at
+//! least, whatever TACKs are sent meanwhile, so that per-packet ACKs do not make rates of single
+//! packets.
 
 use super::refusal::Refusal;
 use acklab_base::{Duration, Instant};
@@ -35,8 +36,9 @@ pub(super) struct RateMeter {
 }
 
 impl RateMeter {
-    /// A TACK leaves with `octets` arrived in all, the last of them at `newest`; an interval takes `least` at least. Returns the octets of
-    /// the last two intervals and the microseconds that they took, or zeros if there is no measurement yet.
+    /// A TACK leaves with `octets` arrived in all, the last of them at `newest`; an interval takes
+    /// `least` at least. Returns the octets of the last two intervals and the microseconds that
+    /// they took, or zeros if there is no measurement yet.
     pub(super) fn on_tack(&mut self, newest: Instant, octets: u64, least: Duration) -> (u32, u32) {
         let mark = Mark { at: newest, octets };
         let [before, last] = self.marks;
@@ -61,8 +63,8 @@ impl RateMeter {
     }
 }
 
-/// What a TACK says of the delivery rate, if it says anything: octets, and the time that they took to arrive. `sent` octets have been
-/// sent in all.
+/// What a TACK says of the delivery rate, if it says anything: octets, and the time that they took
+/// to arrive. `sent` octets have been sent in all.
 pub(super) fn check(delivered: u32, micros: u32, sent: u64) -> Result<Option<(u64, Duration)>, Refusal> {
     match (delivered, micros) {
         (0, 0) => Ok(None),
@@ -72,8 +74,8 @@ pub(super) fn check(delivered: u32, micros: u32, sent: u64) -> Result<Option<(u6
     }
 }
 
-/// The share of packets that are lost, of those expected lately: each interval counts for an eighth less than the one after it, as in the
-/// moving averages of RFC 6298.
+/// The share of packets that are lost, of those expected lately: each interval counts for an eighth
+/// less than the one after it, as in the moving averages of RFC 6298.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRate {
     expected: f64,

@@ -1,7 +1,8 @@
 //! The half that receives: what has arrived, and what is owed for it.
 //!
-//! Packets are acknowledged, streams are not: this half knows PKT.SEQ alone. TACKs follow an [ACK policy](crate::ack), which is told of
-//! every new packet as if it were in order, for gaps are the affair of IACKs.
+//! Packets are acknowledged, streams are not: this half knows PKT.SEQ alone. TACKs follow an
+//! [ACK policy](crate::ack), which is told of every new packet as if it were in order, for gaps are
+//! the affair of IACKs.
 
 use super::lists::{self, Losses};
 use super::loss::LossDetector;
@@ -17,10 +18,11 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tack::{EcnCounts, PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
 
-/// The largest number of packets in flight: the largest window, 1 GiB, in packets of 1 KiB. A number that is further ahead does not belong to
-/// this connection.
+/// The largest number of packets in flight: the largest window, 1 GiB, in packets of 1 KiB. A
+/// number that is further ahead does not belong to this connection.
 const MOST_AHEAD: u64 = 1 << 20;
-/// The most ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight of that many losses needs more than 32,768 packets.
+/// The most ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight of that
+/// many losses needs more than 32,768 packets.
 const MOST_RANGES: usize = 1 << 14;
 /// ρ′ is told as a share of this number.
 const SHARES: f64 = 65_536.0;
@@ -125,8 +127,8 @@ impl Receiver {
         self.insert(number);
     }
 
-    /// A number has arrived. Of too many ranges, the oldest is forgotten: if the sender does not know that its packets have arrived, it sends
-    /// their octets again.
+    /// A number has arrived. Of too many ranges, the oldest is forgotten: if the sender does not
+    /// know that its packets have arrived, it sends their octets again.
     #[inline]
     fn insert(&mut self, number: u64) {
         let _ = self.numbers.insert(number..number + 1);
@@ -169,7 +171,8 @@ impl Receiver {
         }
     }
 
-    /// A round trip was measured. It takes the place of that of the handshake, which is not measured if the Accept was sent twice.
+    /// A round trip was measured. It takes the place of that of the handshake, which is not
+    /// measured if the Accept was sent twice.
     #[inline]
     pub(super) fn time_connection(&mut self, now: Instant, sample: Duration) {
         if self.rtt_min.is_none() {
@@ -209,7 +212,8 @@ impl Receiver {
         Ok(())
     }
 
-    /// Packets of the peer that were expected and lost, as far as numbers tell: the sender of data counts TACKs by it.
+    /// Packets of the peer that were expected and lost, as far as numbers tell: the sender of data
+    /// counts TACKs by it.
     pub(super) fn expected_and_lost(&self) -> (u64, u64) {
         let (expected, received) = (self.numbers.end(), self.numbers.received());
         (expected, expected.saturating_sub(received))
@@ -243,8 +247,8 @@ impl Receiver {
         u32::try_from(missing - number).unwrap_or(u32::MAX)
     }
 
-    /// A TACK that leaves now, whose lists take at most `room` octets. A sender that asks has nothing better to go by, so it
-    /// is told as much as fits.
+    /// A TACK that leaves now, whose lists take at most `room` octets. A sender that asks has
+    /// nothing better to go by, so it is told as much as fits.
     pub(super) fn tack(&mut self, now: Instant, stamp: Timestamp, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
@@ -293,7 +297,8 @@ impl Receiver {
         };
         tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);
         tack.acked = acked.runs;
-        // A limited number of blocks are those of the lowest numbers. Lists without a limit take turns with the acked list.
+        // A limited number of blocks are those of the lowest numbers. Lists without a limit take
+        // turns with the acked list.
         let lost_from = if most == usize::MAX && acked.unlisted > 0 { from } else { next };
         let lost = self.loss.lost(&self.numbers, lost_from);
         let (lost, left_from) = lists::lost(next, lost, most, room);
@@ -307,8 +312,9 @@ impl Receiver {
         self.sweep.on_part(now, upto, arrived, self.rtt_min.map_or(LONGEST_DELAY, |_| period));
     }
 
-    /// What a TACK tells that leaves sooner than the law says, in Startup or by another policy: the first gap, and the block of the largest
-    /// numbers that have arrived. With the same blocks in each, TACKs would fill a narrow return path.
+    /// What a TACK tells that leaves sooner than the law says, in Startup or by another policy: the
+    /// first gap, and the block of the largest numbers that have arrived. With the same blocks in
+    /// each, TACKs would fill a narrow return path.
     fn list_ends(&self, next: u64, room: u64, tack: &mut Tack) {
         let acked = lists::last_acked(next, self.numbers.beyond());
         tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);

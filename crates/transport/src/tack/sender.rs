@@ -94,7 +94,8 @@ pub(super) struct Sender {
     owes_forget: bool,
     /// The Forget frame may leave in a packet without data.
     may_forget_alone: bool,
-    /// The number of the last Forget frame, below which the receiver waits for nothing, and when it left.
+    /// The number of the last Forget frame, below which the receiver waits for nothing, and when it
+    /// left.
     forgotten: (u64, Instant),
     /// Packets that the receiver has reported lost and that arrived later, by its count.
     late: u32,
@@ -143,7 +144,8 @@ impl Sender {
         self.recovery.congestion.on_frequency(law);
     }
 
-    /// Octets in flight: sent and neither acknowledged nor lost, less those that have arrived and are not listed.
+    /// Octets in flight: sent and neither acknowledged nor lost, less those that have arrived and
+    /// are not listed.
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
         self.recovery.in_flight()
@@ -342,7 +344,8 @@ impl Sender {
         self.synced.ack_loss()
     }
 
-    /// The newest TACK has come, with these counts of the peer's packets that were expected and lost.
+    /// The newest TACK has come, with these counts of the peer's packets that were expected and
+    /// lost.
     pub(super) fn on_packets_of_peer(&mut self, now: Instant, expected_and_lost: (u64, u64)) {
         let rtt_min = self.rtt_min();
         self.synced.on_tack(now, rtt_min, expected_and_lost);
@@ -382,9 +385,10 @@ impl Sender {
         tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.rtt_min())
     }
 
-    /// A TACK lists packets beyond `next`, and tells how many that have arrived it does not list. Of these, two kinds do not count: those that
-    /// an earlier TACK listed, and those below the lowest number that this end remembers, which are not in flight. A receiver that has not
-    /// yet been told to forget the losses there counts them as arrived.
+    /// A TACK lists packets beyond `next`, and tells how many that have arrived it does not list.
+    /// Of these, two kinds do not count: those that an earlier TACK listed, and those below the
+    /// lowest number that this end remembers, which are not in flight. A receiver that has not yet
+    /// been told to forget the losses there counts them as arrived.
     fn note_unlisted(&mut self, next: u64, tack: &Tack) {
         (self.unlisted, self.lists_all) = (0, tack.unlisted == 0);
         if tack.unlisted > 0 {
@@ -407,19 +411,21 @@ impl Sender {
         self.recovery.set_arrived(self.unlisted);
     }
 
-    /// Octets in packets that have arrived, each packet counted once, whether or not they were listed.
+    /// Octets in packets that have arrived, each packet counted once, whether or not they were
+    /// listed.
     fn arrived(&self) -> u64 {
         // What is unlisted is counted in packets, not all of which are full.
         (self.counters.listed + self.unlisted).min(self.counters.bytes)
     }
 
-    /// `listed` octets of packets are newly listed. Returns how many were not known to have arrived.
+    /// `listed` octets of packets are newly listed. Returns how many were not known to have
+    /// arrived.
     fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
         let arrived = self.arrived();
         let delivered = arrived.saturating_sub(self.believed);
-        // The number of unlisted packets also counts those whose fate this end has settled, so too much may have been believed. It must
-        // not count against what arrives after that.
+        // The number of unlisted packets also counts those whose fate this end has settled, so too
+        // much may have been believed. It must not count against what arrives after that.
         self.believed = if self.lists_all { arrived } else { self.believed + delivered };
         delivered
     }
@@ -431,7 +437,8 @@ impl Sender {
         Frame::Forget { below: PktSeq::of(below) }
     }
 
-    /// The receiver waits for `next`. It is told what it need not wait for, and after a round trip told again.
+    /// The receiver waits for `next`. It is told what it need not wait for, and after a round trip
+    /// told again.
     pub(super) fn note_wait(&mut self, now: Instant, next: u64) {
         let (below, at) = self.forgotten;
         let lowest = self.recovery.space(SPACE).lowest_remembered();
@@ -452,8 +459,8 @@ impl Sender {
         self.owes_forget = true;
     }
 
-    /// Returns `true` if the receiver may be told alone what it need not wait for: it may know more of what is outstanding than it had room
-    /// to tell.
+    /// Returns `true` if the receiver may be told alone what it need not wait for: it may know more
+    /// of what is outstanding than it had room to tell.
     #[inline]
     pub(super) const fn may_forget_alone(&self) -> bool {
         self.owes_forget && self.may_forget_alone && self.unlisted > 0
@@ -476,7 +483,8 @@ impl Sender {
         self.refresh_timeout();
     }
 
-    /// The event of the last probe timeout. `is_open`: the handshake is over; `repeats`: the probe has no new data to carry.
+    /// The event of the last probe timeout. `is_open`: the handshake is over; `repeats`: the probe
+    /// has no new data to carry.
     pub(super) const fn timeout_event(&self, is_open: bool, repeats: bool) -> Event {
         self.recovery.expiries.event(is_open, repeats)
     }

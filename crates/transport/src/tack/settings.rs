@@ -25,10 +25,12 @@ pub struct Settings {
     pub congestion: cc::ControllerConfig,
     /// When TACKs are sent. The policy decides on TACKs alone; IACKs are the transport's.
     pub ack: ack::PolicyConfig,
-    /// The largest IP packet, headers included: 1228 octets at least over IPv4 and 1248 over IPv6 (RFC 9000, §14: datagrams of 1200).
+    /// The largest IP packet, headers included: 1228 octets at least over IPv4 and 1248 over IPv6
+    /// (RFC 9000, §14: datagrams of 1200).
     #[schemars(example = "1500B")]
     pub packet: Bytes,
-    /// Begin with the least such packets, which the handshake shows to arrive, and search for the largest up to `packet` (RFC 8899).
+    /// Begin with the least such packets, which the handshake shows to arrive, and search for the
+    /// largest up to `packet` (RFC 8899).
     pub mtu_discovery: bool,
     /// Initial window (RFC 6928).
     pub initial_window: Segments,
@@ -47,31 +49,37 @@ pub struct Settings {
     pub timing: Timing,
     /// Who measures the delivery rate that controllers go by.
     pub rate: RateSource,
-    /// The settling time before a gap counts as a loss, as a share of RTTmin: a quarter (Li et al., SIGCOMM 2020, §7; RFC 8985, §6.2).
+    /// The settling time before a gap counts as a loss, as a share of RTTmin: a quarter (Li et al.,
+    /// SIGCOMM 2020, §7; RFC 8985, §6.2).
     #[schemars(range(min = 0.0, max = 8.0))]
     pub settling: f64,
     /// Widen the settling time when a packet arrives after all that was reported lost.
     pub adaptive_settling: bool,
-    /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the comparison of Li et al., SIGCOMM 2020, Figure 5).
+    /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the
+    /// comparison of Li et al., SIGCOMM 2020, Figure 5).
     pub loss_iacks: bool,
-    /// What pacing lets leave at once, as a sender does whose timers are coarse or that hands over many packets in one call. Without it,
-    /// packets are spaced one by one, as the paper has it (Li et al., ToN 2021, §VI-D).
+    /// What pacing lets leave at once, as a sender does whose timers are coarse or that hands over
+    /// many packets in one call. Without it, packets are spaced one by one, as the paper has it (Li
+    /// et al., ToN 2021, §VI-D).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
-    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once a round trip (RFC 9000, §13.4; RFC 9002, §7.1). A
-    /// controller that needs to know how much was marked asks for it by itself.
+    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once a round trip
+    /// (RFC 9000, §13.4; RFC 9002, §7.1). A controller that needs to know how much was marked asks
+    /// for it by itself.
     pub ecn: bool,
     /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
-    /// Silence of the peer after which the connection ends; 0 s if never (RFC 9000, §10.1). Boxes on the way should keep the state of a flow for five
-    /// minutes (RFC 4787, REQ-5).
+    /// Silence of the peer after which the connection ends; 0 s if never (RFC 9000, §10.1). Boxes
+    /// on the way should keep the state of a flow for five minutes (RFC 4787, REQ-5).
     #[schemars(example = "30s")]
     pub idle_timeout: Duration,
-    /// Silence of the peer after which this end asks for a sign of life; 0 s if never (RFC 9000, §10.1.2).
+    /// Silence of the peer after which this end asks for a sign of life; 0 s if never (RFC 9000,
+    /// §10.1.2).
     #[schemars(example = "15s")]
     pub keep_alive: Duration,
-    /// Leave out some packet numbers, so that a receiver that acknowledges what has not arrived is found out (RFC 9000, §21.4).
+    /// Leave out some packet numbers, so that a receiver that acknowledges what has not arrived is
+    /// found out (RFC 9000, §21.4).
     pub skip_numbers: bool,
 }
 
@@ -121,7 +129,8 @@ impl Settings {
         if self.mtu_discovery { LEAST_PACKET } else { self.packet.get() }
     }
 
-    /// These settings where the IP header of packets is `longer` octets longer than that of IPv4, and packets must not exceed the same size.
+    /// These settings where the IP header of packets is `longer` octets longer than that of IPv4,
+    /// and packets must not exceed the same size.
     #[must_use]
     pub const fn behind(self, longer: u64) -> Self {
         Self { packet: Bytes(self.packet.get().saturating_sub(longer)), ..self }

@@ -1,12 +1,15 @@
-//! Numbers that are never sent, against a receiver that acknowledges what has not arrived (RFC 9000, §21.4).
+//! Numbers that are never sent, against a receiver that acknowledges what has not arrived (RFC
+//! 9000, §21.4).
 //!
-//! A receiver that acknowledges ahead of arrival makes its sender too fast for the path. It cannot know which numbers are skipped, so it
-//! acknowledges one of them, and the connection ends. An honest receiver reports a skipped number lost, for which nothing leaves again.
-//! Each such report is an IACK, so that the distances double: a million packets skip some fifteen numbers.
+//! A receiver that acknowledges ahead of arrival makes its sender too fast for the path. It cannot
+//! know which numbers are skipped, so it acknowledges one of them, and the connection ends. An
+//! honest receiver reports a skipped number lost, for which nothing leaves again. Each such report
+//! is an IACK, so that the distances double: a million packets skip some fifteen numbers.
 
 use acklab_base::random::Stream;
 
-/// Bits of the first distance (quinn-proto, `PacketNumberFilter`, whose first is uniform in 2⁶ as well).
+/// Bits of the first distance (quinn-proto, `PacketNumberFilter`, whose first is uniform in 2⁶ as
+/// well).
 const FIRST_BITS: u32 = 6;
 /// Distances grow no more beyond this many bits, half the space in which feedback is unambiguous.
 const MOST_BITS: u32 = 30;

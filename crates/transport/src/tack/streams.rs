@@ -1,8 +1,9 @@
 //! The streams of a TACK connection.
 //!
-//! A stream runs both ways. The client opens streams of even ids, the server those of odd ids. A message is a stream with a lifetime, which
-//! is removed once it is over. Stream 0 is there from the start. Each end limits how many others the peer has open at a time: it tells how
-//! many the peer may open in all, and more once half of them are over (RFC 9000, §4.6).
+//! A stream runs both ways. The client opens streams of even ids, the server those of odd ids. A
+//! message is a stream with a lifetime, which is removed once it is over. Stream 0 is there from
+//! the start. Each end limits how many others the peer has open at a time: it tells how many the
+//! peer may open in all, and more once half of them are over (RFC 9000, §4.6).
 
 use super::refusal::Refusal;
 use super::settings::Settings;
@@ -39,7 +40,8 @@ const fn rank(id: u32) -> u64 {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Message>,
-    /// How many streams the peer may have open at a time, how many it was allowed to open in all, and whether it is to be told.
+    /// How many streams the peer may have open at a time, how many it was allowed to open in all,
+    /// and whether it is to be told.
     concurrent: u32,
     offered: u64,
     owes_offer: bool,
@@ -51,7 +53,8 @@ pub(super) struct Streams {
     allowed: u64,
     /// The id of the next stream that this end opens.
     next_id: u32,
-    /// The streams of messages that are over and were removed, by [`rank`]: those that this end opened, and those of the peer.
+    /// The streams of messages that are over and were removed, by [`rank`]: those that this end
+    /// opened, and those of the peer.
     over: [Ranges; 2],
     /// Octets written to streams that were removed.
     written_before: u64,
@@ -116,7 +119,8 @@ impl Streams {
         self.owes_offer = true;
     }
 
-    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those that it was allowed are over.
+    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those
+    /// that it was allowed are over.
     #[inline]
     pub(super) fn owes_offer(&self) -> bool {
         let half = u64::from(self.concurrent.div_ceil(2));
@@ -154,7 +158,8 @@ impl Streams {
         self.table.get_mut(id).map(|stream| &mut stream.outgoing)
     }
 
-    /// The next message of the peer of which something has arrived that its application was not told of.
+    /// The next message of the peer of which something has arrived that its application was not
+    /// told of.
     pub(super) fn take_arrival(&mut self) -> Option<Arrival> {
         self.has_messages = true;
         let side = self.table.side;
@@ -227,7 +232,8 @@ impl Streams {
         self.table.get(id).is_some_and(|stream| stream.incoming.has_released(mss))
     }
 
-    /// The stream of this id, which was [checked](Self::check_id). The peer opens it if it is new. Returns `None` if it is over.
+    /// The stream of this id, which was [checked](Self::check_id). The peer opens it if it is new.
+    /// Returns `None` if it is over.
     fn of_peer(&mut self, id: u32) -> Option<&mut Stream> {
         if self.table.get(id).is_none() {
             if self.is_over(id) {
@@ -257,7 +263,8 @@ impl Streams {
         }
     }
 
-    /// Nobody reads a stream any more. The peer is asked to send no more of it, unless it has sent all.
+    /// Nobody reads a stream any more. The peer is asked to send no more of it, unless it has sent
+    /// all.
     pub(super) fn stop(&mut self, id: u32, code: u32) {
         if let Some(stream) = self.table.get_mut(id).filter(|stream| !stream.incoming.is_finished()) {
             stream.own.stop.get_or_insert(Stop { code, is_due: true });
@@ -297,7 +304,8 @@ impl Streams {
         }
     }
 
-    /// The peer reads no more of a stream that was checked: it is reset with the peer's code (RFC 9000, §3.5).
+    /// The peer reads no more of a stream that was checked: it is reset with the peer's code (RFC
+    /// 9000, §3.5).
     pub(super) fn on_stop(&mut self, id: u32, code: u32) {
         let Some(stream) = self.of_peer(id) else { return };
         if !stream.outgoing.is_finished() && !stream.outgoing.is_reset() {

@@ -1,10 +1,12 @@
 //! TACKs whose lists do not fit.
 //!
-//! A TACK has room for some 350 runs of each list, and an overshoot on a fat path leaves thousands. So TACKs take turns: each lists what
-//! follows the part that the one before it has listed, from the oldest packets on, and begins again behind the last. TACKs
-//! follow arrivals, and a sender whose window is full of packets of unknown fate sends nothing. So, while lists do not fit, TACKs go on at
-//! β/RTTmin, which is what the law allows (Li et al., SIGCOMM 2020, §4.1), until everything has been listed once since the last arrival. If
-//! some of these TACKs were lost, the sender asks.
+//! A TACK has room for some 350 runs of each list, and an overshoot on a fat path leaves thousands.
+//! So TACKs take turns: each lists what follows the part that the one before it has listed, from
+//! the oldest packets on, and begins again behind the last. TACKs follow arrivals, and a sender
+//! whose window is full of packets of unknown fate sends nothing. So, while lists do not fit, TACKs
+//! go on at β/RTTmin, which is what the law allows (Li et al., SIGCOMM 2020, §4.1), until
+//! everything has been listed once since the last arrival. If some of these TACKs were lost, the
+//! sender asks.
 
 use crate::recovery::alarm::Alarm;
 use acklab_base::{Duration, Instant};
@@ -26,7 +28,8 @@ impl Sweep {
         self.from.max(next)
     }
 
-    /// Returns `true` if nothing has arrived since the last TACK. `arrived` counts all packets that have.
+    /// Returns `true` if nothing has arrived since the last TACK. `arrived` counts all packets that
+    /// have.
     pub(super) const fn is_quiet(&self, arrived: u64) -> bool {
         self.told == arrived
     }
@@ -43,8 +46,8 @@ impl Sweep {
         self.goes_on = Alarm::NEVER;
     }
 
-    /// A TACK leaves now whose lists leave something out; the part that they began with ends at `upto`, or at the end if that is `None`.
-    /// Without an arrival, the next leaves after `period`.
+    /// A TACK leaves now whose lists leave something out; the part that they began with ends at
+    /// `upto`, or at the end if that is `None`. Without an arrival, the next leaves after `period`.
     pub(super) fn on_part(&mut self, now: Instant, upto: Option<u64>, arrived: u64, period: Duration) {
         self.told = arrived;
         let mut is_over = false;
@@ -58,7 +61,8 @@ impl Sweep {
         self.goes_on.set((!is_over).then(|| now + period));
     }
 
-    /// A TACK lists no more than the ends. Without an arrival, one that lists all that it may leaves when that is `due`.
+    /// A TACK lists no more than the ends. Without an arrival, one that lists all that it may
+    /// leaves when that is `due`.
     pub(super) fn on_ends(&mut self, due: Instant) {
         self.goes_on.set(Instant::earliest(self.goes_on.at(), Some(due)));
     }

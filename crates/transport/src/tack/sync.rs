@@ -1,10 +1,12 @@
-//! What the sender of data tells their receiver, so that both go by the same (Li et al., SIGCOMM 2020, §4.4, §5.4; ToN 2021, §VI).
+//! What the sender of data tells their receiver, so that both go by the same (Li et al., SIGCOMM
+//! 2020, §4.4, §5.4; ToN 2021, §VI).
 //!
-//! RTTmin is told when it is first known and when it has changed by an eighth, which moves the frequency by as much; L and β when they
-//! change; ρ′ with either, and when it has changed by a half. What has to be told leaves with the next data.
+//! RTTmin is told when it is first known and when it has changed by an eighth, which moves the
+//! frequency by as much; L and β when they change; ρ′ with either, and when it has changed by a
+//! half. What has to be told leaves with the next data.
 //!
-//! The paper's sender takes the TACKs that it expects from the frequency. Here every packet has a number, so the sender counts those of
-//! the receiver that are missing.
+//! The paper's sender takes the TACKs that it expects from the frequency. Here every packet has a
+//! number, so the sender counts those of the receiver that are missing.
 
 use super::rate::LossRate;
 use super::receiver::share_of;

@@ -1,11 +1,13 @@
 //! Round-trip timing (Li et al., SIGCOMM 2020, §5.2; ToN 2021, §VI).
 //!
-//! A TACK acknowledges many packets and can time one. The receiver times each of them one way, by two clocks that need not agree, and
-//! chooses the one that was under way for the least time since the last TACK: the TACK echoes its time of departure t0* and tells Δt*, how
-//! long ago it arrived. The sender's sample is t1 − t0* − Δt*, and RTTmin the least sample of τ.
+//! A TACK acknowledges many packets and can time one. The receiver times each of them one way, by
+//! two clocks that need not agree, and chooses the one that was under way for the least time since
+//! the last TACK: the TACK echoes its time of departure t0* and tells Δt*, how long ago it arrived.
+//! The sender's sample is t1 − t0* − Δt*, and RTTmin the least sample of τ.
 //!
-//! Beside it stands the estimator that takes the newest packet, as a timestamp echo or an ACK frame does: then what a round trip was
-//! before the TACK is not seen, and the least sample is larger (Figure 6).
+//! Beside it stands the estimator that takes the newest packet, as a timestamp echo or an ACK frame
+//! does: then what a round trip was before the TACK is not seen, and the least sample is larger
+//! (Figure 6).
 
 use super::refusal::Refusal;
 use crate::recovery::rtt::{Estimator, RoundTripTimes};
@@ -16,7 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// The largest rounding error of a sample in microseconds, by which it may fall below zero: it is made of three times in whole microseconds.
+/// The largest rounding error of a sample in microseconds, by which it may fall below zero: it is
+/// made of three times in whole microseconds.
 const ROUNDING: i64 = 3;
 
 /// Which packet a TACK times.
@@ -70,7 +73,8 @@ impl DelayFilter {
         }
     }
 
-    /// A TACK leaves: t0* and Δt*. Without an arrival since the last, the packet that the last one timed is timed again.
+    /// A TACK leaves: t0* and Δt*. Without an arrival since the last, the packet that the last one
+    /// timed is timed again.
     pub(super) fn on_tack(&mut self, now: Timestamp) -> (Timestamp, u32) {
         self.timed = self.chosen.take().unwrap_or(self.timed);
         let Timed { departed, arrived } = self.timed;
@@ -102,7 +106,8 @@ impl RoundTrips {
         self.least.get().map(|Reverse(least)| least)
     }
 
-    /// The sample of a packet that left at `echo` and whose arrival was `delay` microseconds before the answer left.
+    /// The sample of a packet that left at `echo` and whose arrival was `delay` microseconds before
+    /// the answer left.
     pub(super) fn sample_of(now: Timestamp, echo: Timestamp, delay: u32) -> Result<Duration, Refusal> {
         let elapsed = i64::from(now.micros_since(echo));
         let sample = elapsed - i64::from(delay);
@@ -139,7 +144,8 @@ impl RoundTripTimes for RoundTrips {
 mod tests {
     use super::*;
 
-    /// Packets that left 10 ms apart by a clock that is about to wrap, and were under way for 40, 30 and 35 ms.
+    /// Packets that left 10 ms apart by a clock that is about to wrap, and were under way for 40,
+    /// 30 and 35 ms.
     fn filter(timing: Timing) -> (Timestamp, u32) {
         let mut filter = DelayFilter::new(timing);
         for (index, under_way) in [40_000u32, 30_000, 35_000].into_iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use acklab_base::{Duration, Instant};
 
-/// Counts ticks since the start of the run. Most readings fall into the same tick as the previous one or into the next, which saves the division.
+/// Counts ticks since the start of the run. Most readings fall into the same tick as the previous
+/// one or into the next, which saves the division.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TickClock {
     tick: Duration,

@@ -1,7 +1,8 @@
 //! What stacks do differently.
 //!
-//! Everything here changes results in the literature without being named there, so it is explicit. A [`Preset`] is a whole
-//! stack; each value carries its source. The list of settings stands in [`settings`](super::settings).
+//! Everything here changes results in the literature without being named there, so it is explicit.
+//! A [`Preset`] is a whole stack; each value carries its source. The list of settings stands in
+//! [`settings`](super::settings).
 
 pub use super::settings::TcpConfig;
 
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize};
 pub enum Preset {
     /// Linux 6.x.
     Linux,
-    /// ns-3.37's `TcpSocketBase` with its defaults but for a segment of 1448 octets and buffers of 4 MiB.
+    /// ns-3.37's `TcpSocketBase` with its defaults but for a segment of 1448 octets and buffers of
+    /// 4 MiB.
     Ns3,
     /// What the RFCs say where they say it.
     Rfc,
@@ -44,9 +46,11 @@ pub enum RttClock {
 pub enum Dialect {
     /// The RFC's.
     Rfc,
-    /// Linux 6.18's. [`Rules::LINUX`](super::Rules::LINUX) lists each departure with the function that makes it.
+    /// Linux 6.18's. [`Rules::LINUX`](super::Rules::LINUX) lists each departure with the function
+    /// that makes it.
     Linux,
-    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure with the function that makes it.
+    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure with the function that
+    /// makes it.
     Ns3,
 }
 
@@ -95,7 +99,8 @@ impl Preset {
         }
     }
 
-    /// What ends slow start with this controller: the [standard](cc::SlowStart::standard), except where `HyStart` is a part of CUBIC.
+    /// What ends slow start with this controller: the [standard](cc::SlowStart::standard), except
+    /// where `HyStart` is a part of CUBIC.
     #[must_use]
     pub const fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match (self, congestion) {
@@ -138,7 +143,8 @@ const RFC: TcpConfig = TcpConfig {
     undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
-    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn = 2), ns-3 has UseEcn off.
+    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn
+    // = 2), ns-3 has UseEcn off.
     ecn: ecn::EcnConfig::Off,
     // RFC 9768, §3.2.3: recommended.
     ecn_option: true,
@@ -187,7 +193,8 @@ const LINUX: TcpConfig = TcpConfig {
     ..RFC
 };
 
-/// ns-3.37: `tcp-socket-base.cc`, `tcp-congestion-ops.cc`, `tcp-prr-recovery.cc`, `tcp-tx-buffer.cc`.
+/// ns-3.37: `tcp-socket-base.cc`, `tcp-congestion-ops.cc`, `tcp-prr-recovery.cc`,
+/// `tcp-tx-buffer.cc`.
 const NS3: TcpConfig = TcpConfig {
     // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
     growth: cc::Growth::PerAck,

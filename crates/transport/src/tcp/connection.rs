@@ -1,8 +1,9 @@
 //! One end of a connection that carries data both ways: it opens or is opened, sends and receives.
 //!
-//! A [`Sender`] and a [`Receiver`] are its halves. Whatever either sends says what the other has to say: data carry the acknowledgment of
-//! what has arrived (RFC 9293, §3.8.6.3), and an acknowledgment that finds no data to ride on leaves by itself, with the sequence number
-//! of what would be sent next.
+//! A [`Sender`] and a [`Receiver`] are its halves. Whatever either sends says what the other has to
+//! say: data carry the acknowledgment of what has arrived (RFC 9293, §3.8.6.3), and an
+//! acknowledgment that finds no data to ride on leaves by itself, with the sequence number of what
+//! would be sent next.
 //!
 //! | module | verb |
 //! |---|---|
@@ -16,7 +17,8 @@
 //! | `endpoint` | vitals, counters and events |
 //! | `watch` | what has happened to the stream, for a driver that holds its octets |
 //!
-//! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one and a [`Receiver`] at the other.
+//! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one
+//! and a [`Receiver`] at the other.
 
 mod challenge;
 mod endpoint;

@@ -50,7 +50,8 @@ impl EcnConfig {
         matches!(self, Self::Dctcp | Self::Accurate)
     }
 
-    /// What SYN and SYN-ACK are sent with: not ECN-capable (RFC 3168, §6.1.1), but where a fabric drops what is not (RFC 8257, §3.6).
+    /// What SYN and SYN-ACK are sent with: not ECN-capable (RFC 3168, §6.1.1), but where a fabric
+    /// drops what is not (RFC 8257, §3.6).
     pub(super) const fn handshake_codepoint(self) -> Ecn {
         match self {
             Self::Dctcp => Ecn::Ect0,
@@ -58,7 +59,8 @@ impl EcnConfig {
         }
     }
 
-    /// The flags of a SYN that offers it, after `unanswered` others (RFC 3168, §6.1.1; RFC 9768, §3.1.1).
+    /// The flags of a SYN that offers it, after `unanswered` others (RFC 3168, §6.1.1; RFC 9768,
+    /// §3.1.1).
     pub(super) fn offer(self, unanswered: u32) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -87,7 +89,8 @@ impl EcnConfig {
         }
     }
 
-    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if `self` was agreed on.
+    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if `self` was
+    /// agreed on.
     pub(super) fn answer(self, syn: Ecn) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -96,7 +99,8 @@ impl EcnConfig {
         }
     }
 
-    /// What a sender that has offered `self` concludes from the flags of the SYN-ACK (RFC 3168, §6.1.1; RFC 9768, Table 2).
+    /// What a sender that has offered `self` concludes from the flags of the SYN-ACK (RFC 3168,
+    /// §6.1.1; RFC 9768, Table 2).
     pub(super) fn conclude(self, answer: Flags) -> Self {
         match (self, answer.ace()) {
             (Self::Off, _) => Self::Off,
@@ -116,7 +120,8 @@ impl EcnConfig {
     }
 }
 
-/// The handshake encoding: what codepoint a SYN or a SYN-ACK arrived with (RFC 9768, Tables 2 and 3).
+/// The handshake encoding: what codepoint a SYN or a SYN-ACK arrived with (RFC 9768, Tables 2 and
+/// 3).
 pub(super) fn reflect(codepoint: Ecn) -> Flags {
     Flags::from_ace(match codepoint {
         Ecn::NotEct => 0b010,
@@ -142,7 +147,8 @@ impl Verdict {
     /// RFC 9768, §3.2.2.3: the packet left Not-ECT, so something on the path changes codepoints.
     const MANGLED: Self = Self { may_send_ect: false, ..Self::SOUND };
 
-    /// What the client learns from a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3: 0b101 stands for an unchanged codepoint.
+    /// What the client learns from a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3:
+    /// 0b101 stands for an unchanged codepoint.
     pub(super) fn of_syn_ack(syn_ack: &Segment) -> Self {
         match syn_ack.flags.ace() {
             0b010 | 0b101 => Self::SOUND,
@@ -150,8 +156,8 @@ impl Verdict {
         }
     }
 
-    /// What the server learns from the first segment after its SYN-ACK (RFC 9768, Table 4). Only a pure ACK without SACK has the
-    /// handshake encoding.
+    /// What the server learns from the first segment after its SYN-ACK (RFC 9768, Table 4). Only a
+    /// pure ACK without SACK has the handshake encoding.
     pub(super) fn of_ack_of_syn_ack(ack: &Segment) -> Self {
         if !ack.is_pure_ack() || !ack.options.sack.is_empty() {
             return Self::SOUND;

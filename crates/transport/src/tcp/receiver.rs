@@ -81,14 +81,16 @@ pub struct Receiver {
     /// Octets that arrived twice and are to be reported in the next ACK (RFC 2883).
     duplicate: Option<Range<u64>>,
     acknowledger: Acknowledger,
-    /// Octets of the last segment beside its timestamps, if it was not full (`icsk_ack.last_seg_size`).
+    /// Octets of the last segment beside its timestamps, if it was not full
+    /// (`icsk_ack.last_seg_size`).
     last_short: u64,
     /// An ACK that was built before the newest segment counted and leaves before any other.
     split: Option<Segment>,
     syn_ack_due: bool,
     /// Expiries of the SYN-ACK's timer.
     syn_ack_timeouts: u32,
-    /// When the SYN-ACK was sent, if only once and nothing has arrived since. At the end that opens the connection: when the SYN was sent.
+    /// When the SYN-ACK was sent, if only once and nothing has arrived since. At the end that opens
+    /// the connection: when the SYN was sent.
     syn_sent_at: Option<Instant>,
     counters: Counters,
     /// No segment counts as one in order.
@@ -163,7 +165,8 @@ impl Receiver {
         }
     }
 
-    /// Octets of the stream that have arrived, in order or not, each counted once. The FIN, which takes the last sequence number, is none.
+    /// Octets of the stream that have arrived, in order or not, each counted once. The FIN, which
+    /// takes the last sequence number, is none.
     #[must_use]
     pub fn received(&self) -> u64 {
         let is_fin_received = self.fin.is_some_and(|fin| self.stream.end() > fin);
@@ -200,7 +203,8 @@ impl Receiver {
         (ledger.total.octets > 0).then_some(ledger.newest)
     }
 
-    /// The payload of a full-sized segment of the peer, as this end has announced it, beside the timestamps if they are used.
+    /// The payload of a full-sized segment of the peer, as this end has announced it, beside the
+    /// timestamps if they are used.
     #[must_use]
     pub fn announced_payload(&self) -> u64 {
         u64::from(announced_mss(&self.config)) - self.len_of_timestamps()

@@ -1,13 +1,16 @@
-//! Where stacks depart from the RFCs in loss recovery and ECN feedback, as data: one field per rule, one value per reading of it, with its source.
+//! Where stacks depart from the RFCs in loss recovery and ECN feedback, as data: one field per
+//! rule, one value per reading of it, with its source.
 //!
-//! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole table. Differences that scenarios may want
-//! to combine are settings of their own in [`TcpConfig`](super::TcpConfig).
+//! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole
+//! table. Differences that scenarios may want to combine are settings of their own in
+//! [`TcpConfig`](super::TcpConfig).
 
 use super::config::Dialect;
 use crate::recovery::scoreboard::SackedRetransmission;
 
-/// How loss recovery and AccECN are read. ns-3's functions are those of 3.37's `tcp-socket-base.cc`, Linux's those of 6.18's `tcp_input.c` unless
-/// another file or version is named.
+/// How loss recovery and AccECN are read. ns-3's functions are those of 3.37's
+/// `tcp-socket-base.cc`, Linux's those of 6.18's `tcp_input.c` unless another file or version is
+/// named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Whether a retransmission that SACK acknowledges is still in flight.
@@ -99,7 +102,8 @@ pub struct Rules {
 pub enum PartialAck {
     /// Nothing (RFC 6675, §5, step C: only while cwnd − pipe is at least one SMSS).
     WithinWindow,
-    /// One segment, unless the head was retransmitted already (ns-3's `ProcessAck` calls `DoRetransmit`).
+    /// One segment, unless the head was retransmitted already (ns-3's `ProcessAck` calls
+    /// `DoRetransmit`).
     SendsHead,
 }
 
@@ -115,7 +119,8 @@ pub enum PrrDelivery {
 /// What an ACK with SACK news does outside a recovery, if it advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disorder {
-    /// It grows the window (RFC 5681, §3.1) and restarts the timer (RFC 6298, §5.3), as any ACK of new data.
+    /// It grows the window (RFC 5681, §3.1) and restarts the timer (RFC 6298, §5.3), as any ACK of
+    /// new data.
     GrowsAndRestarts,
     /// Neither (ns-3's `ProcessAck` in `CA_DISORDER`).
     Holds,
@@ -124,32 +129,33 @@ pub enum Disorder {
 /// By how much the ACK that ends a recovery grows the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitGrowth {
-    /// Not after a fast recovery: the window is the threshold (RFC 5681, §3.2, step 6). After a timeout by all that it
-    /// acknowledges: slow start goes on (RFC 5681, §3.1).
+    /// Not after a fast recovery: the window is the threshold (RFC 5681, §3.2, step 6). After a
+    /// timeout by all that it acknowledges: slow start goes on (RFC 5681, §3.1).
     Deflates,
-    /// By all that it delivers, after either: the state is Open before the window grows (Linux's `tcp_cong_control`, which `tcp_ack`
-    /// calls after `tcp_fastretrans_alert`).
+    /// By all that it delivers, after either: the state is Open before the window grows (Linux's
+    /// `tcp_cong_control`, which `tcp_ack` calls after `tcp_fastretrans_alert`).
     Grows,
-    /// After a fast recovery by all that it acknowledges, after a timeout by what lies beyond the recovery point (ns-3's
-    /// `ProcessAck`).
+    /// After a fast recovery by all that it acknowledges, after a timeout by what lies beyond the
+    /// recovery point (ns-3's `ProcessAck`).
     GrowsBeyondRecovery,
 }
 
 /// Which ACK ends a congestion window reduction (CWR) without a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionEnd {
-    /// The one for everything that had been sent when the reduction began: a window of data (RFC 3168, §6.1.2). It does not grow the window.
+    /// The one for everything that had been sent when the reduction began: a window of data (RFC
+    /// 3168, §6.1.2). It does not grow the window.
     Acknowledged,
-    /// The first one for something sent later, so that the CWR flag has reached the receiver. It is then processed as in the state Open
-    /// (Linux's `tcp_fastretrans_alert`).
+    /// The first one for something sent later, so that the CWR flag has reached the receiver. It is
+    /// then processed as in the state Open (Linux's `tcp_fastretrans_alert`).
     BeyondAcknowledged,
 }
 
 /// Which timeouts lower the slow-start threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutThreshold {
-    /// The first for a window of losses: not a repeated one (RFC 5681, §3.1), nor one in a recovery that has lowered it (Linux's
-    /// `tcp_enter_loss`).
+    /// The first for a window of losses: not a repeated one (RFC 5681, §3.1), nor one in a recovery
+    /// that has lowered it (Linux's `tcp_enter_loss`).
     First,
     /// Each (ns-3's `ReTxTimeout`).
     Each,
@@ -158,7 +164,8 @@ pub enum TimeoutThreshold {
 /// What ends the count of duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateCount {
-    /// Any ACK that advances, also if it brings SACK news (RFC 6675, §5: a cumulative ACK resets `DupAcks`).
+    /// Any ACK that advances, also if it brings SACK news (RFC 6675, §5: a cumulative ACK resets
+    /// `DupAcks`).
     EndsWithAnyAdvance,
     /// Only one without SACK news (ns-3's `ProcessAck`).
     EndsWithoutSackNews,
@@ -167,16 +174,19 @@ pub enum DuplicateCount {
 /// What is sent regardless of the window if nothing lost waits for its retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForcedRetransmission {
-    /// Nothing: everything lost has been retransmitted already (RFC 6675, §5, step 4.3, retransmits what is presumed lost).
+    /// Nothing: everything lost has been retransmitted already (RFC 6675, §5, step 4.3, retransmits
+    /// what is presumed lost).
     OnlyLost,
-    /// New data if there is some, else the head once more (ns-3's `EnterRecovery` calls `DoRetransmit`).
+    /// New data if there is some, else the head once more (ns-3's `EnterRecovery` calls
+    /// `DoRetransmit`).
     AtLeastHead,
 }
 
 /// What ends the backoff of the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackoffEnd {
-    /// A new round-trip time (RFC 6298, §5, last paragraph; Linux's `tcp_ack_update_rtt`). An ACK of a retransmission gives none (Karn).
+    /// A new round-trip time (RFC 6298, §5, last paragraph; Linux's `tcp_ack_update_rtt`). An ACK
+    /// of a retransmission gives none (Karn).
     Measurement,
     /// Any ACK that restarts the timer (ns-3's `NewAck`).
     NewAck,
@@ -187,8 +197,9 @@ pub enum BackoffEnd {
 pub enum SackRestart {
     /// Only an ACK that advances does (RFC 6298, §5.3).
     Never,
-    /// One that gives a round-trip time longer than the head's last transmission is old, with the timeout that follows from it (Linux'
-    /// `tcp_clean_rtx_queue`). Data that left before the head was retransmitted says nothing against the head.
+    /// One that gives a round-trip time longer than the head's last transmission is old, with the
+    /// timeout that follows from it (Linux' `tcp_clean_rtx_queue`). Data that left before the head
+    /// was retransmitted says nothing against the head.
     BeforeHead,
 }
 
@@ -197,7 +208,8 @@ pub enum SackRestart {
 pub enum RemainingLoss {
     /// The next ACK begins a recovery (RFC 6675, §5: on receipt of a duplicate ACK).
     NextAck,
-    /// The ACK that ends one recovery begins the next (Linux's `tcp_fastretrans_alert`, which goes on to process the state Open).
+    /// The ACK that ends one recovery begins the next (Linux's `tcp_fastretrans_alert`, which goes
+    /// on to process the state Open).
     SameAck,
 }
 
@@ -206,7 +218,8 @@ pub enum RemainingLoss {
 pub enum RackScan {
     /// Every ACK (RFC 8985, §6.2).
     EveryAck,
-    /// Those that deliver something, and the ACK after an undo (`rack.advanced` in Linux's `tcp_rack_mark_lost`).
+    /// Those that deliver something, and the ACK after an undo (`rack.advanced` in Linux's
+    /// `tcp_rack_mark_lost`).
     Advanced,
 }
 
@@ -215,8 +228,8 @@ pub enum RackScan {
 pub enum DsackMatch {
     /// Those of segments that were retransmitted, once for each retransmission (RFC 3708, §3).
     Retransmitted,
-    /// Of outstanding segments, those that were retransmitted. Below snd.una each one, since Linux no longer holds the segment
-    /// (`tcp_sacktag_one`, `tcp_check_dsack`).
+    /// Of outstanding segments, those that were retransmitted. Below snd.una each one, since Linux
+    /// no longer holds the segment (`tcp_sacktag_one`, `tcp_check_dsack`).
     BelowUna,
 }
 
@@ -225,7 +238,8 @@ pub enum DsackMatch {
 pub enum DsackWidening {
     /// All (RFC 8985, §6.2, step 4).
     Every,
-    /// Those after reordering was seen, unless they report a tail loss probe (Linux's `tcp_dsack_seen`).
+    /// Those after reordering was seen, unless they report a tail loss probe (Linux's
+    /// `tcp_dsack_seen`).
     AfterReordering,
 }
 
@@ -252,8 +266,8 @@ pub enum RepeatedProbe {
 pub enum Reneging {
     /// When the retransmission timer expires.
     AtTimeout,
-    /// Suspected on an ACK that advances to a SACKed segment: the timer then expires after half of SRTT, at least 10 ms, unless another ACK
-    /// comes (Linux's `tcp_check_sack_reneging`).
+    /// Suspected on an ACK that advances to a SACKed segment: the timer then expires after half of
+    /// SRTT, at least 10 ms, unless another ACK comes (Linux's `tcp_check_sack_reneging`).
     Suspected,
 }
 
@@ -262,19 +276,22 @@ pub enum Reneging {
 pub enum SpuriousTimeout {
     /// It is not (RFC 6298 knows no such test).
     Untested,
-    /// F-RTO with SACK (RFC 5682, §3.1; Linux's `tcp_process_loss`): the first ACK that advances is answered with new data instead of
-    /// retransmissions. If an ACK then delivers something that was sent only once before the timeout, the timeout was spurious.
+    /// F-RTO with SACK (RFC 5682, §3.1; Linux's `tcp_process_loss`): the first ACK that advances is
+    /// answered with new data instead of retransmissions. If an ACK then delivers something that
+    /// was sent only once before the timeout, the timeout was spurious.
     ForwardRecovery,
 }
 
 /// Which use of the window lets it grow, where it is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// That by the flight before the ACK: it fills the window, or would without the delay of pacing (RFC 9002, §7.8, the only RFC that
-    /// says it of pacing), or in slow start half of it (RFC 7661, §4.3).
+    /// That by the flight before the ACK: it fills the window, or would without the delay of pacing
+    /// (RFC 9002, §7.8, the only RFC that says it of pacing), or in slow start half of it (RFC
+    /// 7661, §4.3).
     PresentFlight,
-    /// The fullest since all was acknowledged that was outstanding at a full window (Linux's `tcp_cwnd_validate` and
-    /// `tcp_is_cwnd_limited`). A window that is not used for a retransmission timeout shrinks (`tcp_cwnd_application_limited`).
+    /// The fullest since all was acknowledged that was outstanding at a full window (Linux's
+    /// `tcp_cwnd_validate` and `tcp_is_cwnd_limited`). A window that is not used for a
+    /// retransmission timeout shrinks (`tcp_cwnd_application_limited`).
     LastWindow,
 }
 
@@ -283,8 +300,8 @@ pub enum WindowValidation {
 pub enum Push {
     /// The last one, when no more data is queued: the least that the RFC requires (MUST-61).
     LastQueued,
-    /// The one that ends a write, and within a write one for each half of the largest window that the peer has offered (Linux's
-    /// `tcp_push` and `forced_push` in `tcp.c`).
+    /// The one that ends a write, and within a write one for each half of the largest window that
+    /// the peer has offered (Linux's `tcp_push` and `forced_push` in `tcp.c`).
     EachWrite,
 }
 
@@ -293,41 +310,46 @@ pub enum Push {
 pub enum ReorderingDegree {
     /// `DupThresh` is three (RFC 6675, §2; RFC 5681, §3.2).
     Fixed,
-    /// It is the farthest displacement seen. Without SACK this many duplicate ACKs show a loss, fewer than there are segments outstanding
-    /// (`tcp_newreno_mark_lost` in Linux's `tcp_recovery.c`), and above three the window grows with what SACK reports
+    /// It is the farthest displacement seen. Without SACK this many duplicate ACKs show a loss,
+    /// fewer than there are segments outstanding (`tcp_newreno_mark_lost` in Linux's
+    /// `tcp_recovery.c`), and above three the window grows with what SACK reports
     /// (`tcp_may_raise_cwnd`; `tcp_check_sack_reordering`, `tcp_check_reno_reordering`).
     Measured,
 }
 
-/// What a partial ACK that an original elicited, as its echoed timestamp shows, does while retransmissions are in flight.
+/// What a partial ACK that an original elicited, as its echoed timestamp shows, does while
+/// retransmissions are in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateHole {
     /// The recovery goes on (RFC 6675, §5).
     Repairs,
-    /// Nothing more is marked lost or sent again until the next ACK, and new data may leave (Linux's `tcp_try_undo_partial`).
+    /// Nothing more is marked lost or sent again until the next ACK, and new data may leave
+    /// (Linux's `tcp_try_undo_partial`).
     HoldsBack,
 }
 
-/// Whether what an ACK from below snd.una reports by SACK counts for the window. Its blocks always enter the scoreboard (RFC 6675, §5: any ACK
-/// with SACK information does).
+/// Whether what an ACK from below snd.una reports by SACK counts for the window. Its blocks always
+/// enter the scoreboard (RFC 6675, §5: any ACK with SACK information does).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldAck {
     /// It does: PRR runs on it (RFC 9937, §6: DeliveredData is what an ACK newly reports).
     Counts,
-    /// The window stays, and what has left the network makes room in it (Linux's `tcp_ack`, `old_ack`, does not come to
-    /// `tcp_cong_control`).
+    /// The window stays, and what has left the network makes room in it (Linux's `tcp_ack`,
+    /// `old_ack`, does not come to `tcp_cong_control`).
     Spared,
 }
 
-/// What counts as delivered without SACK, where the rate of delivery is estimated and the window grows. PRR counts by RFC 9937, §6, in both
-/// cases.
+/// What counts as delivered without SACK, where the rate of delivery is estimated and the window
+/// grows. PRR counts by RFC 9937, §6, in both cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainDelivery {
-    /// Each octet once: what is acknowledged, and a segment for each duplicate ACK, as far as the sum exceeds what has been counted
-    /// (draft-ietf-ccwg-bbr, §4.1.1.1: C.delivered is the amount of data delivered).
+    /// Each octet once: what is acknowledged, and a segment for each duplicate ACK, as far as the
+    /// sum exceeds what has been counted (draft-ietf-ccwg-bbr, §4.1.1.1: C.delivered is the amount
+    /// of data delivered).
     Once,
-    /// Each duplicate ACK a segment, and each acknowledged segment for which the present count of duplicates does not stand. Duplicates that are
-    /// forgotten count twice (`tp->delivered` in Linux's `tcp_add_reno_sack`, `tcp_remove_reno_sacks` and `tcp_reset_reno_sack`).
+    /// Each duplicate ACK a segment, and each acknowledged segment for which the present count of
+    /// duplicates does not stand. Duplicates that are forgotten count twice (`tp->delivered` in
+    /// Linux's `tcp_add_reno_sack`, `tcp_remove_reno_sacks` and `tcp_reset_reno_sack`).
     EachDuplicate,
 }
 
@@ -340,7 +362,8 @@ pub enum PlainExit {
     BeyondAcknowledged,
 }
 
-/// Whether duplicate ACKs at the recovery point of the last recovery show a loss. Its own retransmissions may have elicited them.
+/// Whether duplicate ACKs at the recovery point of the last recovery show a loss. Its own
+/// retransmissions may have elicited them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicatesAtExit {
     /// Not without SACK: the ACK must cover more than `recover` (RFC 6582, §3.2, step 2).
@@ -352,10 +375,11 @@ pub enum DuplicatesAtExit {
 /// Which segments update the peer's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowUpdate {
-    /// Those that are not older than the last one that did, by their sequence and acknowledgment numbers (RFC 9293, §3.10.7.4). So a window may shrink.
+    /// Those that are not older than the last one that did, by their sequence and acknowledgment
+    /// numbers (RFC 9293, §3.10.7.4). So a window may shrink.
     Newer,
-    /// Those with a later acknowledgment or sequence number, and of others those that widen the window or shut it (Linux's
-    /// `tcp_may_update_window`).
+    /// Those with a later acknowledgment or sequence number, and of others those that widen the
+    /// window or shut it (Linux's `tcp_may_update_window`).
     NewerWiderOrShut,
     /// The same, but none that shuts it (ns-3's `UpdateWindowSize`).
     NewerOrWider,
@@ -379,23 +403,26 @@ pub enum EctPackets {
     All,
 }
 
-/// Whether the end that opens an AccECN connection tests the first ACE field that comes after the SYN-ACK. The end that is opened tests the ACK
-/// of its SYN-ACK in any case (RFC 9768, §3.2.2.1).
+/// Whether the end that opens an AccECN connection tests the first ACE field that comes after the
+/// SYN-ACK. The end that is opened tests the ACK of its SYN-ACK in any case (RFC 9768, §3.2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroedAce {
-    /// Zero there shows that the path clears it: no packet is ECN-capable any more, and feedback does not count (RFC 9768, §3.2.2.4).
+    /// Zero there shows that the path clears it: no packet is ECN-capable any more, and feedback
+    /// does not count (RFC 9768, §3.2.2.4).
     Tested,
     /// It is not tested, as §3.2.2.4 allows (Linux).
     NotTested,
 }
 
-/// What an ACE field stands for that may have gone round, on an ACK for more than seven packets without an AccECN option.
+/// What an ACE field stands for that may have gone round, on an ACK for more than seven packets
+/// without an AccECN option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AceAmbiguity {
     /// The most marks that the packets allow (RFC 9768, §3.2.2.5.2: the safest likely case).
     SafestLikely,
-    /// The same, unless ACKs have covered more than four packets on average: then the fewest, because thin ACKs are the rule and not lost ones
-    /// (`pkts_acked_ewma` in Linux's `__tcp_accecn_process`, since 7.0).
+    /// The same, unless ACKs have covered more than four packets on average: then the fewest,
+    /// because thin ACKs are the rule and not lost ones (`pkts_acked_ewma` in Linux's
+    /// `__tcp_accecn_process`, since 7.0).
     TrustedIfThin,
 }
 
@@ -404,18 +431,19 @@ pub enum AceAmbiguity {
 pub enum MarkAcks {
     /// The first after a packet without a mark, and every second one (RFC 9768, §3.2.2.5.1).
     FirstAndEverySecond,
-    /// Every change of the codepoint, also from one ECT to the other and back from CE, and the sixth mark (Linux's `tcp_ecn_received_counters`
-    /// and `TCP_ACCECN_ACE_MAX_DELTA`).
+    /// Every change of the codepoint, also from one ECT to the other and back from CE, and the
+    /// sixth mark (Linux's `tcp_ecn_received_counters` and `TCP_ACCECN_ACE_MAX_DELTA`).
     EachChange,
 }
 
 /// Which counters the AccECN option carries, if there is room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionFields {
-    /// CE and those that have changed during the connection, ECT(0) first if that is among them (RFC 9768, §3.2.3.3: recommended scheme).
+    /// CE and those that have changed during the connection, ECT(0) first if that is among them
+    /// (RFC 9768, §3.2.3.3: recommended scheme).
     Changed,
-    /// All three, ECT(1) first. Where none has changed, an empty option may fill the padding (Linux's `tcp_options_fit_accecn` and
-    /// `tcp_options_write`).
+    /// All three, ECT(1) first. Where none has changed, an empty option may fill the padding
+    /// (Linux's `tcp_options_fit_accecn` and `tcp_options_write`).
     All,
 }
 
@@ -424,8 +452,9 @@ pub enum OptionFields {
 pub enum OptionUse {
     /// Never (RFC 9768, §3.2.3.2.3: an absent option says nothing about the other direction).
     Always,
-    /// Until the peer's has come, and after the second spurious retransmission of data whose ACK carried it (`saw_accecn_opt` in Linux's
-    /// `tcp_established_options`, `TCP_ACCECN_OPT_FAIL_SEND` in `tcp_rcv_spurious_retrans`).
+    /// Until the peer's has come, and after the second spurious retransmission of data whose ACK
+    /// carried it (`saw_accecn_opt` in Linux's `tcp_established_options`,
+    /// `TCP_ACCECN_OPT_FAIL_SEND` in `tcp_rcv_spurious_retrans`).
     AsPathAllows,
 }
 
@@ -441,10 +470,11 @@ pub enum OptionRoom {
 /// Whether segments with data leave room for SACK blocks, if this end has some to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRoom {
-    /// They do not, so that an ACK leaves by itself while data is missing: only one without data counts as a duplicate (RFC 5681, §2).
+    /// They do not, so that an ACK leaves by itself while data is missing: only one without data
+    /// counts as a duplicate (RFC 5681, §2).
     Leftover,
-    /// New ones do, and carry the ACK (Linux's `tcp_current_mss`, `tcp_established_options`). Retransmissions stay as they are, where the kernel splits
-    /// them.
+    /// New ones do, and carry the ACK (Linux's `tcp_current_mss`, `tcp_established_options`).
+    /// Retransmissions stay as they are, where the kernel splits them.
     Made,
 }
 
@@ -453,8 +483,8 @@ pub enum SackRoom {
 pub enum FullSize {
     /// The longest one that has come.
     Longest,
-    /// The length of the last two, if they were equally long with their options, too: SACK blocks shorten a segment and do not end what the peer has
-    /// written (Linux's `tcp_measure_rcv_mss`).
+    /// The length of the last two, if they were equally long with their options, too: SACK blocks
+    /// shorten a segment and do not end what the peer has written (Linux's `tcp_measure_rcv_mss`).
     LastTwo,
 }
 
@@ -463,8 +493,9 @@ pub enum FullSize {
 pub enum ChallengeLimit {
     /// Ten in five seconds (RFC 5961, §7: the example that it gives).
     TenInFiveSeconds,
-    /// One in half a second (`tcp_invalid_ratelimit`), the ACKs included that answer segments without data from beyond the window
-    /// (`tcp_oow_rate_limited`; the host's `tcp_challenge_ack_limit` is not reached by one connection).
+    /// One in half a second (`tcp_invalid_ratelimit`), the ACKs included that answer segments
+    /// without data from beyond the window (`tcp_oow_rate_limited`; the host's
+    /// `tcp_challenge_ack_limit` is not reached by one connection).
     OneInHalfASecond,
 }
 
@@ -473,8 +504,9 @@ pub enum ChallengeLimit {
 pub enum BeyondWindow {
     /// It is cut off (RFC 9293, §3.10.7.4, first: only what the window contains is processed).
     CutOff,
-    /// The segment is taken whole if it begins within the window and the application has read all that arrived before, and else
-    /// answered and dropped (Linux's `tcp_sequence` and `tcp_data_queue`, since 6.17).
+    /// The segment is taken whole if it begins within the window and the application has read all
+    /// that arrived before, and else answered and dropped (Linux's `tcp_sequence` and
+    /// `tcp_data_queue`, since 6.17).
     TakenWhole,
 }
 

@@ -125,8 +125,8 @@ pub struct Counters {
     pub acks: u64,
     /// Octets acknowledged, cumulatively or by SACK, each counted once, without the FIN.
     pub acknowledged: u64,
-    /// Octets that count as delivered for congestion control. Without SACK, duplicate ACKs count as well, as
-    /// [`PlainDelivery`](super::rules::PlainDelivery) has it.
+    /// Octets that count as delivered for congestion control. Without SACK, duplicate ACKs count as
+    /// well, as [`PlainDelivery`](super::rules::PlainDelivery) has it.
     pub delivered: u64,
     /// Recoveries that ended, fast ones and those after a timeout.
     pub recoveries: u64,
@@ -156,7 +156,8 @@ pub struct Sender {
     loss: LossDetection,
     marks: Marks,
     transmission: Transmission,
-    /// The use of the window, if [`WindowValidation::LastWindow`](super::rules::WindowValidation) asks for it.
+    /// The use of the window, if [`WindowValidation::LastWindow`](super::rules::WindowValidation)
+    /// asks for it.
     usage: Usage,
     chronograph: Chronograph,
     timing: Timing,
@@ -243,7 +244,8 @@ impl Sender {
         &self.board
     }
 
-    /// The segments for which the receiver was asked for an ACK, if both ends speak RFC 5690 or TARR.
+    /// The segments for which the receiver was asked for an ACK, if both ends speak RFC 5690 or
+    /// TARR.
     #[must_use]
     pub fn ack_ratio(&self) -> Option<u64> {
         self.ack_request.as_ref().map(AckRequest::in_use)

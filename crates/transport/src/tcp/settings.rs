@@ -1,8 +1,9 @@
 //! The settings of a connection, each written once.
 //!
-//! One list makes two types: [`Settings`], in which a scenario names a preset and what it overrides, and [`TcpConfig`], which holds
-//! every value of a connection. To add a setting, add a line to `shared` below and a value to the presets of [`config`](super::config);
-//! what the scenario language, its schema and its canonical form say of it follows from here.
+//! One list makes two types: [`Settings`], in which a scenario names a preset and what it
+//! overrides, and [`TcpConfig`], which holds every value of a connection. To add a setting, add a
+//! line to `shared` below and a value to the presets of [`config`](super::config); what the
+//! scenario language, its schema and its canonical form say of it follows from here.
 
 mod check;
 
@@ -17,14 +18,17 @@ use recovery::{prr, rack, rto};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The tick of the timestamp clock if timestamps are requested and the preset has none (RFC 7323, §5.4: 1 ms to 1 s).
+/// The tick of the timestamp clock if timestamps are requested and the preset has none (RFC 7323,
+/// §5.4: 1 ms to 1 s).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
 /// Makes [`TcpConfig`] and [`Settings`] from four lists:
 ///
 /// * `shared`: settings that a scenario says as the connection holds them;
-/// * `parts`: settings that a scenario says one by one, and the connection holds as members of a group (`key: Type => group.member`);
-/// * `said`: settings of a scenario that [`Settings::defaults`] and [`Settings::in_full`] translate by hand;
+/// * `parts`: settings that a scenario says one by one, and the connection holds as members of a
+///   group (`key: Type => group.member`);
+/// * `said`: settings of a scenario that [`Settings::defaults`] and [`Settings::in_full`] translate
+///   by hand;
 /// * `held`: what a connection holds of `parts` and `said`.
 macro_rules! settings {
     (
@@ -65,7 +69,8 @@ macro_rules! settings {
                 defaults
             }
 
-            /// All of `config` that a scenario says as the connection holds it, or member by member.
+            /// All of `config` that a scenario says as the connection holds it, or member by
+            /// member.
             const fn spelled(preset: Preset, config: &TcpConfig) -> Self {
                 Self {
                     $($name: Some(config.$name),)+
@@ -114,7 +119,8 @@ settings! {
         window_scaling: bool,
         /// Where round-trip times come from.
         rtt_clock: RttClock,
-        /// Grow the window only while it limits sending (RFC 9293 says nothing; RFC 7661, §4; Linux's `tcp_is_cwnd_limited`).
+        /// Grow the window only while it limits sending (RFC 9293 says nothing; RFC 7661, §4;
+        /// Linux's `tcp_is_cwnd_limited`).
         validate_window: bool,
         /// The window after a silence longer than the retransmission timeout.
         after_idle: AfterIdle,
@@ -130,7 +136,8 @@ settings! {
         rack_rtt: rack::RoundTrip,
         /// Probes of the tail of a flight (RFC 8985, §7).
         tail_loss_probe: bool,
-        /// What the reordering timer and the probe timeout wait in addition, for the granularity of a clock.
+        /// What the reordering timer and the probe timeout wait in addition, for the granularity of
+        /// a clock.
         #[schemars(example = "8ms")]
         timer_slack: Duration,
         /// Undo a spurious reduction, as D-SACK (RFC 3708) or timestamps (RFC 3522) show it.
@@ -139,9 +146,11 @@ settings! {
         limited_transmit: bool,
         /// Which reading of loss recovery applies (RFC 6675, §5).
         dialect: Dialect,
-        /// Explicit congestion notification. A controller that needs to know how much was marked asks for `dctcp` by itself.
+        /// Explicit congestion notification. A controller that needs to know how much was marked
+        /// asks for `dctcp` by itself.
         ecn: ecn::EcnConfig,
-        /// With `accurate`: report marked octets in an option of each ACK as well (RFC 9768, §3.2.3).
+        /// With `accurate`: report marked octets in an option of each ACK as well (RFC 9768,
+        /// §3.2.3).
         ecn_option: bool,
         /// When the receiver acknowledges.
         ack: ack::PolicyConfig,

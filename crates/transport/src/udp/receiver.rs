@@ -17,7 +17,8 @@ pub struct Counters {
     pub datagrams: u64,
     /// Octets of those.
     pub bytes: u64,
-    /// Of those, datagrams that arrived after one that had left later (RFC 4737, §3.3; iperf3's "out of order").
+    /// Of those, datagrams that arrived after one that had left later (RFC 4737, §3.3; iperf3's
+    /// "out of order").
     pub reordered: u64,
     /// Datagrams that had arrived before.
     pub duplicates: u64,
@@ -49,7 +50,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver of datagrams whose payload is at most `full`. The application need not read them, unless `is_read`.
+    /// A receiver of datagrams whose payload is at most `full`. The application need not read them,
+    /// unless `is_read`.
     #[must_use]
     pub fn new(full: Bytes, is_read: bool) -> Self {
         Self { full, unread: is_read.then(VecDeque::new), ..Self::default() }
@@ -70,22 +72,22 @@ impl Receiver {
         &self.counters
     }
 
-    /// How long the datagram that arrived last was on its way: its one-way delay (RFC 7679), by the clock of the run, which both ends
-    /// share.
+    /// How long the datagram that arrived last was on its way: its one-way delay (RFC 7679), by the
+    /// clock of the run, which both ends share.
     #[must_use]
     pub const fn transit(&self) -> Option<Duration> {
         self.transit
     }
 
-    /// The jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds; none before two datagrams have arrived. iperf3 prints the same, of
-    /// microseconds.
+    /// The jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds; none before two datagrams have
+    /// arrived. iperf3 prints the same, of microseconds.
     #[must_use]
     pub fn jitter(&self) -> Option<f64> {
         (self.counters.datagrams + self.counters.duplicates > 1).then_some(self.jitter)
     }
 
-    /// RFC 3550, §6.4.1, in the order of arrival, as there: J += (|D| − J) / 16, where D is how much longer this datagram was on its way
-    /// than the one before.
+    /// RFC 3550, §6.4.1, in the order of arrival, as there: J += (|D| − J) / 16, where D is how
+    /// much longer this datagram was on its way than the one before.
     fn measure(&mut self, transit: Duration) {
         if let Some(before) = self.transit.replace(transit) {
             let difference = transit.abs_diff(before).as_nanos() as f64;
@@ -142,7 +144,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    /// Sent a millisecond apart, number 1 at zero; `arrivals` hold numbers and microseconds under way.
+    /// Sent a millisecond apart, number 1 at zero; `arrivals` hold numbers and microseconds under
+    /// way.
     fn receiver(arrivals: &[(u64, u64)]) -> Receiver {
         let mut receiver = Receiver::default();
         for (number, transit) in arrivals {

@@ -13,7 +13,8 @@ pub struct Counters {
     pub bytes: u64,
 }
 
-/// The end that sends. Datagrams leave as they are written, and queues on the path turn away what is too much.
+/// The end that sends. Datagrams leave as they are written, and queues on the path turn away what
+/// is too much.
 #[derive(Debug, Default)]
 pub struct Sender {
     /// Octets of payload of datagrams that are written and have not left.

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {}
 
 impl Settings {
-    /// Checks that an application with writes of this size can be carried: UDP has nothing that would hold one back, and its writes
-    /// must fit datagrams.
+    /// Checks that an application with writes of this size can be carried: UDP has nothing that
+    /// would hold one back, and its writes must fit datagrams.
     ///
     /// # Errors
     /// If it cannot; the path of the fault leads from the flow.

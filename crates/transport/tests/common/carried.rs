@@ -1,5 +1,5 @@
-//! Random octets, moved over an endpoint by a driver that holds them: every octet is read once and in order, whatever the network does to
-//! packets, and no more is kept than buffers hold.
+//! Random octets, moved over an endpoint by a driver that holds them: every octet is read once and
+//! in order, whatever the network does to packets, and no more is kept than buffers hold.
 
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Duration, Endpoint, Fate, Instant, Port, StreamEvent};
@@ -26,7 +26,8 @@ pub(crate) trait Streams: Endpoint<Datagram: Clone> {
     fn is_read(&self, stream: u32) -> bool;
 }
 
-/// Implements [`Streams`] for an end with one stream each way, that of its [`StreamPort`](acklab_base::StreamPort).
+/// Implements [`Streams`] for an end with one stream each way, that of its
+/// [`StreamPort`](acklab_base::StreamPort).
 macro_rules! one_stream {
     ($connection:ty, tells_duplicates: $tells:literal) => {
         impl $crate::carried::Streams for $connection {
@@ -212,7 +213,8 @@ const ROUGH: Weather = Weather { loss: 0.05, duplicates: 0.05, jitter: Duration:
 /// Packets by when they arrive, in the order of sending; with the end that they arrive at.
 type UnderWay<D> = BTreeMap<(Instant, u64), (usize, Loaded<D>)>;
 
-/// Moves octets both ways: `size` on each of `streams` streams that the first end opens, and an answer on each.
+/// Moves octets both ways: `size` on each of `streams` streams that the first end opens, and an
+/// answer on each.
 fn carry<E: Streams>(ends: [E; 2], streams: usize, size: usize, weather: Weather, reads: Option<u64>) -> [Host<E>; 2] {
     let mut chance = Seed(9).stream("carry");
     let [client, server] = ends;

@@ -64,7 +64,8 @@ impl Machine for Driven {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        // The application of a finished connection may still wait for its time to stop, which changes nothing.
+        // The application of a finished connection may still wait for its time to stop, which
+        // changes nothing.
         let writes = self.writer.deadline().filter(|_| self.sender.phase() != Phase::Finished);
         Instant::earliest(writes, self.sender.deadline())
     }

@@ -1,4 +1,5 @@
-//! Two ends of a connection with streams, what is under way between them, and what must hold at every instant.
+//! Two ends of a connection with streams, what is under way between them, and what must hold at
+//! every instant.
 
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Duration, Ecn, Endpoint, Instant, StreamPort};
@@ -95,7 +96,8 @@ pub(crate) struct Network<E: End> {
 /// What operations of a fuzzer do.
 #[allow(dead_code, reason = "a fuzz target has no other tests, and some tests have no operations")]
 impl<E: End> Network<E> {
-    /// The application of an end writes so much to another stream, if the connection is open and the peer lets it. The second end has one.
+    /// The application of an end writes so much to another stream, if the connection is open and
+    /// the peer lets it. The second end has one.
     pub(crate) fn write_more(&mut self, end: usize, octets: u64) {
         let is_first = self.promised[end].is_empty() && !self.to_write[end].contains_key(&0);
         if !self.ends[end].is_open() || (end == 1 && !is_first) {
@@ -127,7 +129,8 @@ impl<E: End> Network<E> {
         self.reads = self.reads.map(|_| most);
     }
 
-    /// One of the packets under way is replaced by others, which arrive so much later than it would have.
+    /// One of the packets under way is replaced by others, which arrive so much later than it would
+    /// have.
     pub(crate) fn with_packet(
         &mut self,
         place: usize,
@@ -230,7 +233,8 @@ impl<E: End> Network<E> {
         format!("{:?}: {} under way, {:#?}", self.now, self.wire.len(), self.ends)
     }
 
-    /// The application of an end writes so much to its stream of this place, as fast as there is room, and closes it. Returns its id.
+    /// The application of an end writes so much to its stream of this place, as fast as there is
+    /// room, and closes it. Returns its id.
     pub(crate) fn write(&mut self, end: usize, place: usize, octets: u64) -> u32 {
         let id = if place == 0 { 0 } else { self.ends[end].open_stream().expect("the peer lets it be opened") };
         self.to_write[end].insert(id, octets);
@@ -241,7 +245,8 @@ impl<E: End> Network<E> {
 
     fn applications(&mut self) {
         for (end, streams) in self.ends.iter_mut().zip(&mut self.to_write) {
-            // Nobody answers on streams but the first, so that they are closed once they have ended.
+            // Nobody answers on streams but the first, so that they are closed once they have
+            // ended.
             let ended: Vec<u32> =
                 end.stream_ids().into_iter().filter(|id| *id > 0 && end.is_stream_at_end(*id)).collect();
             ended.into_iter().for_each(|id| end.close_stream(id).expect(KNOWN));
@@ -373,8 +378,8 @@ impl<E: End> Network<E> {
 /// The network has a day to deliver what is written.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// The first end writes `sizes` to a stream each, the second writes `back` to the first of them. Everything that was written is delivered,
-/// and then `is_over`.
+/// The first end writes `sizes` to a stream each, the second writes `back` to the first of them.
+/// Everything that was written is delivered, and then `is_over`.
 pub(crate) fn transfer<E: End>(
     network: &mut Network<E>,
     sizes: &[u64],

@@ -1,5 +1,6 @@
-//! Bodies of fuzz targets, run on octets of seeded streams: `ACKLAB_STEPS` looks longer, `ACKLAB_SEED` looks elsewhere. A failure prints
-//! the seed of its case, which `ACKLAB_CASE` runs alone.
+//! Bodies of fuzz targets, run on octets of seeded streams: `ACKLAB_STEPS` looks longer,
+//! `ACKLAB_SEED` looks elsewhere. A failure prints the seed of its case, which `ACKLAB_CASE` runs
+//! alone.
 
 use acklab_base::random::Seed;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,7 +10,8 @@ fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-/// Octets of one case: short ones stay near the handshake, long ones see recoveries upon recoveries.
+/// Octets of one case: short ones stay near the handshake, long ones see recoveries upon
+/// recoveries.
 fn octets(seed: u64) -> Vec<u8> {
     let mut stream = Seed(seed).stream("endpoints");
     let length = 1 << (6 + stream.below(7));

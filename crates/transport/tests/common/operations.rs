@@ -1,4 +1,5 @@
-//! Operations on two connections with streams and on what is between them, taken from octets: those of a fuzzer, or of a seeded stream.
+//! Operations on two connections with streams and on what is between them, taken from octets: those
+//! of a fuzzer, or of a seeded stream.
 
 use crate::hostile::{End, Network, PATIENCE, Path};
 use crate::octets::Octets;
@@ -13,7 +14,8 @@ pub(crate) trait Forgeable: End {
     fn forge(packet: &mut Self::Datagram, octets: &mut Octets<'_>);
 }
 
-/// A network that the octets choose. `ends` makes its two ends: of a reader that reads so much at a time, if not all at once, and of a seed.
+/// A network that the octets choose. `ends` makes its two ends: of a reader that reads so much at a
+/// time, if not all at once, and of a seed.
 pub(crate) fn network<E: End>(octets: &mut Octets<'_>, ends: impl FnOnce(Option<u64>, Seed) -> [E; 2]) -> Network<E> {
     let reads = octets.once_in(2).then(|| octets.below(1 << 13));
     let path = |octets: &mut Octets<'_>| Path {
@@ -26,9 +28,10 @@ pub(crate) fn network<E: End>(octets: &mut Octets<'_>, ends: impl FnOnce(Option<
     Network::of(ends(reads, seed), paths, reads, as_octets, seed)
 }
 
-/// The octets name operations: applications write, read and reset; packets are lost, doubled, held back, marked and forged; and time
-/// passes. At every instant what [`Network::run`] checks holds. Afterwards the network behaves, and all that was written is delivered,
-/// unless something was forged. Returns the number of operations and a digest of what came of them.
+/// The octets name operations: applications write, read and reset; packets are lost, doubled, held
+/// back, marked and forged; and time passes. At every instant what [`Network::run`] checks holds.
+/// Afterwards the network behaves, and all that was written is delivered, unless something was
+/// forged. Returns the number of operations and a digest of what came of them.
 ///
 /// # Panics
 /// If it does not hold.
@@ -57,7 +60,8 @@ pub(crate) fn connections_keep_their_promises<E: Forgeable>(
 
 fn operate<E: Forgeable>(network: &mut Network<E>, octets: &mut Octets<'_>, is_hostile: bool) {
     match octets.octet() % 16 {
-        // The second end writes to one stream alone, for the first closes the connection once all streams that it knows have ended.
+        // The second end writes to one stream alone, for the first closes the connection once all
+        // streams that it knows have ended.
         0 => network.write_more(0, 1 + octets.below(1 << 16)),
         1 => network.write_more(1, 1 + octets.below(1 << 14)),
         2 => network.reset(octets.below(2) as usize, octets.below(4) as usize, octets.octet().into()),

@@ -34,7 +34,8 @@ struct Side {
     /// What has arrived from here, octet by octet, and in order.
     given: Vec<bool>,
     prefix: u64,
-    /// The unit of the windows that this end offers, and the right edge of the newest that left and of the largest that arrived.
+    /// The unit of the windows that this end offers, and the right edge of the newest that left and
+    /// of the largest that arrived.
     shift: u8,
     offered: u64,
     allowed: u64,
@@ -199,7 +200,8 @@ impl Talk {
             return;
         }
         let timestamps = Options { timestamps: options.timestamps, ..Options::default() };
-        // A segment holds an octet at least, whatever the ACK Ratio beside it takes (RFC 5690, §4.2).
+        // A segment holds an octet at least, whatever the ACK Ratio beside it takes (RFC 5690,
+        // §4.2).
         let full = HEADERS + timestamps.wire_len() + self.mss.max(1 + 8);
         assert!(segment.payload == 0 || segment.wire_len().get() <= full, "{segment:?} is longer than a full segment");
         if segment.sequence_len() > 0 {
@@ -249,7 +251,8 @@ impl Talk {
         peer.allowed = peer.allowed.max(ack + (u64::from(segment.window) << side.shift));
     }
 
-    /// The network loses nothing any more, and the application reads a segment at a time: both transfers complete.
+    /// The network loses nothing any more, and the application reads a segment at a time: both
+    /// transfers complete.
     fn behave(&mut self) {
         let began = self.now;
         for (due, _) in self.sides.iter_mut().flat_map(|side| &mut side.under_way) {
@@ -279,13 +282,16 @@ impl Talk {
     }
 }
 
-/// As of endpoints with data one way: the octets name the settings and a list of operations. At every instant, of each direction:
+/// As of endpoints with data one way: the octets name the settings and a list of operations. At
+/// every instant, of each direction:
 ///
-/// * what is delivered has arrived, in order and once, what is acknowledged has arrived, and neither is taken back;
+/// * what is delivered has arrived, in order and once, what is acknowledged has arrived, and
+///   neither is taken back;
 /// * no window is exceeded, and none is taken back;
 /// * a segment is no longer than a full-sized one, whatever rides on it.
 ///
-/// Afterwards the network behaves, and both streams arrive whole. Returns the number of operations and a digest of all that was sent.
+/// Afterwards the network behaves, and both streams arrive whole. Returns the number of operations
+/// and a digest of all that was sent.
 ///
 /// # Panics
 /// If it does not hold.

@@ -16,14 +16,17 @@ use std::collections::VecDeque;
 
 /// One input makes no more segments leave than a window holds; more is an endless loop.
 const MOST_AT_ONCE: usize = 200_000;
-/// The timers of a sender, all of which may be due at once: of the source, of pacing, of reordering, of probes, of retransmission.
+/// The timers of a sender, all of which may be due at once: of the source, of pacing, of
+/// reordering, of probes, of retransmission.
 const TIMERS: usize = 5;
-/// The slowest clock between two signs of life: the longest timeout and what a timer may wait on top.
+/// The slowest clock between two signs of life: the longest timeout and what a timer may wait on
+/// top.
 const SLACK: Duration = Duration::from_secs(1);
 /// The delay of each direction once the network behaves, and how long the transfer may take then.
 const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
-/// The events that this may take. More is an endless loop, or a setting that makes the property too slow to fuzz.
+/// The events that this may take. More is an endless loop, or a setting that makes the property too
+/// slow to fuzz.
 const MOST_EVENTS: u64 = 2_000_000;
 
 /// A segment under way, and when it arrives if nothing else happens to it.
@@ -215,7 +218,8 @@ impl Network {
         self.settle();
     }
 
-    /// The network loses nothing any more, and the application reads a segment at a time: the transfer completes.
+    /// The network loses nothing any more, and the application reads a segment at a time: the
+    /// transfer completes.
     pub(crate) fn behave(&mut self) {
         let began = self.now;
         for under_way in self.forward.iter_mut().chain(&mut self.backward) {
@@ -266,13 +270,15 @@ impl Network {
             assert!(left < MOST_AT_ONCE, "segments leave without end");
         }
         self.sender.drain_events().for_each(drop);
-        // A window of one segment may be paced over a round trip, which is no longer than the connection; probes may go before it.
+        // A window of one segment may be paced over a round trip, which is no longer than the
+        // connection; probes may go before it.
         let round_trip = self.sender.rtt().srtt().unwrap_or_default().max(self.now.since(Instant::ZERO));
         self.most_wait = self.most_wait.max(round_trip * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
         let readable = self.receiver.readable();
-        // Linux takes a segment whole that begins within the window, and a forged one ends where it likes.
+        // Linux takes a segment whole that begins within the window, and a forged one ends where it
+        // likes.
         let most = self.buffer.map(|buffer| buffer + u64::from(LARGEST_FORGED));
         assert!(most.is_none_or(|most| readable <= most), "{readable} unread of {most:?}");
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);

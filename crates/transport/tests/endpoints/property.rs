@@ -1,5 +1,5 @@
-//! What two endpoints promise, whatever the network does to what is between them. The tests of this crate and the fuzz target
-//! `tcp_endpoints` share it.
+//! What two endpoints promise, whatever the network does to what is between them. The tests of this
+//! crate and the fuzz target `tcp_endpoints` share it.
 
 mod both_ways;
 #[path = "../common/driven.rs"]
@@ -17,18 +17,20 @@ use network::{Network, Way};
 use octets::Octets;
 use setting::Setting;
 
-/// The octets name the settings of a connection and a list of operations: segments arrive, are lost, doubled, overtaken, forged, and time
-/// passes. At every instant:
+/// The octets name the settings of a connection and a list of operations: segments arrive, are
+/// lost, doubled, overtaken, forged, and time passes. At every instant:
 ///
 /// * what is delivered has arrived, in order and once, and is never taken back;
-/// * what the application has not read fits the buffer, and no window that was offered is taken back;
-/// * the sender leaves no gap, stays inside the window that it was offered, and sends nothing that is acknowledged;
+/// * what the application has not read fits the buffer, and no window that was offered is taken
+///   back;
+/// * the sender leaves no gap, stays inside the window that it was offered, and sends nothing that
+///   is acknowledged;
 /// * no more is in flight than was sent;
 /// * an unfinished sender waits for something that comes within its longest timeout;
 /// * to wake a machine early does nothing, and one that was woken comes to an end.
 ///
-/// Afterwards the network behaves, and the transfer completes, unless something was forged that claims what is not so.
-/// Returns the number of operations and a digest of all that was sent.
+/// Afterwards the network behaves, and the transfer completes, unless something was forged that
+/// claims what is not so. Returns the number of operations and a digest of all that was sent.
 ///
 /// # Panics
 /// If it does not hold.
@@ -55,7 +57,8 @@ pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     (steps, network.digest())
 }
 
-/// What the setting of that input was: segments of one octet in the largest window, for as long as [`Setting`] lets such a source write.
+/// What the setting of that input was: segments of one octet in the largest window, for as long as
+/// [`Setting`] lets such a source write.
 #[allow(dead_code, reason = "the fuzz target has inputs instead")]
 pub(crate) fn the_slowest_source_ends() {
     Network::new(&Setting::slowest()).behave();

@@ -59,7 +59,8 @@ impl Setting {
 }
 
 impl Setting {
-    /// One-octet segments in the largest window, from a source that writes as fast as it can for as long as it may.
+    /// One-octet segments in the largest window, from a source that writes as fast as it can for as
+    /// long as it may.
     #[allow(dead_code, reason = "the fuzz target has inputs instead")]
     pub(crate) fn slowest() -> Self {
         let (window, mss) = (70_002, 1);
@@ -72,7 +73,8 @@ impl Setting {
 /// The segments that a source sends at the most that writes as fast as it can.
 const MOST_GREEDY_SEGMENTS: u64 = 100_000;
 
-/// How long such a source may write: the network has no rate, so a window leaves at once in each round trip, which takes 20 ms at least.
+/// How long such a source may write: the network has no rate, so a window leaves at once in each
+/// round trip, which takes 20 ms at least.
 fn longest_greedy(window: u64, mss: u64) -> Duration {
     Duration::from_millis(20) * MOST_GREEDY_SEGMENTS.div_ceil(window.div_ceil(mss))
 }

@@ -15,7 +15,8 @@ use acklab_wire::quic::{
 use acklab_wire::varint::LARGEST;
 use std::ops::Range;
 
-/// The octets name the settings of a connection and a list of [operations](operations::connections_keep_their_promises).
+/// The octets name the settings of a connection and a list of
+/// [operations](operations::connections_keep_their_promises).
 ///
 /// # Panics
 /// If the connections break a promise.
@@ -75,7 +76,8 @@ fn flow_control(octets: &mut Octets<'_>) -> FlowControl {
 }
 
 impl Forgeable for Connection {
-    /// Another frame in one of the packets, under a number that is new. It may have no place in packets of this type.
+    /// Another frame in one of the packets, under a number that is new. It may have no place in
+    /// packets of this type.
     fn forge(datagram: &mut Datagram, octets: &mut Octets<'_>) {
         let place = octets.below(datagram.packets.len() as u64) as usize;
         let frame = frame(octets);

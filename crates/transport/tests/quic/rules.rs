@@ -1,5 +1,5 @@
-//! Packet by packet: what a receiver owes its peer whatever its policy, when marks are believed, how timeouts grow, what a peer may not
-//! ask for.
+//! Packet by packet: what a receiver owes its peer whatever its policy, when marks are believed,
+//! how timeouts grow, what a peer may not ask for.
 
 use crate::timelines::{Bench, MS, acks};
 use acklab_base::{Duration, Ecn, Endpoint, Machine};
@@ -64,7 +64,8 @@ fn the_timeout_doubles_without_a_bound() {
     }
 }
 
-/// RFC 9000, §10.1: three probe timeouts of the restart of the idle timer, whatever has expired since then.
+/// RFC 9000, §10.1: three probe timeouts of the restart of the idle timer, whatever has expired
+/// since then.
 #[test]
 fn a_peer_that_is_silent_is_given_up() {
     let mut bench = Bench::new(&Settings { idle_timeout: Duration::from_secs(1), ..unpaced() });
@@ -79,7 +80,8 @@ fn a_peer_that_is_silent_is_given_up() {
     }
 }
 
-/// Does the client go on marking after two packets, whose ACK says that these counts have grown by so much?
+/// Does the client go on marking after two packets, whose ACK says that these counts have grown by
+/// so much?
 fn with_counts(counts: Option<EcnCounts>) -> bool {
     let mut bench = Bench::new(&Settings { ecn: true, ..unpaced() });
     let before = {
@@ -118,7 +120,8 @@ fn marks_are_believed_while_the_counts_can_be_true() {
     assert!(!counts(100, 0, 0), "more than were sent");
 }
 
-/// draft-ietf-quic-ack-frequency, §4: a max_ack_delay of 2¹⁴ ms and more is invalid (RFC 9000, §18.2).
+/// draft-ietf-quic-ack-frequency, §4: a max_ack_delay of 2¹⁴ ms and more is invalid (RFC 9000,
+/// §18.2).
 #[test]
 fn a_delay_that_no_parameter_can_name_is_refused() {
     let ends_with = |max_ack_delay| {

@@ -1,4 +1,5 @@
-//! Packet by packet: what the presets say of implementations, whose sources stand in the table of presets.
+//! Packet by packet: what the presets say of implementations, whose sources stand in the table of
+//! presets.
 
 use crate::timelines::{Bench, DELAY, MS, acks, offsets};
 use acklab_base::{Ecn, Machine, StreamPort};
@@ -16,7 +17,8 @@ fn preset(preset: Preset) -> Settings {
     }
 }
 
-/// How many ACK frames the server sends at once behind each of these packets, which arrive in this order.
+/// How many ACK frames the server sends at once behind each of these packets, which arrive in this
+/// order.
 fn acks_behind(bench: &mut Bench, sent: &[Datagram], order: &[usize]) -> Vec<usize> {
     let behind = |index: &usize| {
         bench.arrives(1, sent[*index].clone());
@@ -37,7 +39,8 @@ fn neqo_acknowledges_at_once_after_a_round_trip_of_silence() {
     }
 }
 
-/// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: by twos below 128 packets, whatever the peer asks for.
+/// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: by twos below 128 packets, whatever
+/// the peer asks for.
 #[test]
 fn picoquic_acknowledges_by_twos_at_first() {
     let ask = Fixed { ack_eliciting_threshold: 7, max_ack_delay: MS * 10, reordering_threshold: 1 };
@@ -150,7 +153,8 @@ fn windows_are_told_after_the_share_of_the_stack() {
     }
 }
 
-/// mvfst, `scheduleAckTimeout`: a quarter of a round trip of 40 ms; s2n-quic: 25 ms. Both count to ten.
+/// mvfst, `scheduleAckTimeout`: a quarter of a round trip of 40 ms; s2n-quic: 25 ms. Both count to
+/// ten.
 #[test]
 fn mvfst_and_s2n_quic_acknowledge_every_tenth_packet() {
     for (of, delay) in [(Preset::Mvfst, 10), (Preset::S2nQuic, 25)] {

@@ -19,7 +19,8 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// An open connection, 20 ms from end to end, after everything of the handshake has been acknowledged.
+    /// An open connection, 20 ms from end to end, after everything of the handshake has been
+    /// acknowledged.
     pub(crate) fn new(settings: &Settings) -> Self {
         let mut bench = Self { now: Instant::ZERO, ends: ends_of([settings; 2], None, Seed(5)) };
         bench.ends[0].open(bench.now);
@@ -140,7 +141,8 @@ fn a_packet_two_behind_is_lost_after_nine_eighths_of_a_round_trip() {
     assert_eq!(offsets(&bench.sent(0)), [0]);
 }
 
-/// RFC 9002, §6.2: two packets after smoothed_rtt + 4 · rttvar + max_ack_delay, then after twice that.
+/// RFC 9002, §6.2: two packets after smoothed_rtt + 4 · rttvar + max_ack_delay, then after twice
+/// that.
 #[test]
 fn without_acks_two_probes_leave_and_the_timeout_doubles() {
     let mut bench = Bench::unpaced();
@@ -157,8 +159,8 @@ fn without_acks_two_probes_leave_and_the_timeout_doubles() {
     assert_eq!(bench.window(), 14_720, "a probe timeout does not reduce the window (§7.5)");
 }
 
-/// quinn-proto's `maybe_queue_probe`: a probe carries `IMMEDIATE_ACK`, so that each of the two is acknowledged as it arrives. Otherwise the
-/// second brings one ACK for both.
+/// quinn-proto's `maybe_queue_probe`: a probe carries `IMMEDIATE_ACK`, so that each of the two is
+/// acknowledged as it arrives. Otherwise the second brings one ACK for both.
 #[test]
 fn probes_of_quinn_are_acknowledged_one_by_one() {
     let acks_of_first_probe = |preset| {
@@ -178,7 +180,8 @@ fn probes_of_quinn_are_acknowledged_one_by_one() {
     assert_eq!(acks_of_first_probe(Preset::Rfc), 0);
 }
 
-/// RFC 9002, §7.6: everything lost between two acknowledged packets, for longer than three probe timeouts.
+/// RFC 9002, §7.6: everything lost between two acknowledged packets, for longer than three probe
+/// timeouts.
 #[test]
 fn persistent_congestion_leaves_two_packets() {
     let mut bench = Bench::unpaced();

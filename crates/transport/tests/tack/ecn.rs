@@ -10,8 +10,8 @@ use acklab_transport::tack::{Refusal, Settings};
 use acklab_wire::Pdu;
 use acklab_wire::tack::{EcnCounts, Frame, Packet, PktSeq};
 
-/// A network in which the first end, whose congestion control is `NewReno`, has sent for so long what takes much longer. Its clean path has a
-/// round trip of 40 ms.
+/// A network in which the first end, whose congestion control is `NewReno`, has sent for so long
+/// what takes much longer. Its clean path has a round trip of 40 ms.
 fn transferring(path: Path, time: Duration) -> Network {
     let congestion = cc::ControllerConfig::named("newreno").expect("it is built in");
     let settings = Settings { ecn: true, congestion, ..Settings::default() };
@@ -49,8 +49,9 @@ fn each_mark_reaches_the_sender_once() {
     assert_eq!(count(&network, 0, counter::RETRANSMISSIONS), 0);
 }
 
-/// RFC 9002, §7.1: a mark is answered as a loss, once a round trip of 40 ms. Where half of all packets are marked, the window falls to two
-/// packets, of which three rounds out of four see a mark; with the interval of TACKs, a round lasts 50 ms.
+/// RFC 9002, §7.1: a mark is answered as a loss, once a round trip of 40 ms. Where half of all
+/// packets are marked, the window falls to two packets, of which three rounds out of four see a
+/// mark; with the interval of TACKs, a round lasts 50 ms.
 #[test]
 fn the_controller_answers_marks_once_a_round_trip() {
     for (marks, least) in [(0.01, 1), (0.5, 20)] {
@@ -60,7 +61,8 @@ fn the_controller_answers_marks_once_a_round_trip() {
     }
 }
 
-/// RFC 9000, §13.4.2.1: a path that clears the codepoint is not sent it for ever, and the transfer goes on.
+/// RFC 9000, §13.4.2.1: a path that clears the codepoint is not sent it for ever, and the transfer
+/// goes on.
 #[test]
 fn a_path_that_clears_codepoints_gets_no_more() {
     let network = transferring(Path { clears_ecn: true, ..CLEAN }, MS * 500);

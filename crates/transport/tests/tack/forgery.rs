@@ -29,7 +29,8 @@ fn transferring(path: Path) -> Network {
     network
 }
 
-/// What the first end refuses of `frame`, which comes in a packet that follows all that are under way.
+/// What the first end refuses of `frame`, which comes in a packet that follows all that are under
+/// way.
 fn refused(frame: Frame) -> Vec<Refusal> {
     let (mut network, last) = amid();
     let number = PktSeq(last.number.0.wrapping_add(1));
@@ -84,8 +85,8 @@ fn no_rate_is_zero_or_infinite() {
     assert_eq!(refused(tack(|tack| tack.delivered = u32::MAX)), [Refusal::Rate]);
 }
 
-/// 20,000 octets in a round trip of 40 ms are 4 Mbps; Startup paces at 2.89 times as much. All TACKs claim that what they report took a
-/// microsecond to arrive.
+/// 20,000 octets in a round trip of 40 ms are 4 Mbps; Startup paces at 2.89 times as much. All
+/// TACKs claim that what they report took a microsecond to arrive.
 #[test]
 fn a_receiver_that_claims_any_rate_is_sent_no_more() {
     let settings = Settings { receive_buffer: Bytes(20_000), ..Settings::default() };

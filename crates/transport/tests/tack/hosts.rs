@@ -1,4 +1,5 @@
-//! What a connection between real hosts needs: strangers, silence, versions, paths of unknown size, and peers that cheat.
+//! What a connection between real hosts needs: strangers, silence, versions, paths of unknown size,
+//! and peers that cheat.
 
 use super::network::{Network, Path, ends};
 use super::{CLEAN, MS};
@@ -242,7 +243,8 @@ fn streams_are_limited_at_a_time_and_not_in_all() {
     }
 }
 
-/// The receiver waits for L packets, of which the window holds one, and would wait for half a second.
+/// The receiver waits for L packets, of which the window holds one, and would wait for half a
+/// second.
 #[test]
 fn a_window_of_one_packet_waits_for_nobody() {
     let settings =

@@ -16,7 +16,8 @@ use acklab_wire::tack::{
     Crypto, EcnCounts, Extension, Frame, Loss, Packet, PktSeq, Run, Stream, Sync, Tack, Timestamp,
 };
 
-/// The octets name the settings of a connection and a list of [operations](operations::connections_keep_their_promises).
+/// The octets name the settings of a connection and a list of
+/// [operations](operations::connections_keep_their_promises).
 ///
 /// # Panics
 /// If the connections break a promise.

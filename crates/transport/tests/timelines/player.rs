@@ -11,7 +11,8 @@ use acklab_transport::tcp::{Connection, Receiver, Sender, ecn};
 use acklab_wire::tcp::{AckRate, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
 use std::collections::VecDeque;
 
-/// The other end's initial sequence number, close to the end of the space so that every long timeline wraps.
+/// The other end's initial sequence number, close to the end of the space so that every long
+/// timeline wraps.
 const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 
 enum Subject {

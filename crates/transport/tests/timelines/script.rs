@@ -70,7 +70,8 @@ pub(crate) enum What {
     Silence,
 }
 
-/// A segment as it stands in a script: numbers relative to the initial ones, and nothing where nothing was written.
+/// A segment as it stands in a script: numbers relative to the initial ones, and nothing where
+/// nothing was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) flags: Flags,

@@ -1,6 +1,9 @@
-//! What it costs s2n-quic to move octets between two hosts of this machine: `cargo run --release --manifest-path crates/deploy/benches/rivals/Cargo.toml [-- MEGABYTES]`, by root.
+//! What it costs s2n-quic to move octets between two hosts of this machine:
+//! `cargo run --release --manifest-path crates/deploy/benches/rivals/Cargo.toml [-- MEGABYTES]`, by
+//! root.
 //!
-//! Measured as the contenders of `benches/hosts.rs` are, with the same paths. It encrypts with AES-128-GCM of aws-lc.
+//! Measured as the contenders of `benches/hosts.rs` are, with the same paths. It encrypts with
+//! AES-128-GCM of aws-lc.
 
 #[path = "../../hosts/ground.rs"]
 #[allow(dead_code, reason = "the other benchmark uses more of it")]

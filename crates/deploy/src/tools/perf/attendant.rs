@@ -20,7 +20,8 @@ use tokio::sync::{Notify, mpsc};
 const LARGEST_BUFFER: u64 = 64 << 20;
 /// Octets that a connection of control may send ahead of its reader: chosen, some messages.
 pub(super) const CONTROL_BUFFER: acklab_base::Bytes = acklab_base::Bytes(64 << 10);
-/// A client that does not say what it wants next is given up after this time beyond the length of its measurement.
+/// A client that does not say what it wants next is given up after this time beyond the length of
+/// its measurement.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// How a client has come, by which the next connections get the settings that it asks for.
@@ -183,7 +184,8 @@ pub(crate) async fn attend(
         Ok(preface) => preface,
         Err(reason) => {
             let refusal = Message::Refused { reason: reason.clone() };
-            // A socket that is closed with octets unread resets the connection, and the refusal with it.
+            // A socket that is closed with octets unread resets the connection, and the refusal
+            // with it.
             let farewell = async {
                 protocol::send(&mut channel.send, &refusal).await?;
                 channel.send.shutdown().await?;

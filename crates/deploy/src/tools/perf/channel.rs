@@ -28,7 +28,8 @@ pub(crate) trait SendHalf: AsyncWrite + Send + Unpin {
 
 /// The half of a channel that this side receives on.
 pub(crate) trait ReceiveHalf: AsyncRead + Send + Unpin {
-    /// Receives some octets and drops them, by way of `buffer` if the transport has to copy them. Returns how many they were: none at the end.
+    /// Receives some octets and drops them, by way of `buffer` if the transport has to copy them.
+    /// Returns how many they were: none at the end.
     fn skim<'a>(&'a mut self, buffer: &'a mut [u8]) -> Doing<'a, usize>;
 }
 

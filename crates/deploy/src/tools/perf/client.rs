@@ -20,7 +20,8 @@ use tokio::sync::mpsc;
 
 /// The application protocol of QUIC in the handshake (RFC 7301).
 pub(crate) const QUIC_ALPN: &[u8] = b"acklab-perf/1";
-/// The server's silence after which a measurement is given up, beyond the interval of its reports and the length of a measurement in reverse.
+/// The server's silence after which a measurement is given up, beyond the interval of its reports
+/// and the length of a measurement in reverse.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// What is to be measured.
@@ -94,10 +95,12 @@ struct Client<'o> {
     believer: Option<Believer>,
 }
 
-/// Measures each contender in each round. Rounds begin with another contender each, so that none always follows the same one.
+/// Measures each contender in each round. Rounds begin with another contender each, so that none
+/// always follows the same one.
 ///
 /// # Errors
-/// If the options make no sense, the server is not believed or refuses, a connection is lost, or it should stop.
+/// If the options make no sense, the server is not believed or refuses, a connection is lost, or it
+/// should stop.
 pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
     tokio::select! {
         rows = measure_all(options, tell) => rows,

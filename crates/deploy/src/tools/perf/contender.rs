@@ -57,10 +57,12 @@ pub enum QuicController {
 pub struct Quic {
     /// Congestion controller.
     pub congestion: QuicController,
-    /// The sender asks its receiver for fewer acknowledgments (draft-ietf-quic-ack-frequency), with quinn's settings.
+    /// The sender asks its receiver for fewer acknowledgments (draft-ietf-quic-ack-frequency), with
+    /// quinn's settings.
     pub ack_frequency: bool,
-    /// Octets in flight that flow control allows, 1 GiB at most. quinn ends a connection with more than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler), which
-    /// slow start leaves in the queue of a path that holds more of the window.
+    /// Octets in flight that flow control allows, 1 GiB at most. quinn ends a connection with more
+    /// than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler), which slow start leaves in the
+    /// queue of a path that holds more of the window.
     pub window: Bytes,
 }
 
@@ -95,8 +97,9 @@ impl Quic {
 }
 
 impl Contender {
-    /// The contenders of a list such as `tack,tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr`: an item with `=` behind another
-    /// one's `:` belongs to that.
+    /// The contenders of a list such as
+    /// `tack,tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr`: an item with `=` behind
+    /// another one's `:` belongs to that.
     ///
     /// # Errors
     /// If one is none.
@@ -191,7 +194,8 @@ fn quic<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
     })
 }
 
-/// The usual settings with these instead, by their keys in a scenario: `ack.beta=8`, `idle_timeout=10s`.
+/// The usual settings with these instead, by their keys in a scenario: `ack.beta=8`,
+/// `idle_timeout=10s`.
 fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Settings, ToolError> {
     let place = format!("--with {text}");
     let failed = |why: &dyn std::fmt::Display| ToolError::Usage(format!("{place}: {why}"));

@@ -222,7 +222,8 @@ async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Message, String> {
     serde_json::from_slice(&octets).map_err(|error| format!("message: {error}"))
 }
 
-/// Messages as they arrive, up to the first that is malformed; nobody who waits for one loses part of another.
+/// Messages as they arrive, up to the first that is malformed; nobody who waits for one loses part
+/// of another.
 pub(crate) fn inbox(mut from: impl AsyncRead + Unpin + Send + 'static) -> mpsc::Receiver<Result<Message, String>> {
     let (to, messages) = mpsc::channel(8);
     tokio::spawn(async move {

@@ -113,7 +113,8 @@ impl Load {
         Ok(Self { writers, ended: Vec::new(), rtts: Vec::new() })
     }
 
-    /// Sends, and looks at the round trips of the meter's connections. Returns only if a connection is lost. Nothing is lost if the future is dropped.
+    /// Sends, and looks at the round trips of the meter's connections. Returns only if a connection
+    /// is lost. Nothing is lost if the future is dropped.
     pub(super) async fn run(&mut self, meter: &Meter) -> ToolError {
         let mut ticks = tokio::time::interval(SAMPLE);
         loop {
@@ -184,7 +185,8 @@ async fn read(mut from: Receiving, tally: Arc<Tally>) -> io::Result<()> {
     }
 }
 
-/// Applications that receive. They go on until they are dropped, so that no sender is stopped before it knows that the measurement is over.
+/// Applications that receive. They go on until they are dropped, so that no sender is stopped
+/// before it knows that the measurement is over.
 pub(super) struct Sink {
     readers: JoinSet<io::Result<()>>,
     tally: Arc<Tally>,

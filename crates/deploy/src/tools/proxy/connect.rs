@@ -83,8 +83,8 @@ struct Link {
     lines: Lines,
 }
 
-/// Carries TCP connections to the far side until it should stop. `ready` is called with the local addresses once programs may connect, `tell` with a line for what
-/// fails.
+/// Carries TCP connections to the far side until it should stop. `ready` is called with the local
+/// addresses once programs may connect, `tell` with a line for what fails.
 ///
 /// # Errors
 /// If a port is taken, or the far side cannot be reached at first, or is not believed.

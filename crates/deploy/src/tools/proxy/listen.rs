@@ -48,7 +48,8 @@ struct Far {
     gate: Gate,
 }
 
-/// Connects clients to their targets until it should stop. `ready` is called once clients may come, `tell` with a line for what is refused.
+/// Connects clients to their targets until it should stop. `ready` is called once clients may come,
+/// `tell` with a line for what is refused.
 ///
 /// # Errors
 /// If the port is taken, or the key does not belong to the certificate.

@@ -49,7 +49,8 @@ impl Reply {
     }
 }
 
-/// Reads what a program wants, and replies as far as the set-up goes. Returns `None` if it was refused.
+/// Reads what a program wants, and replies as far as the set-up goes. Returns `None` if it was
+/// refused.
 ///
 /// # Errors
 /// If the program does not speak SOCKS5, or the connection is lost.
@@ -78,7 +79,8 @@ pub async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) ->
     Ok(None)
 }
 
-/// Replies. The address that the far side is bound to is not told: programs that connect have no use for it.
+/// Replies. The address that the far side is bound to is not told: programs that connect have no
+/// use for it.
 pub(super) async fn reply(stream: &mut (impl AsyncWrite + Unpin), reply: Reply) -> io::Result<()> {
     stream.write_all(&[VERSION, reply.0, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }

@@ -53,7 +53,8 @@ impl Target {
         to.extend(self.port.to_be_bytes());
     }
 
-    /// Reads a target. Returns `None` for a type of address that SOCKS5 does not have, or a name that is none.
+    /// Reads a target. Returns `None` for a type of address that SOCKS5 does not have, or a name
+    /// that is none.
     ///
     /// # Errors
     /// If the octets end too early.

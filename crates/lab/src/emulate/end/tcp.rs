@@ -1,5 +1,5 @@
-//! One end of a connection that the kernel's TCP runs, measured from the packets that pass its device, and, of a flow of the scenario, from
-//! `TCP_INFO`.
+//! One end of a connection that the kernel's TCP runs, measured from the packets that pass its
+//! device, and, of a flow of the scenario, from `TCP_INFO`.
 
 use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
@@ -15,7 +15,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The shortest time between two readings of `TCP_INFO`, which cost as much as a third of a packet each.
+/// The shortest time between two readings of `TCP_INFO`, which cost as much as a third of a packet
+/// each.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The data that an end sends.
@@ -36,7 +37,8 @@ struct Sent {
     /// What the peer has acknowledged, cumulatively or selectively.
     acknowledged: Ranges,
     acks_received: u64,
-    /// Segments that are not acknowledged cumulatively: the offset of the end, and the time of transmission unless it was retransmitted.
+    /// Segments that are not acknowledged cumulatively: the offset of the end, and the time of
+    /// transmission unless it was retransmitted.
     flight: VecDeque<(u64, Option<Instant>)>,
 }
 
@@ -109,7 +111,8 @@ impl TcpEnd {
         &self.vitals
     }
 
-    /// A packet leaves this end. Returns the data that it carries, and the instant from which its content dates.
+    /// A packet leaves this end. Returns the data that it carries, and the instant from which its
+    /// content dates.
     pub(super) fn departs(
         &mut self,
         now: Instant,
@@ -161,7 +164,8 @@ impl TcpEnd {
         (Some(Data { offset, payload: segment.payload }), now)
     }
 
-    /// A packet of the other end has been delivered to the host of this end, which has processed it.
+    /// A packet of the other end has been delivered to the host of this end, which has processed
+    /// it.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         if let Some(Data { offset, payload }) = note.data {
             self.shown.read_on_arrival();
@@ -201,13 +205,15 @@ impl TcpEnd {
     fn see_handshake(&mut self, now: Instant, flags: Flags, probes: &mut Probes) {
         let answers = self.sent.initial.is_some() && flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
         if answers && !std::mem::replace(&mut self.is_established, true) {
-            // As in a simulation, an end without data of its own notes it for the data that it receives.
+            // As in a simulation, an end without data of its own notes it for the data that it
+            // receives.
             probes.of(self.end).record_event(now, Event::Established);
         }
     }
 
-    /// What limits a program's connection, as far as its packets tell: without data outstanding it is the application, and with the peer's
-    /// window filled it is the peer. Whether an application writes just enough to keep some data outstanding, nobody sees from outside.
+    /// What limits a program's connection, as far as its packets tell: without data outstanding it
+    /// is the application, and with the peer's window filled it is the peer. Whether an application
+    /// writes just enough to keep some data outstanding, nobody sees from outside.
     fn factor_of_program(&self) -> Option<LimitingFactor> {
         let seen = self.of_program.as_ref()?;
         Some(if self.sent.next == self.vitals.acknowledged {
@@ -277,7 +283,8 @@ impl TcpEnd {
         self.shown.reader.as_ref().map_or(in_order, |_| self.shown.read.load(Ordering::Relaxed).min(in_order))
     }
 
-    /// An application that reads late may have read since the last packet: most of its reads let an ACK leave.
+    /// An application that reads late may have read since the last packet: most of its reads let an
+    /// ACK leave.
     fn note_read(&mut self, now: Instant, probes: &mut Probes) {
         if self.shown.reader.is_some()
             && let Some(probe) = probes.received_by(self.end)

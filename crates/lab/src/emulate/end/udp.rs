@@ -1,5 +1,5 @@
-//! One end of a flow over UDP, measured from the datagrams that pass its device. Those of a flow have the header of test traffic; those of
-//! programs are numbered as they leave.
+//! One end of a flow over UDP, measured from the datagrams that pass its device. Those of a flow
+//! have the header of test traffic; those of programs are numbered as they leave.
 
 use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
@@ -12,7 +12,8 @@ use acklab_wire::udp::UserDatagram;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// One end of a flow over UDP: the sending one counts departures, and the receiving one is measured as in a simulation.
+/// One end of a flow over UDP: the sending one counts departures, and the receiving one is measured
+/// as in a simulation.
 #[derive(Debug)]
 pub(super) struct UdpEnd {
     /// 0 for the end that sent the first datagram, 1 for the other.
@@ -79,7 +80,8 @@ impl UdpEnd {
         let number = note.data.map_or(1, |data| data.offset);
         let Some(datagram) = self.datagram(packet, number) else { return };
         let before = self.receiver.vitals().received;
-        // The time at which it entered the network, as in a simulation, and not the whole microseconds that its payload holds.
+        // The time at which it entered the network, as in a simulation, and not the whole
+        // microseconds that its payload holds.
         self.receiver.accept(now, UserDatagram { sent_at: packet.origin(), ..datagram });
         let vitals = self.receiver.vitals();
         let fresh = vitals.received - before;

@@ -15,7 +15,8 @@ use std::io;
 pub(super) const DEVICE: &str = "acklab0";
 /// The index of the loopback device.
 const LOOPBACK_INDEX: u32 = 1;
-/// The packets that wait in a device until they are read: far more than arrive in a stall of the reader.
+/// The packets that wait in a device until they are read: far more than arrive in a stall of the
+/// reader.
 const QUEUE_LEN: u32 = 10_000;
 
 impl Stage {
@@ -95,7 +96,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Calls `set` for each version of IP. A kernel may be without IPv6, which is an error if the flows use it.
+    /// Calls `set` for each version of IP. A kernel may be without IPv6, which is an error if the
+    /// flows use it.
     fn in_both_versions(&self, set: impl Fn(IpVersion) -> io::Result<()>) -> io::Result<()> {
         set(IpVersion::V4)?;
         let done = set(IpVersion::V6);

@@ -1,9 +1,12 @@
-//! The node that leads to the networks of this machine, and through them to the Internet: its host forwards what no node has asked for
-//! through a pair of virtual devices to the namespace of the process, with addresses translated on both sides.
+//! The node that leads to the networks of this machine, and through them to the Internet: its host
+//! forwards what no node has asked for through a pair of virtual devices to the namespace of the
+//! process, with addresses translated on both sides.
 //!
-//! Nothing of it outlives the run. The pair goes with the namespace of the node. The table of nftables in the namespace of the process
-//! belongs to a process `nft` whose input is a pipe from here; it ends with the pipe, and the kernel removes a table that is flagged `owner`
-//! with its owner. Whether the machine forwards packets at all (`net.ipv4.ip_forward`) is left to who administers it.
+//! Nothing of it outlives the run. The pair goes with the namespace of the node. The table of
+//! nftables in the namespace of the process belongs to a process `nft` whose input is a pipe from
+//! here; it ends with the pipe, and the kernel removes a table that is flagged `owner` with its
+//! owner. Whether the machine forwards packets at all (`net.ipv4.ip_forward`) is left to who
+//! administers it.
 
 use super::super::host_error;
 use super::{Host, Stage};
@@ -27,7 +30,8 @@ const STEP: Duration = Duration::from_millis(10);
 /// The way out, as long as it is kept.
 pub(super) struct Internet {
     pub(super) node: NodeId,
-    /// The owner of the table in the namespace of the process. `None` where packets need no translation there.
+    /// The owner of the table in the namespace of the process. `None` where packets need no
+    /// translation there.
     owner: Option<Child>,
 }
 
@@ -41,7 +45,8 @@ impl Drop for Internet {
     }
 }
 
-/// The addresses of the pair: 100.64.0.0/10 is shared address space for translators (RFC 6598), of which each process takes four.
+/// The addresses of the pair: 100.64.0.0/10 is shared address space for translators (RFC 6598), of
+/// which each process takes four.
 fn addresses() -> [Ipv4Addr; 2] {
     const SHARED: u32 = 0x6440_0000;
     let block = SHARED + (std::process::id() & 0x000f_ffff) * 4;
@@ -127,7 +132,8 @@ fn run(rules: &str) -> io::Result<()> {
     if done.status.success() { Ok(()) } else { Err(io::Error::other(String::from_utf8_lossy(&done.stderr).trim())) }
 }
 
-/// Applies rules of nftables in the namespace of the thread, by a process that owns `table` until its input ends.
+/// Applies rules of nftables in the namespace of the thread, by a process that owns `table` until
+/// its input ends.
 fn own(rules: &str, table: &str) -> io::Result<Child> {
     let mut command = Command::new("nft");
     // Ctrl-C is for the run, which ends it.

@@ -1,4 +1,5 @@
-//! The flows of acklab's own stack: their ends are the endpoints of a simulation, whose packets are octets here.
+//! The flows of acklab's own stack: their ends are the endpoints of a simulation, whose packets are
+//! octets here.
 
 use super::super::hosts::RealWorld;
 use super::Cast;

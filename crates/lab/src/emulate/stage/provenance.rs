@@ -11,7 +11,8 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-/// What the devices do with the offloads of TCP and UDP, as the table `kernel` says it: nothing, so that a packet is a packet.
+/// What the devices do with the offloads of TCP and UDP, as the table `kernel` says it: nothing, so
+/// that a packet is a packet.
 const DEVICES: [(&str, &str); 5] = [
     ("offloads", "none"),
     ("tso", "off: TCP hands over one segment at a time"),
@@ -28,7 +29,8 @@ impl Stage {
             let dropped = host.namespace.inside(|| {
                 let text = fs::read_to_string("/proc/thread-self/net/dev")?;
                 let line = text.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
-                // The eight columns of reception, then octets, packets, errors and drops of transmission.
+                // The eight columns of reception, then octets, packets, errors and drops of
+                // transmission.
                 let dropped = line.and_then(|line| line.split_whitespace().nth(11)?.parse::<u64>().ok());
                 dropped.ok_or_else(|| io::Error::other("the device has no counters"))
             });

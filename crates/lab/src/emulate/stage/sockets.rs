@@ -14,7 +14,8 @@ use acklab_wire::{Endpoints, address_of_node};
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 
-/// The first dynamic port (RFC 6335, §6), from which the flows are numbered at the end that connects.
+/// The first dynamic port (RFC 6335, §6), from which the flows are numbered at the end that
+/// connects.
 const CLIENT_PORT: u16 = 49_152;
 /// The port of the first flow at the other end.
 const SERVER_PORT: u16 = 20_000;
@@ -66,7 +67,8 @@ impl Stage {
                     Ok(socket)
                 };
                 let sockets = [socket(0, client).map_err(refused())?, socket(1, server).map_err(refused())?];
-                // The end that accepts comes first, so that it listens before the other one connects.
+                // The end that accepts comes first, so that it listens before the other one
+                // connects.
                 let ends_of_flow = sockets.into_iter().zip(writers).zip([Some(server), None]).zip(&shown).rev();
                 traffic.extend(ends_of_flow.map(|(((socket, writer), peer), shown)| {
                     TrafficEnd::Stream(stream::StreamEnd { socket, peer, writer, shown: Arc::clone(shown) })

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 const MOST_FLOWS: u64 = 10_000;
 /// The maximum size of a write: the largest receive window (RFC 7323, §2.3).
 const LARGEST_WRITE: Bytes = Bytes(1 << 30);
-/// The maximum size of a transfer. A larger one would not end within the ten years that a run may last.
+/// The maximum size of a transfer. A larger one would not end within the ten years that a run may
+/// last.
 const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
 /// The maximum number of objects of a page, the document among them.
 const MOST_OBJECTS: usize = 10_000;
@@ -50,8 +51,8 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
     names(scenario)
 }
 
-/// Checks that the names of flows are unique after expansion: a flow `a` with two copies has a copy `a_1`, which may be the name of
-/// another flow.
+/// Checks that the names of flows are unique after expansion: a flow `a` with two copies has a copy
+/// `a_1`, which may be the name of another flow.
 fn names(scenario: &Scenario) -> Result<(), Problem> {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let mut before = 0;
@@ -239,7 +240,8 @@ fn duplex() -> Vec<&'static str> {
     Transport::names_with(|abilities| abilities.is_duplex)
 }
 
-/// Checks that a page has a transport for both directions, that nothing else is written or read, and its sizes.
+/// Checks that a page has a transport for both directions, that nothing else is written or read,
+/// and its sizes.
 fn page(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(page) = &flow.page else { return Ok(()) };
     let at = |key: &str| format!("{path}.{key}");
@@ -312,7 +314,8 @@ fn playback(path: &str, flow: &Flow, buffer: Duration) -> Result<(), Problem> {
     not_too_long(&format!("{path}.buffer"), buffer)
 }
 
-/// Checks the size of writes or reads at `rate`. The time between them must be at least a nanosecond.
+/// Checks the size of writes or reads at `rate`. The time between them must be at least a
+/// nanosecond.
 fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
     if write == Bytes::ZERO {
         return Err(Problem::at(path, "a size above zero"));

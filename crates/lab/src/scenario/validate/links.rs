@@ -13,12 +13,15 @@ use std::collections::BTreeSet;
 pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
 /// The maximum link-layer overhead: more than any link layer adds to a packet.
 const MOST_OVERHEAD: Bytes = Bytes(65_535);
-/// The least MTU: what every internet module must forward without further fragmentation (RFC 791, §3.2).
+/// The least MTU: what every internet module must forward without further fragmentation (RFC 791,
+/// §3.2).
 const LEAST_MTU: Bytes = Bytes(68);
-/// The shortest and the longest superframe, and the longest time to an assignment. Requests are kept for the latter, one in a superframe.
+/// The shortest and the longest superframe, and the longest time to an assignment. Requests are
+/// kept for the latter, one in a superframe.
 const SUPERFRAMES: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(10)];
 const SLOWEST_ASSIGNMENT: Duration = Duration::from_secs(10);
-/// The greatest number of superframes for which a requested rate holds: the largest time-out of EN 301 790 is 15.
+/// The greatest number of superframes for which a requested rate holds: the largest time-out of EN
+/// 301 790 is 15.
 const LONGEST_PERSISTENCE: u32 = 255;
 /// The largest volume that may be pending: more than any queue holds.
 const LARGEST_VOLUME: Bytes = Bytes(1 << 40);
@@ -39,7 +42,8 @@ pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
         direction(&at("forward"), &link.forward)?;
         direction(&at("reverse"), &link.reverse)?;
     }
-    // A node must not have the name of a link direction, because a capture point could then mean either.
+    // A node must not have the name of a link direction, because a capture point could then mean
+    // either.
     for (index, link) in links.iter().enumerate() {
         for (key, node) in [("from", &link.from), ("to", &link.to)] {
             let direction = node.strip_suffix("_forward").or_else(|| node.strip_suffix("_reverse"));
@@ -105,7 +109,8 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Checks capacity on demand, which takes the place of gate and server, except that `rate` is the rate of the carrier.
+/// Checks capacity on demand, which takes the place of gate and server, except that `rate` is the
+/// rate of the carrier.
 fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.demand.{key}");
     let others = [
@@ -162,7 +167,8 @@ fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfi
     }
 }
 
-/// Refuses a queue with a shaper of its own where only the owner of the queue decides when packets leave.
+/// Refuses a queue with a shaper of its own where only the owner of the queue decides when packets
+/// leave.
 pub(super) fn unshaped(path: &str, queue: &queue::QueueConfig, owner: &str) -> Result<(), Problem> {
     if queue.shaper().is_none() {
         return Ok(());
@@ -234,7 +240,8 @@ fn mtu(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     in_order(&path, acklab_path::mtu::check(steps), &times, "{ at = \"0s\", mtu = \"1500B\" }", "MTU")
 }
 
-/// The refusal of steps at `times` whose order was found wrong. `example` is a step, which sets `what`.
+/// The refusal of steps at `times` whose order was found wrong. `example` is a step, which sets
+/// `what`.
 fn in_order(
     path: &str,
     checked: Result<(), ScheduleError>,

@@ -16,7 +16,8 @@ pub(super) struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The network of a scenario. `stations` are the stations of all cells, each with its access point.
+    /// The network of a scenario. `stations` are the stations of all cells, each with its access
+    /// point.
     pub(super) fn new(scenario: &'a Scenario, stations: &'a [(String, String)]) -> Self {
         let mut network = Self { groups: Groups::default(), timeless: Groups::default(), alike: BTreeMap::new() };
         for link in &scenario.link {

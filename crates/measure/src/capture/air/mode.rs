@@ -5,13 +5,15 @@ use acklab_wire::dot11::radiotap::{Channel, Eht, He, Ht, Modulation, Vht};
 
 /// Centre frequency of channel 1 in the 2.4 GHz band in MHz (15.4.4.3).
 const CHANNEL_1: u16 = 2_412;
-/// Centre frequency of channel 36 in the 5 GHz band in MHz, the primary channel of up to 160 MHz (Table E-4).
+/// Centre frequency of channel 36 in the 5 GHz band in MHz, the primary channel of up to 160 MHz
+/// (Table E-4).
 const CHANNEL_36: u16 = 5_180;
 
 /// Centre frequency of channel 1 in the 6 GHz band in MHz (27.3.23.2).
 const CHANNEL_1_OF_6_GHZ: u16 = 5_955;
 
-/// The lowest channel of a band. Cells do not interfere with each other, so the choice has no effect.
+/// The lowest channel of a band. Cells do not interfere with each other, so the choice has no
+/// effect.
 pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
     let spread = if mode.format.is_dsss() { Channel::CCK } else { Channel::OFDM };
     match band {

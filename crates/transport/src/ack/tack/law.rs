@@ -1,7 +1,8 @@
 //! The frequency law of TACK.
 //!
-//! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM 2020, §4.1, eq. (3):
-//! f = min{bw/(L·MSS), β/RTTmin} ACKs a second. It is byte counting while the path holds less than β·L·MSS, and periodic beyond.
+//! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
+//! 2020, §4.1, eq. (3): f = min{bw/(L·MSS), β/RTTmin} ACKs a second. It is byte counting while the
+//! path holds less than β·L·MSS, and periodic beyond.
 
 use super::super::{Decision, Reason};
 use acklab_base::{Duration, Instant, mul_div};
@@ -75,9 +76,10 @@ impl Law {
         Some(Duration::from_nanos(mul_div(self.octets(path.mss), SECOND, bandwidth)))
     }
 
-    /// The law as a rule for one ACK after another, with `arrived` octets unacknowledged since the `last` ACK: not before L·MSS octets
-    /// have arrived, and not before RTTmin/β has passed. What stays below L·MSS is acknowledged once L·MSS/bw has passed since it came;
-    /// without a measurement of bw, and at the most, after [`LONGEST_DELAY`].
+    /// The law as a rule for one ACK after another, with `arrived` octets unacknowledged since the
+    /// `last` ACK: not before L·MSS octets have arrived, and not before RTTmin/β has passed. What
+    /// stays below L·MSS is acknowledged once L·MSS/bw has passed since it came; without a
+    /// measurement of bw, and at the most, after [`LONGEST_DELAY`].
     #[must_use]
     pub fn decide(&self, now: Instant, last: Option<Instant>, arrived: u64, path: &Path) -> Decision {
         let due = last.map_or(now, |last| last + self.period(path.rtt_min));
@@ -95,8 +97,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Li et al., Figure 8(b), to the digit. The goodputs of its tool are 7 and 590 times 1024 kbit/s, and a data packet and an ACK carry
-    /// 1472 and 52 octets, which it adds up for MSS.
+    /// Li et al., Figure 8(b), to the digit. The goodputs of its tool are 7 and 590 times 1024
+    /// kbit/s, and a data packet and an ACK carry 1472 and 52 octets, which it adds up for MSS.
     #[test]
     fn figure_8b() {
         let law = Law::default();

@@ -7,54 +7,69 @@ use acklab_base::Duration;
 constants! {
     /// The constants of BBR, version 1 (`tcp_bbr.c`, whose names stand with them).
     Config {
-        /// The gain of Startup, 2/ln 2: the least at which the rate doubles each round trip (`bbr_high_gain`).
+        /// The gain of Startup, 2/ln 2: the least at which the rate doubles each round trip
+        /// (`bbr_high_gain`).
         #[schemars(range(min = 1.0, max = 100.0))]
         startup_gain: Gain = Gain::over_256(256 * 2885 / 1000 + 1),
-        /// Its inverse: `Drain` empties in one round trip the queue that Startup built (`bbr_drain_gain`).
+        /// Its inverse: `Drain` empties in one round trip the queue that Startup built
+        /// (`bbr_drain_gain`).
         #[schemars(range(min = 0.01, max = 1.0))]
         drain_gain: Gain = Gain::over_256(256 * 1000 / 2885),
-        /// The window in bandwidth-delay products, with room for delayed and stretched ACKs (`bbr_cwnd_gain`).
+        /// The window in bandwidth-delay products, with room for delayed and stretched ACKs
+        /// (`bbr_cwnd_gain`).
         #[schemars(range(min = 1.0, max = 100.0))]
         cwnd_gain: Gain = Gain::over_256(2 * 256),
         /// The pacing gain of the phase that probes for bandwidth (`bbr_pacing_gain`: 5/4).
         #[schemars(range(min = 1.01, max = 100.0))]
         probe_gain: Gain = Gain::over_256(256 * 5 / 4),
-        /// The pacing gain of the phase that drains the queue of the probe (`bbr_pacing_gain`: 3/4).
+        /// The pacing gain of the phase that drains the queue of the probe (`bbr_pacing_gain`:
+        /// 3/4).
         #[schemars(range(min = 0.01, max = 0.99))]
         yield_gain: Gain = Gain::over_256(256 * 3 / 4),
-        /// Phases of a cycle: one that probes, one that drains, and the rest that cruise (`CYCLE_LEN`).
+        /// Phases of a cycle: one that probes, one that drains, and the rest that cruise
+        /// (`CYCLE_LEN`).
         #[schemars(range(min = 3, max = 1000))]
         cycle_phases: u32 = 8,
-        /// Length of the maximum filter of the bandwidth in round trips: a cycle and two more (`bbr_bw_rtts`).
+        /// Length of the maximum filter of the bandwidth in round trips: a cycle and two more
+        /// (`bbr_bw_rtts`).
         #[schemars(range(min = 1))]
         bandwidth_window: u32 = 10,
         /// Length of the minimum filter of the round-trip time (`bbr_min_rtt_win_sec`).
         min_rtt_window: Duration = Duration::from_secs(10),
-        /// Duration of `ProbeRTT`: long enough that those of several flows overlap (`bbr_probe_rtt_mode_ms`).
+        /// Duration of `ProbeRTT`: long enough that those of several flows overlap
+        /// (`bbr_probe_rtt_mode_ms`).
         probe_rtt_duration: Duration = Duration::from_millis(200),
-        /// The least window, in segments: two in flight and two being acknowledged (`bbr_cwnd_min_target`).
+        /// The least window, in segments: two in flight and two being acknowledged
+        /// (`bbr_cwnd_min_target`).
         #[schemars(range(min = 1, max = 1_000_000))]
         min_window: u32 = 4,
-        /// The pacing rate is below the estimate by this share, so that the queue drains on average (`bbr_pacing_margin_percent`).
+        /// The pacing rate is below the estimate by this share, so that the queue drains on average
+        /// (`bbr_pacing_margin_percent`).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = Gain::percent(1),
-        /// The pipe is not full while a round multiplies the bandwidth by at least this (`bbr_full_bw_thresh`).
+        /// The pipe is not full while a round multiplies the bandwidth by at least this
+        /// (`bbr_full_bw_thresh`).
         #[schemars(range(min = 1.0, max = 100.0))]
         full_bandwidth_growth: Gain = Gain::percent(125),
         /// The pipe is full after this many rounds without such growth (`bbr_full_bw_cnt`).
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = 3,
-        /// The share of the ACK aggregation that is added to the window; 0 adds none (`bbr_extra_acked_gain`).
+        /// The share of the ACK aggregation that is added to the window; 0 adds none
+        /// (`bbr_extra_acked_gain`).
         extra_acked_gain: Gain = Gain::ONE,
-        /// Rounds of each of the two periods of the maximum filter of the ACK aggregation (`bbr_extra_acked_win_rtts`).
+        /// Rounds of each of the two periods of the maximum filter of the ACK aggregation
+        /// (`bbr_extra_acked_win_rtts`).
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = 5,
-        /// The ACK aggregation is at most what the bandwidth delivers in this time (`bbr_extra_acked_max_us`).
+        /// The ACK aggregation is at most what the bandwidth delivers in this time
+        /// (`bbr_extra_acked_max_us`).
         extra_acked_time: Duration = Duration::from_millis(100),
-        /// Policers: the fewest rounds of a sampling interval; the most are four times as many (`bbr_lt_intvl_min_rtts`).
+        /// Policers: the fewest rounds of a sampling interval; the most are four times as many
+        /// (`bbr_lt_intvl_min_rtts`).
         #[schemars(range(min = 1, max = 1_000_000))]
         policer_min_rounds: u32 = 4,
-        /// Policers: an interval is lossy if lost octets over delivered octets reach this (`bbr_lt_loss_thresh`: 50/256).
+        /// Policers: an interval is lossy if lost octets over delivered octets reach this
+        /// (`bbr_lt_loss_thresh`: 50/256).
         #[schemars(range(min = 0.001, max = 1.0))]
         policer_loss_threshold: Gain = Gain::over_256(50),
         /// Policers: rounds for which their rate is used (`bbr_lt_bw_max_rtts`).

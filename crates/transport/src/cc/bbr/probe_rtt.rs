@@ -32,8 +32,8 @@ impl Bbr {
         }
     }
 
-    /// Returns `true` for an ACK of less than a segment with nothing else delivered in its round trip: the receiver may have delayed it
-    /// (`tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
+    /// Returns `true` for an ACK of less than a segment with nothing else delivered in its round
+    /// trip: the receiver may have delayed it (`tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
     fn may_be_delayed(&self, ack: &Ack) -> bool {
         ack.delivered < self.mss
             && ack.state == CongestionState::Open

@@ -1,5 +1,5 @@
-//! State by event: what one ACK, one loss, one idle period does. Round trips of 10 ms; at 8 Mbps the bandwidth-delay product is ten
-//! segments.
+//! State by event: what one ACK, one loss, one idle period does. Round trips of 10 ms; at 8 Mbps
+//! the bandwidth-delay product is ten segments.
 
 use super::super::testing::{MSS, ack, sample, start};
 use super::*;

@@ -28,7 +28,8 @@ constants! {
         /// BBR.ProbeRTTCwndGain: the window of `ProbeRTT` in bandwidth-delay products (§2.16.2).
         #[schemars(range(min = 0.01, max = 1.0))]
         probe_rtt_cwnd_gain: Gain = Gain::percent(50),
-        /// BBR.LossThresh: the loss rate that a round may have, in shares of the data in flight (§2.8).
+        /// BBR.LossThresh: the loss rate that a round may have, in shares of the data in flight
+        /// (§2.8).
         #[schemars(range(min = 0.0, max = 0.99))]
         loss_threshold: Gain = Gain::percent(2),
         /// BBR.Beta: the smallest share of a bound that a reduction leaves (§2.8).
@@ -63,11 +64,12 @@ constants! {
         probe_wait: Duration = Duration::from_secs(2),
         /// A random time up to this is added to it (§5.3.3.8.2).
         probe_wait_range: Duration = Duration::from_secs(1),
-        /// The most round trips between probes; fewer if Reno would grow by the bandwidth-delay product in fewer (§5.3.3.8.2: T_reno).
+        /// The most round trips between probes; fewer if Reno would grow by the bandwidth-delay
+        /// product in fewer (§5.3.3.8.2: T_reno).
         #[schemars(range(min = 1))]
         reno_rounds: u32 = 63,
-        /// BBR.ExtraAckedFilterLen: length of the maximum filter of the ACK aggregation in rounds; one round before the pipe was full
-        /// (§2.12).
+        /// BBR.ExtraAckedFilterLen: length of the maximum filter of the ACK aggregation in rounds;
+        /// one round before the pipe was full (§2.12).
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = 10,
     }

@@ -7,7 +7,8 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Lost, Window};
 use crate::recovery::delivery_rate::Sample;
 
-/// The growth of the bound stops accelerating after this many rounds (§5.3.3.9: `RaiseInflightLongtermSlope`).
+/// The growth of the bound stops accelerating after this many rounds (§5.3.3.9:
+/// `RaiseInflightLongtermSlope`).
 const SLOPE_ROUNDS: u32 = 30;
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +87,8 @@ impl Bbr3 {
                 if ack.rate.is_some_and(|sample| !sample.is_app_limited) {
                     self.advance_bandwidth();
                 }
-                // The probe stopped early as a precaution, after one that was too high, and did not lose too much: probe again in full.
+                // The probe stopped early as a precaution, after one that was too high, and did not
+                // lose too much: probe again in full.
                 if self.long_term.was_precautionary && !self.long_term.was_too_high {
                     self.enter_refill();
                     return true;
@@ -120,7 +122,8 @@ impl Bbr3 {
         }
     }
 
-    /// The part of `HandleLostPacket` that concerns a probe: a loss rate above the threshold bounds the data in flight.
+    /// The part of `HandleLostPacket` that concerns a probe: a loss rate above the threshold bounds
+    /// the data in flight.
     pub(super) fn check_lost_probe(&mut self, window: &Window, lost: &Lost) {
         if !self.long_term.is_probe_sample {
             return;
@@ -146,8 +149,9 @@ impl Bbr3 {
     }
 }
 
-/// `InflightAtLoss`: returns how much was in flight when the losses crossed the threshold. The share of this transmission that was within
-/// the threshold is zero if the losses before it had crossed the threshold already.
+/// `InflightAtLoss`: returns how much was in flight when the losses crossed the threshold. The
+/// share of this transmission that was within the threshold is zero if the losses before it had
+/// crossed the threshold already.
 fn inflight_at_loss(threshold: Gain, octets: u64, in_flight: u64, lost: u64) -> u64 {
     let before = in_flight.saturating_sub(octets);
     let lost_before = lost.saturating_sub(octets);

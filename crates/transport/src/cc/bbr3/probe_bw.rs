@@ -119,8 +119,8 @@ impl Bbr3 {
         self.is_full
     }
 
-    /// Begins the wait for a probe without `ProbeBW_DOWN`, because `ProbeRTT` has drained the queue (`ExitProbeRTT`,
-    /// §5.3.4.4).
+    /// Begins the wait for a probe without `ProbeBW_DOWN`, because `ProbeRTT` has drained the queue
+    /// (`ExitProbeRTT`, §5.3.4.4).
     pub(super) fn enter_cruise_after_probe_rtt(&mut self, now: Instant) {
         self.enter_down(now);
         self.state = State::Cruise;

@@ -7,8 +7,8 @@ use crate::cc::{Ack, Window};
 use acklab_base::Instant;
 
 impl Bbr3 {
-    /// `UpdateMinRTT`. The window of `ProbeRTT` is computed from the old minimum of the round-trip time, not from the sample that replaces
-    /// it, which a queue may have inflated.
+    /// `UpdateMinRTT`. The window of `ProbeRTT` is computed from the old minimum of the round-trip
+    /// time, not from the sample that replaces it, which a queue may have inflated.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
         self.has_min_rtt_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
         if self.has_min_rtt_expired && self.state != State::ProbeRtt {

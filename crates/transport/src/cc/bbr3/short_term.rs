@@ -1,4 +1,5 @@
-//! The short-term bounds (§5.5.10.3): each round with a loss between probes lowers two bounds towards what was delivered in that round.
+//! The short-term bounds (§5.5.10.3): each round with a loss between probes lowers two bounds
+//! towards what was delivered in that round.
 
 use super::{Bbr3, INFINITY};
 use crate::cc::{Ack, Window};

@@ -1,4 +1,5 @@
-//! State by event. Round trips of 10 ms; at 80 Mbps the bandwidth-delay product is a hundred segments.
+//! State by event. Round trips of 10 ms; at 80 Mbps the bandwidth-delay product is a hundred
+//! segments.
 
 use super::super::testing::{MSS, ack, sample, start};
 use super::undo::UndoState;
@@ -90,7 +91,8 @@ impl Bench {
         panic!("{:?}, not {state:?}", self.bbr.state);
     }
 
-    /// The segment at `start` is lost; `in_flight` segments were in flight and `lost_before` octets lost when it left.
+    /// The segment at `start` is lost; `in_flight` segments were in flight and `lost_before` octets
+    /// lost when it left.
     fn lose(&mut self, start: u64, in_flight: u64, lost_before: u64) {
         self.lost += MSS;
         let stamp = Stamp { in_flight: in_flight * MSS, lost: lost_before, ..Stamp::default() };

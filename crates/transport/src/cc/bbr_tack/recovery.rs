@@ -1,14 +1,18 @@
 //! The window in a recovery, after Linux's BBR (`bbr_set_cwnd_to_recover_or_restore`).
 //!
-//! In the first round after a loss, a flow sends as much as is delivered: packet conservation. Then the window grows by what is delivered, up
-//! to its cap. At its end a recovery restores the window from before it. TACK's conditions change two things:
+//! In the first round after a loss, a flow sends as much as is delivered: packet conservation. Then
+//! the window grows by what is delivered, up to its cap. At its end a recovery restores the window
+//! from before it. TACK's conditions change two things:
 //!
-//! * Linux ends a recovery when all is acknowledged that was sent when it began, retransmissions included, which takes two rounds and more.
-//!   With a number for each transmission that would be the end of the first round, and each round with a loss would conserve. So a recovery
-//!   has a second round, in which the retransmissions of the first are acknowledged, and once the pipe has been full, each further loss
-//!   prolongs it: it ends after a round without one, as in Chromium's BBR, where packets are numbered as well (`UpdateRecoveryState`). In
-//!   Startup a further loss does not: a flow that still doubles its rate conserves in every other round.
-//! * The sender learns of arrivals once in a TACK interval, and what arrives meanwhile counts as in flight. As much may be sent meanwhile.
+//! * Linux ends a recovery when all is acknowledged that was sent when it began, retransmissions
+//!   included, which takes two rounds and more. With a number for each transmission that would be
+//!   the end of the first round, and each round with a loss would conserve. So a recovery has a
+//!   second round, in which the retransmissions of the first are acknowledged, and once the pipe
+//!   has been full, each further loss prolongs it: it ends after a round without one, as in
+//!   Chromium's BBR, where packets are numbered as well (`UpdateRecoveryState`). In Startup a
+//!   further loss does not: a flow that still doubles its rate conserves in every other round.
+//! * The sender learns of arrivals once in a TACK interval, and what arrives meanwhile counts as in
+//!   flight. As much may be sent meanwhile.
 
 use crate::cc::{Ack, Position};
 
@@ -87,7 +91,8 @@ mod tests {
     use crate::cc::testing::{MSS, ack};
     use acklab_base::{Duration, Instant};
 
-    /// An ACK for a packet, with 20 in flight and `lost` lost, which acknowledges up to `acked_to` of `sent_to`.
+    /// An ACK for a packet, with 20 in flight and `lost` lost, which acknowledges up to `acked_to`
+    /// of `sent_to`.
     fn reporting(lost: u64, acked_to: u64, sent_to: u64) -> Ack {
         let (in_flight, acked_to, sent_to) = (20 * MSS, Position(acked_to), Position(sent_to));
         Ack { lost: lost * MSS, in_flight, acked_to, sent_to, ..ack(Instant::ZERO, 1, Duration::from_millis(10)) }

@@ -38,7 +38,8 @@ impl Competition {
         self.inverse_delta
     }
 
-    /// Processes a sample of the round-trip time, with the queueing delay and RTTmin that follow from it.
+    /// Processes a sample of the round-trip time, with the queueing delay and RTTmin that follow
+    /// from it.
     pub(super) fn on_rtt(
         &mut self,
         now: Instant,

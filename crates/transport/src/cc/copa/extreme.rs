@@ -10,7 +10,8 @@ enum End {
     Greatest,
 }
 
-/// A queue in which each sample is more extreme than those after it, so that the first is the extreme.
+/// A queue in which each sample is more extreme than those after it, so that the first is the
+/// extreme.
 #[derive(Clone, Debug)]
 pub(super) struct Extreme {
     end: End,

@@ -1,4 +1,5 @@
-//! The reduction after heavy loss: `ReduceOnLoss` of genericCC's `estimators.cc`. The paper and mvfst have none.
+//! The reduction after heavy loss: `ReduceOnLoss` of genericCC's `estimators.cc`. The paper and
+//! mvfst have none.
 
 use super::Config;
 use acklab_base::{Duration, Instant};

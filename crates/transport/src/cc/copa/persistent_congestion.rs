@@ -35,7 +35,8 @@ pub(super) struct PersistentCongestion {
 }
 
 impl PersistentCongestion {
-    /// An ACK delivered `octets`; `newest` is when the newest transmission among them left and its round trip, or `None` if that is ambiguous.
+    /// An ACK delivered `octets`; `newest` is when the newest transmission among them left and its
+    /// round trip, or `None` if that is ambiguous.
     pub(super) fn on_ack(&mut self, now: Instant, newest: Option<(Instant, Duration)>, octets: u64) {
         if let Some((_, rtt)) = newest {
             self.rtt.sample(rtt);
@@ -46,9 +47,9 @@ impl PersistentCongestion {
         }
     }
 
-    /// Returns `true` if this loss establishes persistent congestion (RFC 9002, §7.6.2): two lost transmissions left further apart than
-    /// three times SRTT + 4·RTTVAR (§7.6.1), and none that left between them is acknowledged. TCP knows no `max_ack_delay`, which RFC 9002
-    /// adds.
+    /// Returns `true` if this loss establishes persistent congestion (RFC 9002, §7.6.2): two lost
+    /// transmissions left further apart than three times SRTT + 4·RTTVAR (§7.6.1), and none that
+    /// left between them is acknowledged. TCP knows no `max_ack_delay`, which RFC 9002 adds.
     pub(super) fn on_lost(&mut self, lost: &Lost) -> bool {
         let Some(srtt) = self.rtt.srtt().filter(|_| lost.sent_at > self.delivered) else { return false };
         let (first, last) = self.span.unwrap_or((lost.sent_at, lost.sent_at));

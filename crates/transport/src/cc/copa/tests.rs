@@ -94,7 +94,8 @@ fn lost(now: Instant, sent_ms: u64) -> Lost {
     }
 }
 
-/// The window after two timeouts of which the second loses what left a second later, and after the first.
+/// The window after two timeouts of which the second loses what left a second later, and after the
+/// first.
 fn after_timeouts(timeout: TimeoutRule) -> [u64; 2] {
     let mut flow = Flow::with(Config { timeout, ..Config::PUBLISHED });
     flow.acks(5, 1, 10, 100);
@@ -125,7 +126,8 @@ fn loss_alone_moves_nothing_in_the_default_mode() {
     assert!((flow.copa.cwnd - before).abs() < 1e-9);
 }
 
-/// 40 packets delivered and `lost_packets` lost in 400 ms; the window before and after the last ACK.
+/// 40 packets delivered and `lost_packets` lost in 400 ms; the window before and after the last
+/// ACK.
 fn after_losses(heavy_loss: f64, lost_packets: u64) -> [f64; 2] {
     let mut flow = Flow::with(Config { heavy_loss, competes: false, ..Config::PUBLISHED });
     (0..lost_packets).for_each(|_| flow.copa.on_lost(&flow.window, &lost(flow.now, 0)));

@@ -31,11 +31,12 @@ impl Velocity {
         self.value
     }
 
-    /// Returns the velocity for an ACK whose target lies `towards`; it is at most `most`, but at least 1.
+    /// Returns the velocity for an ACK whose target lies `towards`; it is at most `most`, but at
+    /// least 1.
     ///
-    /// Once a round trip, the window is compared with that at the start of the round trip, which is when the packet left that is now
-    /// acknowledged. If the direction has been the same for `steady_round_trips`, the velocity doubles; if it has changed, the velocity
-    /// is 1 again.
+    /// Once a round trip, the window is compared with that at the start of the round trip, which is
+    /// when the packet left that is now acknowledged. If the direction has been the same for
+    /// `steady_round_trips`, the velocity doubles; if it has changed, the velocity is 1 again.
     pub(super) fn update(
         &mut self,
         now: Instant,
@@ -57,7 +58,8 @@ impl Velocity {
                 *self = Self::new(now, direction, cwnd);
             }
         }
-        // A velocity gathered in one direction is not used in the other (mvfst's `changeDirection`, which begins a new round trip).
+        // A velocity gathered in one direction is not used in the other (mvfst's `changeDirection`,
+        // which begins a new round trip).
         if towards != self.direction && self.value > 1.0 {
             *self = Self::new(now, towards, cwnd);
         }

@@ -1,13 +1,18 @@
 //! CUBIC as Linux's `tcp_cubic.c` computes it. It differs from RFC 9438 in these points:
 //!
-//! 1. Whole segments: the curve is converted to `cnt`, the number of acknowledged segments for one segment of growth, at least 2. Growth in
-//!    a round trip is therefore the window divided by a whole number (`bictcp_update`).
-//! 2. Time is in jiffies. The curve is evaluated at most once a jiffy, and at most once in a 32nd of a second while the window is unchanged.
+//! 1. Whole segments: the curve is converted to `cnt`, the number of acknowledged segments for one
+//!    segment of growth, at least 2. Growth in a round trip is therefore the window divided by a
+//!    whole number (`bictcp_update`).
+//! 2. Time is in jiffies. The curve is evaluated at most once a jiffy, and at most once in a 32nd
+//!    of a second while the window is unchanged.
 //! 3. The curve is evaluated one *minimum* round-trip time ahead, not one smoothed round-trip time.
-//! 4. Before the first loss, and after a timeout, the window grows by at least one segment for each 20 acknowledged.
-//! 5. The Reno-friendly window keeps its α after it has reached the window before the loss, and grows by whole segments.
+//! 4. Before the first loss, and after a timeout, the window grows by at least one segment for each
+//!    20 acknowledged.
+//! 5. The Reno-friendly window keeps its α after it has reached the window before the loss, and
+//!    grows by whole segments.
 //! 6. β is 717/1024 and multiplies the window.
-//! 7. Only an idle period shifts the epoch, by the time since the last transmission (`cubictcp_cwnd_event`).
+//! 7. Only an idle period shifts the epoch, by the time since the last transmission
+//!    (`cubictcp_cwnd_event`).
 //! 8. An undo restores the window, not the curve.
 
 use super::super::{Ack, Sent, Window};
@@ -21,9 +26,11 @@ const HZ: u64 = 250;
 const BICTCP_HZ: u32 = 10;
 /// `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u64 = 1024;
-/// `bictcp_update`: at most this many acknowledged segments for one segment of growth while no loss is known.
+/// `bictcp_update`: at most this many acknowledged segments for one segment of growth while no loss
+/// is known.
 const UNKNOWN_COUNT: u64 = 20;
-/// `bictcp_update`: windows that must be acknowledged for one segment of growth where the curve is below the window.
+/// `bictcp_update`: windows that must be acknowledged for one segment of growth where the curve is
+/// below the window.
 const FLAT_COUNT: u64 = 100;
 /// `bictcp_update`: the fastest growth, half the window a round trip.
 const MIN_COUNT: u64 = 2;
@@ -102,7 +109,8 @@ impl Linux {
         }
     }
 
-    /// `cubictcp_acked`: discards the samples of the first second after a recovery, when the queue has not drained yet.
+    /// `cubictcp_acked`: discards the samples of the first second after a recovery, when the queue
+    /// has not drained yet.
     pub(super) fn sample(&mut self, ack: &Ack) {
         let is_fresh = self.epoch_start.is_some_and(|start| jiffies(ack.now) - start < HZ);
         if let Some(rtt) = ack.newest_rtt.filter(|_| !is_fresh) {
@@ -116,7 +124,8 @@ impl Linux {
         window.cwnd += self.additive_increase(acked) * window.mss;
     }
 
-    /// `tcp_cong_avoid_ai`: credit from a time of slower growth counts for one segment, not for many at once.
+    /// `tcp_cong_avoid_ai`: credit from a time of slower growth counts for one segment, not for
+    /// many at once.
     fn additive_increase(&mut self, acked: u64) -> u64 {
         let mut grown = 0;
         if self.credit >= self.count {
@@ -190,7 +199,8 @@ impl Linux {
         (cwnd * beta / BETA_SCALE).max(2) * window.mss
     }
 
-    /// `cubictcp_state`: a timeout resets the state. `tcp_init_cwnd_reduction` and `tcp_enter_loss` clear the credit.
+    /// `cubictcp_state`: a timeout resets the state. `tcp_init_cwnd_reduction` and `tcp_enter_loss`
+    /// clear the credit.
     pub(super) fn on_state(&mut self, state: CongestionState) {
         if state == CongestionState::Loss {
             *self = Self { last_sent: self.last_sent, ..Self::with(self.parameters) };

@@ -1,9 +1,12 @@
 //! CUBIC as ns-3.37's `TcpCubic` computes it: an older version of Linux's, except for these points:
 //!
 //! 1. No Reno-friendly region (`TcpFriendliness` came later).
-//! 2. Delay samples are the smoothed round-trip time of every ACK. Only those of an epoch's first 10 ms are discarded (`CubicDelta`).
-//! 3. An ACK grows the window by at most one segment. `m_cWndCnt` carries the rest, without bound and over losses.
-//! 4. Time is exact, and the curve is evaluated on each ACK. Its offset is truncated to whole segments.
+//! 2. Delay samples are the smoothed round-trip time of every ACK. Only those of an epoch's first
+//!    10 ms are discarded (`CubicDelta`).
+//! 3. An ACK grows the window by at most one segment. `m_cWndCnt` carries the rest, without bound
+//!    and over losses.
+//! 4. Time is exact, and the curve is evaluated on each ACK. Its offset is truncated to whole
+//!    segments.
 //! 5. Neither idle periods nor an unused window stop time or growth.
 //! 6. A timeout resets the curve, not the count.
 
@@ -16,7 +19,8 @@ use acklab_base::{Duration, Instant};
 const CUBIC_DELTA: Duration = Duration::from_millis(10);
 /// `CntClamp`.
 const COUNT_CLAMP: u64 = 20;
-/// `Update`: windows that must be acknowledged for one segment of growth where the curve is below the window.
+/// `Update`: windows that must be acknowledged for one segment of growth where the curve is below
+/// the window.
 const FLAT_COUNT: u64 = 100;
 /// `Update`: the fastest growth.
 const MIN_COUNT: u64 = 2;

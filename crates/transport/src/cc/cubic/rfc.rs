@@ -8,7 +8,8 @@ use acklab_base::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rfc {
     constants: Config,
-    /// `α_cubic` (§4.3): the additive increase with which an AIMD window that falls to β has Reno's average.
+    /// `α_cubic` (§4.3): the additive increase with which an AIMD window that falls to β has Reno's
+    /// average.
     alpha: f64,
     curve: Curve,
     /// The curve before the last reduction, for an undo (§4.9).
@@ -23,8 +24,8 @@ pub(super) struct Rfc {
 /// The variables of interest (§4.1.2), in segments and seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
-    /// `W_max`: where the curve is flat. `None` before the first loss and after a timeout, when congestion avoidance begins at the flat point
-    /// (§4.8, §4.10).
+    /// `W_max`: where the curve is flat. `None` before the first loss and after a timeout, when
+    /// congestion avoidance begins at the flat point (§4.8, §4.10).
     w_max: Option<f64>,
     k: f64,
     /// `cwnd_prior`: the window when the threshold was last set, or zero.
@@ -87,7 +88,8 @@ impl Rfc {
         } else {
             // §4.2, §4.4, §4.5.
             let target = at(since + ack.srtt.unwrap_or_default()).clamp(cwnd, self.constants.max_target * cwnd);
-            // To the letter, each ACK counts once. Where octets are counted, an ACK for several segments counts as several.
+            // To the letter, each ACK counts once. Where octets are counted, an ACK for several
+            // segments counts as several.
             (target - cwnd) / cwnd * if self.growth == Growth::PerAck { 1.0 } else { acked }
         };
         self.fraction += grown * mss;
@@ -121,7 +123,8 @@ impl Rfc {
         }
     }
 
-    /// §4.9.2: the reduction was spurious. The curve is restored unless the window has grown beyond that before the reduction.
+    /// §4.9.2: the reduction was spurious. The curve is restored unless the window has grown beyond
+    /// that before the reduction.
     pub(super) fn restore(&mut self, window: &Window) {
         let has_outgrown = window.cwnd as f64 / window.mss as f64 > self.curve.cwnd_prior;
         if let Some(before) = self.before.take().filter(|_| !has_outgrown) {

@@ -1,6 +1,8 @@
-//! A layer of LSTM cells and a linear layer that scores actions, as `DaggerLSTM` of `dagger/models.py`: TensorFlow's `BasicLSTMCell` with a forget bias of one.
+//! A layer of LSTM cells and a linear layer that scores actions, as `DaggerLSTM` of
+//! `dagger/models.py`: TensorFlow's `BasicLSTMCell` with a forget bias of one.
 //!
-//! Sums go in a fixed order and functions are libm's, so the same inputs give the same actions on every machine. A decision takes 584 multiplications.
+//! Sums go in a fixed order and functions are libm's, so the same inputs give the same actions on
+//! every machine. A decision takes 584 multiplications.
 
 use super::weights::{GATES, SCORES};
 

@@ -47,7 +47,8 @@ fn samples_are_averaged_with_an_eighth() {
     flow.send();
     flow.now += MS(39);
     flow.acknowledge(40);
-    // The first sample: no queueing, 1000 octets in the 40 ms since the start, 2000 octets sent within the round trip.
+    // The first sample: no queueing, 1000 octets in the 40 ms since the start, 2000 octets sent
+    // within the round trip.
     let first = flow.indigo.state.unwrap();
     assert!(first.queueing_delay.abs() < 1e-9);
     assert!((first.delivery_rate - 0.2).abs() < 1e-9 && (first.send_rate - 0.4).abs() < 1e-9, "{first:?}");
@@ -60,7 +61,8 @@ fn samples_are_averaged_with_an_eighth() {
     assert!((second.send_rate - (0.875 * 0.4 + 0.125 * 8.0 / 48.0)).abs() < 1e-9);
 }
 
-/// A receiver that waits for 30 ms and tells it: the sample is of the packet, and its queueing delay of the path.
+/// A receiver that waits for 30 ms and tells it: the sample is of the packet, and its queueing
+/// delay of the path.
 #[test]
 fn an_acknowledgment_that_waits_is_a_sample_as_well() {
     let mut flow = Flow::new();

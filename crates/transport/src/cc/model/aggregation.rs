@@ -1,8 +1,10 @@
 //! ACK aggregation.
 //!
-//! If ACKs, or the data that they acknowledge, arrive in bursts, a sender with only a bandwidth-delay product in flight idles between
-//! two bursts. It needs as much more as was acknowledged beyond what the bandwidth explains, within an epoch in which the acknowledged
-//! octets never fell behind the bandwidth (draft-ietf-ccwg-bbr, §5.5.9; Linux's `bbr_update_ack_aggregation`).
+//! If ACKs, or the data that they acknowledge, arrive in bursts, a sender with only a
+//! bandwidth-delay product in flight idles between two bursts. It needs as much more as was
+//! acknowledged beyond what the bandwidth explains, within an epoch in which the acknowledged
+//! octets never fell behind the bandwidth (draft-ietf-ccwg-bbr, §5.5.9; Linux's
+//! `bbr_update_ack_aggregation`).
 
 use super::gain::delivered_in;
 use acklab_base::Instant;
@@ -24,7 +26,8 @@ impl AckEpoch {
         self.acked
     }
 
-    /// Counts `octets` more as acknowledged. Returns by how much the epoch exceeds what the bandwidth explains.
+    /// Counts `octets` more as acknowledged. Returns by how much the epoch exceeds what the
+    /// bandwidth explains.
     pub(in crate::cc) fn on_acked(&mut self, now: Instant, octets: u64, bits_per_second: u64) -> u64 {
         let mut expected = delivered_in(bits_per_second, now.since(self.began));
         if self.acked <= expected {

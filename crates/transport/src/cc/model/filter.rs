@@ -1,6 +1,7 @@
 //! A maximum filter of two periods.
 
-/// The maximum of the present period and the one before it. The owner calls [`advance`](Self::advance) at the end of a period.
+/// The maximum of the present period and the one before it. The owner calls
+/// [`advance`](Self::advance) at the end of a period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct TwoPeriodMax {
     last: u64,

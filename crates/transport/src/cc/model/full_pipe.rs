@@ -1,8 +1,8 @@
 //! Whether the delivery rate still grows with the sending rate.
 //!
-//! As published, the pipe is full after three rounds without growth by a quarter: in the first the receiver may enlarge its window, in the
-//! second the sender fills it, and in the third the higher delivery rate shows (Linux's `bbr_check_full_bw_reached`;
-//! draft-ietf-ccwg-bbr, §5.3.1.2).
+//! As published, the pipe is full after three rounds without growth by a quarter: in the first the
+//! receiver may enlarge its window, in the second the sender fills it, and in the third the higher
+//! delivery rate shows (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
 
 use super::gain::Gain;
 
@@ -24,8 +24,8 @@ impl FullPipe {
         self.baseline = 0;
     }
 
-    /// Takes the delivery rate of a round that was not application-limited. Returns `true` if the pipe is full: `rounds` rounds have passed
-    /// without `growth`.
+    /// Takes the delivery rate of a round that was not application-limited. Returns `true` if the
+    /// pipe is full: `rounds` rounds have passed without `growth`.
     pub(in crate::cc) fn on_round(&mut self, bits_per_second: u64, growth: Gain, rounds: u32) -> bool {
         if bits_per_second >= growth.of(self.baseline) {
             *self = Self::from(bits_per_second);

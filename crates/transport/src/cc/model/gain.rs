@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A factor on a rate or a volume, as a whole number of 25 600ths. These represent both the hundredths of the drafts of BBR and the 256ths
-/// of the kernel (`BBR_UNIT`) exactly.
+/// A factor on a rate or a volume, as a whole number of 25 600ths. These represent both the
+/// hundredths of the drafts of BBR and the 256ths of the kernel (`BBR_UNIT`) exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gain(u64);
 
@@ -73,8 +73,8 @@ impl Gain {
         self.0 == Self::UNITS
     }
 
-    /// The bandwidth-delay product in octets times the gain, rounded up: rounding down would feed back into ever lower estimates
-    /// (`bbr_bdp`).
+    /// The bandwidth-delay product in octets times the gain, rounded up: rounding down would feed
+    /// back into ever lower estimates (`bbr_bdp`).
     pub(in crate::cc) const fn of_bdp(self, bits_per_second: u64, rtt: Duration) -> u64 {
         let volume = bits_per_second as u128 * rtt.as_nanos() as u128 * self.0 as u128;
         volume.div_ceil(8_000_000_000 * Self::UNITS as u128) as u64

@@ -3,8 +3,8 @@
 use super::gain::Gain;
 use acklab_base::{Duration, Rate, mul_div};
 
-/// The round-trip time that is assumed before one is measured (`bbr_init_pacing_rate_from_rtt`; draft-ietf-ccwg-bbr, §5.6.2:
-/// InitPacingRate).
+/// The round-trip time that is assumed before one is measured (`bbr_init_pacing_rate_from_rtt`;
+/// draft-ietf-ccwg-bbr, §5.6.2: InitPacingRate).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,8 @@ pub(in crate::cc) struct PacingRate {
 }
 
 impl PacingRate {
-    /// No rate yet; later a rate that is `margin` below the estimate, so that the queue drains on average.
+    /// No rate yet; later a rate that is `margin` below the estimate, so that the queue drains on
+    /// average.
     pub(in crate::cc) const fn new(margin: Gain) -> Self {
         Self { bits_per_second: 0, kept: margin.rest() }
     }
@@ -39,8 +40,8 @@ impl PacingRate {
         self.bits_per_second = self.kept.of(self.bits_per_second);
     }
 
-    /// Paces at the estimate times `gain`, less the margin. The rate only rises until the pipe has been full once, because the first
-    /// samples reflect the application more than the path.
+    /// Paces at the estimate times `gain`, less the margin. The rate only rises until the pipe has
+    /// been full once, because the first samples reflect the application more than the path.
     pub(in crate::cc) fn follow(&mut self, bits_per_second: u64, gain: Gain, was_full: bool) {
         let rate = self.kept.of(gain.of(bits_per_second));
         if was_full || rate > self.bits_per_second {

@@ -1,9 +1,11 @@
-//! How long `ProbeRTT` lasts: the state in which BBR drains the queue to measure the round-trip time of the path itself.
+//! How long `ProbeRTT` lasts: the state in which BBR drains the queue to measure the round-trip
+//! time of the path itself.
 
 use super::rounds::Rounds;
 use acklab_base::{Duration, Instant};
 
-/// Once the data in flight has fallen to the target, `ProbeRTT` lasts for its duration and at least a round trip.
+/// Once the data in flight has fallen to the target, `ProbeRTT` lasts for its duration and at least
+/// a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct ProbeRttTimer {
     until: Option<Instant>,
@@ -11,7 +13,8 @@ pub(in crate::cc) struct ProbeRttTimer {
 }
 
 impl ProbeRttTimer {
-    /// Processes an ACK in `ProbeRTT`, of duration `time`, after which `in_flight` octets are in flight. Returns `true` if `ProbeRTT` is over.
+    /// Processes an ACK in `ProbeRTT`, of duration `time`, after which `in_flight` octets are in
+    /// flight. Returns `true` if `ProbeRTT` is over.
     pub(in crate::cc) fn on_ack(
         &mut self,
         time: Duration,

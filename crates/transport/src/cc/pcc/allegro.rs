@@ -8,24 +8,27 @@ use acklab_base::random::Stream;
 constants! {
     /// The constants of PCC Allegro.
     Config {
-        /// The loss rate at which the utility collapses: 0.05 in u(x) = T·Sigmoid(L − 0.05) − x·L with Sigmoid(y) = 1 / (1 + e^(αy)) (§2.2).
+        /// The loss rate at which the utility collapses: 0.05 in u(x) = T·Sigmoid(L − 0.05) − x·L
+        /// with Sigmoid(y) = 1 / (1 + e^(αy)) (§2.2).
         #[schemars(range(min = 0.0, max = 1.0))]
         loss_threshold: f64 = 0.05,
         /// α: the steepness of that sigmoid; at least max(2.2·(n − 1), 100) for n senders (§2.2).
         #[schemars(range(min = 0.0, max = 10_000.0))]
         alpha: f64 = 100.0,
-        /// ε_min: the first trials are at r·(1 ± ε_min), and it is the unit of rate adjusting (§3.2).
+        /// ε_min: the first trials are at r·(1 ± ε_min), and it is the unit of rate adjusting
+        /// (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_min: f64 = 0.01,
         /// ε_max: the greatest distance of a trial from the rate (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_max: f64 = 0.05,
-        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '15, §3.2). PCC-Kernel begins at 4.19 (`pcc_init`),
-        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '15,
+        /// §3.2). PCC-Kernel begins at 4.19 (`pcc_init`), PCC-Uspace at 5.24 (`kStartingRate`).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         initial_rate: f64 = 0.0,
-        /// The fewest packets of an interval (§3.1: 10). `kMinimumPacketsPerInterval` of PCC-Uspace is 20, `pcc_interval_min_segs` of PCC-Kernel
-        /// is 40, of which it leaves out 5 at each end.
+        /// The fewest packets of an interval (§3.1: 10). `kMinimumPacketsPerInterval` of PCC-Uspace
+        /// is 20, `pcc_interval_min_segs` of PCC-Kernel is 40, of which it leaves out 5 at each
+        /// end.
         #[schemars(range(min = 1, max = 100_000))]
         min_packets: u32 = 10,
         /// The shortest random duration of an interval, in round trips (§3.1).
@@ -48,8 +51,9 @@ impl Settings for Config {
 /// §3.2: two pairs of trials.
 const TRIALS: usize = 4;
 
-/// Starting: the result of an interval is known before the next but one begins. An interval lasts for at least 1.7 round trips, so that its
-/// result arrives during the next one (§3.1); where the queue that it builds delays the result, the sender waits for it at the rate that it has.
+/// Starting: the result of an interval is known before the next but one begins. An interval lasts
+/// for at least 1.7 round trips, so that its result arrives during the next one (§3.1); where the
+/// queue that it builds delays the result, the sender waits for it at the rate that it has.
 /// Otherwise the rate doubles many times before the first overload is seen.
 const MOST_UNDER_WAY: u32 = 2;
 
@@ -71,7 +75,8 @@ enum Phase {
         utilities: [f64; TRIALS],
         known: usize,
     },
-    /// Rate adjusting: the rate moves in the better direction by growing steps until the utility falls.
+    /// Rate adjusting: the rate moves in the better direction by growing steps until the utility
+    /// falls.
     Adjusting {
         /// 1 or −1.
         direction: f64,

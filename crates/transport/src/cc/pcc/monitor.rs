@@ -1,5 +1,6 @@
-//! Monitor intervals (NSDI '15, §3.1): time is divided into intervals of one rate each. A transmission belongs to the interval in which it
-//! left. An interval is finished when the outcome of each of its transmissions is known, about a round trip after its end.
+//! Monitor intervals (NSDI '15, §3.1): time is divided into intervals of one rate each. A
+//! transmission belongs to the interval in which it left. An interval is finished when the outcome
+//! of each of its transmissions is known, about a round trip after its end.
 
 use super::megabits;
 use crate::cc::Sent;
@@ -16,9 +17,11 @@ pub struct Report {
     pub(super) sending_rate: f64,
     /// The share of packets that were lost.
     pub(super) loss: f64,
-    /// d(RTT)/dT: the slope of the round-trip times over the times of departure; zero if there are too few samples.
+    /// d(RTT)/dT: the slope of the round-trip times over the times of departure; zero if there are
+    /// too few samples.
     pub(super) rtt_gradient: f64,
-    /// Something else than the rate limited the interval and nothing was lost, so it does not show whether the path sustains the rate.
+    /// Something else than the rate limited the interval and nothing was lost, so it does not show
+    /// whether the path sustains the rate.
     pub(super) is_inconclusive: bool,
 }
 
@@ -43,9 +46,10 @@ impl Interval {
         at >= self.began && (self.is_open || at < self.until)
     }
 
-    /// If the application limits the interval, as a full send buffer does, or the receiver's window or the congestion window so that less than
-    /// half of the target was sent, the target rate counts as the sending rate: what was sent tells nothing of the target, which in
-    /// starting is twice that of the interval before.
+    /// If the application limits the interval, as a full send buffer does, or the receiver's window
+    /// or the congestion window so that less than half of the target was sent, the target rate
+    /// counts as the sending rate: what was sent tells nothing of the target, which in starting is
+    /// twice that of the interval before.
     fn report(&self) -> Report {
         let actual = megabits(self.octets, self.until.since(self.began));
         let is_limited = self.is_app_limited || 2.0 * actual < self.rate;
@@ -92,8 +96,8 @@ impl Monitor {
         });
     }
 
-    /// Closes the open interval at the first transmission after its end, which belongs to the next interval. Its duration is then that of
-    /// the packets that it sent.
+    /// Closes the open interval at the first transmission after its end, which belongs to the next
+    /// interval. Its duration is then that of the packets that it sent.
     pub(super) fn close_if_over(&mut self, now: Instant) {
         if let Some(interval) = self.intervals.back_mut()
             && interval.is_open

@@ -1,7 +1,8 @@
 //! PCC Vivace: gradient ascent on the utility of the rate (NSDI '18). Sections are that paper's.
 //!
-//! What the paper leaves open follows the authors' senders over UDT (PCC-Uspace: `pcc-gradient`'s `pcc.h`, `src/pcc`) or WebRTC's
-//! (`modules/congestion_controller/pcc`: `bitrate_controller.cc`, `pcc_network_controller.cc`). Each place names its source.
+//! What the paper leaves open follows the authors' senders over UDT (PCC-Uspace: `pcc-gradient`'s
+//! `pcc.h`, `src/pcc`) or WebRTC's (`modules/congestion_controller/pcc`: `bitrate_controller.cc`,
+//! `pcc_network_controller.cc`). Each place names its source.
 
 use super::{MIN_RATE, Pcc, Report, Verdict};
 use crate::cc::constants::constants;
@@ -9,7 +10,8 @@ use crate::cc::{Settings, Start};
 use acklab_base::random::Stream;
 
 constants! {
-    /// The constants of PCC Vivace. Its utility is u = x^t − b·x·d(RTT)/dT − c·x·L, with x in megabits per second (§3.1, §5).
+    /// The constants of PCC Vivace. Its utility is u = x^t − b·x·d(RTT)/dT − c·x·L, with x in
+    /// megabits per second (§3.1, §5).
     Config {
         /// t: the exponent of the rate (§3.1, §5).
         #[schemars(range(min = 0.01, max = 0.99))]
@@ -20,11 +22,13 @@ constants! {
         /// c: the cost of loss (§3.1, §5).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         loss_cost: f64 = 11.35,
-        /// An absolute gradient of the RTT below this counts as zero (WebRTC: `kRttGradientThreshold`; `kRTTFilter` of PCC-Uspace is 0.02).
+        /// An absolute gradient of the RTT below this counts as zero (WebRTC:
+        /// `kRttGradientThreshold`; `kRTTFilter` of PCC-Uspace is 0.02).
         #[schemars(range(min = 0.0, max = 1000.0))]
         gradient_filter: f64 = 0.01,
-        /// The gradient of the RTT counts as at least this. PCC-Uspace sets what is negative to zero (`PccVivaceUtilityCalculator`); the
-        /// paper's formula has no such bound (§3.1); WebRTC's is −0.1 (`kDelayGradientNegativeBound`).
+        /// The gradient of the RTT counts as at least this. PCC-Uspace sets what is negative to
+        /// zero (`PccVivaceUtilityCalculator`); the paper's formula has no such bound (§3.1);
+        /// WebRTC's is −0.1 (`kDelayGradientNegativeBound`).
         #[schemars(range(min = -1000.0, max = 0.0))]
         gradient_floor: f64 = 0.0,
         /// ε: a pair of intervals at r·(1 ± ε) gives the gradient (§4).
@@ -39,19 +43,20 @@ constants! {
         /// δ: the growth of ω with each consecutive step that it has cut (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary_step: f64 = 0.1,
-        /// The least k after a step that ω has not cut, which sets k to the smallest value that permits the step (§4: 0); WebRTC's
-        /// `ApplyDynamicBoundary` leaves at least 1.
+        /// The least k after a step that ω has not cut, which sets k to the smallest value that
+        /// permits the step (§4: 0); WebRTC's `ApplyDynamicBoundary` leaves at least 1.
         #[schemars(range(max = 1000))]
         uncut_steps: u32 = 0,
-        /// The confidence amplifier of τ consecutive steps in one direction is τ up to this number and 2τ minus this number beyond (§4).
+        /// The confidence amplifier of τ consecutive steps in one direction is τ up to this number
+        /// and 2τ minus this number beyond (§4).
         #[schemars(range(min = 1, max = 1000))]
         slow_confidence: u32 = 3,
-        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '18, §4). PCC-Kernel begins at 4.19 (`pcc_init`),
-        /// PCC-Uspace at 5.24 (`kStartingRate`).
+        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '18,
+        /// §4). PCC-Kernel begins at 4.19 (`pcc_init`), PCC-Uspace at 5.24 (`kStartingRate`).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         initial_rate: f64 = 0.0,
-        /// The fewest packets of an interval. The paper gives no number; PCC-Uspace and WebRTC take 20 (`kMinimumPacketsPerInterval`,
-        /// `kMinPacketsNumberPerInterval`).
+        /// The fewest packets of an interval. The paper gives no number; PCC-Uspace and WebRTC take
+        /// 20 (`kMinimumPacketsPerInterval`, `kMinPacketsNumberPerInterval`).
         #[schemars(range(min = 1, max = 100_000))]
         min_packets: u32 = 20,
         /// The duration of an interval in round trips (§4).
@@ -73,13 +78,15 @@ impl Settings for Config {
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// The rate doubles until the utility falls, one interval at a time (`monitor_in_start_phase_` of `pcc.h`).
+    /// The rate doubles until the utility falls, one interval at a time (`monitor_in_start_phase_`
+    /// of `pcc.h`).
     Starting {
         /// The rate and the utility of the last interval.
         last: Option<(f64, f64)>,
         has_begun: bool,
     },
-    /// A pair of intervals, and then the rate itself until their results are known (`RECORDING` of `pcc.h`).
+    /// A pair of intervals, and then the rate itself until their results are known (`RECORDING` of
+    /// `pcc.h`).
     Probing {
         /// Is the first of the pair at the higher rate? The order is random, as in WebRTC.
         is_up_first: bool,
@@ -104,7 +111,8 @@ impl Ascent {
         let &Config { conversion, boundary, boundary_step, uncut_steps, slow_confidence, .. } = constants;
         let is_up = gradient > 0.0;
         if gradient == 0.0 {
-            // No direction: the next step is the first of its direction (WebRTC's `ComputeStepSize`).
+            // No direction: the next step is the first of its direction (WebRTC's
+            // `ComputeStepSize`).
             self.steps = 0;
             return 0.0;
         }

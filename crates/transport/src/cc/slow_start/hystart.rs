@@ -1,5 +1,5 @@
-//! The state that the `HyStart`s of Linux and ns-3 share (Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9),
-//! 2011).
+//! The state that the `HyStart`s of Linux and ns-3 share (Ha and Rhee, "Taming the elephants: New
+//! TCP slow start", Computer Networks 55(9), 2011).
 
 use super::super::Position;
 use acklab_base::{Duration, Instant};

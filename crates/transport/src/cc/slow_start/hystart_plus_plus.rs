@@ -7,23 +7,27 @@ use acklab_base::Duration;
 constants! {
     /// The constants of `HyStart++` (RFC 9406, §4.3, whose names stand with them).
     Config {
-        /// `MIN_RTT_THRESH`: growth of the delay by less than this never begins conservative slow start.
+        /// `MIN_RTT_THRESH`: growth of the delay by less than this never begins conservative slow
+        /// start.
         min_rtt_threshold: Duration = Duration::from_millis(4),
         /// `MAX_RTT_THRESH`: growth of the delay by at least this always does.
         max_rtt_threshold: Duration = Duration::from_millis(16),
-        /// `MIN_RTT_DIVISOR`: between the two, the threshold is the last round's minimum delay divided by this.
+        /// `MIN_RTT_DIVISOR`: between the two, the threshold is the last round's minimum delay
+        /// divided by this.
         #[schemars(range(min = 1))]
         min_rtt_divisor: u32 = 8,
         /// `N_RTT_SAMPLE`: the fewest samples of a round that decide.
         #[schemars(range(min = 1))]
         rtt_samples: u32 = 8,
-        /// `CSS_GROWTH_DIVISOR`: growth in conservative slow start is divided by this. The RFC requires at least 2.
+        /// `CSS_GROWTH_DIVISOR`: growth in conservative slow start is divided by this. The RFC
+        /// requires at least 2.
         #[schemars(range(min = 2))]
         css_growth_divisor: u32 = 4,
         /// `CSS_ROUNDS`: the rounds of conservative slow start.
         #[schemars(range(min = 1))]
         css_rounds: u32 = 5,
-        /// L: the most segments that an ACK counts for without pacing; with pacing there is no limit.
+        /// L: the most segments that an ACK counts for without pacing; with pacing there is no
+        /// limit.
         #[schemars(range(min = 1))]
         unpaced_limit: u32 = 8,
     }
@@ -67,7 +71,8 @@ impl HystartPlusPlus {
         window.ssthresh == u64::MAX
     }
 
-    /// RFC 9406, §4.2, in its order: growth, the round's minimum delay, the decision, the end of the round.
+    /// RFC 9406, §4.2, in its order: growth, the round's minimum delay, the decision, the end of
+    /// the round.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         // Rounds and delays count on every ACK, growth only where the window limits sending.
         let acked = if ack.may_grow { ack.acked.bytes } else { 0 };
@@ -141,7 +146,8 @@ mod tests {
             Self { phase: Phase::new(&start), window, una: 0, may_grow: true }
         }
 
-        /// By how many segments the window grows in a round of `acks` ACKs, all with this round-trip time.
+        /// By how many segments the window grows in a round of `acks` ACKs, all with this
+        /// round-trip time.
         fn round(&mut self, acks: u64, rtt_ms: u64) -> u64 {
             let (before, each) = (self.window.cwnd, 16 / acks);
             let end = self.una + 16 * MSS;

@@ -47,7 +47,8 @@ impl LinuxHystart {
         self.hystart.reset(now, sent_to);
     }
 
-    /// `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so what a delayed ACK waited is not in it.
+    /// `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so what a
+    /// delayed ACK waited is not in it.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let Some(delay) = ack.newest_rtt else { return };
         let delay_min = self.hystart.shortest(delay);
@@ -68,8 +69,9 @@ impl LinuxHystart {
         }
     }
 
-    /// An ACK train as long as half the path's round-trip time means that the forward path is full. With pacing, segments may leave up to
-    /// half a round trip late, so the train must last for a whole round trip.
+    /// An ACK train as long as half the path's round-trip time means that the forward path is full.
+    /// With pacing, segments may leave up to half a round trip late, so the train must last for a
+    /// whole round trip.
     fn is_train_long(&mut self, window: &Window, ack: &Ack, delay_min: Duration) -> bool {
         if ack.now.since(self.hystart.last_ack) > self.constants.ack_delta {
             return false;
@@ -92,8 +94,8 @@ impl LinuxHystart {
     }
 }
 
-/// `hystart_ack_delay`: the delay that segmentation offload may add, four of its largest packets at the pacing rate. Linux computes the
-/// pacing rate for every flow.
+/// `hystart_ack_delay`: the delay that segmentation offload may add, four of its largest packets at
+/// the pacing rate. Linux computes the pacing rate for every flow.
 fn ack_delay(window: &Window, ack: &Ack) -> Duration {
     let rate =
         ack.srtt.and_then(|srtt| pacing::rate_of_window(pacing::Spread::LINUX, window.cwnd, window.ssthresh, srtt));
@@ -107,7 +109,8 @@ mod tests {
     use super::super::super::testing::{MSS, ack};
     use super::*;
 
-    /// A round of ACKs for two segments each, `gap` apart, and whether it ends slow start. The path takes 20 ms.
+    /// A round of ACKs for two segments each, `gap` apart, and whether it ends slow start. The path
+    /// takes 20 ms.
     fn round(hystart: &mut LinuxHystart, acks: u64, gap: Duration, rtt: Duration) -> bool {
         let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
         let begin = hystart.hystart.round_start + Duration::from_secs(1);

@@ -1,8 +1,9 @@
 //! ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`). It differs from Linux's in five points:
 //!
-//! 1. its samples are the smoothed round-trip time (`TcpSocketBase` hands `m_lastRtt` to `PktsAcked`, on every ACK);
-//! 2. slow start ends when the delay has grown by the shortest round-trip time, clamped to 4 ms to 1 s, not by an eighth of it, clamped to 4
-//!    to 16 ms;
+//! 1. its samples are the smoothed round-trip time (`TcpSocketBase` hands `m_lastRtt` to
+//!    `PktsAcked`, on every ACK);
+//! 2. slow start ends when the delay has grown by the shortest round-trip time, clamped to 4 ms to
+//!    1 s, not by an eighth of it, clamped to 4 to 16 ms;
 //! 3. an ACK train must last for a whole round trip, paced or not;
 //! 4. the ninth sample decides, by the minimum of the first eight;
 //! 5. only an ACK that grows the window begins a round.

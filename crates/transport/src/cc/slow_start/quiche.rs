@@ -10,15 +10,17 @@ constants! {
         /// The smallest window, in packets, with which slow start ends (`kHybridStartLowWindow`).
         #[schemars(range(min = 1, max = 1_000_000))]
         low_window: u32 = 16,
-        /// The samples of the delay of a round, of which the shortest counts (`kHybridStartMinSamples`).
+        /// The samples of the delay of a round, of which the shortest counts
+        /// (`kHybridStartMinSamples`).
         #[schemars(range(min = 1))]
         min_samples: u32 = 8,
-        /// Growth of the delay by less than this never ends slow start (`kHybridStartDelayMinThresholdUs`).
+        /// Growth of the delay by less than this never ends slow start
+        /// (`kHybridStartDelayMinThresholdUs`).
         delay_min: Duration = Duration::from_millis(4),
         /// Growth of the delay by more than this always does (`kHybridStartDelayMaxThresholdUs`).
         delay_max: Duration = Duration::from_millis(16),
-        /// Compare with the round before, as s2n-quic (`hybrid_slow_start.rs`) and mvfst (`QuicCubic.cpp`) do, and not with the shortest
-        /// round trip of the connection.
+        /// Compare with the round before, as s2n-quic (`hybrid_slow_start.rs`) and mvfst
+        /// (`QuicCubic.cpp`) do, and not with the shortest round trip of the connection.
         against_last_round: bool = false,
     }
 }
@@ -93,7 +95,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A round of ACKs with this delay, on a path of 40 ms and with this window, and whether it ends slow start.
+    /// A round of ACKs with this delay, on a path of 40 ms and with this window, and whether it
+    /// ends slow start.
     fn round(hystart: &mut QuicheHystart, acks: u64, cwnd: u64, rtt: Duration) -> bool {
         let mut window = Window { cwnd: cwnd * MSS, ssthresh: u64::MAX, mss: MSS };
         for index in 1..=acks {

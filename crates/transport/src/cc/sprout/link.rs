@@ -1,7 +1,8 @@
 //! The distribution of the rate of a link, and the arrivals that follow from it.
 //!
-//! Packets arrive as a Poisson process whose rate is a Brownian motion between zero and the greatest rate; at zero, an outage, it stays for an exponential time
-//! (NSDI '13, §3.1). The rate takes one of equally spaced values.
+//! Packets arrive as a Poisson process whose rate is a Brownian motion between zero and the
+//! greatest rate; at zero, an outage, it stays for an exponential time (NSDI '13, §3.1). The rate
+//! takes one of equally spaced values.
 
 /// The change of the rate in one tick reaches so many standard deviations (`Process::evolve`).
 const REACH: f64 = 5.0;
@@ -13,13 +14,15 @@ pub(super) struct Link {
     probabilities: Vec<f64>,
     /// The expected arrivals of a tick at each rate.
     means: Vec<f64>,
-    /// For each rate, the first rate that it may become within a tick and the probabilities of that and the following ones. They do not sum to one at the
-    /// ends, because what would leave the range is discarded (`Process::evolve`).
+    /// For each rate, the first rate that it may become within a tick and the probabilities of that
+    /// and the following ones. They do not sum to one at the ends, because what would leave the
+    /// range is discarded (`Process::evolve`).
     moves: Vec<(usize, Vec<f64>)>,
 }
 
 impl Link {
-    /// A link of which nothing is known. Rates in packets per second; `wander` is the standard deviation of the rate after a second, `tick` in seconds.
+    /// A link of which nothing is known. Rates in packets per second; `wander` is the standard
+    /// deviation of the rate after a second, `tick` in seconds.
     pub(super) fn new(rates: usize, max_rate: f64, wander: f64, outage_escape: f64, tick: f64) -> Self {
         let step = max_rate / (rates - 1) as f64;
         let deviation = wander * tick.sqrt() / step;
@@ -92,8 +95,9 @@ fn normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// For each number of ticks, of arrivals and each present rate, the probability of at most so many arrivals (`ProcessForecastInterval`). The arrivals of
-/// different ticks count as independent given the present rate, as there.
+/// For each number of ticks, of arrivals and each present rate, the probability of at most so many
+/// arrivals (`ProcessForecastInterval`). The arrivals of different ticks count as independent given
+/// the present rate, as there.
 #[derive(Clone, Debug)]
 pub(super) struct Forecasts {
     /// By ticks, less one; then by arrivals; then by rate.
@@ -104,7 +108,8 @@ impl Forecasts {
     /// The forecasts of `ticks` ticks, in each of which at most `most` arrivals are told apart.
     pub(super) fn new(link: &Link, ticks: u32, most: usize) -> Self {
         let rates = link.means.len();
-        // By rate: the distribution of the arrivals in the tick after t ticks have passed, not normalised, and the probability that the rate is in range.
+        // By rate: the distribution of the arrivals in the tick after t ticks have passed, not
+        // normalised, and the probability that the rate is in range.
         let mut in_tick: Vec<Vec<f64>> = link.means.iter().map(|mean| poisson(*mean, most)).collect();
         let mut in_range = vec![1.0; rates];
         let mut sums: Vec<Vec<f64>> = vec![vec![1.0]; rates];
@@ -139,8 +144,8 @@ impl Forecasts {
         self.at_most.len() as u32
     }
 
-    /// The least number of arrivals within `ticks` ticks such that at most so many come with a probability of `caution` at least
-    /// (`ProcessForecastInterval::lower_quantile`).
+    /// The least number of arrivals within `ticks` ticks such that at most so many come with a
+    /// probability of `caution` at least (`ProcessForecastInterval::lower_quantile`).
     pub(super) fn arrivals(&self, link: &Link, ticks: u32, caution: f64) -> u32 {
         let by_arrivals = &self.at_most[ticks as usize - 1];
         let is_below = |by_rate: &Vec<f64>| {
@@ -175,7 +180,8 @@ fn convolve(one: &[f64], other: &[f64], by: f64) -> Vec<f64> {
     sums
 }
 
-/// By arrivals and then by rate, the probability of at most so many, from the distribution of each rate.
+/// By arrivals and then by rate, the probability of at most so many, from the distribution of each
+/// rate.
 fn cumulative(by_rate: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut at_most = vec![0.0; by_rate.len()];
     let arrivals = 0..by_rate[0].len();
@@ -228,8 +234,9 @@ mod tests {
         assert!((sum - 8.0).abs() < 0.4, "400 packets/s are 8 a tick: {sum}");
     }
 
-    /// The variance of the posterior of a Brownian motion that is observed by Poisson counts: in equilibrium P = (P + Q)·R / (P + Q + R), the Riccati
-    /// equation of a Kalman filter with Q = σ²τ and R = λ/τ.
+    /// The variance of the posterior of a Brownian motion that is observed by Poisson counts: in
+    /// equilibrium P = (P + Q)·R / (P + Q + R), the Riccati equation of a Kalman filter with Q =
+    /// σ²τ and R = λ/τ.
     #[test]
     fn the_uncertainty_is_that_of_a_kalman_filter() {
         let (mut link, mut random) = (link(), Seed(2).stream("arrivals"));
@@ -246,14 +253,16 @@ mod tests {
         assert!((variance / expected - 1.0).abs() < 0.1, "{variance} of {expected}");
     }
 
-    /// An outage is left with λz: after t seconds without observations the link is still in it with a probability of at most exp(−λz·t).
+    /// An outage is left with λz: after t seconds without observations the link is still in it with
+    /// a probability of at most exp(−λz·t).
     #[test]
     fn an_outage_lasts() {
         let mut link = link();
         link.probabilities.iter_mut().for_each(|probability| *probability = 0.0);
         link.probabilities[0] = 1.0;
         link.evolve();
-        // Of the moves from zero, those within half a step of it are weighted by exp(−λz·τ) and those up by 1 − exp(−λz·τ).
+        // Of the moves from zero, those within half a step of it are weighted by exp(−λz·τ) and
+        // those up by 1 − exp(−λz·τ).
         let (deviation, stays) = (200.0 * 0.02_f64.sqrt() / (1000.0 / 255.0), libm::exp(-0.02));
         let at_zero = normal(0.5 / deviation) - normal(-0.5 / deviation);
         let up = normal(5.0 + 1.0 / deviation) - normal(0.5 / deviation);
@@ -261,7 +270,8 @@ mod tests {
         assert!((link.probabilities[0] - expected).abs() < 1e-3, "{} of {expected}", link.probabilities[0]);
     }
 
-    /// The forecast against a simulation of the model: the fifth percentile of the arrivals within five ticks from a known rate.
+    /// The forecast against a simulation of the model: the fifth percentile of the arrivals within
+    /// five ticks from a known rate.
     #[test]
     fn the_forecast_is_the_fifth_percentile() {
         let mut link = link();
@@ -270,7 +280,8 @@ mod tests {
         let present = 100;
         link.probabilities[present] = 1.0;
         let mut random = Seed(3).stream("walk");
-        // Ticks are independent given the present rate: each has a rate of its own, as wide as the walk is by then.
+        // Ticks are independent given the present rate: each has a rate of its own, as wide as the
+        // walk is by then.
         let mut counts: Vec<u32> = (0..20_000)
             .map(|_| {
                 (0..5)

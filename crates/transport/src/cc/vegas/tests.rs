@@ -51,7 +51,8 @@ fn the_window_keeps_two_to_four_segments_waiting() {
     }
 }
 
-/// At 24.5 ms 3.67 segments wait, which Linux counts by the base: 4.5, cut to 4; at 25.2 ms 4.1 and 5.2.
+/// At 24.5 ms 3.67 segments wait, which Linux counts by the base: 4.5, cut to 4; at 25.2 ms 4.1 and
+/// 5.2.
 #[test]
 fn what_waits_is_counted_differently() {
     assert_eq!(rounds(Dialect::Linux).round(10, 25_200), 19);
@@ -113,7 +114,8 @@ fn thresholds_after_loss() {
     assert_eq!(threshold(Dialect::Ns3, 15 * MSS), 15 * MSS);
 }
 
-/// From 20 segments, of which 6 or more wait: `tcp_vegas_ssthresh` is min(ssthresh, cwnd), ns-3's `GetSsThresh` takes one segment off.
+/// From 20 segments, of which 6 or more wait: `tcp_vegas_ssthresh` is min(ssthresh, cwnd), ns-3's
+/// `GetSsThresh` takes one segment off.
 #[test]
 fn thresholds_after_a_decrease() {
     for (dialect, threshold) in [(Dialect::Reference, 19), (Dialect::Linux, 19), (Dialect::Ns3, 18)] {

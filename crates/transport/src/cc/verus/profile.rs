@@ -1,9 +1,11 @@
 //! The delay profile: the delay of packets as a function of the window at which they left.
 //!
-//! Each window has a moving average of its delays. Once a second a smooth curve is fitted to them. The authors take ALGLIB's penalised regression
-//! spline (`spline1dfitpenalized` with ρ = 2). Here it is the P-spline of degree 1 (Eilers and Marx, "Flexible Smoothing with B-splines and
-//! Penalties", Statistical Science 11(2), 1996): it is linear between knots, and the squares of its second differences are penalised with
-//! λ = 10^ρ · max diag(BᵀB) / max diag(DᵀD), which is how ALGLIB scales λ. It is not cubic between knots, and beyond the last knot it goes on in a line.
+//! Each window has a moving average of its delays. Once a second a smooth curve is fitted to them.
+//! The authors take ALGLIB's penalised regression spline (`spline1dfitpenalized` with ρ = 2). Here
+//! it is the P-spline of degree 1 (Eilers and Marx, "Flexible Smoothing with B-splines and
+//! Penalties", Statistical Science 11(2), 1996): it is linear between knots, and the squares of its
+//! second differences are penalised with λ = 10^ρ · max diag(BᵀB) / max diag(DᵀD), which is how
+//! ALGLIB scales λ. It is not cubic between knots, and beyond the last knot it goes on in a line.
 
 /// The largest window of the profile (`MAX_W_DELAY_CURVE`).
 const MOST: usize = 40_000;
@@ -15,7 +17,8 @@ const LEAST_KNOTS: usize = 5;
 const PENALTY: f64 = 100.0;
 /// The greatest element of the diagonal of DᵀD for second differences: 1 + 4 + 1.
 const DIFFERENCES: f64 = 6.0;
-/// What makes the system positive definite where no window between two knots was seen, as a share of the greatest element of BᵀB.
+/// What makes the system positive definite where no window between two knots was seen, as a share
+/// of the greatest element of BᵀB.
 const RIDGE: f64 = 1e-10;
 
 /// A curve through equally spaced knots, linear between them and beyond the last.
@@ -118,7 +121,8 @@ impl Profile {
         true
     }
 
-    /// The delay at a window (`calcDelayCurveInv`): before there is a curve, that of the nearest window that was seen.
+    /// The delay at a window (`calcDelayCurveInv`): before there is a curve, that of the nearest
+    /// window that was seen.
     pub(super) fn delay_at(&self, window: f64) -> f64 {
         if let Some(curve) = &self.curve {
             return curve.at(window);
@@ -129,7 +133,8 @@ impl Profile {
         self.points.get(window).copied().flatten().or(below.copied()).or(from.copied()).unwrap_or(0.0)
     }
 
-    /// The window of a delay (`calcDelayCurve`): the one before the first that has a greater delay. Returns `None` if there is none.
+    /// The window of a delay (`calcDelayCurve`): the one before the first that has a greater delay.
+    /// Returns `None` if there is none.
     pub(super) fn window_at(&self, delay: f64) -> Option<f64> {
         Some(self.curve.as_ref()?.first_above(delay)? - 1.0)
     }

@@ -59,7 +59,8 @@ impl Flow {
         self.verus.on_deadline(self.now, &mut self.window, self.in_flight);
     }
 
-    /// Slow start to 100 packets with a delay of 40 ms and half a millisecond for each packet of the window, ended by a loss.
+    /// Slow start to 100 packets with a delay of 40 ms and half a millisecond for each packet of
+    /// the window, ended by a loss.
     fn after_slow_start() -> Self {
         let mut flow = Self::new();
         for w in 1..100 {
@@ -125,7 +126,8 @@ fn the_target_moves_by_the_deltas() {
     assert!((target(400.0).0 + 2.0).abs() < 1e-9, "more than six times the least");
 }
 
-/// S = W + (2 − n)/(n − 1) · W_i: with n = 10 epochs in a round trip and a full window, a ninth of it leaves.
+/// S = W + (2 − n)/(n − 1) · W_i: with n = 10 epochs in a round trip and a full window, a ninth of
+/// it leaves.
 #[test]
 fn an_epoch_sends_its_share_of_the_window() {
     let mut flow = Flow::after_slow_start();
@@ -154,7 +156,8 @@ fn the_loss_phase_ends_with_a_packet_of_the_reduced_window() {
     let mut flow = Flow::after_slow_start();
     let points = flow.verus.profile.clone();
     flow.verus.sent = Departures::default();
-    // A packet that had left at the window before the loss changes no profile, and the window grows like congestion avoidance.
+    // A packet that had left at the window before the loss changes no profile, and the window grows
+    // like congestion avoidance.
     flow.verus.sent.push(flow.now, 100);
     let sent_at = flow.now;
     flow.now += MS(90);

@@ -1,7 +1,9 @@
-//! ACKs that cover more while the return path loses them: congestion control of ACKs, after RFC 5690.
+//! ACKs that cover more while the return path loses them: congestion control of ACKs, after RFC
+//! 5690.
 //!
-//! The sender of data sees by the peer's packet numbers that ACKs were lost. In a round trip with a loss it doubles the number of packets
-//! an ACK; in a round trip without one it takes one off (RFC 5690, §4.3). Two ACKs in a window is the fewest (§4.2).
+//! The sender of data sees by the peer's packet numbers that ACKs were lost. In a round trip with a
+//! loss it doubles the number of packets an ACK; in a round trip without one it takes one off (RFC
+//! 5690, §4.3). Two ACKs in a window is the fewest (§4.2).
 
 use super::{Path, Request};
 use acklab_base::Instant;

@@ -1,9 +1,12 @@
-//! What BBR should ask for, by its phase (draft-ietf-ccwg-bbr, section "Impact of changing ACK frequency", editors' copy of August 2026).
+//! What BBR should ask for, by its phase (draft-ietf-ccwg-bbr, section "Impact of changing ACK
+//! frequency", editors' copy of August 2026).
 //!
-//! While it probes for bandwidth, and with controllers that have no phases, four ACKs in a round trip. While it cruises, an ACK for a
-//! quarter of the window or after half a round trip. In `ProbeRTT` the last packet that the window has room for brings `IMMEDIATE_ACK`.
+//! While it probes for bandwidth, and with controllers that have no phases, four ACKs in a round
+//! trip. While it cruises, an ACK for a quarter of the window or after half a round trip. In
+//! `ProbeRTT` the last packet that the window has room for brings `IMMEDIATE_ACK`.
 //!
-//! Not modelled: more ACKs where the window is often exhausted before the next one, for which the draft has no number.
+//! Not modelled: more ACKs where the window is often exhausted before the next one, for which the
+//! draft has no number.
 
 use super::round_trip::RoundTrip;
 use super::{Path, Request};
@@ -27,7 +30,8 @@ pub struct Bbr {
 }
 
 impl Default for Bbr {
-    /// "at least 4 acknowledgments per round trip"; "up to 0.5 * C.srtt" and "roughly a quarter of the current congestion window".
+    /// "at least 4 acknowledgments per round trip"; "up to 0.5 * C.srtt" and "roughly a quarter of
+    /// the current congestion window".
     fn default() -> Self {
         Self { acks: 4, window_divisor: 4, rtt_divisor: 2 }
     }

@@ -18,7 +18,8 @@ pub struct Fixed {
 }
 
 impl Default for Fixed {
-    /// Every tenth packet within 25 ms: the experiment of Custura, Jones and Fairhurst (IETF 106, PANRG).
+    /// Every tenth packet within 25 ms: the experiment of Custura, Jones and Fairhurst (IETF 106,
+    /// PANRG).
     fn default() -> Self {
         Self { ack_eliciting_threshold: 9, max_ack_delay: Duration::from_millis(25), reordering_threshold: 1 }
     }

@@ -1,6 +1,7 @@
 //! Firefox: a fixed number of ACKs in a round trip (neqo, `neqo-transport/src/ackrate.rs`).
 //!
-//! An ACK for a share of the window, 2 to 256 packets, or after that share of the round trip, 50 ms at most. A gap is reported at once.
+//! An ACK for a share of the window, 2 to 256 packets, or after that share of the round trip, 50 ms
+//! at most. A gap is reported at once.
 
 use super::{Path, Request};
 use acklab_base::Duration;

@@ -1,8 +1,9 @@
-//! picoquic: four ACKs in a round trip, with bounds that depend on rate and round trip (`frames.c`, `picoquic_compute_ack_gap` and
-//! `picoquic_compute_ack_delay_max`).
+//! picoquic: four ACKs in a round trip, with bounds that depend on rate and round trip (`frames.c`,
+//! `picoquic_compute_ack_gap` and `picoquic_compute_ack_delay_max`).
 //!
-//! The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs the rate of the return path, which a
-//! receiver without data of its own to acknowledge does not show.
+//! The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs
+//! the rate of the return path, which a receiver without data of its own to acknowledge does not
+//! show.
 
 use super::{Path, Request};
 use acklab_base::Duration;
@@ -17,11 +18,13 @@ const MOST_DELAY: Duration = Duration::from_millis(10);
 const MEDIUM_RATE: u64 = 2_000_000;
 /// `PICOQUIC_TARGET_RENO_RTT`.
 const RENO_RTT: Duration = Duration::from_millis(100);
-/// `PICOQUIC_ACK_DELAY_MIN`: an ACK is not worth more than four a millisecond, so on shorter paths the window counts as larger.
+/// `PICOQUIC_ACK_DELAY_MIN`: an ACK is not worth more than four a millisecond, so on shorter paths
+/// the window counts as larger.
 const LEAST_DELAY: Duration = Duration::from_millis(1);
 /// The most packets an ACK, for Reno and on short paths.
 const MOST_PACKETS: u64 = 32;
-/// The most packets an ACK for other controllers, where an eighth of what is above four times [`MOST_PACKETS`] is added.
+/// The most packets an ACK for other controllers, where an eighth of what is above four times
+/// [`MOST_PACKETS`] is added.
 const MOST_PACKETS_OTHERS: u64 = 64;
 
 /// The settings: there are none.
@@ -32,7 +35,8 @@ pub struct Picoquic {}
 /// The rule at work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
-    /// The most packets an ACK so far: it never asks for fewer (`picoquic_format_ack_frequency_frame`).
+    /// The most packets an ACK so far: it never asks for fewer
+    /// (`picoquic_format_ack_frequency_frame`).
     gap: u64,
 }
 
@@ -91,7 +95,8 @@ mod tests {
         assert_eq!([gap(30, 4), gap(30, 2), gap(30, 1)], [8, 15, 30]);
     }
 
-    /// 256 packets: 32 and an eighth of 128. 512: 64 and not 80; on a path of 3 ms no more than Reno.
+    /// 256 packets: 32 and an eighth of 128. 512: 64 and not 80; on a path of 3 ms no more than
+    /// Reno.
     #[test]
     fn other_controllers_than_reno_get_more_packets_an_ack() {
         let gap = |cwnd, rtt| {

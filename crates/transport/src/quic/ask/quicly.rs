@@ -1,7 +1,8 @@
-//! quicly: an ACK for a share of the window, once the connection has lost packets a few times (`quicly.c`, `do_send` and
-//! `QUICLY_MAX_PACKET_TOLERANCE`).
+//! quicly: an ACK for a share of the window, once the connection has lost packets a few times
+//! (`quicly.c`, `do_send` and `QUICLY_MAX_PACKET_TOLERANCE`).
 //!
-//! As long as there were fewer than four recoveries, or the share is less than three packets, nothing is asked.
+//! As long as there were fewer than four recoveries, or the share is less than three packets,
+//! nothing is asked.
 
 use super::{Path, Request};
 use acklab_base::Duration;

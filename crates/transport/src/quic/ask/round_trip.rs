@@ -1,4 +1,5 @@
-//! A number of ACKs in a round trip, without bounds: an ACK for a share of the window, or after the same share of the round trip.
+//! A number of ACKs in a round trip, without bounds: an ACK for a share of the window, or after the
+//! same share of the round trip.
 
 use super::{Path, Request};
 use schemars::JsonSchema;
@@ -14,7 +15,8 @@ pub struct RoundTrip {
 }
 
 impl Default for RoundTrip {
-    /// Four keep a window protocol going with a third of the bandwidth-delay product as a queue (Landström and Larzon, CCR 37(3), 2007).
+    /// Four keep a window protocol going with a third of the bandwidth-delay product as a queue
+    /// (Landström and Larzon, CCR 37(3), 2007).
     fn default() -> Self {
         Self { acks: 4 }
     }

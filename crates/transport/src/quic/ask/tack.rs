@@ -1,8 +1,11 @@
-//! The law of TACK, asked by the sender of data: f = min{bw/(L·MSS), β/RTTmin} (Li et al., SIGCOMM 2020, §4.1, eq. 3).
+//! The law of TACK, asked by the sender of data: f = min{bw/(L·MSS), β/RTTmin} (Li et al., SIGCOMM
+//! 2020, §4.1, eq. 3).
 //!
-//! A frame names a number of packets and a time, of which the earlier one counts, where the law wants the later one. So while the path
-//! holds less than β·L packets, L packets are asked for, and a delay of a smoothed round trip, which a lone packet waits at the most (the
-//! draft wants an ACK in each). Beyond, the delay is RTTmin/β, and the number of packets the whole window, which no ACK waits for.
+//! A frame names a number of packets and a time, of which the earlier one counts, where the law
+//! wants the later one. So while the path holds less than β·L packets, L packets are asked for, and
+//! a delay of a smoothed round trip, which a lone packet waits at the most (the draft wants an ACK
+//! in each). Beyond, the delay is RTTmin/β, and the number of packets the whole window, which no
+//! ACK waits for.
 
 use super::{Path, Request};
 use crate::ack::tack::Law;

@@ -1,4 +1,5 @@
-//! Control frames, which are sent again, in their present form, if their packet is lost (RFC 9000, §13.3).
+//! Control frames, which are sent again, in their present form, if their packet is lost (RFC 9000,
+//! §13.3).
 
 use super::Data;
 use crate::quic::ask::Asker;

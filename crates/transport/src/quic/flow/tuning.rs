@@ -25,15 +25,17 @@ pub enum Growth {
     /// `QuicFlowController::MaybeIncreaseMaxWindowSize`).
     #[default]
     Quiche,
-    /// By four times what was read beyond what three quarters of the window allow in that time (neqo, `fc.rs`, `auto_tune_inner`).
+    /// By four times what was read beyond what three quarters of the window allow in that time
+    /// (neqo, `fc.rs`, `auto_tune_inner`).
     Neqo,
-    /// Twice the size if half of the window or more was read in less than two round trips a half (quic-go,
-    /// `flow_controller_base.go`, `maybeAdjustWindowSize`).
+    /// Twice the size if half of the window or more was read in less than two round trips a half
+    /// (quic-go, `flow_controller_base.go`, `maybeAdjustWindowSize`).
     QuicGo,
-    /// Twice the size if the quarter that is told again was read within a round trip (msquic, `stream_recv.c`,
-    /// `QuicStreamOnBytesDelivered`).
+    /// Twice the size if the quarter that is told again was read within a round trip (msquic,
+    /// `stream_recv.c`, `QuicStreamOnBytesDelivered`).
     Msquic,
-    /// The limit triples whenever it is told (picoquic, `cc_common.c`, `picoquic_cc_increased_window`, for round trips up to 100 ms).
+    /// The limit triples whenever it is told (picoquic, `cc_common.c`,
+    /// `picoquic_cc_increased_window`, for round trips up to 100 ms).
     Picoquic,
 }
 
@@ -71,7 +73,8 @@ impl Tuning {
         Self { updates, growth, largest, began: None, read: 0 }
     }
 
-    /// Octets were read. The stacks but neqo take the first ones for an update: from then on the initial window is used up.
+    /// Octets were read. The stacks but neqo take the first ones for an update: from then on the
+    /// initial window is used up.
     pub(in crate::quic) fn begin(&mut self, now: Instant) {
         if self.growth != Some(Growth::Neqo) {
             self.began.get_or_insert(now);
@@ -137,7 +140,8 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
     const SRTT: Option<Duration> = Some(Duration::from_millis(50));
 
-    /// The sizes of a window of 1000 octets as it is told, `updates` times while it is read through; 100 octets are read at intervals of `every`.
+    /// The sizes of a window of 1000 octets as it is told, `updates` times while it is read
+    /// through; 100 octets are read at intervals of `every`.
     fn sizes(growth: Growth, updates: u64, every: Duration, times: usize) -> Vec<u64> {
         let mut tuning = Tuning::new(updates, Some(growth), 8000);
         let (mut now, mut size, mut read, mut told, mut sizes) = (Instant::ZERO, 1000, 0, 0, Vec::new());
@@ -162,14 +166,16 @@ mod tests {
         assert_eq!(sizes(Growth::Quiche, 2, MS * 26, 2), [1000, 1000]);
     }
 
-    /// 300 octets are told. In 30 ms of a round trip of 50, three quarters of 1000 allow 450; in 15 ms 225, so that 75 are too many.
+    /// 300 octets are told. In 30 ms of a round trip of 50, three quarters of 1000 allow 450; in 15
+    /// ms 225, so that 75 are too many.
     #[test]
     fn neqo_adds_four_times_what_is_too_fast() {
         assert_eq!(sizes(Growth::Neqo, 4, MS * 10, 3), [1000, 1000, 1000]);
         assert_eq!(sizes(Growth::Neqo, 4, MS * 5, 2), [1000, 1300], "the first time nothing is measured");
     }
 
-    /// A quarter is told; the window grows once more than half was read in four round trips times the share of it.
+    /// A quarter is told; the window grows once more than half was read in four round trips times
+    /// the share of it.
     #[test]
     fn quic_go_measures_until_half_of_the_window_is_read() {
         assert_eq!(sizes(Growth::QuicGo, 4, MS * 20, 2), [1000, 2000], "600 in 100 ms, for 120 are allowed");

@@ -4,7 +4,8 @@ use crate::quic::data::Control;
 use crate::streams::Piece;
 use std::num::NonZeroU64;
 
-/// What a packet held that must arrive, or be sent again under a new number. Thousands of packets may be outstanding, so it is small.
+/// What a packet held that must arrive, or be sent again under a new number. Thousands of packets
+/// may be outstanding, so it is small.
 #[derive(Debug, Default)]
 pub(in crate::quic) struct Content {
     /// Octets of a stream.

@@ -20,8 +20,8 @@ pub(in crate::quic) struct Owners<'a> {
 }
 
 impl Sender {
-    /// Packets of a space were acknowledged, or its loss timer has expired. `marks` packets are newly reported as marked, and before all
-    /// that, `prior_in_flight` octets were in flight.
+    /// Packets of a space were acknowledged, or its loss timer has expired. `marks` packets are
+    /// newly reported as marked, and before all that, `prior_in_flight` octets were in flight.
     pub(in crate::quic) fn settle(
         &mut self,
         now: Instant,
@@ -71,7 +71,8 @@ impl Sender {
         }
     }
 
-    /// Losses are remembered for as long as they may make up persistent congestion, and until they have.
+    /// Losses are remembered for as long as they may make up persistent congestion, and until they
+    /// have.
     fn forget_lost(&mut self, now: Instant, max_ack_delay: Duration, is_persistent: bool) {
         let before = match self.recovery.persistent_duration(max_ack_delay) {
             Some(longest) if !is_persistent => now.as_nanos().saturating_sub(2 * longest.as_nanos()),

@@ -51,7 +51,8 @@ fn acknowledge(sender: &mut Sender, now: Instant, ranges: &AckRanges) -> String 
 }
 
 proptest! {
-    /// A list that the last frame had is passed over, which changes nothing. Packets and frames are lost, late or out of order.
+    /// A list that the last frame had is passed over, which changes nothing. Packets and frames are
+    /// lost, late or out of order.
     #[test]
     fn ranges_that_are_repeated_bring_nothing(fates in vec(0u8..16, 1..200), most in 1usize..6) {
         let (mut one, mut other, mut arrived) = (sender(), sender(), Arrived::default());

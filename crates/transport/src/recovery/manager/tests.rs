@@ -78,8 +78,9 @@ fn report(progress: Progress, prior_in_flight: u64) -> Report {
     Report { progress, prior_in_flight, marked: None, rate: None, persistent }
 }
 
-/// A controller that rates what it has sent waits for the outcome of each packet, so that none may be missing: not that of a packet whose
-/// loss is harmless, nor of one that is retired, nor of those whose keys are discarded or that a handshake takes for acknowledged.
+/// A controller that rates what it has sent waits for the outcome of each packet, so that none may
+/// be missing: not that of a packet whose loss is harmless, nor of one that is retired, nor of
+/// those whose keys are discarded or that a handshake takes for acknowledged.
 #[test]
 fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
     let config = cc::ControllerConfig::named("pcc-allegro").unwrap();
@@ -107,7 +108,8 @@ fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
     assert_eq!(progress.packets, 1);
 }
 
-/// These numbers of a space are acknowledged at `now`, and losses are detected by the thresholds of RFC 9002.
+/// These numbers of a space are acknowledged at `now`, and losses are detected by the thresholds of
+/// RFC 9002.
 fn acknowledge(recovery: &mut Recovery, now: Instant, space: usize, ranges: &[Range<u64>], told: Told) -> Told {
     let mut told = told;
     let prior_in_flight = recovery.in_flight();
@@ -169,7 +171,8 @@ fn packets_of_a_handshake_count_as_in_flight_and_move_no_window() {
     assert_eq!((told.acked, told.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
 }
 
-/// A controller that passes the delivery-rate samples on that it is given: octets, and the time that they took.
+/// A controller that passes the delivery-rate samples on that it is given: octets, and the time
+/// that they took.
 struct Samples(mpsc::Sender<(u64, Duration)>);
 
 impl CongestionControl for Samples {
@@ -188,8 +191,8 @@ impl CongestionControl for Samples {
     }
 }
 
-/// A Ping, a probe of the MTU or a path challenge that left last and does not count as in flight carries no stamp: the packets before it tell the
-/// delivery rate, as they do without it.
+/// A Ping, a probe of the MTU or a path challenge that left last and does not count as in flight
+/// carries no stamp: the packets before it tell the delivery rate, as they do without it.
 #[test]
 fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
     let samples = [false, true].map(|with_ping| {

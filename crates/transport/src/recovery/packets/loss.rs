@@ -8,13 +8,16 @@ use acklab_base::{Duration, Instant};
 /// What the judgement on a packet depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
-    /// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger by this.
+    /// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger
+    /// by this.
     pub packets: u64,
-    /// kTimeThreshold (§6.1.2): a packet is lost if it left this number of round trips ago, and one that left later was acknowledged.
+    /// kTimeThreshold (§6.1.2): a packet is lost if it left this number of round trips ago, and one
+    /// that left later was acknowledged.
     pub time: f64,
     /// kInitialRtt (§6.2.2): the round trip before the first sample.
     pub initial_rtt: Duration,
-    /// The quarters of the shortest round trip by which the time threshold exceeds a round trip at least, if it [adapts](super::Widening).
+    /// The quarters of the shortest round trip by which the time threshold exceeds a round trip at
+    /// least, if it [adapts](super::Widening).
     pub steps: u64,
 }
 
@@ -22,14 +25,16 @@ impl Thresholds {
     /// What RFC 9002 recommends.
     pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333), steps: 0 };
 
-    /// Raises the packet threshold to what would have waited for a packet that was `displacement` numbers late (§6.1.1: an endpoint may raise
-    /// it with what it learns of reordering; `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche). It never falls.
+    /// Raises the packet threshold to what would have waited for a packet that was `displacement`
+    /// numbers late (§6.1.1: an endpoint may raise it with what it learns of reordering;
+    /// `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche). It never falls.
     pub fn adapt(&mut self, displacement: u64) {
         self.packets = self.packets.max(displacement + 1);
     }
 
-    /// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt), kGranularity). One that adapts is a round trip and
-    /// RACK's reordering window at least, which is no more than another (RFC 8985, §6.2, step 4).
+    /// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt),
+    /// kGranularity). One that adapts is a round trip and RACK's reordering window at least, which
+    /// is no more than another (RFC 8985, §6.2, step 4).
     #[must_use]
     pub fn time_threshold(&self, rtt: &Estimator) -> Duration {
         let srtt = rtt.srtt().unwrap_or(self.initial_rtt);
@@ -50,8 +55,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The judgement at `now` on packet `number`, which left at `sent_at`, where `largest` was acknowledged: it is lost if its number is
-    /// smaller by `packets`, or if it left `time` ago (RFC 9002, §6.1).
+    /// The judgement at `now` on packet `number`, which left at `sent_at`, where `largest` was
+    /// acknowledged: it is lost if its number is smaller by `packets`, or if it left `time` ago
+    /// (RFC 9002, §6.1).
     #[must_use]
     #[inline]
     pub fn on(now: Instant, (number, sent_at): (u64, Instant), largest: u64, packets: u64, time: Duration) -> Self {
@@ -72,9 +78,10 @@ pub struct Lost<T> {
 }
 
 impl<T> Packets<T> {
-    /// Appends to `lost` what is to be considered lost by now (`DetectAndRemoveLostPackets`, appendix A.10): it left before a packet that
-    /// was acknowledged, and either that one's number is larger by `packets`, or it left `time` ago. Numbers and times of departure both
-    /// grow, so the first packet that is not lost ends the search.
+    /// Appends to `lost` what is to be considered lost by now (`DetectAndRemoveLostPackets`,
+    /// appendix A.10): it left before a packet that was acknowledged, and either that one's number
+    /// is larger by `packets`, or it left `time` ago. Numbers and times of departure both grow, so
+    /// the first packet that is not lost ends the search.
     pub fn detect_losses(&mut self, now: Instant, packets: u64, time: Duration, lost: &mut Vec<Lost<T>>) {
         self.loss_at = None;
         let Some(largest) = self.largest_acknowledged else { return };
@@ -97,8 +104,8 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Takes the packet with this number, which lies in the list, out of flight and appends it to `lost`. Does nothing unless it is
-    /// outstanding.
+    /// Takes the packet with this number, which lies in the list, out of flight and appends it to
+    /// `lost`. Does nothing unless it is outstanding.
     pub(super) fn mark_lost(&mut self, number: u64, lost: &mut Vec<Lost<T>>) {
         let index = (number - self.first) as usize;
         let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] else {
@@ -136,7 +143,8 @@ mod tests {
         assert_eq!(thresholds.packets, 8);
     }
 
-    /// RFC 8985, §6.2, step 4: RACK.rtt + min(steps · min_RTT / 4, SRTT), and never less than 9/8 of a round trip.
+    /// RFC 8985, §6.2, step 4: RACK.rtt + min(steps · min_RTT / 4, SRTT), and never less than 9/8
+    /// of a round trip.
     #[test]
     fn a_time_threshold_that_adapts_is_a_round_trip_and_the_window_of_rack() {
         let mut rtt = Estimator::default();

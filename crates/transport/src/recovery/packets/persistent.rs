@@ -1,4 +1,5 @@
-//! Persistent congestion (RFC 9002, §7.6): everything sent over a long time was lost, so the window is no longer valid for the path.
+//! Persistent congestion (RFC 9002, §7.6): everything sent over a long time was lost, so the window
+//! is no longer valid for the path.
 
 use super::{GRANULARITY, Packets, State};
 use crate::recovery::rtt::Estimator;
@@ -8,8 +9,8 @@ use std::ops::Range;
 /// kPersistentCongestionThreshold (§7.6.1).
 const THRESHOLD: u64 = 3;
 
-/// The duration for which everything must be lost (§7.6.1), if there was a measurement: without one there is no persistent congestion
-/// (§7.6.2).
+/// The duration for which everything must be lost (§7.6.1), if there was a measurement: without one
+/// there is no persistent congestion (§7.6.2).
 #[must_use]
 pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
     let srtt = rtt.srtt()?;
@@ -17,10 +18,12 @@ pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
 }
 
 impl<T> Packets<T> {
-    /// The longest time between the departures of two lost packets that had to be acknowledged, between which nothing was acknowledged
-    /// (§7.6.2). Only runs of losses that reach the number `since` count, for what was lost before was judged when it was lost; and only
-    /// what left after `measured_at`, when the round-trip time was first measured. What was [forgotten](Self::forget_lost) no longer counts,
-    /// so an owner that has reacted forgets, and does not react twice.
+    /// The longest time between the departures of two lost packets that had to be acknowledged,
+    /// between which nothing was acknowledged (§7.6.2). Only runs of losses that reach the number
+    /// `since` count, for what was lost before was judged when it was lost; and only what left
+    /// after `measured_at`, when the round-trip time was first measured. What was
+    /// [forgotten](Self::forget_lost) no longer counts, so an owner that has reacted forgets, and
+    /// does not react twice.
     #[must_use]
     pub fn longest_loss(&self, measured_at: Instant, since: u64) -> Duration {
         let (mut above, mut newest, mut longest) = (None, None, Duration::ZERO);
@@ -41,7 +44,8 @@ impl<T> Packets<T> {
         longest
     }
 
-    /// Returns `true` if a number of `range`, of which none is outstanding or lost, was acknowledged: the others were skipped.
+    /// Returns `true` if a number of `range`, of which none is outstanding or lost, was
+    /// acknowledged: the others were skipped.
     fn has_acknowledged_in(&self, range: Range<u64>) -> bool {
         !range.is_empty() && self.skipped_in(&range).len() as u64 != range.end - range.start
     }

@@ -1,11 +1,13 @@
-//! What the receiver reports lost (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own [judgement](super::loss).
+//! What the receiver reports lost (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own
+//! [judgement](super::loss).
 
 use super::{Lost, Packet, Packets, State};
 use crate::recovery::delivery_rate::Stamp;
 use std::ops::Range;
 
 impl<T> Packets<T> {
-    /// A packet leaves that nobody has to acknowledge, and that nothing is remembered of. Returns its number.
+    /// A packet leaves that nobody has to acknowledge, and that nothing is remembered of. Returns
+    /// its number.
     pub fn pass(&mut self) -> u64 {
         let number = self.next_number();
         self.push(State::Acknowledged { until: number + 1 }, Stamp::default());
@@ -16,15 +18,16 @@ impl<T> Packets<T> {
         number
     }
 
-    /// The numbers of `range` are reported lost: appends what is outstanding among them to `lost`. A packet is lost once, however often
-    /// it is reported.
+    /// The numbers of `range` are reported lost: appends what is outstanding among them to `lost`.
+    /// A packet is lost once, however often it is reported.
     pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
         for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
             self.mark_lost(number, lost);
         }
     }
 
-    /// Nothing is expected any more of the packet with this number: it is neither acknowledged nor lost. Returns it if it was outstanding.
+    /// Nothing is expected any more of the packet with this number: it is neither acknowledged nor
+    /// lost. Returns it if it was outstanding.
     pub fn retire(&mut self, number: u64) -> Option<Packet<T>> {
         let state = self.states.get_mut(number.checked_sub(self.first)? as usize)?;
         if !matches!(state, State::Outstanding(_)) {
@@ -37,8 +40,8 @@ impl<T> Packets<T> {
         Some(packet)
     }
 
-    /// Forgets what lies below the lowest number that is outstanding, but for what was lost and not yet
-    /// [forgotten](Self::forget_lost).
+    /// Forgets what lies below the lowest number that is outstanding, but for what was lost and not
+    /// yet [forgotten](Self::forget_lost).
     pub fn settle(&mut self) {
         while self.settled < self.next_number()
             && !matches!(self.states[(self.settled - self.first) as usize], State::Outstanding(_))
@@ -56,7 +59,8 @@ impl<T> Packets<T> {
         self.acknowledged
     }
 
-    /// The lowest number of which anything is remembered: an acknowledgment of what lies below changes nothing.
+    /// The lowest number of which anything is remembered: an acknowledgment of what lies below
+    /// changes nothing.
     #[must_use]
     pub const fn lowest_remembered(&self) -> u64 {
         self.first

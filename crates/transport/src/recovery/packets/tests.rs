@@ -44,7 +44,8 @@ fn measured(ms: u64) -> Estimator {
     rtt
 }
 
-/// RFC 9002, §6.1.1: "The RECOMMENDED initial value for the packet reordering threshold (kPacketThreshold) is 3".
+/// RFC 9002, §6.1.1: "The RECOMMENDED initial value for the packet reordering threshold
+/// (kPacketThreshold) is 3".
 #[test]
 fn three_packets_behind_is_lost() {
     let mut board = board(6);
@@ -54,8 +55,9 @@ fn three_packets_behind_is_lost() {
     assert_eq!(board.loss_at(), Some(at(92)), "packet 2 left at 2 ms");
 }
 
-/// §6.1.2: "Once a later packet within the same packet number space has been acknowledged, an endpoint SHOULD declare an earlier packet
-/// lost if it was sent a threshold amount of time in the past."
+/// §6.1.2: "Once a later packet within the same packet number space has been acknowledged, an
+/// endpoint SHOULD declare an earlier packet lost if it was sent a threshold amount of time in the
+/// past."
 #[test]
 fn what_left_long_ago_is_lost_once_a_later_one_is_acknowledged() {
     let mut board = board(4);
@@ -68,7 +70,8 @@ fn what_left_long_ago_is_lost_once_a_later_one_is_acknowledged() {
     assert_eq!((board.loss_at(), board.in_flight()), (None, 1200), "3 is later than what was acknowledged");
 }
 
-/// §6.1.2: "max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)", 9/8 and 1 ms; §6.2.2: 333 ms before a sample.
+/// §6.1.2: "max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)", 9/8 and 1 ms;
+/// §6.2.2: 333 ms before a sample.
 #[test]
 fn the_time_threshold() {
     assert_eq!(Thresholds::RFC.time_threshold(&measured(80)), MS(90));
@@ -81,8 +84,8 @@ fn the_time_threshold() {
     assert_eq!(Thresholds::RFC.time_threshold(&tiny), GRANULARITY);
 }
 
-/// §5.1: "the largest acknowledged packet number is newly acknowledged, and at least one of the newly acknowledged packets was
-/// ack-eliciting."
+/// §5.1: "the largest acknowledged packet number is newly acknowledged, and at least one of the
+/// newly acknowledged packets was ack-eliciting."
 #[test]
 fn only_the_largest_number_gives_a_round_trip() {
     let mut board = board(3);
@@ -94,8 +97,9 @@ fn only_the_largest_number_gives_a_round_trip() {
     assert_eq!((board.in_flight(), board.has_ack_eliciting()), (1200, true), "2 is out");
 }
 
-/// RFC 9000, §13.1: "An endpoint SHOULD treat receipt of an acknowledgment for a packet it did not send as a connection error"; §21.4:
-/// numbers are skipped to find those who acknowledge what they never got.
+/// RFC 9000, §13.1: "An endpoint SHOULD treat receipt of an acknowledgment for a packet it did not
+/// send as a connection error"; §21.4: numbers are skipped to find those who acknowledge what they
+/// never got.
 #[test]
 fn what_was_never_sent_cannot_be_acknowledged() {
     let mut board = board(2);
@@ -109,7 +113,8 @@ fn what_was_never_sent_cannot_be_acknowledged() {
     assert_eq!((board.in_flight(), lost(&mut board, 9).len(), board.states.len()), (0, 0, 0), "nothing is kept");
 }
 
-/// A packet that was taken for lost and comes in after all is told of, once, and its content is not given back twice.
+/// A packet that was taken for lost and comes in after all is told of, once, and its content is not
+/// given back twice.
 #[test]
 fn a_loss_that_was_none() {
     let mut board = board(5);
@@ -123,8 +128,9 @@ fn a_loss_that_was_none() {
     assert_eq!(acknowledge(&mut board, 83, &[(0, 4)]).1.packets, 0, "0 was forgotten");
 }
 
-/// §6.2.1: "PTO = smoothed_rtt + max(4*rttvar, kGranularity) + max_ack_delay"; §6.2.2: kInitialRtt "results in handshakes starting with a PTO of 1
-/// second" (999 ms); §6.2.1: each expiry doubles it.
+/// §6.2.1: "PTO = smoothed_rtt + max(4*rttvar, kGranularity) + max_ack_delay"; §6.2.2: kInitialRtt
+/// "results in handshakes starting with a PTO of 1 second" (999 ms); §6.2.1: each expiry doubles
+/// it.
 #[test]
 fn the_probe_timeout() {
     assert_eq!(probe_timeout(&measured(80), Thresholds::RFC.initial_rtt, MS(25), 0), MS(80 + 4 * 40 + 25));
@@ -142,8 +148,9 @@ fn the_probe_timeout() {
     assert_eq!(board.probe_at(MS(265)), None, "nothing is out that must be acknowledged");
 }
 
-/// §7.6.3, the example: one acknowledged packet, seven that leave from t = 1 to t = 8 and are lost, and the acknowledgment of a ninth at
-/// t = 12.2. "The congestion period is calculated as the time between the oldest and newest lost packets: 8 - 1 = 7."
+/// §7.6.3, the example: one acknowledged packet, seven that leave from t = 1 to t = 8 and are lost,
+/// and the acknowledgment of a ninth at t = 12.2. "The congestion period is calculated as the time
+/// between the oldest and newest lost packets: 8 - 1 = 7."
 #[test]
 fn the_example_of_persistent_congestion() {
     let mut board = Packets::default();
@@ -176,8 +183,8 @@ fn an_abandoned_number_space_gives_everything_back() {
     assert_eq!((board.in_flight(), board.has_ack_eliciting(), board.next_number()), (0, false, 3));
 }
 
-/// The stamp is that of the packet in flight that left last. A later packet that does not count as in flight has no stamp, but its round trip
-/// is measured.
+/// The stamp is that of the packet in flight that left last. A later packet that does not count as
+/// in flight has no stamp, but its round trip is measured.
 #[test]
 fn the_newest_packet_in_flight_tells_the_rate() {
     let mut board = Packets::default().keeping_stamps(true);

@@ -4,9 +4,9 @@ use super::{GRANULARITY, Packets};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Event, Instant};
 
-/// PTO (§6.2.1): smoothed_rtt + max(4 · rttvar, kGranularity) + max_ack_delay, doubled for each of `expiries` in a row. Before the first
-/// sample, smoothed_rtt is `initial_rtt` and rttvar half of it (§5.3, §6.2.2). In the Initial and Handshake number spaces, `max_ack_delay`
-/// is zero (§6.2.1).
+/// PTO (§6.2.1): smoothed_rtt + max(4 · rttvar, kGranularity) + max_ack_delay, doubled for each of
+/// `expiries` in a row. Before the first sample, smoothed_rtt is `initial_rtt` and rttvar half of
+/// it (§5.3, §6.2.2). In the Initial and Handshake number spaces, `max_ack_delay` is zero (§6.2.1).
 #[must_use]
 pub fn probe_timeout(rtt: &Estimator, initial_rtt: Duration, max_ack_delay: Duration, expiries: u32) -> Duration {
     let (srtt, rttvar) = rtt.srtt().map_or((initial_rtt, initial_rtt / 2), |srtt| (srtt, rtt.rttvar()));
@@ -48,7 +48,8 @@ impl Expiries {
         self.in_a_row = 0;
     }
 
-    /// The event of the last timeout. `is_open`: the handshake is over; `repeats`: the probe has no new data to carry.
+    /// The event of the last timeout. `is_open`: the handshake is over; `repeats`: the probe has no
+    /// new data to carry.
     #[must_use]
     pub const fn event(&self, is_open: bool, repeats: bool) -> Event {
         match self.in_a_row {
@@ -60,8 +61,9 @@ impl Expiries {
 }
 
 impl<T> Packets<T> {
-    /// When to probe: a timeout after the last packet left that must be acknowledged, while one of those is outstanding (§6.2.1). A
-    /// time threshold that is being waited for goes before it (§6.2.1: the timer is not set while a loss timer is).
+    /// When to probe: a timeout after the last packet left that must be acknowledged, while one of
+    /// those is outstanding (§6.2.1). A time threshold that is being waited for goes before it
+    /// (§6.2.1: the timer is not set while a loss timer is).
     #[must_use]
     pub fn probe_at(&self, timeout: Duration) -> Option<Instant> {
         let last = self.last_ack_eliciting_at().filter(|_| self.has_ack_eliciting() && self.loss_at().is_none())?;

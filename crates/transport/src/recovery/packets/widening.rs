@@ -1,5 +1,5 @@
-//! A time threshold that adapts to reordering, as the reordering window of RACK does (RFC 8985, §6.2, step 4; RFC 9002, §6.1.2, permits larger
-//! thresholds).
+//! A time threshold that adapts to reordering, as the reordering window of RACK does (RFC 8985,
+//! §6.2, step 4; RFC 9002, §6.1.2, permits larger thresholds).
 
 use crate::recovery::rack::WIDE_FOR_RECOVERIES;
 
@@ -14,8 +14,8 @@ pub struct Widening {
 }
 
 impl Widening {
-    /// A packet that counted as lost was acknowledged, after `recoveries`. `largest` is the largest number acknowledged, `next` the next to be
-    /// used: the threshold widens once a round trip.
+    /// A packet that counted as lost was acknowledged, after `recoveries`. `largest` is the largest
+    /// number acknowledged, `next` the next to be used: the threshold widens once a round trip.
     pub fn on_spurious_loss(&mut self, largest: u64, next: u64, recoveries: u64) {
         if largest >= self.round_ends {
             (self.steps, self.round_ends) = (self.steps(recoveries) + 1, next);

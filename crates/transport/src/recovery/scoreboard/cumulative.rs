@@ -9,15 +9,18 @@ use acklab_base::Instant;
 pub struct Advance {
     /// Octets by which snd.una advances.
     pub bytes: u64,
-    /// Those of them that SACK had not acknowledged before, and without SACK no duplicate ACK stood for.
+    /// Those of them that SACK had not acknowledged before, and without SACK no duplicate ACK stood
+    /// for.
     pub newly_delivered: u64,
     /// One of the segments had been retransmitted and was not yet selectively acknowledged.
     pub retransmission_acked: bool,
-    /// When the oldest of the segments left, if it was never retransmitted. The time since then includes the receiver's delay before it
-    /// acknowledged, as does the age of the timestamp that it echoes (RFC 7323, §4.1).
+    /// When the oldest of the segments left, if it was never retransmitted. The time since then
+    /// includes the receiver's delay before it acknowledged, as does the age of the timestamp that
+    /// it echoes (RFC 7323, §4.1).
     pub sent_at: Option<Instant>,
-    /// When the oldest and the newest of the segments left that no SACK had acknowledged, if none of all was ever retransmitted (Linux's
-    /// `first_ackt`, `last_ackt` and `FLAG_RETRANS_DATA_ACKED`).
+    /// When the oldest and the newest of the segments left that no SACK had acknowledged, if none
+    /// of all was ever retransmitted (Linux's `first_ackt`, `last_ackt` and
+    /// `FLAG_RETRANS_DATA_ACKED`).
     pub unsacked_sent: Option<(Instant, Instant)>,
 }
 
@@ -32,7 +35,8 @@ impl Scoreboard {
         }
     }
 
-    /// Returns `true` if everything outstanding has left once, in order, and nothing is SACKed or lost.
+    /// Returns `true` if everything outstanding has left once, in order, and nothing is SACKed or
+    /// lost.
     #[inline]
     #[must_use]
     pub const fn is_in_order(&self) -> bool {
@@ -118,8 +122,8 @@ impl Scoreboard {
         while self.retransmissions.front().is_some_and(|(_, start)| *start < self.una) {
             self.retransmissions.pop_front();
         }
-        // Without SACK: the first segment was missing, and duplicate ACKs stood for the rest (Linux's `tcp_remove_reno_sacks`; RFC 6582,
-        // §3.2, step 3, adds one segment back).
+        // Without SACK: the first segment was missing, and duplicate ACKs stood for the rest
+        // (Linux's `tcp_remove_reno_sacks`; RFC 6582, §3.2, step 3, adds one segment back).
         let reported = self.dup_credit.min(advance.bytes - hole.unwrap_or_default());
         advance.newly_delivered -= reported;
         self.dup_credit = (self.dup_credit - reported).min(self.flight_size());

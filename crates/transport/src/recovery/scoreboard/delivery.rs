@@ -14,15 +14,17 @@ pub struct Delivery {
     pub newest: Option<Newest>,
     /// That transmission's stamp, if stamps are kept.
     pub stamp: Stamp,
-    /// The same without retransmissions that are acknowledged so soon that the ACK must be for an earlier transmission: the number of
-    /// the transmission, and when it left.
+    /// The same without retransmissions that are acknowledged so soon that the ACK must be for an
+    /// earlier transmission: the number of the transmission, and when it left.
     pub plausible: Option<(u64, Instant)>,
-    /// When the plausible transmission left that was processed last. Segments that SACK acknowledges are processed before those that
-    /// are acknowledged cumulatively.
+    /// When the plausible transmission left that was processed last. Segments that SACK
+    /// acknowledges are processed before those that are acknowledged cumulatively.
     pub last_entered: Option<Instant>,
-    /// Where the lowest segment begins that was sent only once and was delivered after one that was sent later.
+    /// Where the lowest segment begins that was sent only once and was delivered after one that was
+    /// sent later.
     pub reordered_from: Option<u64>,
-    /// A segment that was sent only once and lies below the recovery point was delivered (Linux's `FLAG_ORIG_SACK_ACKED`).
+    /// A segment that was sent only once and lies below the recovery point was delivered (Linux's
+    /// `FLAG_ORIG_SACK_ACKED`).
     pub original_acked: bool,
     /// What the ACK says besides its numbers.
     pub(super) limits: Limits,
@@ -33,11 +35,12 @@ pub struct Delivery {
 /// Which retransmissions an ACK can be for, and where the recovery point lies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// A retransmission that left later than this cannot have been acknowledged yet: less than the least round trip has passed (RFC 8985,
-    /// §6.2, step 2).
+    /// A retransmission that left later than this cannot have been acknowledged yet: less than the
+    /// least round trip has passed (RFC 8985, §6.2, step 2).
     pub latest: Instant,
-    /// The timestamp that the ACK echoes shows that a segment elicited it that left before this. That holds only for segments that it
-    /// acknowledges cumulatively: an ACK with SACK blocks echoes the timestamp of the last segment in order (RFC 7323, §4.3).
+    /// The timestamp that the ACK echoes shows that a segment elicited it that left before this.
+    /// That holds only for segments that it acknowledges cumulatively: an ACK with SACK blocks
+    /// echoes the timestamp of the last segment in order (RFC 7323, §4.3).
     pub before: Option<Instant>,
     /// The recovery point.
     pub recover: u64,
@@ -61,8 +64,9 @@ impl Scoreboard {
         delivery.prior_fack = self.highest_sacked.max(self.una);
     }
 
-    /// The ACK does not tell which transmission of what it covers has arrived: without SACK, one that covers a retransmission says nothing of the
-    /// originals behind it (Linux's `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
+    /// The ACK does not tell which transmission of what it covers has arrived: without SACK, one
+    /// that covers a retransmission says nothing of the originals behind it (Linux's
+    /// `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
     pub const fn forget_originals(&mut self) {
         self.delivery.original_acked = false;
     }
@@ -73,7 +77,8 @@ impl Scoreboard {
         &self.delivery
     }
 
-    /// The segment at `index`, which begins at `start`, is delivered; if it is a retransmission, one that left by `latest` at the latest.
+    /// The segment at `index`, which begins at `start`, is delivered; if it is a retransmission,
+    /// one that left by `latest` at the latest.
     pub(super) fn note_delivered(&mut self, index: usize, start: u64, segment: &Sent, latest: Instant) {
         let Sent { at, number, end, ever_retransmitted, .. } = *segment;
         let delivery = &mut self.delivery;

@@ -1,4 +1,5 @@
-//! What counts as lost: by order (RFC 6675), by timeout (RFC 6298). By time (RFC 8985): `overtaken`.
+//! What counts as lost: by order (RFC 6675), by timeout (RFC 6298). By time (RFC 8985):
+//! `overtaken`.
 
 use super::Scoreboard;
 use crate::recovery::DUP_THRESH;
@@ -30,7 +31,8 @@ impl Scoreboard {
         self.losses.drain(..)
     }
 
-    /// Marks every segment lost that has `DupThresh` SACKed segments above it (RFC 6675, §4: IsLost). Returns the octets newly marked.
+    /// Marks every segment lost that has `DupThresh` SACKed segments above it (RFC 6675, §4:
+    /// IsLost). Returns the octets newly marked.
     pub fn detect_losses(&mut self) -> u64 {
         if self.highest_sacked <= self.examined.max(self.una) {
             return 0;
@@ -79,7 +81,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the retransmission of the segment at `index` lost, so that the segment is retransmitted once more.
+    /// Marks the retransmission of the segment at `index` lost, so that the segment is
+    /// retransmitted once more.
     pub(super) fn mark_retransmission_lost(&mut self, index: usize) {
         let start = self.start_of(index);
         let segment = &mut self.segments[index];
@@ -105,7 +108,8 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission timer expired: everything that is not SACKed is lost and must be retransmitted (RFC 6675, §5.1).
+    /// The retransmission timer expired: everything that is not SACKed is lost and must be
+    /// retransmitted (RFC 6675, §5.1).
     pub fn mark_all_lost(&mut self) {
         self.retransmitted = 0;
         self.lost = 0;
@@ -126,7 +130,8 @@ impl Scoreboard {
         self.examined = self.nxt;
     }
 
-    /// The retransmission timer expired: the oldest segment is lost, and every segment that left at least `reach` ago (RFC 8985, §6.3).
+    /// The retransmission timer expired: the oldest segment is lost, and every segment that left at
+    /// least `reach` ago (RFC 8985, §6.3).
     pub fn mark_timed_out(&mut self, now: Instant, reach: Duration) {
         for index in 0..self.segments.len() {
             let segment = &self.segments[index];
@@ -141,7 +146,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back every loss mark: lost segments count as in flight and are not retransmitted (Linux's `tcp_undo_cwnd_reduction`).
+    /// Takes back every loss mark: lost segments count as in flight and are not retransmitted
+    /// (Linux's `tcp_undo_cwnd_reduction`).
     pub fn unmark_lost(&mut self) {
         self.segments.iter_mut().for_each(|segment| segment.lost = false);
         (self.lost, self.lost_unsent) = (0, 0);

@@ -21,7 +21,8 @@ impl Scoreboard {
         Some(self.next_lost_from..self.segments[index].end)
     }
 
-    /// NextSeg, rule 3: the oldest segment below the highest SACK that is neither SACKed nor retransmitted.
+    /// NextSeg, rule 3: the oldest segment below the highest SACK that is neither SACKed nor
+    /// retransmitted.
     #[must_use]
     pub fn next_unsacked(&mut self) -> Option<Range<u64>> {
         let from = self.next_unsacked_from.max(self.una);

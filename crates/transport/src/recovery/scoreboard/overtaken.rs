@@ -1,4 +1,5 @@
-//! What counts as lost by time (RFC 8985): a later transmission has been delivered, and this one has not for too long.
+//! What counts as lost by time (RFC 8985): a later transmission has been delivered, and this one
+//! has not for too long.
 
 use super::Scoreboard;
 use super::segment::Sent;
@@ -11,20 +12,23 @@ pub struct Detected {
     pub lost: u64,
     /// A retransmission is among them.
     pub retransmissions_lost: bool,
-    /// The time until every other transmission that was overtaken will have been out for too long, if there is one.
+    /// The time until every other transmission that was overtaken will have been out for too long,
+    /// if there is one.
     pub wait: Option<Duration>,
 }
 
 impl Scoreboard {
-    /// Returns `false` if nothing outstanding left before transmission number `newest`; it may return `true` as well.
+    /// Returns `false` if nothing outstanding left before transmission number `newest`; it may
+    /// return `true` as well.
     #[inline]
     #[must_use]
     pub fn may_have_overtaken(&self, newest: u64) -> bool {
         !self.retransmissions.is_empty() || self.segments.front().is_some_and(|head| head.number < newest)
     }
 
-    /// Marks lost every transmission, retransmissions included, that left before transmission number `newest`, which has been delivered,
-    /// and at least `reach` ago (RFC 8985, §6.2, step 5).
+    /// Marks lost every transmission, retransmissions included, that left before transmission
+    /// number `newest`, which has been delivered, and at least `reach` ago (RFC 8985, §6.2, step
+    /// 5).
     pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> Detected {
         let before = self.lost_unsent;
         let last = self.examine_retransmissions(now, newest, reach);
@@ -34,7 +38,8 @@ impl Scoreboard {
         Detected { lost: self.lost_unsent - before, retransmissions_lost, wait }
     }
 
-    /// Marks the retransmissions that are due. Returns when the last one left that left before `newest` and is not due.
+    /// Marks the retransmissions that are due. Returns when the last one left that left before
+    /// `newest` and is not due.
     fn examine_retransmissions(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let mut entry = 0;

@@ -15,7 +15,8 @@ pub(super) struct Sent {
     pub(super) lost: bool,
     /// It was retransmitted after it was last marked lost (Linux's `TCPCB_SACKED_RETRANS`).
     pub(super) retransmitted: bool,
-    /// It was retransmitted at any time, so Karn's algorithm takes no round-trip time from it (`TCPCB_EVER_RETRANS`).
+    /// It was retransmitted at any time, so Karn's algorithm takes no round-trip time from it
+    /// (`TCPCB_EVER_RETRANS`).
     pub(super) ever_retransmitted: bool,
     /// Its last transmission has been reported as a loss.
     pub(super) loss_reported: bool,

@@ -94,7 +94,8 @@ fn by_time_what_was_out_too_long_is_lost() {
         "the one that left last is not examined"
     );
     board.retransmit(us(1150), 100, Stamp::default());
-    // The second retransmission is delivered: now the first is late, and so is what never was examined.
+    // The second retransmission is delivered: now the first is late, and so is what never was
+    // examined.
     board.begin_ack(since(us(2150)));
     board.sack([range(1, 1)].into_iter());
     let newest = board.delivery().plausible.unwrap().0;
@@ -229,7 +230,8 @@ fn told(board: &Scoreboard, advance: Advance) -> (Advance, u64, Option<(u64, Ins
 }
 
 proptest! {
-    /// A board that keeps outcomes looks at each segment of an ACK; one that does not takes a shorter way where it can.
+    /// A board that keeps outcomes looks at each segment of an ACK; one that does not takes a
+    /// shorter way where it can.
     #[test]
     fn the_short_way_through_an_ack_tells_the_same(steps in proptest::collection::vec((0u8..6, 0u64..400, 1u64..6), 1..100)) {
         let mut boards = [false, true].map(|keeps| Scoreboard::default().keeping_stamps(true).keeping_outcomes(keeps));

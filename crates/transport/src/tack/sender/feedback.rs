@@ -1,7 +1,7 @@
 //! What a TACK or an IACK tells the sender.
 //!
-//! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was never sent, no time runs backwards,
-//! and no rate is zero, infinite or of more than was sent.
+//! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was
+//! never sent, no time runs backwards, and no rate is zero, infinite or of more than was sent.
 
 use super::{Content, Control, SPACE, Sender};
 use crate::events::Events;
@@ -41,10 +41,12 @@ pub(in crate::tack) struct Told {
 }
 
 impl Sender {
-    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of this end.
+    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of
+    /// this end.
     ///
     /// # Errors
-    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the TACK cannot be true.
+    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the
+    /// TACK cannot be true.
     pub(in crate::tack) fn on_tack(
         &mut self,
         now: Instant,
@@ -99,7 +101,8 @@ impl Sender {
     /// A loss-event-driven IACK has come.
     ///
     /// # Errors
-    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the IACK cannot be true.
+    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the
+    /// IACK cannot be true.
     pub(in crate::tack) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<Told, Refusal> {
         let sent = self.next_number();
         let range = PktSeq(loss.after.0.wrapping_add(1)).near(sent)..loss.before.near(sent);
@@ -114,8 +117,9 @@ impl Sender {
         self.recovery.lose(SPACE, range);
         self.recovery.space_mut(SPACE).settle();
         self.note_listed(progress.octets);
-        // An IACK carries no time, and rates are those of TACKs. What the next TACK does not list, it does not acknowledge again: its sample
-        // ends with the newest packet of all that was acknowledged since the last TACK.
+        // An IACK carries no time, and rates are those of TACKs. What the next TACK does not list,
+        // it does not acknowledge again: its sample ends with the newest packet of all that was
+        // acknowledged since the last TACK.
         self.newest_listed = newer(progress.newest, self.newest_listed);
         let progress = Progress { rtt: None, newest: None, spuriously_lost: 0, ..progress };
         Ok(Told { report: self.report(progress, prior_in_flight, 0, None), next: 0, rtt: None })

@@ -1,7 +1,8 @@
 //! Challenge ACKs (RFC 5961, §3 to §5, and §7 on their limit).
 //!
-//! A segment that may be forged, or come from an earlier connection, is answered with an ACK. A peer that has lost its state answers that ACK
-//! with a RST whose sequence number only the peer can know.
+//! A segment that may be forged, or come from an earlier connection, is answered with an ACK. A
+//! peer that has lost its state answers that ACK with a RST whose sequence number only the peer can
+//! know.
 
 use super::super::rules::ChallengeLimit;
 use acklab_base::{Duration, Instant};
@@ -37,7 +38,8 @@ impl Challenges {
         sent < most
     }
 
-    /// Returns `true` if the limit is also that of ACKs that answer segments without data from beyond the window.
+    /// Returns `true` if the limit is also that of ACKs that answer segments without data from
+    /// beyond the window.
     pub(super) fn covers_unacceptable(&self) -> bool {
         self.rule == ChallengeLimit::OneInHalfASecond
     }

@@ -1,36 +1,38 @@
-//! The port: what is written goes to the sending half, what is read comes from the receiving half. What a socket can say beyond a
-//! [`StreamPort`], the connection has as methods of its own.
+//! The port: what is written goes to the sending half, what is read comes from the receiving half.
+//! What a socket can say beyond a [`StreamPort`], the connection has as methods of its own.
 
 use super::super::sender::SendFlags;
 use super::Connection;
 use acklab_base::{Duration, Instant, StreamPort};
 
 impl Connection {
-    /// Writes `octets` octets as [`write`](StreamPort::write) does, and says more of them (`sendmsg`; RFC 9293, §3.9.1.2). The flags count
-    /// once all of them are accepted. Returns the number accepted.
+    /// Writes `octets` octets as [`write`](StreamPort::write) does, and says more of them
+    /// (`sendmsg`; RFC 9293, §3.9.1.2). The flags count once all of them are accepted. Returns the
+    /// number accepted.
     pub fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
         self.sending.send(now, octets, flags)
     }
 
-    /// From now on, the last segment is held back until it is full, or for a retransmission timeout with nothing outstanding, or not any
-    /// more (`TCP_CORK`).
+    /// From now on, the last segment is held back until it is full, or for a retransmission timeout
+    /// with nothing outstanding, or not any more (`TCP_CORK`).
     pub const fn set_corked(&mut self, is_corked: bool) {
         self.sending.set_corked(is_corked);
     }
 
-    /// Sets the size of the send buffer (Linux, `SO_SNDBUF`): twice `size` of memory, in which offload's packets count.
+    /// Sets the size of the send buffer (Linux, `SO_SNDBUF`): twice `size` of memory, in which
+    /// offload's packets count.
     pub fn set_send_buffer(&mut self, size: u64) {
         self.sending.set_send_buffer(size);
     }
 
-    /// Gives the connection up once nothing is acknowledged, or no window opens, for `limit` since the retransmission timer first expired
-    /// (Linux, `TCP_USER_TIMEOUT`); never with `None`.
+    /// Gives the connection up once nothing is acknowledged, or no window opens, for `limit` since
+    /// the retransmission timer first expired (Linux, `TCP_USER_TIMEOUT`); never with `None`.
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.sending.set_user_timeout(limit);
     }
 
-    /// The device of the host refuses data and probes from now on, or takes them again (Linux's local congestion). An ACK that is polled is
-    /// the driver's to discard.
+    /// The device of the host refuses data and probes from now on, or takes them again (Linux's
+    /// local congestion). An ACK that is polled is the driver's to discard.
     pub const fn set_refused(&mut self, is_refused: bool) {
         self.sending.set_refused(is_refused);
     }

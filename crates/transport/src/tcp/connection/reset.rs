@@ -1,5 +1,5 @@
-//! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3): the answer to a segment for which there is no connection, and the end of a
-//! connection without the other end's consent.
+//! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3): the answer to a segment for which
+//! there is no connection, and the end of a connection without the other end's consent.
 
 use super::super::refusal::Refusal;
 use super::super::sender::Phase;
@@ -9,8 +9,8 @@ use acklab_base::{Ecn, Fate, Instant, StreamPort};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 
 impl Connection {
-    /// The RST with which a host answers `segment` if there is no connection that it belongs to (RFC 9293, §3.10.7.1). Returns `None` if
-    /// the segment is a RST itself.
+    /// The RST with which a host answers `segment` if there is no connection that it belongs to
+    /// (RFC 9293, §3.10.7.1). Returns `None` if the segment is a RST itself.
     #[must_use]
     pub fn refusal(segment: &Segment) -> Option<Segment> {
         if segment.flags.contains(Flags::RST) {
@@ -25,9 +25,10 @@ impl Connection {
         Some(Segment { ecn: Ecn::NotEct, seq, ack, flags, window: 0, options: Options::default(), payload: 0 })
     }
 
-    /// The application closes both directions: it will not read what has not arrived yet, unlike after
-    /// [`close`](StreamPort::close) (RFC 9293, §3.6.1). If data have arrived that it has not read, or arrive later, the peer is told by a RST
-    /// that they are lost (SHLD-3; RFC 2525, §2.17).
+    /// The application closes both directions: it will not read what has not arrived yet, unlike
+    /// after [`close`](StreamPort::close) (RFC 9293, §3.6.1). If data have arrived that it has not
+    /// read, or arrive later, the peer is told by a RST that they are lost (SHLD-3; RFC 2525,
+    /// §2.17).
     pub fn release(&mut self, now: Instant) {
         match self.sending.phase() {
             Phase::Closed | Phase::Listen | Phase::SynSent => self.end(now, Closing::Application),
@@ -39,7 +40,8 @@ impl Connection {
         }
     }
 
-    /// The application gives the connection up (RFC 9293, §3.10.5): the peer is told by a RST, if it knows the connection.
+    /// The application gives the connection up (RFC 9293, §3.10.5): the peer is told by a RST, if
+    /// it knows the connection.
     pub fn abort(&mut self, now: Instant) {
         if !matches!(self.state(), State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             let mut reset = self.sending.bare(now);
@@ -50,8 +52,8 @@ impl Connection {
         self.end(now, Closing::Application);
     }
 
-    /// Returns `true` if the connection ended before both ends had sent and acknowledged everything: by a RST or because the application
-    /// gave it up.
+    /// Returns `true` if the connection ended before both ends had sent and acknowledged
+    /// everything: by a RST or because the application gave it up.
     #[must_use]
     pub fn is_aborted(&self) -> bool {
         self.sending.phase() == Phase::Aborted
@@ -80,9 +82,10 @@ impl Connection {
         Some(reset)
     }
 
-    /// A RST has arrived. RFC 5961, §3.2: only one with exactly the next sequence number ends the connection; another one within the window
-    /// is challenged. RFC 1337, fix F1: none ends TIME-WAIT. A listening end that was opened does not listen again: one connection is all
-    /// that it is made for.
+    /// A RST has arrived. RFC 5961, §3.2: only one with exactly the next sequence number ends the
+    /// connection; another one within the window is challenged. RFC 1337, fix F1: none ends
+    /// TIME-WAIT. A listening end that was opened does not listen again: one connection is all that
+    /// it is made for.
     pub(super) fn take_reset(&mut self, now: Instant, reset: &Segment) -> Fate {
         match self.state() {
             State::SynSent if self.sending.is_synchronized_by(reset) => {}

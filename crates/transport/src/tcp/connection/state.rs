@@ -1,6 +1,7 @@
 //! Where the connection stands (RFC 9293, §3.3.2).
 //!
-//! The state follows from what the halves know: whether this end's FIN was sent and acknowledged, and whether the peer's has come.
+//! The state follows from what the halves know: whether this end's FIN was sent and acknowledged,
+//! and whether the peer's has come.
 
 use super::super::sender::Phase;
 use super::Connection;
@@ -28,8 +29,9 @@ pub enum State {
     Closing,
     /// The peer's FIN came first; that of this end is out.
     LastAck,
-    /// Both FINs are acknowledged. The peer may not know yet: its FIN is acknowledged if it arrives again. Nothing is opened anew here, so
-    /// this lasts for ever instead of two maximum segment lifetimes.
+    /// Both FINs are acknowledged. The peer may not know yet: its FIN is acknowledged if it arrives
+    /// again. Nothing is opened anew here, so this lasts for ever instead of two maximum segment
+    /// lifetimes.
     TimeWait,
 }
 
@@ -74,7 +76,8 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if both directions are finished: everything, the FINs included, is sent and acknowledged, and received.
+    /// Returns `true` if both directions are finished: everything, the FINs included, is sent and
+    /// acknowledged, and received.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.sending.phase() == Phase::Finished && self.receiving.has_all()

@@ -1,13 +1,16 @@
-//! The AccECN option that an end sends: its counters, where it finds room, and when it is withheld (RFC 9768, §3.2.3).
+//! The AccECN option that an end sends: its counters, where it finds room, and when it is withheld
+//! (RFC 9768, §3.2.3).
 
 use super::super::rules::{OptionFields, OptionRoom, OptionUse, Rules};
 use acklab_base::Ecn;
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Options, Segment};
 
-/// What a full-sized segment leaves for the option where it is reserved: three counters and their padding.
+/// What a full-sized segment leaves for the option where it is reserved: three counters and their
+/// padding.
 const RESERVE: u64 = 12;
 
-/// SACK does not give way to the option below this number of blocks (RFC 9768, §3.2.3.3; Linux's `tcp_options_fit_accecn`).
+/// SACK does not give way to the option below this number of blocks (RFC 9768, §3.2.3.3; Linux's
+/// `tcp_options_fit_accecn`).
 const LEAST_BLOCKS: usize = 2;
 
 /// The octets that have arrived by codepoint, and the option that reports them.
@@ -33,7 +36,8 @@ pub(in crate::tcp) struct OctetReport {
 }
 
 impl OctetReport {
-    /// The report of a connection by these `rules`. `is_agreed`: both ends speak AccECN, and this end is to send the option.
+    /// The report of a connection by these `rules`. `is_agreed`: both ends speak AccECN, and this
+    /// end is to send the option.
     pub(in crate::tcp) const fn new(rules: &Rules, is_agreed: bool) -> Self {
         let mut octets = [0; Ecn::ALL.len()];
         // RFC 9768, §3.2.1: so that a counter that something on the path sets to zero is noticed.
@@ -78,8 +82,8 @@ impl OctetReport {
         self.has_grown[codepoint as usize] |= octets > 0;
     }
 
-    /// A segment at `start` brings nothing new. RFC 9768, §3.2.3.2.2: if the ACK that reported so last time carried the option, it was lost,
-    /// perhaps for the option.
+    /// A segment at `start` brings nothing new. RFC 9768, §3.2.3.2.2: if the ACK that reported so
+    /// last time carried the option, it was lost, perhaps for the option.
     pub(in crate::tcp) fn on_duplicate(&mut self, start: u64) {
         if self.withheld == OptionUse::AsPathAllows && self.beside_duplicate == Some(start) {
             self.block();
@@ -109,7 +113,8 @@ impl OctetReport {
         if self.is_sent && matches!(self.room, OptionRoom::Reserved) { RESERVE } else { 0 }
     }
 
-    /// The option of the SYN-ACK: all counters, so that the peer sees that it gets through (RFC 9768, §3.2.3.2.1).
+    /// The option of the SYN-ACK: all counters, so that the peer sees that it gets through (RFC
+    /// 9768, §3.2.3.2.1).
     pub(in crate::tcp) fn of_syn_ack(&self) -> Option<AccurateEcn> {
         self.is_agreed.then(|| self.whole())
     }
@@ -139,8 +144,9 @@ impl OctetReport {
         (order, codepoints, count)
     }
 
-    /// The octets by which `option` lengthens a header at least. Linux aligns every option and saves the padding of SACK at most
-    /// (`tcp_options_fit_accecn`); otherwise options are packed where they do not fit.
+    /// The octets by which `option` lengthens a header at least. Linux aligns every option and
+    /// saves the padding of SACK at most (`tcp_options_fit_accecn`); otherwise options are packed
+    /// where they do not fit.
     const fn least_added(&self, option: &AccurateEcn, has_blocks: bool) -> u64 {
         let (len, spare) = (option.len(), if has_blocks { 2 } else { 0 });
         match self.fields {
@@ -150,8 +156,10 @@ impl OctetReport {
         }
     }
 
-    /// Puts the option among `options`, which may take `room` octets, if it is sent and fits. It is cut down to the counters that have grown since
-    /// the last one, and SACK blocks beyond the second give way to it (RFC 9768, §3.2.3.3). The first block is a D-SACK if it begins at `duplicate`.
+    /// Puts the option among `options`, which may take `room` octets, if it is sent and fits. It is
+    /// cut down to the counters that have grown since the last one, and SACK blocks beyond the
+    /// second give way to it (RFC 9768, §3.2.3.3). The first block is a D-SACK if it begins at
+    /// `duplicate`.
     pub(in crate::tcp) fn fit(&mut self, options: &mut Options, room: u64, duplicate: Option<u64>) {
         self.beside_duplicate = None;
         if !self.is_sent {
@@ -202,8 +210,8 @@ mod tests {
         (fields, options.sack.as_slice().len())
     }
 
-    /// The cases of the table in the commit that added this to Linux's `tcp_options_fit_accecn`: with timestamps, 8 octets are left beside two
-    /// blocks and none beside three.
+    /// The cases of the table in the commit that added this to Linux's `tcp_options_fit_accecn`:
+    /// with timestamps, 8 octets are left beside two blocks and none beside three.
     #[test]
     fn a_third_block_gives_way_to_counters_that_have_grown() {
         let mut report = OctetReport::new(&Rules { option_use: OptionUse::Always, ..Rules::LINUX }, true);

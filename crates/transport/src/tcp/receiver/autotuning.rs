@@ -1,9 +1,12 @@
-//! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
+//! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.18; function names
+//! in parentheses).
 //!
-//! It grows by what the application reads in a round trip (`tcp_rcv_space_adjust`), and the window that is offered follows it, up to
-//! `receive_buffer`. Autotuning thereby limits how fast a sender can start, whatever the ACK policy. The policy is told of each segment that
-//! lets the window grow; that of Linux acknowledges it at once. What is not read, or held beyond gaps, takes room. The kernel converts memory
-//! into octets of window by the share of payload in a segment's memory (`tcp_win_from_space`).
+//! It grows by what the application reads in a round trip (`tcp_rcv_space_adjust`), and the window
+//! that is offered follows it, up to `receive_buffer`. Autotuning thereby limits how fast a sender
+//! can start, whatever the ACK policy. The policy is told of each segment that lets the window
+//! grow; that of Linux acknowledges it at once. What is not read, or held beyond gaps, takes room.
+//! The kernel converts memory into octets of window by the share of payload in a segment's memory
+//! (`tcp_win_from_space`).
 
 use super::Receiver;
 use super::full_size::SHORTEST_FULL_SIZE;
@@ -20,7 +23,8 @@ use std::ops::Range;
 pub enum ReceiveWindow {
     /// All of `receive_buffer` that unread data leave.
     WholeBuffer,
-    /// What Linux's autotuning offers, where `receive_buffer` is the most to which the buffer grows (`tcp_rmem[2]`).
+    /// What Linux's autotuning offers, where `receive_buffer` is the most to which the buffer grows
+    /// (`tcp_rmem[2]`).
     Autotuned,
 }
 
@@ -34,7 +38,8 @@ const INITIAL: u64 = 128 << 10;
 const LARGEST: u64 = 32 << 20;
 /// `tcp_select_initial_window`: the window at first, which is not scaled.
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
-/// `TCP_INIT_CWND`, in segments: what a round trip brings at first, unless that is more than the first window (`tcp_init_buffer_space`).
+/// `TCP_INIT_CWND`, in segments: what a round trip brings at first, unless that is more than the
+/// first window (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
 /// `tcp_event_data_recv`: shorter segments do not grow the window.
 const SHORTEST: u64 = 128;
@@ -48,8 +53,8 @@ pub(super) struct Autotuning {
 }
 
 impl Autotuning {
-    /// Autotuning before the first segment, up to the kernel's default or a window of `largest`. `is_measured` says whether the ACK policy
-    /// has round trips measured, which then serve both.
+    /// Autotuning before the first segment, up to the kernel's default or a window of `largest`.
+    /// `is_measured` says whether the ACK policy has round trips measured, which then serve both.
     pub(super) fn new(largest: u64, is_measured: bool) -> Self {
         let own = (!is_measured).then(|| Box::new(RoundTrip::new(FOR_EVER)));
         Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
@@ -76,7 +81,8 @@ pub(super) struct Selected {
 }
 
 impl Receiver {
-    /// The octets `data` are in the ledger and in the stream, which brings `advanced` octets in order: lets the buffer grow.
+    /// The octets `data` are in the ledger and in the stream, which brings `advanced` octets in
+    /// order: lets the buffer grow.
     #[inline]
     pub(super) fn autotune(&mut self, now: Instant, arrival: Arrival, data: &Range<u64>, advanced: u64) {
         if arrival == Arrival::Duplicate {
@@ -183,7 +189,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is free, and none if that is little.
+    /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is
+    /// free, and none if that is little.
     fn window(&self) -> u64 {
         let free = self.free();
         let is_little = free < window_of(self.memory, self.ratio) >> 4 || free < self.full_size;
@@ -221,8 +228,8 @@ impl ReceiveBuffer {
         grows
     }
 
-    /// The application reads `octets`. The kernel adjusts the buffer with each segment that it hands over (`tcp_recvmsg_locked`), and so
-    /// a round trip ends with the first one.
+    /// The application reads `octets`. The kernel adjusts the buffer with each segment that it
+    /// hands over (`tcp_recvmsg_locked`), and so a round trip ends with the first one.
     fn read(&mut self, now: Instant, octets: u64, flow: &Flow) {
         let first = octets.min(self.unread.first());
         self.unread.take(first);
@@ -255,8 +262,8 @@ impl ReceiveBuffer {
         }
     }
 
-    /// `tcp_grow_window`: by two segments, as far as the buffer allows. Without SACK, not while a gap is open (`tcp_data_queue_ofo`): an ACK with another
-    /// window is no duplicate.
+    /// `tcp_grow_window`: by two segments, as far as the buffer allows. Without SACK, not while a
+    /// gap is open (`tcp_data_queue_ofo`): an ACK with another window is no duplicate.
     fn grow_window(&mut self, arrived: &Arrived) -> bool {
         let limit = self.free().min(self.clamp);
         let shows_gap = arrived.advanced == 0 && !arrived.flow.has_sack;
@@ -267,7 +274,8 @@ impl ReceiveBuffer {
         true
     }
 
-    /// `tcp_rcv_space_adjust`: once a round trip, the buffer follows what the application has read, less what it has left.
+    /// `tcp_rcv_space_adjust`: once a round trip, the buffer follows what the application has read,
+    /// less what it has left.
     fn adjust(&mut self, now: Instant, flow: &Flow) {
         let (since, from) = self.began;
         let Some(round_trip) = flow.round_trip else { return };
@@ -283,7 +291,8 @@ impl ReceiveBuffer {
         self.began = (now, read);
     }
 
-    /// `tcp_rcvbuf_grow`: twice what a round trip has brought, more if it was more than before, and what lies beyond gaps.
+    /// `tcp_rcvbuf_grow`: twice what a round trip has brought, more if it was more than before, and
+    /// what lies beyond gaps.
     fn grow_buffer(&mut self, copied: u64, beyond: u64) {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
         let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
@@ -335,7 +344,8 @@ mod tests {
         Arrived { advanced: 0, flow: Flow { beyond: 2 * octets, ..arrived.flow }, ..arrived }
     }
 
-    /// Segments in order, `per_round_trip` in each round trip of 100 ms: which of them let the window grow.
+    /// Segments in order, `per_round_trip` in each round trip of 100 ms: which of them let the
+    /// window grow.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
         let spacing = Duration::from_millis(100) / per_round_trip;
         (from..from + segments)
@@ -343,7 +353,8 @@ mod tests {
             .collect()
     }
 
-    /// From 65,535 to 81,920 octets in steps of 2,896: six segments. A slow flow fills no more than the first buffer.
+    /// From 65,535 to 81,920 octets in steps of 2,896: six segments. A slow flow fills no more than
+    /// the first buffer.
     #[test]
     fn a_slow_flow_never_outgrows_the_first_buffer() {
         let grows = growth(&mut ReceiveBuffer::new(0), 0, 200, 10);
@@ -351,7 +362,8 @@ mod tests {
         assert!(grows[..6].iter().all(|grows| *grows));
     }
 
-    /// At 100 segments a round trip the buffer becomes more than twice 144,800 octets, and the window follows segment by segment.
+    /// At 100 segments a round trip the buffer becomes more than twice 144,800 octets, and the
+    /// window follows segment by segment.
     #[test]
     fn a_fast_flow_grows_the_buffer_by_what_a_round_trip_brings() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -361,8 +373,9 @@ mod tests {
         assert!(!growth(&mut buffer, 2500, 300, 100).contains(&true));
     }
 
-    /// Ten segments of 8000 octets are more than the first window, which is then what a round trip has to bring. If it had to bring ten
-    /// segments, the first buffer, of 81,920 octets at most, could never grow.
+    /// Ten segments of 8000 octets are more than the first window, which is then what a round trip
+    /// has to bring. If it had to bring ten segments, the first buffer, of 81,920 octets at most,
+    /// could never grow.
     #[test]
     fn large_segments_grow_the_buffer_as_well() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -378,7 +391,8 @@ mod tests {
         assert!(buffer.window() > 20 * 65_535, "{}", buffer.window());
     }
 
-    /// A segment of 1000 octets takes as much memory as one of 1448, so that the first buffer is less than the first window.
+    /// A segment of 1000 octets takes as much memory as one of 1448, so that the first buffer is
+    /// less than the first window.
     #[test]
     fn shorter_segments_leave_less_window() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -404,7 +418,8 @@ mod tests {
         Arrived { flow: Flow { is_read_at_once: false, ..arrived.flow }, ..arrived }
     }
 
-    /// 56 segments take 129,024 octets of memory, and of the 2,048 that are left the window would be 1,280 octets, less than a segment.
+    /// 56 segments take 129,024 octets of memory, and of the 2,048 that are left the window would
+    /// be 1,280 octets, less than a segment.
     #[test]
     fn unread_data_shut_the_window_before_the_memory_is_full() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -431,7 +446,8 @@ mod tests {
         assert_eq!((buffer.memory, buffer.clamp), (59 * 2304, 81_920));
     }
 
-    /// An application that takes all that has come in two round trips at the end of them has left nearly as much as it has taken when the kernel looks.
+    /// An application that takes all that has come in two round trips at the end of them has left
+    /// nearly as much as it has taken when the kernel looks.
     #[test]
     fn a_late_reader_grows_no_buffer() {
         let growth_by = |segments_per_read: u64| {

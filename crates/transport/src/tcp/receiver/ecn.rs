@@ -6,13 +6,15 @@ use crate::ack::Reason;
 use acklab_base::Ecn;
 use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
 
-/// RFC 9768, §3.2.2.5.1: an ACK is sent at the latest after this many marks while data is unacknowledged.
+/// RFC 9768, §3.2.2.5.1: an ACK is sent at the latest after this many marks while data is
+/// unacknowledged.
 const MARKS_PER_ACK: u32 = 2;
 
 /// The same in Linux: `TCP_ACCECN_ACE_MAX_DELTA`.
 const LINUX_MARKS_PER_ACK: u32 = 6;
 
-/// How often the timer of the SYN-ACK expires before the SYN-ACK comes without ECN (RFC 9768, §3.2.3.2.2).
+/// How often the timer of the SYN-ACK expires before the SYN-ACK comes without ECN (RFC 9768,
+/// §3.2.3.2.2).
 const ACCURATE_SYN_ACK_TIMEOUTS: u32 = 2;
 
 /// The echo of one connection.
@@ -50,7 +52,8 @@ pub(super) struct Notice {
 }
 
 impl Echo {
-    /// The echo of a connection that has `agreed` on this. `has_option`: it sends the AccECN option.
+    /// The echo of a connection that has `agreed` on this. `has_option`: it sends the AccECN
+    /// option.
     pub(super) const fn new(agreed: ecn::EcnConfig, has_option: bool, rules: &Rules) -> Self {
         let is_accurate = matches!(agreed, ecn::EcnConfig::Accurate);
         let acks_are_capable = is_accurate && matches!(rules.ect_packets, EctPackets::All);
@@ -88,15 +91,17 @@ impl Echo {
         (self.awaits_ack_of_syn_ack, self.newest) = (self.is_accurate(), syn.ecn);
     }
 
-    /// The peer's SYN has arrived again. RFC 9768, §3.1.5: a server that has seen one without ECN sends no ECN-capable packets.
+    /// The peer's SYN has arrived again. RFC 9768, §3.1.5: a server that has seen one without ECN
+    /// sends no ECN-capable packets.
     pub(super) fn take_repeated_syn(&mut self, syn: &Segment) {
         if self.is_accurate() && syn.flags.ace() == 0 {
             self.codepoint = Ecn::NotEct;
         }
     }
 
-    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, after the timer of earlier ones has expired `timeouts`
-    /// times. RFC 9768, §3.1.5: a server that sends one without ECN sends no ECN-capable packets.
+    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, after the timer of
+    /// earlier ones has expired `timeouts` times. RFC 9768, §3.1.5: a server that sends one without
+    /// ECN sends no ECN-capable packets.
     pub(super) fn answer(&mut self, syn: Ecn, timeouts: u32) -> Flags {
         if self.is_accurate() && timeouts >= ACCURATE_SYN_ACK_TIMEOUTS {
             self.codepoint = Ecn::NotEct;
@@ -114,13 +119,15 @@ impl Echo {
         }
     }
 
-    /// Returns `true` if what is unacknowledged must be acknowledged before this segment counts. RFC 8257, §3.2: so that an ACK never covers both marked and
-    /// unmarked data (the second of the two ACKs that it allows; Linux's `dctcp_ece_ack_update`).
+    /// Returns `true` if what is unacknowledged must be acknowledged before this segment counts.
+    /// RFC 8257, §3.2: so that an ACK never covers both marked and unmarked data (the second of the
+    /// two ACKs that it allows; Linux's `dctcp_ece_ack_update`).
     pub(super) fn splits(&self, codepoint: Ecn) -> bool {
         self.agreed == ecn::EcnConfig::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
     }
 
-    /// Returns `true` if [`take`](Self::take) would do nothing with a segment in the window, and the segment is not marked.
+    /// Returns `true` if [`take`](Self::take) would do nothing with a segment in the window, and
+    /// the segment is not marked.
     #[inline]
     pub(super) fn has_nothing_to_note(&self, segment: &Segment) -> bool {
         segment.ecn != Ecn::Ce
@@ -178,7 +185,8 @@ impl Echo {
         }
     }
 
-    /// RFC 9768, §3.2: every packet counts. Returns `true` if there is a change that data must be acknowledged for.
+    /// RFC 9768, §3.2: every packet counts. Returns `true` if there is a change that data must be
+    /// acknowledged for.
     #[inline(never)]
     fn count_packet(&mut self, segment: &Segment) -> bool {
         self.report.watch(segment);
@@ -196,7 +204,8 @@ impl Echo {
         }
     }
 
-    /// The option of the SYN-ACK; `is_repeated` if it was sent before. RFC 9768, §3.2.3.2.2: then there is none.
+    /// The option of the SYN-ACK; `is_repeated` if it was sent before. RFC 9768, §3.2.3.2.2: then
+    /// there is none.
     pub(super) fn option_of_syn_ack(&self, is_repeated: bool) -> Option<AccurateEcn> {
         self.report.of_syn_ack().filter(|_| !is_repeated)
     }
@@ -213,7 +222,8 @@ impl Echo {
         }
     }
 
-    /// The flags of a segment that leaves now with data and has these: with `accurate`, the count stands in place of the sender's own.
+    /// The flags of a segment that leaves now with data and has these: with `accurate`, the count
+    /// stands in place of the sender's own.
     pub(super) fn flags_beside(&mut self, flags: Flags) -> Flags {
         let field = Flags::AE | Flags::CWR | Flags::ECE;
         let kept = if self.is_accurate() { flags.bits() & !field.bits() } else { flags.bits() };

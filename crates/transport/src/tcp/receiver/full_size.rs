@@ -5,13 +5,15 @@ use super::super::rules::FullSize;
 use super::Receiver;
 use acklab_wire::tcp::{Flags, Segment};
 
-/// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one (`tcp_initialize_rcv_mss`).
+/// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one
+/// (`tcp_initialize_rcv_mss`).
 pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
 /// `TCP_MIN_MSS`: what is shorter is never full-sized.
 const LEAST_MSS: u64 = 88;
 
 impl Receiver {
-    /// Returns `true` if `segment`, with data, ends what the peer's application has written: it has PSH or is not full.
+    /// Returns `true` if `segment`, with data, ends what the peer's application has written: it has
+    /// PSH or is not full.
     #[inline]
     pub(super) fn ends_write(&mut self, segment: &Segment) -> bool {
         let last = std::mem::take(&mut self.last_short);
@@ -19,8 +21,9 @@ impl Receiver {
         if is_short { !self.is_full_with_options(segment, last) } else { segment.flags.contains(Flags::PSH) }
     }
 
-    /// Returns `true` if `segment` is as long as the one before it, which had `last` octets beside its timestamps: that is then the length of a full-sized
-    /// one. Of short ones, one with PSH says nothing (`tcp_measure_rcv_mss`).
+    /// Returns `true` if `segment` is as long as the one before it, which had `last` octets beside
+    /// its timestamps: that is then the length of a full-sized one. Of short ones, one with PSH
+    /// says nothing (`tcp_measure_rcv_mss`).
     #[inline(never)]
     fn is_full_with_options(&mut self, segment: &Segment, last: u64) -> bool {
         if self.config.dialect.rules().full_size == FullSize::Longest {
@@ -72,7 +75,8 @@ mod tests {
         (ends, receiver.acknowledger.ledger().full_size)
     }
 
-    /// In Linux the first one that SACK shortens looks like the end of a write, those behind it do not.
+    /// In Linux the first one that SACK shortens looks like the end of a write, those behind it do
+    /// not.
     #[test]
     fn segments_that_blocks_shorten_are_full() {
         let segments = [(1000, 0), (988, 1), (988, 1), (980, 2), (1000, 0), (988, 1)];
@@ -82,7 +86,8 @@ mod tests {
         assert_eq!(rfc, (vec![false, true, true, true, false, true], 1000));
     }
 
-    /// In Linux two short segments of the same length make that the length of a full one, unless they are too short to tell.
+    /// In Linux two short segments of the same length make that the length of a full one, unless
+    /// they are too short to tell.
     #[test]
     fn equal_segments_become_the_full_ones() {
         assert_eq!(end_writes(Preset::Linux, &[(600, 0), (600, 0), (600, 0)]), (vec![true, false, false], 600));

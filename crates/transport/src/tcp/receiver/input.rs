@@ -49,7 +49,8 @@ impl Receiver {
         self.syn = segment.ecn;
     }
 
-    /// Everything has come, the FIN included. An end that only receives closes at once, so that its own FIN would carry the ACK.
+    /// Everything has come, the FIN included. An end that only receives closes at once, so that its
+    /// own FIN would carry the ACK.
     #[inline(never)]
     fn acknowledge_fin(&mut self, now: Instant, arrival: Arrival) {
         let rule = self.config.dialect.rules().report_at_fin;
@@ -78,7 +79,8 @@ impl Receiver {
         let length = segment.sequence_len();
         if length == 0 {
             self.echo.take_control(segment);
-            // RFC 9293, §3.10.7.4: a segment from before the acknowledged data, such as a zero-window probe, is acknowledged.
+            // RFC 9293, §3.10.7.4: a segment from before the acknowledged data, such as a
+            // zero-window probe, is acknowledged.
             if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
                 self.acknowledger.demand(now, Reason::Duplicate);
             }

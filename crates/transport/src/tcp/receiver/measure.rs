@@ -5,7 +5,8 @@ use crate::ack::{Echo, RoundTrip};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
 
-/// Linux's `tcp_rtt_tsopt_us`: an echo older than this, in milliseconds, is not one of this end's timestamps.
+/// Linux's `tcp_rtt_tsopt_us`: an echo older than this, in milliseconds, is not one of this end's
+/// timestamps.
 const OLDEST_ECHO: u32 = i32::MAX as u32 / 1000;
 
 impl Receiver {
@@ -20,7 +21,8 @@ impl Receiver {
         self.autotuning.is_none() && self.acknowledger.ledger().round_trip.is_none()
     }
 
-    /// Something has come from the peer: if it is the first after this end's SYN, that makes a round trip.
+    /// Something has come from the peer: if it is the first after this end's SYN, that makes a
+    /// round trip.
     pub(super) fn measure_handshake(&mut self, now: Instant) {
         if let Some(sent_at) = self.syn_sent_at.take()
             && let Some(round_trip) = self.round_trip()

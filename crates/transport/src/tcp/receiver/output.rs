@@ -7,7 +7,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 
 impl Receiver {
-    /// Writes the next segment in place of another one: the SYN-ACK or an ACK. Returns `false` if none is due.
+    /// Writes the next segment in place of another one: the SYN-ACK or an ACK. Returns `false` if
+    /// none is due.
     #[inline]
     pub(super) fn write_next(&mut self, now: Instant, place: &mut Segment) -> bool {
         let Some(agreed) = self.agreed else { return false };

@@ -1,4 +1,5 @@
-//! What this end, if it also sends data, says of what has arrived: on the segments of its sending half, and on SYN and SYN-ACK.
+//! What this end, if it also sends data, says of what has arrived: on the segments of its sending
+//! half, and on SYN and SYN-ACK.
 
 use super::super::room_beside;
 use super::super::rules::SackRoom;
@@ -13,8 +14,8 @@ const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
 impl Receiver {
-    /// Puts this end's receive window on its `syn` (RFC 7323, §2.2: not scaled) and the unit of those
-    /// that follow.
+    /// Puts this end's receive window on its `syn` (RFC 7323, §2.2: not scaled) and the unit of
+    /// those that follow.
     pub(in crate::tcp) fn offer_window(&self, syn: &mut Segment) {
         syn.window = u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX);
         syn.options.window_scale = self.config.window_scaling.then_some(self.window_shift);
@@ -64,14 +65,15 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.stream.next() > fin)
     }
 
-    /// Is there something to be sent that cannot ride on data? While data is missing, an ACK that is due leaves by itself, unless
-    /// data make [room for blocks](Self::room_for_blocks).
+    /// Is there something to be sent that cannot ride on data? While data is missing, an ACK that
+    /// is due leaves by itself, unless data make [room for blocks](Self::room_for_blocks).
     pub(in crate::tcp) fn owes_apart(&self) -> bool {
         let is_apart = || self.acknowledger.due().is_some() && self.has_blocks() && !self.makes_room();
         self.syn_ack_due || self.split.is_some() || is_apart()
     }
 
-    /// The octets of options by which a full-sized segment of this end is to be shorter, for the blocks that it takes along.
+    /// The octets of options by which a full-sized segment of this end is to be shorter, for the
+    /// blocks that it takes along.
     #[inline]
     pub(in crate::tcp) fn room_for_blocks(&self) -> u64 {
         if self.has_blocks() && self.makes_room() { self.len_of_blocks() } else { 0 }
@@ -89,8 +91,8 @@ impl Receiver {
         SACK_HEADER + SACK_BLOCK * (room / SACK_BLOCK).min(blocks as u64)
     }
 
-    /// Returns `false` if `segment` lies beyond the receive window, so that neither its data nor its acknowledgment counts (RFC 9293,
-    /// §3.10.7.4, first; Linux's `tcp_sequence`).
+    /// Returns `false` if `segment` lies beyond the receive window, so that neither its data nor
+    /// its acknowledgment counts (RFC 9293, §3.10.7.4, first; Linux's `tcp_sequence`).
     pub(in crate::tcp) fn is_acceptable(&self, segment: &Segment) -> bool {
         let Some((start, limit)) = self.place(segment) else { return true };
         let end = start + u64::from(segment.payload);
@@ -142,7 +144,8 @@ impl Receiver {
         }
     }
 
-    /// Puts the window of this end on `segment`, the ACK that ends the handshake, as the sending half sends it.
+    /// Puts the window of this end on `segment`, the ACK that ends the handshake, as the sending
+    /// half sends it.
     pub(in crate::tcp) fn finish_handshake(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {
             self.number(segment, agreed);
@@ -151,8 +154,9 @@ impl Receiver {
         }
     }
 
-    /// Puts the acknowledgment on `segment` as the sending half sends it, as far as there is room. Everything is then acknowledged (RFC 9293,
-    /// §3.8.6.3), unless SACK blocks remain to be reported.
+    /// Puts the acknowledgment on `segment` as the sending half sends it, as far as there is room.
+    /// Everything is then acknowledged (RFC 9293, §3.8.6.3), unless SACK blocks remain to be
+    /// reported.
     pub(in crate::tcp) fn ride_on(&mut self, now: Instant, segment: &mut Segment) {
         let Some(agreed) = self.agreed else { return };
         self.number(segment, agreed);
@@ -181,7 +185,8 @@ impl Receiver {
         }
     }
 
-    /// Puts the acknowledgment number and the window on `segment`, if there is anything to acknowledge.
+    /// Puts the acknowledgment number and the window on `segment`, if there is anything to
+    /// acknowledge.
     pub(in crate::tcp) fn acknowledge_on(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {
             self.number(segment, agreed);

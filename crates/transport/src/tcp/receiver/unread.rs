@@ -1,9 +1,10 @@
-//! The memory of what an application has not read, by the segment, as Linux counts it (`sk_receive_queue`, `truesize`).
+//! The memory of what an application has not read, by the segment, as Linux counts it
+//! (`sk_receive_queue`, `truesize`).
 
 use std::collections::VecDeque;
 
-/// What a segment takes beside its payload in the half pages into which drivers receive: headroom, headers and `struct skb_shared_info`. A
-/// `struct sk_buff` comes on top. Other drivers differ.
+/// What a segment takes beside its payload in the half pages into which drivers receive: headroom,
+/// headers and `struct skb_shared_info`. A `struct sk_buff` comes on top. Other drivers differ.
 const OVERHEAD: u64 = 64 + 66 + 320;
 const HALF_PAGE: u64 = 2048;
 const SK_BUFF: u64 = 256;
@@ -49,7 +50,8 @@ impl Unread {
         self.segments.front().map_or(0, |first| first.octets - first.read)
     }
 
-    /// A segment of `octets` has brought `advanced` octets, those of segments of `full_size` included that were held beyond a gap.
+    /// A segment of `octets` has brought `advanced` octets, those of segments of `full_size`
+    /// included that were held beyond a gap.
     pub(super) fn queue(&mut self, advanced: u64, octets: u64, full_size: u64) {
         let (mut left, mut next) = (advanced, octets);
         while left > 0 {
@@ -60,7 +62,8 @@ impl Unread {
         }
     }
 
-    /// Adds a segment; a short one to the last, if there is room in its memory (`skb_try_coalesce`).
+    /// Adds a segment; a short one to the last, if there is room in its memory
+    /// (`skb_try_coalesce`).
     fn push(&mut self, octets: u64) {
         self.octets += octets;
         match self.segments.back_mut() {

@@ -36,7 +36,8 @@ impl Window {
         self.rule == BeyondWindow::CutOff
     }
 
-    /// Returns `true` if a segment that begins within the window may end beyond it: where the stream stands at `next`, nothing is unread.
+    /// Returns `true` if a segment that begins within the window may end beyond it: where the
+    /// stream stands at `next`, nothing is unread.
     pub(super) fn takes_whole(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && !self.has_unread(next)
     }
@@ -54,12 +55,14 @@ impl Window {
         self.autotuned = selected;
     }
 
-    /// Returns `true` if the right edge moves with the stream, because all of the buffer is always offered.
+    /// Returns `true` if the right edge moves with the stream, because all of the buffer is always
+    /// offered.
     fn is_constant(&self) -> bool {
         self.is_read_at_once() && self.autotuned.is_none()
     }
 
-    /// Returns `true` if the window is certain to hold the next `octets` of the stream, and stays as it is when they come.
+    /// Returns `true` if the window is certain to hold the next `octets` of the stream, and stays
+    /// as it is when they come.
     pub(super) fn takes_at_once(&self, octets: u32) -> bool {
         self.is_constant() && u64::from(octets) <= self.size
     }
@@ -74,27 +77,30 @@ impl Window {
         if self.is_constant() { self.size } else { self.edge.saturating_sub(next) }
     }
 
-    /// Returns `true` if unread data leave no window where the stream stands at `next`, behind a FIN, and Linux has taken that all the same.
+    /// Returns `true` if unread data leave no window where the stream stands at `next`, behind a
+    /// FIN, and Linux has taken that all the same.
     pub(super) fn is_overrun(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && self.reading == Reading::OnDemand && self.left(next) == 0
     }
 
-    /// Returns `true` if unread data take more memory than there is where the stream stands at `next`. Memory is twice the size of the buffer
-    /// (`SO_RCVBUF`), and a segment that goes beyond it holds many, so that headers are a small part of it.
+    /// Returns `true` if unread data take more memory than there is where the stream stands at
+    /// `next`. Memory is twice the size of the buffer (`SO_RCVBUF`), and a segment that goes beyond
+    /// it holds many, so that headers are a small part of it.
     pub(super) fn is_out_of_memory(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole
             && self.reading == Reading::OnDemand
             && next.saturating_sub(self.read) > self.size.saturating_mul(2)
     }
 
-    /// The end of what is taken of a segment from `start` to `end`, where the stream stands at `next`. RFC 9293, §3.10.7.4: what lies
-    /// beyond the window is cut off.
+    /// The end of what is taken of a segment from `start` to `end`, where the stream stands at
+    /// `next`. RFC 9293, §3.10.7.4: what lies beyond the window is cut off.
     pub(super) fn cut(&self, next: u64, start: u64, end: u64, has_fin: bool) -> u64 {
         let limit = next + self.left(next);
         if self.takes_whole(next) && start < limit && next < limit {
             return end;
         }
-        // A FIN takes a sequence number and no room. Linux takes it, too, where the window is shut (`tcp_data_queue`).
+        // A FIN takes a sequence number and no room. Linux takes it, too, where the window is shut
+        // (`tcp_data_queue`).
         let fin = u64::from(has_fin && self.reading == Reading::OnDemand && end == limit + 1);
         end.min(limit + fin)
     }
@@ -103,7 +109,8 @@ impl Window {
     fn open(&self, next: u64) -> u64 {
         let free = self.free(next);
         let window = match self.autotuned {
-            // Rounded up, lest the field scales it away, unless it is all that is free (`__tcp_select_window`).
+            // Rounded up, lest the field scales it away, unless it is all that is free
+            // (`__tcp_select_window`).
             Some(Selected { window, is_short: false }) => window.next_multiple_of(1 << self.shift).min(free),
             Some(Selected { window, is_short: true }) => window.min(free),
             None => free,
@@ -117,8 +124,9 @@ impl Window {
         self.size.saturating_sub(unread)
     }
 
-    /// RFC 9293, §3.8.6.2.2: the right edge stays where it is until it can move by the lesser of half the buffer and a full-sized
-    /// segment. Autotuning shuts a window that would be shorter, and moves the edge by less.
+    /// RFC 9293, §3.8.6.2.2: the right edge stays where it is until it can move by the lesser of
+    /// half the buffer and a full-sized segment. Autotuning shuts a window that would be shorter,
+    /// and moves the edge by less.
     fn can_move(&self, next: u64) -> bool {
         let step = if self.autotuned.is_some() { 1 } else { (self.size / 2).min(self.mss) };
         self.open(next) >= self.left(next) + step
@@ -129,7 +137,8 @@ impl Window {
         !self.is_read_at_once() && self.read < next
     }
 
-    /// What unread data leave of the buffer where the stream stands at `next`, and the last ACK at `acked`.
+    /// What unread data leave of the buffer where the stream stands at `next`, and the last ACK at
+    /// `acked`.
     fn room(&self, next: u64, acked: u64) -> Room {
         let free = self.free(next);
         let (window, is_short) =
@@ -138,8 +147,9 @@ impl Window {
         Room { is_short: is_short || free < self.size / 2, shrinks }
     }
 
-    /// The window field of an ACK for `next`. The right edge never moves left; where the field cannot name it exactly, it moves right by
-    /// less than a unit (RFC 7323, §2.4; `tcp_select_window`).
+    /// The window field of an ACK for `next`. The right edge never moves left; where the field
+    /// cannot name it exactly, it moves right by less than a unit (RFC 7323, §2.4;
+    /// `tcp_select_window`).
     pub(super) fn offer(&mut self, next: u64) -> u16 {
         if self.is_constant() {
             return (self.size >> self.shift) as u16;
@@ -208,8 +218,8 @@ impl Receiver {
 
     /// The application reads what is available, at most `octets`. Returns the octets read.
     ///
-    /// If that at least doubles the window, an ACK is due that reports it, and if nothing remains unread, the ACK policy may want one
-    /// (`__tcp_cleanup_rbuf`); poll for it.
+    /// If that at least doubles the window, an ACK is due that reports it, and if nothing remains
+    /// unread, the ACK policy may want one (`__tcp_cleanup_rbuf`); poll for it.
     pub fn read(&mut self, now: Instant, octets: u64) -> u64 {
         let octets = octets.min(self.readable());
         let next = self.stream.next();
@@ -227,7 +237,8 @@ impl Receiver {
         octets
     }
 
-    /// The application has read: if that leaves nothing in the buffer, the policy decides on what waits for its ACK.
+    /// The application has read: if that leaves nothing in the buffer, the policy decides on what
+    /// waits for its ACK.
     fn acknowledge_emptied(&mut self, now: Instant) {
         let is_empty = self.fin.is_none() && self.readable() == 0 && self.stream.recent().is_empty();
         if is_empty

@@ -1,11 +1,13 @@
 //! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): which rate it asks for.
 //!
-//! * R is `segments`, but no more than leaves `acks_per_window` ACKs in a window, be it the congestion window or the peer's: with R beyond a window
-//!   the sender would wait for the receiver's timer.
-//! * A smaller R than the one in use is asked for at once, and so is the largest; another one when it is more by a quarter, so that a growing window does
-//!   not change it with each ACK.
-//! * While the window is smaller than R segments, because it has just shrunk, the segment that fills it asks for an ACK at once (R = 0). So does
-//!   the last segment of what the application has written.
+//! * R is `segments`, but no more than leaves `acks_per_window` ACKs in a window, be it the
+//!   congestion window or the peer's: with R beyond a window the sender would wait for the
+//!   receiver's timer.
+//! * A smaller R than the one in use is asked for at once, and so is the largest; another one when
+//!   it is more by a quarter, so that a growing window does not change it with each ACK.
+//! * While the window is smaller than R segments, because it has just shrunk, the segment that
+//!   fills it asks for an ACK at once (R = 0). So does the last segment of what the application has
+//!   written.
 
 use super::ack_request::{Requested, View};
 use crate::ack::ack_rate_request::{AckRateRequest, INITIAL_RATE};

@@ -1,13 +1,17 @@
-//! The sender's half of ACK congestion control (RFC 5690): finding lost ACKs, and setting the ACK Ratio R.
+//! The sender's half of ACK congestion control (RFC 5690): finding lost ACKs, and setting the ACK
+//! Ratio R.
 //!
-//! * Without loss an ACK covers R full-sized segments at most. One that covers more suggests that another was lost, unless that
-//!   one comes late (§4.4): it counts as lost when three others have come meanwhile, as with data (§5.4). While segments are
-//!   missing, and during a recovery, ACKs are not examined (§4.4, §4.4.1).
-//! * R is doubled once for a window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R² − R)) windows without; it stays
-//!   between 2, the least that a sender may insist on, and cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window
-//!   (§4.5.1), but for that bound; so after a timeout it is 2.
-//! * A new ratio travels on one segment of new data, and on its retransmission; it is in use once that segment is acknowledged, and
-//!   only then may the next follow (§4.2, §4.5). Meanwhile an ACK may cover as many as either ratio allows.
+//! * Without loss an ACK covers R full-sized segments at most. One that covers more suggests that
+//!   another was lost, unless that one comes late (§4.4): it counts as lost when three others have
+//!   come meanwhile, as with data (§5.4). While segments are missing, and during a recovery, ACKs
+//!   are not examined (§4.4, §4.4.1).
+//! * R is doubled once for a window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R²
+//!   − R)) windows without; it stays between 2, the least that a sender may insist on, and
+//!   cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window (§4.5.1), but for
+//!   that bound; so after a timeout it is 2.
+//! * A new ratio travels on one segment of new data, and on its retransmission; it is in use once
+//!   that segment is acknowledged, and only then may the next follow (§4.2, §4.5). Meanwhile an ACK
+//!   may cover as many as either ratio allows.
 
 use super::ack_request::{Requested, View};
 

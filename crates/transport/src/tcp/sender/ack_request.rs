@@ -1,7 +1,8 @@
-//! What the sender asks of its receiver's ACKs, by an option on a segment of data: the ACK Ratio of RFC 5690 or the rate of TARR.
+//! What the sender asks of its receiver's ACKs, by an option on a segment of data: the ACK Ratio of
+//! RFC 5690 or the rate of TARR.
 //!
-//! A new number travels on one segment of new data and on its retransmissions. It is in use once that segment is acknowledged, and only then may
-//! the next follow (RFC 5690, §4.2 and §4.5).
+//! A new number travels on one segment of new data and on its retransmissions. It is in use once
+//! that segment is acknowledged, and only then may the next follow (RFC 5690, §4.2 and §4.5).
 
 use super::super::config::TcpConfig;
 use super::Sender;
@@ -68,7 +69,8 @@ impl Requested {
         }
     }
 
-    /// Everything below the offset `ack` has arrived. Returns `true` if that puts another number in use.
+    /// Everything below the offset `ack` has arrived. Returns `true` if that puts another number in
+    /// use.
     pub(super) fn confirm(&mut self, ack: u64) -> bool {
         let confirmed = self.asked.take_if(|asked| asked.at.is_some_and(|at| ack > at));
         self.in_use = confirmed.map_or(self.in_use, |asked| asked.number);
@@ -184,7 +186,8 @@ impl Sender {
         }
     }
 
-    /// The payload of a full-sized new segment: less if it carries a request, the AccECN option or SACK blocks (RFC 6691, §3).
+    /// The payload of a full-sized new segment: less if it carries a request, the AccECN option or
+    /// SACK blocks (RFC 6691, §3).
     #[inline]
     pub(super) fn full_payload(&self) -> u64 {
         let options = self.marks.report.reserve() + self.transmission.options_beside;
@@ -217,7 +220,8 @@ impl Sender {
         }
     }
 
-    /// What the segment at `start` with this payload asks for; `is_new` if it is sent for the first time.
+    /// What the segment at `start` with this payload asks for; `is_new` if it is sent for the first
+    /// time.
     #[inline]
     pub(super) fn requests(&self, start: u64, payload: u64, is_new: bool) -> Requests {
         match &self.ack_request {

@@ -1,5 +1,6 @@
-//! For how long what limited the sender (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` of `include/uapi/linux/tcp.h`; Linux's
-//! `tcp_chrono_start` and `tcp_chrono_stop` in `net/ipv4/tcp_output.c`).
+//! For how long what limited the sender (`tcpi_busy_time`, `tcpi_rwnd_limited`,
+//! `tcpi_sndbuf_limited` of `include/uapi/linux/tcp.h`; Linux's `tcp_chrono_start` and
+//! `tcp_chrono_stop` in `net/ipv4/tcp_output.c`).
 
 use super::send_memory::SendMemory;
 use super::{Phase, Sender};
@@ -10,14 +11,17 @@ use acklab_base::{Duration, Instant};
 pub struct LimitedTimes {
     /// There were data, unsent or outstanding (`tcpi_busy_time`). The other two are a part of this.
     pub busy: Duration,
-    /// The peer's window kept the next segment back while the congestion window did not (`tcpi_rwnd_limited`).
+    /// The peer's window kept the next segment back while the congestion window did not
+    /// (`tcpi_rwnd_limited`).
     pub by_peer_window: Duration,
-    /// The application waited for room in the send buffer while everything in it was sent and the congestion window was not used up
-    /// (`tcpi_sndbuf_limited`). Counted where the buffer counts memory ([`SendBufferLimit::Memory`](super::SendBufferLimit)).
+    /// The application waited for room in the send buffer while everything in it was sent and the
+    /// congestion window was not used up (`tcpi_sndbuf_limited`). Counted where the buffer counts
+    /// memory ([`SendBufferLimit::Memory`](super::SendBufferLimit)).
     pub by_send_buffer: Duration,
 }
 
-/// What the chronograph measures (`enum tcp_chrono`). Of several conditions it measures the last in this order.
+/// What the chronograph measures (`enum tcp_chrono`). Of several conditions it measures the last in
+/// this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Condition {
     /// Nothing: there are no data.
@@ -90,7 +94,8 @@ impl Sender {
         self.chronograph.read(now)
     }
 
-    /// The application has written or closed, or the connection is established with what it had written before.
+    /// The application has written or closed, or the connection is established with what it had
+    /// written before.
     #[inline]
     pub(super) fn note_busy(&mut self, now: Instant) {
         if self.connection.phase == Phase::Established && self.has_data() {
@@ -133,7 +138,8 @@ impl Sender {
         !self.board.is_empty() || self.has_unsent()
     }
 
-    /// `tcp_snd_wnd_test` after `tcp_cwnd_test`: the next new segment, whole, does not fit the peer's window but the congestion window.
+    /// `tcp_snd_wnd_test` after `tcp_cwnd_test`: the next new segment, whole, does not fit the
+    /// peer's window but the congestion window.
     #[inline]
     fn is_limited_by_peer_window(&self) -> bool {
         let (offered, full) = (self.peer_window.room(self.board.nxt()), self.full_payload());

@@ -39,7 +39,8 @@ impl Congestion {
         }
     }
 
-    /// A full-sized segment has `mss` octets of payload, and the window starts with as many of them.
+    /// A full-sized segment has `mss` octets of payload, and the window starts with as many of
+    /// them.
     pub(super) fn adopt_mss(&mut self, config: &TcpConfig, mss: u64) {
         (self.control.window.mss, self.control.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
         self.prr = Prr::new(config.prr_bound, mss, 0);
@@ -95,7 +96,8 @@ impl Congestion {
         self.prr = if config.prr_basis == prr::Basis::Window { prr.in_segments() } else { prr };
     }
 
-    /// Sets the window on an ACK of a reduction. PRR counts what the ACK delivers `deliveries` times.
+    /// Sets the window on an ACK of a reduction. PRR counts what the ACK delivers `deliveries`
+    /// times.
     pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, summary: &AckSummary, deliveries: u32) {
         if self.control.controller.governs_window() {
             return;
@@ -126,23 +128,26 @@ impl Congestion {
         self.control.fall_to_threshold();
     }
 
-    /// Returns `true` if D-SACK, or the timestamp `echo` of an ACK that fills the hole, shows the reduction to be spurious.
+    /// Returns `true` if D-SACK, or the timestamp `echo` of an ACK that fills the hole, shows the
+    /// reduction to be spurious.
     pub(super) fn is_refuted(&self, echo: Option<u32>) -> bool {
         self.undo.is_refuted_by_dsack() || self.undo.is_refuted_by_echo(echo)
     }
 
-    /// Restores the window and the threshold from before the last reduction. Returns `false` if there is none to undo.
+    /// Restores the window and the threshold from before the last reduction. Returns `false` if
+    /// there is none to undo.
     pub(super) fn undo_reduction(&mut self, now: Instant) -> bool {
         let Some(before) = self.undo.take() else { return false };
         self.control.restore(now, before.cwnd, before.ssthresh);
         true
     }
 
-    /// The octets and full-sized segments that an ACK counts for if it delivers `delivered` octets and may grow the window by `growth`. The
-    /// remainder of a segment is carried to the next ACK.
+    /// The octets and full-sized segments that an ACK counts for if it delivers `delivered` octets
+    /// and may grow the window by `growth`. The remainder of a segment is carried to the next ACK.
     #[inline]
     pub(super) fn count(&mut self, rule: Growth, growth: u64, delivered: u64) -> Acked {
-        // Linux's tcp_cong_control counts what an advancing ACK newly delivers, by SACK too (acked_sacked).
+        // Linux's tcp_cong_control counts what an advancing ACK newly delivers, by SACK too
+        // (acked_sacked).
         let counts_delivery = growth > 0 && rule == Growth::PerSegment;
         self.control.count(if counts_delivery { delivered } else { growth })
     }

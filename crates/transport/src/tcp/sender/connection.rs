@@ -1,4 +1,5 @@
-//! The phase of the connection, its sequence numbers and its clock, and the segments that carry them.
+//! The phase of the connection, its sequence numbers and its clock, and the segments that carry
+//! them.
 
 use super::super::clock::TickClock;
 use super::super::config::{RttClock, TcpConfig};
@@ -108,8 +109,8 @@ impl Connection {
         let _ = self.note_timestamp(syn);
     }
 
-    /// The payload of a full-sized segment to the peer, which has announced `mss`, if this end could send `own` (RFC 9293, §3.7.1; RFC 6691:
-    /// options take their room from either).
+    /// The payload of a full-sized segment to the peer, which has announced `mss`, if this end
+    /// could send `own` (RFC 9293, §3.7.1; RFC 6691: options take their room from either).
     pub(super) fn full_size(&self, mss: Option<u16>, own: u16) -> u64 {
         let announced = mss.unwrap_or(DEFAULT_SEND_MSS).max(LEAST_SEND_MSS).min(own);
         u64::from(announced).saturating_sub(if self.clock.is_some() { TIMESTAMPS_OCTETS } else { 0 }).max(1)
@@ -160,7 +161,8 @@ impl Connection {
         clock.map_or(Duration::ZERO, TickClock::tick)
     }
 
-    /// The age of the timestamp that `segment` echoes. An echo that this connection's clock has never shown is ignored.
+    /// The age of the timestamp that `segment` echoes. An echo that this connection's clock has
+    /// never shown is ignored.
     #[inline]
     pub(super) fn age_of_echo(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (timestamps, clock) = (segment.options.timestamps?, self.clock.as_mut()?);
@@ -240,8 +242,8 @@ pub(super) struct Data {
     pub(super) requests: Requests,
 }
 
-/// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets less. It says what this end can take, before
-/// anything is agreed on.
+/// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets
+/// less. It says what this end can take, before anything is agreed on.
 pub(in crate::tcp) fn announced_mss(config: &TcpConfig) -> u16 {
     let with_options = config.mss.get() + if config.timestamps.is_some() { TIMESTAMPS_OCTETS } else { 0 };
     u16::try_from(with_options).unwrap_or(u16::MAX)

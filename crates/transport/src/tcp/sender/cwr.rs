@@ -1,4 +1,5 @@
-//! Congestion window reduced (CWR) without a loss to repair: an echoed mark, or a loss that a probe has repaired.
+//! Congestion window reduced (CWR) without a loss to repair: an echoed mark, or a loss that a probe
+//! has repaired.
 
 use super::super::rules::ReductionEnd;
 use super::Sender;
@@ -31,7 +32,8 @@ impl Sender {
         }
     }
 
-    /// The ACK ends CWR: the window is the threshold. Returns by how many acknowledged octets it may grow.
+    /// The ACK ends CWR: the window is the threshold. Returns by how many acknowledged octets it
+    /// may grow.
     #[inline(never)]
     pub(super) fn exit_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.rules.reduction_end == ReductionEnd::BeyondAcknowledged {
@@ -75,7 +77,8 @@ impl Sender {
         }
     }
 
-    /// A tail loss probe has repaired a loss that nothing else has shown (RFC 8985, §7.4): the window is reduced at once.
+    /// A tail loss probe has repaired a loss that nothing else has shown (RFC 8985, §7.4): the
+    /// window is reduced at once.
     #[inline(never)]
     pub(super) fn reduce_for_repaired_loss(&mut self, now: Instant) {
         let congestion = &mut self.congestion;

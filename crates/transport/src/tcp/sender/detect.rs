@@ -26,7 +26,8 @@ impl Sender {
         }
     }
 
-    /// RFC 8985, §6.2: RACK learns what the ACK delivers. Returns `true` if it then looks for losses.
+    /// RFC 8985, §6.2: RACK learns what the ACK delivers. Returns `true` if it then looks for
+    /// losses.
     #[inline]
     pub(super) fn note_delivery(&mut self, now: Instant) -> bool {
         let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
@@ -40,8 +41,8 @@ impl Sender {
         }
     }
 
-    /// The number of the last transmission that was delivered, if something outstanding may have left before it. Otherwise there is nothing
-    /// that the reordering timer could wait for.
+    /// The number of the last transmission that was delivered, if something outstanding may have
+    /// left before it. Otherwise there is nothing that the reordering timer could wait for.
     #[inline]
     pub(super) fn overtaken_by(&mut self) -> Option<u64> {
         let rack = &mut self.loss.rack;

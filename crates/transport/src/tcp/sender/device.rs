@@ -1,6 +1,8 @@
-//! The device of the host refuses what leaves: its queue is full (Linux: `tcp_transmit_skb` returns a positive error, "local congestion").
+//! The device of the host refuses what leaves: its queue is full (Linux: `tcp_transmit_skb` returns
+//! a positive error, "local congestion").
 //!
-//! Data then stay unsent, and the timer of probes asks again (`tcp_write_wakeup`), each half second and without a backoff.
+//! Data then stay unsent, and the timer of probes asks again (`tcp_write_wakeup`), each half second
+//! and without a backoff.
 
 use super::Sender;
 use acklab_base::{Duration, Instant};
@@ -9,7 +11,8 @@ use acklab_base::{Duration, Instant};
 const RETRY: Duration = Duration::from_millis(500);
 
 impl Sender {
-    /// From now on the device refuses data and probes, or takes them again; what waits then leaves with the next poll.
+    /// From now on the device refuses data and probes, or takes them again; what waits then leaves
+    /// with the next poll.
     pub(in crate::tcp) const fn set_refused(&mut self, is_refused: bool) {
         self.transmission.is_refused = is_refused;
     }

@@ -1,4 +1,5 @@
-//! How far the path displaces packets, where the stack measures it (Linux's `tcp_check_sack_reordering`).
+//! How far the path displaces packets, where the stack measures it (Linux's
+//! `tcp_check_sack_reordering`).
 
 use super::super::rules::ReorderingDegree;
 use super::Sender;
@@ -14,7 +15,8 @@ impl Sender {
         }
     }
 
-    /// What begins at `from` has arrived later than everything up to the highest octet that is acknowledged.
+    /// What begins at `from` has arrived later than everything up to the highest octet that is
+    /// acknowledged.
     #[inline(never)]
     pub(super) fn measure_displacement(&mut self, from: u64) {
         if self.rules.reordering_degree == ReorderingDegree::Measured && from < self.board.fack() {
@@ -30,8 +32,8 @@ impl Sender {
         }
     }
 
-    /// By how many octets an ACK that does not advance lets the window grow: by what SACK reports if reordering is high (Linux's
-    /// `tcp_may_raise_cwnd`).
+    /// By how many octets an ACK that does not advance lets the window grow: by what SACK reports
+    /// if reordering is high (Linux's `tcp_may_raise_cwnd`).
     pub(super) fn growth_out_of_order(&self, summary: &AckSummary) -> u64 {
         let grows = self.loss.reordering.is_high() && summary.advance.bytes == 0 && !summary.is_old;
         if grows { summary.newly_sacked } else { 0 }

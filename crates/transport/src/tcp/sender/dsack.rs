@@ -24,8 +24,9 @@ pub(super) struct Spurious {
 }
 
 impl Sender {
-    /// The octets that the first SACK block reports as received twice: RFC 2883, §4, it lies below the acknowledgment number or within the
-    /// second block. Called before the ACK advances snd.una.
+    /// The octets that the first SACK block reports as received twice: RFC 2883, §4, it lies below
+    /// the acknowledgment number or within the second block. Called before the ACK advances
+    /// snd.una.
     pub(super) fn duplicate_reported(&mut self, options: &Options, ack: u64) -> Option<Duplicate> {
         let una = self.board.una();
         let offsets = |index: usize| {
@@ -54,15 +55,16 @@ impl Sender {
         (range.end - range.start).div_ceil(self.congestion.control.window.mss)
     }
 
-    /// A retransmission was spurious: the reordering window widens, and the reduction may be undone. A D-SACK of a copy that the network made
-    /// has no effect.
+    /// A retransmission was spurious: the reordering window widens, and the reduction may be
+    /// undone. A D-SACK of a copy that the network made has no effect.
     #[inline(never)]
     pub(super) fn note_dsack(&mut self, duplicate: &Duplicate) -> Spurious {
         let Duplicate { range, retransmissions } = duplicate;
         let (octets, segments) = (range.end - range.start, self.segments_of(range));
         self.loss.dsacked_segments += segments;
-        // More than a window, or more duplicates than retransmissions: not of this end's making (tcp_dsack_seen). RFC 3708, §3, does not trust
-        // D-SACK either where the network duplicates packets.
+        // More than a window, or more duplicates than retransmissions: not of this end's making
+        // (tcp_dsack_seen). RFC 3708, §3, does not trust D-SACK either where the network duplicates
+        // packets.
         let is_dubious =
             octets > self.peer_window.largest() || self.loss.dsacked_segments > self.counters.retransmissions;
         let is_of_network = self.rules.dsack_match == DsackMatch::Retransmitted && *retransmissions == 0;
@@ -86,7 +88,8 @@ impl Sender {
         Spurious { delivered, is_probe }
     }
 
-    /// `segment` is retransmitted. A receiver reports a duplicate at once, and no more than a window of data is acknowledged in the meantime.
+    /// `segment` is retransmitted. A receiver reports a duplicate at once, and no more than a
+    /// window of data is acknowledged in the meantime.
     #[inline]
     pub(super) fn remember_retransmission(&mut self, segment: Range<u64>) {
         if self.rules.dsack_match == DsackMatch::Retransmitted {

@@ -10,11 +10,13 @@ use crate::cc::Signal;
 use acklab_base::{Ecn, Instant};
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
 
-/// The largest count of marked packets that the ACE field expresses unambiguously (RFC 9768, §3.2.2.5).
+/// The largest count of marked packets that the ACE field expresses unambiguously (RFC 9768,
+/// §3.2.2.5).
 const MOST_CERTAIN: u64 = 7;
 
-/// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`: the mean number of packets that an ACK covers moves by a 64th of the
-/// difference, counts 64ths of a packet, and shows thin ACKs above four packets.
+/// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`: the mean number of packets
+/// that an ACK covers moves by a 64th of the difference, counts 64ths of a packet, and shows thin
+/// ACKs above four packets.
 const COVER_WEIGHT: u32 = 6;
 const COVER_PRECISION: u32 = 6;
 const THIN_COVER: u64 = 4 << COVER_PRECISION;
@@ -32,11 +34,13 @@ pub(super) struct Marks {
     syn_ack: Ecn,
     /// `accurate`, at the end that was opened: nothing has come since the SYN.
     awaits_ack_of_syn_ack: bool,
-    /// `accurate`, at the end that opened, if it tests for a zeroed field: no ACE field has come since the SYN-ACK.
+    /// `accurate`, at the end that opened, if it tests for a zeroed field: no ACE field has come
+    /// since the SYN-ACK.
     awaits_first_ace: bool,
     /// The peer's feedback counts.
     heeds_feedback: bool,
-    /// An echo counts once an acknowledgment passes this offset: earlier marks have been reacted to.
+    /// An echo counts once an acknowledgment passes this offset: earlier marks have been reacted
+    /// to.
     settled_until: Option<u64>,
     /// The next new data carries CWR.
     cwr_due: bool,
@@ -44,13 +48,15 @@ pub(super) struct Marks {
     received: u64,
     /// s.cep: marked packets that the receiver has reported.
     count: u64,
-    /// s.e0b, s.e1b and s.ceb by codepoint, without their first values: octets that the option has reported.
+    /// s.e0b, s.e1b and s.ceb by codepoint, without their first values: octets that the option has
+    /// reported.
     octets: [u64; Ecn::ALL.len()],
     /// Of the octets taken for marked, those that only the ACE count has reported so far.
     ahead: u64,
     /// The packets that ACKs cover on average, in 64ths; zero before the first.
     cover: u64,
-    /// The option of segments that leave. No data comes to a sender that is not half of a connection.
+    /// The option of segments that leave. No data comes to a sender that is not half of a
+    /// connection.
     pub(super) report: OctetReport,
 }
 
@@ -143,14 +149,15 @@ impl Marks {
         }
     }
 
-    /// The peer's `syn` has arrived, and the SYN-ACK accepts what it offers as far as `config` does.
+    /// The peer's `syn` has arrived, and the SYN-ACK accepts what it offers as far as `config`
+    /// does.
     pub(super) fn accept(&mut self, config: &TcpConfig, rules: &Rules, syn: &Segment) {
         self.agree(config.ecn.accept(syn.flags), config, rules);
         self.awaits_ack_of_syn_ack = self.agreed == ecn::EcnConfig::Accurate;
     }
 
-    /// The end that was opened has sent or received `packet`, another SYN or SYN-ACK. RFC 9768, §3.1.5: if one is without ECN, it sends no ECN-capable
-    /// packets.
+    /// The end that was opened has sent or received `packet`, another SYN or SYN-ACK. RFC 9768,
+    /// §3.1.5: if one is without ECN, it sends no ECN-capable packets.
     pub(super) fn note_handshake(&mut self, packet: &Segment) {
         if self.awaits_ack_of_syn_ack && packet.flags.ace() == 0 {
             self.withhold_ect();
@@ -180,7 +187,8 @@ impl Marks {
         self.codepoint
     }
 
-    /// What retransmissions, and packets without data, are sent with (RFC 3168, §6.1.4 to §6.1.6: not ECN-capable).
+    /// What retransmissions, and packets without data, are sent with (RFC 3168, §6.1.4 to §6.1.6:
+    /// not ECN-capable).
     pub(super) const fn codepoint_of_others(&self) -> Ecn {
         self.codepoint_of_others
     }
@@ -227,7 +235,8 @@ impl Marks {
             self.heeds_feedback = false;
             self.withhold_ect();
         }
-        // RFC 9768, §3.2.2.2 and appendix A.1: an ACK without progress may be older than the last one, unless its timestamp is newer.
+        // RFC 9768, §3.2.2.2 and appendix A.1: an ACK without progress may be older than the last
+        // one, unless its timestamp is newer.
         if !self.heeds_feedback || (delivered == 0 && !has_newer_timestamp) {
             return Echoed::default();
         }
@@ -238,7 +247,8 @@ impl Marks {
         let marks = self.marks_reported(ack.flags.ace(), acknowledged, reported);
         self.count += marks;
         let marked = match reported {
-            // RFC 9768, §3.2.3.1: the option is exact where the count is ambiguous, but it may repeat what the count has reported.
+            // RFC 9768, §3.2.3.1: the option is exact where the count is ambiguous, but it may
+            // repeat what the count has reported.
             Some(reported) => {
                 let marked = reported.saturating_sub(self.ahead).min(delivered);
                 self.ahead = self.ahead.saturating_sub(reported);
@@ -253,7 +263,8 @@ impl Marks {
         Echoed { marked, is_congested: marks > 0 || marked > 0 }
     }
 
-    /// The first segment after the SYN-ACK has arrived: what it says of the path (RFC 9768, Table 4).
+    /// The first segment after the SYN-ACK has arrived: what it says of the path (RFC 9768, Table
+    /// 4).
     fn judge_handshake(&mut self, ack: &Segment) {
         let verdict = Verdict::of_ack_of_syn_ack(ack);
         self.heeds_feedback = verdict.heeds_feedback;
@@ -270,7 +281,8 @@ impl Marks {
         self.cover = if self.cover == 0 { newest } else { weighted >> COVER_WEIGHT };
     }
 
-    /// Takes in the counters of an option. Returns the octets that it newly reports as marked, if that counter is present.
+    /// Takes in the counters of an option. Returns the octets that it newly reports as marked, if
+    /// that counter is present.
     fn read_option(&mut self, option: &AccurateEcn) -> Option<u64> {
         let order = match option.order() {
             FieldOrder::Ect0First => [Ecn::Ect0, Ecn::Ce, Ecn::Ect1],
@@ -289,8 +301,9 @@ impl Marks {
         marked
     }
 
-    /// The newly marked packets that the field reports. RFC 9768, §3.2.2.5.2: where it may have gone round, as often as the packets allow, unless
-    /// the octets `reported` as marked speak against it (appendix A.2.2; Linux's `__tcp_accecn_process`).
+    /// The newly marked packets that the field reports. RFC 9768, §3.2.2.5.2: where it may have
+    /// gone round, as often as the packets allow, unless the octets `reported` as marked speak
+    /// against it (appendix A.2.2; Linux's `__tcp_accecn_process`).
     fn marks_reported(&self, ace: u8, acknowledged: Acknowledged, reported: Option<u64>) -> u64 {
         let Acknowledged { octets, packets, mss, .. } = acknowledged;
         let least = u64::from(ace).wrapping_sub(self.count) % 8;
@@ -315,13 +328,15 @@ impl Marks {
         }
     }
 
-    /// The window has been reduced, for whatever reason, while everything below `nxt` had been sent.
+    /// The window has been reduced, for whatever reason, while everything below `nxt` had been
+    /// sent.
     pub(super) fn on_reduction(&mut self, nxt: u64) {
         self.settled_until = Some(nxt);
         self.cwr_due = matches!(self.agreed, ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp);
     }
 
-    /// Returns `true` if the marks that an echo reports have been reacted to, with everything below `una` acknowledged.
+    /// Returns `true` if the marks that an echo reports have been reacted to, with everything below
+    /// `una` acknowledged.
     fn is_settled(&self, una: u64) -> bool {
         self.settled_until.is_some_and(|until| una <= until)
     }
@@ -352,8 +367,8 @@ impl Sender {
         self.marks.report.fit(&mut segment.options, room, None);
     }
 
-    /// The window is reduced for an echoed mark, once for each window of data (RFC 3168, §6.1.2). Returns the octets by which it may
-    /// grow, of `growth`.
+    /// The window is reduced for an echoed mark, once for each window of data (RFC 3168, §6.1.2).
+    /// Returns the octets by which it may grow, of `growth`.
     #[inline]
     pub(super) fn react_to_marks(&mut self, now: Instant, summary: &AckSummary, growth: u64) -> u64 {
         let is_reducing = self.congestion.state.reduces();
@@ -396,7 +411,8 @@ mod tests {
         ack(Flags::from_ace((count % 8) as u8), None)
     }
 
-    /// The marks that ACKs report, each for a number of packets of 1000 octets and of marks among them.
+    /// The marks that ACKs report, each for a number of packets of 1000 octets and of marks among
+    /// them.
     fn reported(mut marks: Marks, acks: &[(u64, u64)]) -> Vec<u64> {
         let mut count = FIRST_COUNT;
         acks.iter()
@@ -447,8 +463,8 @@ mod tests {
         assert_eq!(marks.on_ack(&counting(8), newer), Echoed { marked: 0, is_congested: true });
     }
 
-    /// Linux trusts the field once ACKs have been thin on average: the first covers ten packets. One that follows an ACK of one packet does
-    /// not make them thin.
+    /// Linux trusts the field once ACKs have been thin on average: the first covers ten packets.
+    /// One that follows an ACK of one packet does not make them thin.
     #[test]
     fn linux_trusts_the_count_if_acks_are_thin_throughout() {
         let linux = Marks { agreed: ecn::EcnConfig::Accurate, ..Marks::new(&Rules::LINUX) };

@@ -18,7 +18,8 @@ impl Sender {
             self.board.mark_head_lost();
         }
         if !self.connection.has_sack && !self.config.limited_transmit {
-            // RFC 5681, §3.2, step 3: the window grows by the duplicates that limited transmit did not use.
+            // RFC 5681, §3.2, step 3: the window grows by the duplicates that limited transmit did
+            // not use.
             self.board.duplicate_without_sack(u64::from(self.loss.duplicates) * self.congestion.control.window.mss);
         }
         self.remember_window();
@@ -35,8 +36,9 @@ impl Sender {
         self.loss.repaired_until = Some(self.board.nxt());
         self.congestion.seen_partial_ack = false;
         self.reduce(summary);
-        // RFC 6675, §5, (4.3): the first retransmission leaves at once. Everything lost may have been retransmitted already, if it lay
-        // beyond the recovery point of a recovery that has just ended.
+        // RFC 6675, §5, (4.3): the first retransmission leaves at once. Everything lost may have
+        // been retransmitted already, if it lay beyond the recovery point of a recovery that has
+        // just ended.
         let sends_head = self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead;
         self.transmission.forced = self.board.has_lost_unsent() || sends_head;
         self.transmission.only_new = false;
@@ -85,7 +87,8 @@ impl Sender {
         0
     }
 
-    /// The recovery was spurious: it ends with the window from before it. If there is a loss nevertheless, a new one begins.
+    /// The recovery was spurious: it ends with the window from before it. If there is a loss
+    /// nevertheless, a new one begins.
     fn abandon_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.undo_reduction(now);
         self.end_recovery(now);
@@ -111,7 +114,8 @@ impl Sender {
         self.resume(now, summary)
     }
 
-    /// A recovery has ended or was undone, and the same ACK is processed as in the state Open (Linux's `tcp_fastretrans_alert`).
+    /// A recovery has ended or was undone, and the same ACK is processed as in the state Open
+    /// (Linux's `tcp_fastretrans_alert`).
     pub(super) fn resume(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.detect_losses(now, summary);
         if summary.advance.bytes > 0 {
@@ -165,7 +169,8 @@ impl Sender {
         }
     }
 
-    /// The same, outside of a recovery: D-SACK has reported every retransmission (Linux's `tcp_try_undo_dsack`).
+    /// The same, outside of a recovery: D-SACK has reported every retransmission (Linux's
+    /// `tcp_try_undo_dsack`).
     #[inline(never)]
     pub(super) fn undo_by_dsack(&mut self, now: Instant) {
         self.loss.rack.on_undone_by_dsack();

@@ -1,8 +1,8 @@
-//! Data that is held back because the application is about to write more: `MSG_MORE` of `sendmsg`, and `TCP_CORK` (Linux's `tcp_push` and
-//! `tcp_nagle_check` with `TCP_NAGLE_CORK`).
+//! Data that is held back because the application is about to write more: `MSG_MORE` of `sendmsg`,
+//! and `TCP_CORK` (Linux's `tcp_push` and `tcp_nagle_check` with `TCP_NAGLE_CORK`).
 //!
-//! The last segment waits as long as it is not full. Nagle's algorithm (RFC 9293, §3.7.4) is not modelled: what is not held back leaves, as
-//! with `TCP_NODELAY`.
+//! The last segment waits as long as it is not full. Nagle's algorithm (RFC 9293, §3.7.4) is not
+//! modelled: what is not held back leaves, as with `TCP_NODELAY`.
 
 use super::Sender;
 
@@ -60,12 +60,14 @@ impl Sender {
         self.hold = Hold { is_corked, awaits_more, ..self.hold };
     }
 
-    /// What is held back leaves, and a cork holds only what is written later (Linux's `__tcp_sock_set_nodelay`).
+    /// What is held back leaves, and a cork holds only what is written later (Linux's
+    /// `__tcp_sock_set_nodelay`).
     pub(in crate::tcp) fn release_held(&mut self) {
         self.hold.release(self.buffer.written());
     }
 
-    /// Returns `true` if the next segment, of `octets`, is held back (`tcp_nagle_test`): it is the last one, is not full, and has no FIN.
+    /// Returns `true` if the next segment, of `octets`, is held back (`tcp_nagle_test`): it is the
+    /// last one, is not full, and has no FIN.
     #[inline]
     pub(super) fn is_held(&self, octets: u64) -> bool {
         self.hold.holds(self.board.nxt()) && self.is_open_ended(octets)
@@ -81,12 +83,14 @@ impl Sender {
         self.board.is_empty() && self.next_new().is_some_and(|octets| self.is_held(octets))
     }
 
-    /// Nothing is outstanding and nothing may leave: what is held leaves after a retransmission timeout (Linux's `tcp_check_probe_timer`).
+    /// Nothing is outstanding and nothing may leave: what is held leaves after a retransmission
+    /// timeout (Linux's `tcp_check_probe_timer`).
     pub(super) fn time_hold(&mut self) {
         self.hold.is_timed = self.waits_in_hold();
     }
 
-    /// Data leave or are about to, with nothing outstanding: the timer runs anew for them (Linux's `tcp_event_new_data_sent`).
+    /// Data leave or are about to, with nothing outstanding: the timer runs anew for them (Linux's
+    /// `tcp_event_new_data_sent`).
     #[inline]
     pub(super) fn end_timed_hold(&mut self) {
         if std::mem::take(&mut self.hold.is_timed) {
@@ -94,8 +98,9 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer has expired with nothing outstanding. Returns `true` if it ran for what is held, which now leaves, with PSH
-    /// (Linux's `tcp_write_wakeup`), and without a backoff (`tcp_send_probe0`).
+    /// The retransmission timer has expired with nothing outstanding. Returns `true` if it ran for
+    /// what is held, which now leaves, with PSH (Linux's `tcp_write_wakeup`), and without a backoff
+    /// (`tcp_send_probe0`).
     pub(super) fn release_by_timer(&mut self) -> bool {
         let waits = self.waits_in_hold();
         if waits {

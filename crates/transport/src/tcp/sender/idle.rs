@@ -14,13 +14,14 @@ pub enum AfterIdle {
     Keep,
     /// The initial window at most (RFC 5681, §4.1).
     Restart,
-    /// Half of it for each timeout that has passed, but not below the initial window; the threshold remembers three quarters (RFC
-    /// 2861; Linux's `tcp_cwnd_restart`).
+    /// Half of it for each timeout that has passed, but not below the initial window; the threshold
+    /// remembers three quarters (RFC 2861; Linux's `tcp_cwnd_restart`).
     Decay,
 }
 
 impl Sender {
-    /// New data is about to leave with nothing outstanding. A controller that governs its window handles idleness itself.
+    /// New data is about to leave with nothing outstanding. A controller that governs its window
+    /// handles idleness itself.
     #[inline(never)]
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
         if self.config.after_idle == AfterIdle::Keep || self.congestion.control.controller.governs_window() {

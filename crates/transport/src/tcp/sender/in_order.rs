@@ -1,5 +1,6 @@
-//! An ACK in order: nothing is missing, and it says only that more has arrived. Most ACKs are of this kind, and most of what an ACK may do does
-//! not concern them (header prediction: Jacobson, 1990; the fast path of Linux's `tcp_ack`).
+//! An ACK in order: nothing is missing, and it says only that more has arrived. Most ACKs are of
+//! this kind, and most of what an ACK may do does not concern them (header prediction: Jacobson,
+//! 1990; the fast path of Linux's `tcp_ack`).
 
 use super::Sender;
 use super::inform::AckReport;
@@ -8,7 +9,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::Segment;
 
 impl Sender {
-    /// Returns `true` if nothing is missing or doubtful, and `segment` says only that everything below `ack` has arrived.
+    /// Returns `true` if nothing is missing or doubtful, and `segment` says only that everything
+    /// below `ack` has arrived.
     #[inline]
     pub(super) fn is_in_order(&self, segment: &Segment, ack: u64) -> bool {
         #[cfg(test)]
@@ -25,7 +27,8 @@ impl Sender {
             && self.marks.has_nothing_to_say(segment)
     }
 
-    /// Takes in an ACK that [is in order](Self::is_in_order). What is left out here would do nothing.
+    /// Takes in an ACK that [is in order](Self::is_in_order). What is left out here would do
+    /// nothing.
     #[inline]
     pub(super) fn take_in_order(&mut self, now: Instant, segment: &Segment, ack: u64) -> AckReport {
         let prior_flight = self.board.pipe();
@@ -58,7 +61,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    /// A path of 20 ms there and back, on which segments and ACKs meet these fates, one after another: zero is a loss, one a long delay.
+    /// A path of 20 ms there and back, on which segments and ACKs meet these fates, one after
+    /// another: zero is a loss, one a long delay.
     struct Path {
         fates: std::iter::Cycle<std::vec::IntoIter<u8>>,
         flying: Vec<(Instant, Segment)>,
@@ -85,7 +89,8 @@ mod tests {
     }
 
     proptest! {
-        /// A sender for which no ACK is in order sends the same and is in the same state, whatever is lost and overtaken.
+        /// A sender for which no ACK is in order sends the same and is in the same state, whatever
+        /// is lost and overtaken.
         #[test]
         fn the_short_way_leads_where_the_long_one_does(
             preset in select(vec![Preset::Rfc, Preset::Linux, Preset::Ns3]),

@@ -64,8 +64,8 @@ impl Sender {
         (!self.timing.rto.has_expired()).then_some(self.connection.syn_sent_at)
     }
 
-    /// `segment` acknowledges the SYN or SYN-ACK of this end, which was sent at `sent_at` and only then, if that is known. RFC 6298, §3:
-    /// one that was sent twice gives no sample.
+    /// `segment` acknowledges the SYN or SYN-ACK of this end, which was sent at `sent_at` and only
+    /// then, if that is known. RFC 6298, §3: one that was sent twice gives no sample.
     pub(super) fn begin(&mut self, now: Instant, segment: &Segment, sent_at: Option<Instant>) {
         if let Some(sent_at) = sent_at {
             let rtt = self.connection.measure(now, sent_at, segment);
@@ -150,14 +150,16 @@ impl Sender {
         delivered
     }
 
-    /// Counts the octets that are acknowledged by now. After a receiver has reneged, what it acknowledges again counts once.
+    /// Counts the octets that are acknowledged by now. After a receiver has reneged, what it
+    /// acknowledges again counts once.
     #[inline]
     pub(super) fn note_acknowledged(&mut self) {
         let acknowledged = self.board.una() + self.board.sacked() - u64::from(self.is_fin_acknowledged());
         self.counters.acknowledged = self.counters.acknowledged.max(acknowledged);
     }
 
-    /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's `tcp_ack`, `old_ack`).
+    /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's
+    /// `tcp_ack`, `old_ack`).
     #[inline(never)]
     fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) -> Fate {
         if self.is_too_old(segment) || segment.options.sack.is_empty() || !self.connection.has_sack {

@@ -24,7 +24,8 @@ pub(super) struct LossDetection {
 }
 
 impl LossDetection {
-    /// An ACK has delivered something (RFC 8985, §6.2, steps 2 and 3). Returns `false` if there is nothing among it that RACK may judge by.
+    /// An ACK has delivered something (RFC 8985, §6.2, steps 2 and 3). Returns `false` if there is
+    /// nothing among it that RACK may judge by.
     #[inline]
     pub(super) fn on_delivery(&mut self, now: Instant, delivery: &Delivery, round_trip: RoundTrip) -> bool {
         let Some((newest, at)) = delivery.plausible else { return false };

@@ -23,7 +23,8 @@ impl Sender {
         };
         let begins_loss_window = match self.congestion.state {
             CongestionState::Open | CongestionState::Disorder => true,
-            // Linux's tcp_enter_loss: the window has been reduced for this flight already, unless all of that is acknowledged.
+            // Linux's tcp_enter_loss: the window has been reduced for this flight already, unless
+            // all of that is acknowledged.
             CongestionState::Reduced | CongestionState::Recovery => self.board.una() >= self.congestion.recover,
             CongestionState::Loss => expiries == 1,
         };
@@ -44,7 +45,8 @@ impl Sender {
         } else {
             self.board.mark_timed_out(now, self.loss.rack.rtt());
         }
-        // RFC 5682, §3.1, step 1: not during a fast recovery, nor in one after a timeout unless the same segment times out again.
+        // RFC 5682, §3.1, step 1: not during a fast recovery, nor in one after a timeout unless the
+        // same segment times out again.
         self.congestion.tests_timeout = self.rules.spurious_timeout == SpuriousTimeout::ForwardRecovery
             && (expiries > 1 || !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss));
         self.begin_loss_recovery(now);
@@ -52,8 +54,9 @@ impl Sender {
         self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
     }
 
-    /// Duplicate ACKs have shown a loss, and Tahoe has no fast recovery: it goes on as after a timeout, but the timer does not back off
-    /// (ns-2's `TcpAgent::dupack_action`, `slowdown` with `CLOSE_CWND_ONE`; Fall & Floyd, 1996, §2).
+    /// Duplicate ACKs have shown a loss, and Tahoe has no fast recovery: it goes on as after a
+    /// timeout, but the timer does not back off (ns-2's `TcpAgent::dupack_action`, `slowdown` with
+    /// `CLOSE_CWND_ONE`; Fall & Floyd, 1996, §2).
     pub(super) fn fall_back_to_slow_start(&mut self, now: Instant, summary: &AckSummary) {
         self.remember_window();
         self.begin_reduction(now, summary, Signal::Loss);
@@ -73,11 +76,13 @@ impl Sender {
         self.congestion.recover = self.board.nxt();
         self.loss.repaired_until = Some(self.board.nxt());
         self.marks.on_reduction(self.board.nxt());
-        // RFC 5681, §3.1: the loss window is one segment. What SACK and time have shown to be still in flight is added to it.
+        // RFC 5681, §3.1: the loss window is one segment. What SACK and time have shown to be still
+        // in flight is added to it.
         self.congestion.control.window.cwnd = self.board.pipe() + self.congestion.control.window.mss;
         self.congestion.enter(now, CongestionState::Loss);
         self.loss.duplicates = 0;
-        // RFC 6298, §5.4: the oldest segment is retransmitted, even if a controller that governs its window leaves no room for it.
+        // RFC 6298, §5.4: the oldest segment is retransmitted, even if a controller that governs
+        // its window leaves no room for it.
         (self.transmission.forced, self.transmission.only_new) = (true, false);
         self.loss.probe = TailLossProbe::default();
     }
@@ -109,8 +114,8 @@ impl Sender {
             self.loss.rack.on_recovered();
             self.end_recovery(now);
         } else if summary.retransmissions_lost {
-            // The loss of a retransmission is another indication of congestion (RFC 5681, §4.3), so the window is reduced as for the
-            // first (Linux's tcp_fastretrans_alert).
+            // The loss of a retransmission is another indication of congestion (RFC 5681, §4.3), so
+            // the window is reduced as for the first (Linux's tcp_fastretrans_alert).
             self.enter_recovery(now, summary);
             bytes = 0;
         }
@@ -121,7 +126,8 @@ impl Sender {
     fn undo_timeout(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.congestion.tests_timeout = false;
         self.board.unmark_lost();
-        // If pacing still holds back what the timeout had marked, nothing leaves now, and nothing has restarted the timer since.
+        // If pacing still holds back what the timeout had marked, nothing leaves now, and nothing
+        // has restarted the timer since.
         self.timing.start(now);
         self.undo_reduction(now);
         self.end_recovery(now);

@@ -11,7 +11,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Segment};
 use std::ops::Range;
 
-/// What leaves of the stream: it is decided and counted before the segment that holds it is written.
+/// What leaves of the stream: it is decided and counted before the segment that holds it is
+/// written.
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     range: Range<u64>,
@@ -19,7 +20,8 @@ pub(super) struct Leaving {
 }
 
 impl Sender {
-    /// Writes the next segment that leaves now in place of another one. Returns `false` if none leaves.
+    /// Writes the next segment that leaves now in place of another one. Returns `false` if none
+    /// leaves.
     #[inline]
     pub(super) fn write_next(&mut self, now: Instant, place: &mut Segment) -> bool {
         match self.connection.phase {
@@ -113,7 +115,8 @@ impl Sender {
         self.next_without_new(now, forced, room)
     }
 
-    /// New data has left. Most often nothing may follow: then the attempt to send ends here, so that nobody asks in vain.
+    /// New data has left. Most often nothing may follow: then the attempt to send ends here, so
+    /// that nobody asks in vain.
     #[inline]
     fn look_ahead(&mut self, now: Instant) {
         if self.congestion.state != CongestionState::Open || self.board.has_lost_unsent() {
@@ -147,14 +150,16 @@ impl Sender {
         self.transmission.forced = false;
         self.note_application_limit(room);
         if self.is_shut_out() {
-            // RFC 9293, §3.8.6.1: the first probe after a retransmission timeout, the next ones at growing intervals.
+            // RFC 9293, §3.8.6.1: the first probe after a retransmission timeout, the next ones at
+            // growing intervals.
             self.timing.start(now);
             self.time_hold();
         }
         None
     }
 
-    /// Marks the rate samples as application-limited if there is room in the window and no data to fill it.
+    /// Marks the rate samples as application-limited if there is room in the window and no data to
+    /// fill it.
     fn note_application_limit(&mut self, room: u64) {
         let unsent = self.unsent_with_fin();
         if let Some(sampler) = &mut self.congestion.control.sampler
@@ -191,20 +196,23 @@ impl Sender {
     /// The octets of one new segment, given `unsent` octets and at most `full` in a segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
-        // A FIN takes a sequence number and no room (RFC 9293, §3.4), so a full segment carries it as well (Linux's `tcp_send_fin`).
+        // A FIN takes a sequence number and no room (RFC 9293, §3.4), so a full segment carries it
+        // as well (Linux's `tcp_send_fin`).
         let with_fin = full + u64::from(unsent == full + 1 && self.buffer.end() == Some(self.buffer.sendable()));
         unsent.min(with_fin).min(self.peer_window.room(self.board.nxt()))
     }
 
-    /// The size of the next new segment, unless it is held back for what the application will write.
+    /// The size of the next new segment, unless it is held back for what the application will
+    /// write.
     #[inline]
     pub(super) fn new_data(&self) -> Option<u64> {
         self.next_new().filter(|octets| !self.is_held(*octets))
     }
 
-    /// The size of the next new segment that the application and the peer's window allow. A segment that is not full waits for more room,
-    /// unless it holds all unsent data of its record, or nothing is outstanding and it fills half of the largest window that the peer has
-    /// offered (RFC 9293, §3.8.6.2.1).
+    /// The size of the next new segment that the application and the peer's window allow. A segment
+    /// that is not full waits for more room, unless it holds all unsent data of its record, or
+    /// nothing is outstanding and it fills half of the largest window that the peer has offered
+    /// (RFC 9293, §3.8.6.2.1).
     #[inline]
     pub(super) fn next_new(&self) -> Option<u64> {
         let (unsent, full) = (self.unsent_of_record(), self.full_payload());
@@ -228,7 +236,8 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Leaving> {
-        // A FIN takes no room, neither that of this segment nor one in flight, which the scoreboard counts as an octet.
+        // A FIN takes no room, neither that of this segment nor one in flight, which the scoreboard
+        // counts as an octet.
         let payload = segment.end - segment.start - u64::from(self.holds_fin(&segment));
         let octets = payload.min(self.congestion.control.window.mss);
         let fin_in_flight = u64::from(self.has_sent_fin() && self.board.is_tail_in_flight());
@@ -241,9 +250,11 @@ impl Sender {
         Some(self.retransmit(now, segment))
     }
 
-    /// After a timeout the earliest segment is retransmitted (RFC 6298, §5.4), and a window of one segment (RFC 5681, §3.1) is for that one,
-    /// however few octets it has: more of them together would overflow the same queue time after time. Stacks make one segment of what fits
-    /// into one (Linux's `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count segments.
+    /// After a timeout the earliest segment is retransmitted (RFC 6298, §5.4), and a window of one
+    /// segment (RFC 5681, §3.1) is for that one, however few octets it has: more of them together
+    /// would overflow the same queue time after time. Stacks make one segment of what fits into one
+    /// (Linux's `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count
+    /// segments.
     fn is_loss_window_used(&self, fin_in_flight: u64) -> bool {
         let window = &self.congestion.control.window;
         self.congestion.state == CongestionState::Loss && window.cwnd <= window.mss && self.board.pipe() > fin_in_flight

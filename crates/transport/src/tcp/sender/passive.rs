@@ -1,4 +1,5 @@
-//! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and what both halves need of each other.
+//! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and
+//! what both halves need of each other.
 
 use super::chronograph::Condition;
 use super::{Controller, Phase, Sender, TcpConfig, announced_mss};
@@ -35,7 +36,8 @@ impl Sender {
         }
     }
 
-    /// Establishes the connection if `segment` acknowledges the SYN-ACK. `sent_at` is when the SYN-ACK left, if it left only once.
+    /// Establishes the connection if `segment` acknowledges the SYN-ACK. `sent_at` is when the
+    /// SYN-ACK left, if it left only once.
     pub(in crate::tcp) fn take_ack_of_syn(
         &mut self,
         now: Instant,
@@ -62,7 +64,8 @@ impl Sender {
         self.connection.ack_due = true;
     }
 
-    /// The `syn_ack` leaves now, and is sent again if it is not acknowledged in time (RFC 9293, §3.8.1).
+    /// The `syn_ack` leaves now, and is sent again if it is not acknowledged in time (RFC 9293,
+    /// §3.8.1).
     pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant, syn_ack: &Segment) {
         self.marks.note_handshake(syn_ack);
         if self.connection.phase == Phase::SynReceived {
@@ -90,8 +93,8 @@ impl Sender {
         segment.ack.is_after(self.next_seq())
     }
 
-    /// Returns `true` if `segment` acknowledges less than an ACK of this connection can: it is older than the largest window that the peer
-    /// has offered (RFC 5961, §5.2).
+    /// Returns `true` if `segment` acknowledges less than an ACK of this connection can: it is
+    /// older than the largest window that the peer has offered (RFC 5961, §5.2).
     pub(in crate::tcp) fn is_too_old(&self, segment: &Segment) -> bool {
         let una = self.connection.seq_at(self.board.una());
         SeqNumber(una.0.wrapping_sub(self.peer_window.largest() as u32)).is_after(segment.ack)
@@ -107,7 +110,8 @@ impl Sender {
         self.connection.bare(now, self.next_seq())
     }
 
-    /// The connection is over, for this reason: nothing is sent any more, and what was written is forgotten (Linux's `tcp_write_queue_purge`).
+    /// The connection is over, for this reason: nothing is sent any more, and what was written is
+    /// forgotten (Linux's `tcp_write_queue_purge`).
     pub(in crate::tcp) fn end(&mut self, now: Instant, reason: Closing) {
         self.connection.phase = Phase::Aborted;
         self.buffer.truncate(self.board.nxt());
@@ -120,7 +124,8 @@ impl Sender {
         self.buffer.end().is_some_and(|end| self.board.nxt() > end)
     }
 
-    /// Returns `true` if the FIN is acknowledged, cumulatively or by SACK: it is the last octet that is ever sent.
+    /// Returns `true` if the FIN is acknowledged, cumulatively or by SACK: it is the last octet
+    /// that is ever sent.
     #[inline]
     pub(super) fn is_fin_acknowledged(&self) -> bool {
         self.has_sent_fin() && self.board.tail().is_none()

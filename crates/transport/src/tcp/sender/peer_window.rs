@@ -9,7 +9,8 @@ const MAX_SHIFT: u8 = 14;
 /// The peer's receive window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerWindow {
-    /// The offset behind the last that may be sent: SND.UNA + SND.WND of the segment that updated the window last.
+    /// The offset behind the last that may be sent: SND.UNA + SND.WND of the segment that updated
+    /// the window last.
     end: u64,
     /// That segment's acknowledgment number, as an offset (SND.WL2).
     acked: u64,
@@ -28,7 +29,8 @@ pub(super) struct PeerWindow {
 /// How an ACK moved the right edge of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
-    /// It moved at all, or, by Linux's rule, the segment updated the window: then it is no duplicate ACK without SACK.
+    /// It moved at all, or, by Linux's rule, the segment updated the window: then it is no
+    /// duplicate ACK without SACK.
     pub(super) at_all: bool,
     /// It moved right.
     pub(super) forward: bool,
@@ -45,7 +47,8 @@ impl PeerWindow {
         Self { is_silent: true, ..self }
     }
 
-    /// The window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), and the shift of those that follow.
+    /// The window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), and the shift of those
+    /// that follow.
     pub(super) fn establish(self, syn: &Segment) -> Self {
         let window = u64::from(syn.window);
         let shift = syn.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
@@ -71,7 +74,8 @@ impl PeerWindow {
             WindowUpdate::NewerOrWider => moved.forward,
         };
         if self.rule == WindowUpdate::NewerWiderOrShut {
-            // `FLAG_WIN_UPDATE`: also of one that renews SND.WL1 alone, as the first ACK after the SYN does.
+            // `FLAG_WIN_UPDATE`: also of one that renews SND.WL1 alone, as the first ACK after the
+            // SYN does.
             moved.at_all = updates;
         }
         if updates {

@@ -1,4 +1,5 @@
-//! What ACKs deliver without SACK: each duplicate stands for a segment (RFC 9937, §6; Linux's `tcp_add_reno_sack`).
+//! What ACKs deliver without SACK: each duplicate stands for a segment (RFC 9937, §6; Linux's
+//! `tcp_add_reno_sack`).
 
 use super::super::rules::{PlainDelivery, PlainExit, ReorderingDegree};
 use super::Sender;
@@ -11,8 +12,9 @@ use acklab_base::Instant;
 const LIMITED_TRANSMIT: u32 = 2;
 
 impl Sender {
-    /// Counts a duplicate ACK as the delivery of a segment, and ends the count where an ACK advances outside of a fast recovery (Linux's
-    /// `tcp_reset_reno_sack`). Returns the octets that the duplicate delivers.
+    /// Counts a duplicate ACK as the delivery of a segment, and ends the count where an ACK
+    /// advances outside of a fast recovery (Linux's `tcp_reset_reno_sack`). Returns the octets that
+    /// the duplicate delivers.
     #[inline(never)]
     pub(super) fn count_without_sack(&mut self, is_duplicate: bool, advance: &Advance) -> u64 {
         let mss = self.congestion.control.window.mss;
@@ -37,7 +39,8 @@ impl Sender {
         delivered
     }
 
-    /// The octets of an ACK that count as delivered for congestion control, if by its numbers and duplicates it delivers `delivered`.
+    /// The octets of an ACK that count as delivered for congestion control, if by its numbers and
+    /// duplicates it delivers `delivered`.
     #[inline]
     pub(super) fn newly_delivered(&self, delivered: u64) -> u64 {
         if self.connection.has_sack || self.rules.plain_delivery == PlainDelivery::EachDuplicate {
@@ -46,8 +49,8 @@ impl Sender {
         (self.board.una() + self.board.reported()).saturating_sub(self.counters.delivered)
     }
 
-    /// Duplicates after a timeout may come from its own retransmissions, the first two may only be counted if they may send (RFC 3042), and
-    /// later ones where they begin a recovery.
+    /// Duplicates after a timeout may come from its own retransmissions, the first two may only be
+    /// counted if they may send (RFC 3042), and later ones where they begin a recovery.
     fn counts_duplicates(&self) -> bool {
         match self.congestion.state {
             CongestionState::Loss => false,
@@ -59,8 +62,8 @@ impl Sender {
         }
     }
 
-    /// More duplicates have come than segments can have arrived, `acked` of which have just been acknowledged: Linux takes that for
-    /// reordering (`tcp_check_reno_reordering`).
+    /// More duplicates have come than segments can have arrived, `acked` of which have just been
+    /// acknowledged: Linux takes that for reordering (`tcp_check_reno_reordering`).
     fn note_excess_duplicates(&mut self, acked: usize) {
         if self.rules.reordering_degree == ReorderingDegree::Measured {
             self.loss.reordering.on_excess_duplicates(self.board.segments() + acked);
@@ -68,7 +71,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if as many duplicate ACKs have come as show a loss, and not because of what the last recovery sent.
+    /// Returns `true` if as many duplicate ACKs have come as show a loss, and not because of what
+    /// the last recovery sent.
     pub(super) fn shows_loss_by_duplicates(&self) -> bool {
         self.loss.has_enough_duplicates()
             && (self.connection.has_sack || (self.duplicates_may_count() && self.is_beyond_last_recovery()))
@@ -80,7 +84,8 @@ impl Sender {
         self.rules.reordering_degree == ReorderingDegree::Fixed || self.board.segments() > degree
     }
 
-    /// Returns `true` if the ACK reaches the recovery point and the recovery waits for an ACK of something sent later.
+    /// Returns `true` if the ACK reaches the recovery point and the recovery waits for an ACK of
+    /// something sent later.
     pub(super) fn holds_recovery(&self, summary: &AckSummary) -> bool {
         self.rules.plain_exit == PlainExit::BeyondAcknowledged
             && !self.connection.has_sack
@@ -89,8 +94,8 @@ impl Sender {
             && self.board.una() == self.congestion.recover
     }
 
-    /// The recovery waits for an ACK of something sent later: duplicates that its retransmissions have elicited begin no other (Linux's
-    /// `tcp_is_non_sack_preventing_reopen`).
+    /// The recovery waits for an ACK of something sent later: duplicates that its retransmissions
+    /// have elicited begin no other (Linux's `tcp_is_non_sack_preventing_reopen`).
     #[inline(never)]
     pub(super) fn hold_recovery(&mut self, now: Instant, summary: &AckSummary) -> u64 {
         self.board.clear_duplicate_credit();

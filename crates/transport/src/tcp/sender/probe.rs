@@ -29,8 +29,9 @@ impl Sender {
         self.loss.probe.schedule(now, &timing);
     }
 
-    /// §7.3: new data if there is some, else the last segment again, regardless of the congestion window. Probe after probe would keep the
-    /// sender from measuring a round trip that has grown: the retransmission timer is then left to expire.
+    /// §7.3: new data if there is some, else the last segment again, regardless of the congestion
+    /// window. Probe after probe would keep the sender from measuring a round trip that has grown:
+    /// the retransmission timer is then left to expire.
     pub(super) fn schedule_tail_probe(&mut self) {
         let must_wait =
             self.rules.repeated_probe == RepeatedProbe::AfterMeasurement && self.loss.probe.awaits_measurement;
@@ -59,8 +60,8 @@ impl Sender {
         true
     }
 
-    /// §7.4: ends the probe's episode if the ACK decides it. If the probe has repaired a loss that nothing else has shown, the window is
-    /// reduced.
+    /// §7.4: ends the probe's episode if the ACK decides it. If the probe has repaired a loss that
+    /// nothing else has shown, the window is reduced.
     #[inline]
     pub(super) fn conclude_probe(&mut self, now: Instant, summary: &AckSummary) {
         let Some(Episode { until, is_retransmission }) = self.loss.probe.episode else { return };
@@ -78,7 +79,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the peer's window, or the device, prevents sending and nothing is outstanding whose ACK could open it.
+    /// Returns `true` if the peer's window, or the device, prevents sending and nothing is
+    /// outstanding whose ACK could open it.
     pub(super) fn is_shut_out(&self) -> bool {
         self.connection.phase == Phase::Established
             && self.board.is_empty()
@@ -86,8 +88,9 @@ impl Sender {
             && (self.transmission.is_refused || self.new_data().is_none())
     }
 
-    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): as much data as the window allows, as §3.8.6.2.1 requires after its timeout;
-    /// if it allows none, a segment without data from before the window, to which the peer must respond with an ACK that shows its window.
+    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): as much data as the window allows,
+    /// as §3.8.6.2.1 requires after its timeout; if it allows none, a segment without data from
+    /// before the window, to which the peer must respond with an ACK that shows its window.
     pub(super) fn write_window_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
             return false;

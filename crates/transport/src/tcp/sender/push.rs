@@ -51,7 +51,8 @@ impl Pushes {
 }
 
 impl Sender {
-    /// The application has written up to the present end of the buffer. `more`: it is about to write on.
+    /// The application has written up to the present end of the buffer. `more`: it is about to
+    /// write on.
     #[inline]
     pub(super) fn note_write(&mut self, more: bool) {
         if self.rules.push == Push::EachWrite {
@@ -59,7 +60,8 @@ impl Sender {
         }
     }
 
-    /// Linux's `tcp_push` and `forced_push`: the end of a write is pushed unless more follows, and within it each half of the peer's window.
+    /// Linux's `tcp_push` and `forced_push`: the end of a write is pushed unless more follows, and
+    /// within it each half of the peer's window.
     fn push_write(&mut self, more: bool) {
         let (written, nxt, full) = (self.buffer.written(), self.board.nxt(), self.full_payload());
         loop {
@@ -78,7 +80,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the segment that holds `range` carries PSH; `is_new` if it is sent for the first time.
+    /// Returns `true` if the segment that holds `range` carries PSH; `is_new` if it is sent for the
+    /// first time.
     #[inline]
     pub(super) fn is_pushed(&mut self, range: &Range<u64>, is_new: bool) -> bool {
         (range.end >= self.buffer.sendable() && !self.pushes.leaves_end)

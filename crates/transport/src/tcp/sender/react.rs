@@ -6,11 +6,13 @@ use super::summary::AckSummary;
 use crate::recovery::{self, CongestionState};
 use acklab_base::{Duration, Instant};
 
-/// The least time that Linux waits before it believes that the receiver has reneged (`tcp_check_sack_reneging`).
+/// The least time that Linux waits before it believes that the receiver has reneged
+/// (`tcp_check_sack_reneging`).
 const LEAST_RENEGING_DELAY: Duration = Duration::from_millis(10);
 
 impl Sender {
-    /// Detects losses and moves congestion control on. Returns by how many acknowledged octets the window may grow.
+    /// Detects losses and moves congestion control on. Returns by how many acknowledged octets the
+    /// window may grow.
     pub(super) fn react(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.suspects_reneging(now, summary) {
             return summary.advance.bytes;
@@ -34,8 +36,8 @@ impl Sender {
         if is_reducing { growth } else { growth.max(self.growth_out_of_order(summary)) }
     }
 
-    /// Returns `true` if more is acknowledged than had been sent when the last recovery began, so that what it sent again has not elicited
-    /// the duplicates (RFC 6582, §3.2, step 2).
+    /// Returns `true` if more is acknowledged than had been sent when the last recovery began, so
+    /// that what it sent again has not elicited the duplicates (RFC 6582, §3.2, step 2).
     pub(super) fn is_beyond_last_recovery(&self) -> bool {
         let una = self.board.una();
         self.rules.duplicates_at_exit == DuplicatesAtExit::Counted
@@ -95,8 +97,8 @@ impl Sender {
         }
     }
 
-    /// Linux's `tcp_check_sack_reneging`: the ACK advances to a segment that SACK has acknowledged. If no other ACK comes soon, the
-    /// retransmission timer finds that the receiver has reneged.
+    /// Linux's `tcp_check_sack_reneging`: the ACK advances to a segment that SACK has acknowledged.
+    /// If no other ACK comes soon, the retransmission timer finds that the receiver has reneged.
     fn suspects_reneging(&mut self, now: Instant, summary: &AckSummary) -> bool {
         let suspects = self.rules.reneging == Reneging::Suspected
             && summary.advance.bytes > 0

@@ -1,5 +1,5 @@
-//! The ends of records: where one ends, a segment ends (`MSG_EOR` of `sendmsg`; Linux's `tcp_skb_can_collapse_to`: nothing is appended to a
-//! `struct sk_buff` whose `eor` is set).
+//! The ends of records: where one ends, a segment ends (`MSG_EOR` of `sendmsg`; Linux's
+//! `tcp_skb_can_collapse_to`: nothing is appended to a `struct sk_buff` whose `eor` is set).
 
 use std::collections::VecDeque;
 
@@ -21,8 +21,9 @@ impl Records {
         while self.ends.pop_front_if(|end| *end <= nxt).is_some() {}
     }
 
-    /// Of `unsent` octets from `nxt` on, those of the first record. `sendable` is the end of the data: a record that ends there leaves
-    /// room for the FIN, which counts as an octet (Linux's `tcp_send_fin` takes the last segment whatever it ends).
+    /// Of `unsent` octets from `nxt` on, those of the first record. `sendable` is the end of the
+    /// data: a record that ends there leaves room for the FIN, which counts as an octet (Linux's
+    /// `tcp_send_fin` takes the last segment whatever it ends).
     #[inline]
     pub(super) fn first_of(&self, unsent: u64, nxt: u64, sendable: u64) -> u64 {
         match self.ends.front() {
@@ -31,7 +32,8 @@ impl Records {
         }
     }
 
-    /// How many segments of at most `full` octets the data from `nxt` to `written` take, and by how many octets the last one can grow.
+    /// How many segments of at most `full` octets the data from `nxt` to `written` take, and by how
+    /// many octets the last one can grow.
     pub(super) fn segments(&self, nxt: u64, written: u64, full: u64) -> (u64, u64) {
         let (mut start, mut segments) = (nxt, 0);
         for end in &self.ends {
@@ -68,7 +70,8 @@ mod tests {
         assert_eq!(records(&[400]).first_of(401, 0, 400), 401);
     }
 
-    /// What a send buffer holds in segments of 1000 octets: 2 + 1 of records, 1 that can grow by 800.
+    /// What a send buffer holds in segments of 1000 octets: 2 + 1 of records, 1 that can grow by
+    /// 800.
     #[test]
     fn the_last_segment_grows_unless_it_ends_a_record() {
         assert_eq!(records(&[1400, 1800]).segments(0, 2000, 1000), (4, 800));

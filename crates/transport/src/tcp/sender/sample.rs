@@ -39,9 +39,10 @@ impl Sender {
         Some(rtt)
     }
 
-    /// Linux's `tcp_clean_rtx_queue` and `tcp_ack_update_rtt`: the age of the oldest segment that this ACK is the first to acknowledge,
-    /// unless any that it covers was retransmitted; else that of the oldest that it SACKs; else, if it advances, the age of the
-    /// timestamp that it echoes. The least round trip follows from the youngest, which waited least for the ACK.
+    /// Linux's `tcp_clean_rtx_queue` and `tcp_ack_update_rtt`: the age of the oldest segment that
+    /// this ACK is the first to acknowledge, unless any that it covers was retransmitted; else that
+    /// of the oldest that it SACKs; else, if it advances, the age of the timestamp that it echoes.
+    /// The least round trip follows from the youngest, which waited least for the ACK.
     #[inline]
     fn sample_of_send_times(
         &mut self,
@@ -61,8 +62,8 @@ impl Sender {
         Some(Sample { rtt, least: rtt })
     }
 
-    /// Returns `true` if an ACK that gives a sample restarts the timer although it does not advance: it SACKs something that left before the
-    /// head last did.
+    /// Returns `true` if an ACK that gives a sample restarts the timer although it does not
+    /// advance: it SACKs something that left before the head last did.
     pub(super) fn restarts_timer(&self, summary: &AckSummary) -> bool {
         let sacked = summary.newly_sacked_sent.map(|(first, _)| first);
         self.rules.sack_restart == SackRestart::BeforeHead

@@ -1,10 +1,12 @@
-//! The memory that a send buffer takes in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`, `include/net/sock.h`; function names in
-//! parentheses).
+//! The memory that a send buffer takes in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`,
+//! `include/net/sock.h`; function names in parentheses).
 //!
-//! A segment takes more memory than its payload, and `tcp_wmem` limits the memory. The limit grows with the congestion window
-//! (`tcp_sndbuf_expand`), and an application that has filled the buffer may write again when a third of it is free
-//! (`sk_stream_write_space`). Segmentation offload, which puts many segments into one `struct sk_buff`, is modelled only for a buffer whose
-//! size the application sets (`offload`): a small one holds few of those, so that their size decides what it holds.
+//! A segment takes more memory than its payload, and `tcp_wmem` limits the memory. The limit grows
+//! with the congestion window (`tcp_sndbuf_expand`), and an application that has filled the buffer
+//! may write again when a third of it is free (`sk_stream_write_space`). Segmentation offload,
+//! which puts many segments into one `struct sk_buff`, is modelled only for a buffer whose size the
+//! application sets (`offload`): a small one holds few of those, so that their size decides what it
+//! holds.
 
 mod offload;
 
@@ -20,7 +22,8 @@ use serde::{Deserialize, Serialize};
 pub enum SendBufferLimit {
     /// The octets that are written and not acknowledged.
     Payload,
-    /// The memory that they take in Linux, where the size is the most to which the buffer grows (`tcp_wmem[2]`).
+    /// The memory that they take in Linux, where the size is the most to which the buffer grows
+    /// (`tcp_wmem[2]`).
     Memory,
 }
 
@@ -30,8 +33,8 @@ const SK_BUFF: u64 = 256;
 const SHARED_INFO: u64 = 320;
 /// `MAX_TCP_HEADER` of a kernel without 802.11; with `CONFIG_WLAN` it is 320.
 const MAX_TCP_HEADER: u64 = 256;
-/// What a segment takes beside its payload, which lies in pages (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`): 832 octets, the figure that
-/// `SO_MEMINFO` shows as well.
+/// What a segment takes beside its payload, which lies in pages (`tcp_stream_alloc_skb`,
+/// `SKB_TRUESIZE`): 832 octets, the figure that `SO_MEMINFO` shows as well.
 const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
 /// `TCP_INIT_CWND`: the least segments of the windows that the buffer holds.
 const LEAST_SEGMENTS: u64 = 10;
@@ -93,8 +96,8 @@ impl SendMemory {
         self.has_waiting_writer
     }
 
-    /// The octets that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a segment begins as long as the limit is not
-    /// reached.
+    /// The octets that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a segment
+    /// begins as long as the limit is not reached.
     pub(super) const fn room(&self, held: Held, full_size: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -108,7 +111,8 @@ impl SendMemory {
         self.has_waiting_writer = true;
     }
 
-    /// `__sk_stream_is_writeable`: the waiting application may write if the free memory is half of what is taken.
+    /// `__sk_stream_is_writeable`: the waiting application may write if the free memory is half of
+    /// what is taken.
     const fn release_writer(&mut self, held: Held) {
         let taken = held.memory();
         self.has_waiting_writer = taken >= self.limit || self.limit - taken < taken / 2;
@@ -141,7 +145,8 @@ impl Sender {
         }
     }
 
-    /// What the send buffer holds. SACK lets adjacent segments merge (`tcp_shift_skb_data`), so those count by their payload only.
+    /// What the send buffer holds. SACK lets adjacent segments merge (`tcp_shift_skb_data`), so
+    /// those count by their payload only.
     pub(super) fn held(&self) -> Held {
         let full_size = self.congestion.control.window.mss;
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
@@ -150,9 +155,11 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent_segments, space_in_last }
     }
 
-    /// An ACK was processed, and what it permits will be sent. If the application waits and the congestion window is not full, the buffer
-    /// grows (`tcp_should_expand_sndbuf`); it may write if enough of the buffer is free. Linux checks this after each new segment
-    /// (`tcp_event_new_data_sent` calls `tcp_check_space`), so the window counts as not full if it is not full after the first one.
+    /// An ACK was processed, and what it permits will be sent. If the application waits and the
+    /// congestion window is not full, the buffer grows (`tcp_should_expand_sndbuf`); it may write
+    /// if enough of the buffer is free. Linux checks this after each new segment
+    /// (`tcp_event_new_data_sent` calls `tcp_check_space`), so the window counts as not full if it
+    /// is not full after the first one.
     pub(super) fn check_space(&mut self, now: Instant) {
         let Some(mut memory) = self.memory.filter(SendMemory::has_waiting_writer) else { return };
         if memory.is_fixed {
@@ -195,7 +202,8 @@ mod tests {
         Held { payload: segments * MSS, segments, space_in_last: 0 }
     }
 
-    /// A kernel of 6.18 shows `sk_sndbuf` 46,080 once the connection stands: 2 · 10 segments of 2048 + 256 octets.
+    /// A kernel of 6.18 shows `sk_sndbuf` 46,080 once the connection stands: 2 · 10 segments of
+    /// 2048 + 256 octets.
     #[test]
     fn the_first_size_holds_two_initial_windows() {
         let mut memory = SendMemory::new(4 << 20, 1460);
@@ -217,7 +225,8 @@ mod tests {
         assert_eq!(memory.limit, 4 << 20, "it does not shrink");
     }
 
-    /// 46,080 octets: at 13 segments 29,640 are taken and 16,440 free, which is more than half of them; at 14 it is less.
+    /// 46,080 octets: at 13 segments 29,640 are taken and 16,440 free, which is more than half of
+    /// them; at 14 it is less.
     #[test]
     fn a_waiting_application_writes_when_a_third_is_free() {
         let mut memory = SendMemory::new(4 << 20, 1460);

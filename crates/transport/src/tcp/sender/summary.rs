@@ -11,7 +11,8 @@ pub(super) struct AckSummary {
     pub(super) advance: Advance,
     /// Octets newly acknowledged, cumulatively or selectively, and those delivered twice.
     pub(super) delivered: u64,
-    /// When the first and the last segment left that SACK newly acknowledges and that were never retransmitted.
+    /// When the first and the last segment left that SACK newly acknowledges and that were never
+    /// retransmitted.
     pub(super) newly_sacked_sent: Option<(Instant, Instant)>,
     /// It restarts the retransmission timer even if it does not advance snd.una.
     pub(super) restarts_timer: bool,
@@ -23,7 +24,8 @@ pub(super) struct AckSummary {
     pub(super) lost: u64,
     /// A retransmission is among them.
     pub(super) retransmissions_lost: bool,
-    /// It brings new SACK information (RFC 6675, §2); without SACK, it is a duplicate ACK (RFC 5681, §2).
+    /// It brings new SACK information (RFC 6675, §2); without SACK, it is a duplicate ACK (RFC
+    /// 5681, §2).
     pub(super) is_duplicate: bool,
     /// It is from below snd.una, and only its SACK blocks count.
     pub(super) is_old: bool,
@@ -44,7 +46,8 @@ impl AckSummary {
         AckReport { delivered, marked: echoed.marked, prior_flight, rtt: None, growth }
     }
 
-    /// Returns `true` if it advances snd.una and brings new SACK information. Without SACK it never does both.
+    /// Returns `true` if it advances snd.una and brings new SACK information. Without SACK it never
+    /// does both.
     pub(super) const fn advances_with_sack(&self) -> bool {
         self.is_duplicate && self.advance.bytes > 0
     }

@@ -23,8 +23,8 @@ pub(super) struct Transmission {
     pub(super) probes: u32,
     /// The device of the host refuses what leaves.
     pub(super) is_refused: bool,
-    /// The segment that left last was the last one: the window, or pacing, keeps back what follows, and nothing has come since that could
-    /// change it.
+    /// The segment that left last was the last one: the window, or pacing, keeps back what follows,
+    /// and nothing has come since that could change it.
     pub(super) is_spent: bool,
     /// Octets of options that the receiving half of the connection puts on a new segment.
     pub(super) options_beside: u64,
@@ -35,7 +35,8 @@ pub(super) struct Transmission {
 }
 
 impl Transmission {
-    /// Returns `true` if pacing delays the next segment. The sender then wants to be woken at the end of the delay.
+    /// Returns `true` if pacing delays the next segment. The sender then wants to be woken at the
+    /// end of the delay.
     #[inline]
     pub(super) fn is_paced(&mut self, now: Instant) -> bool {
         self.paced_until.set(self.pacer.holds_until(now));

@@ -1,8 +1,9 @@
 //! When the connection is given up (RFC 9293, §3.8.3; RFC 5482; Linux's `TCP_USER_TIMEOUT`).
 //!
-//! As in Linux, the time counts from the first expiry of the retransmission timer for the same data (`retrans_stamp`) or for the same shut
-//! window (`icsk_probes_tstamp`), and no timer goes beyond its end (`tcp_clamp_rto_to_user_timeout`, `tcp_clamp_probe0_to_user_timeout`).
-//! It applies once the connection is established.
+//! As in Linux, the time counts from the first expiry of the retransmission timer for the same data
+//! (`retrans_stamp`) or for the same shut window (`icsk_probes_tstamp`), and no timer goes beyond
+//! its end (`tcp_clamp_rto_to_user_timeout`, `tcp_clamp_probe0_to_user_timeout`). It applies once
+//! the connection is established.
 
 use super::Sender;
 use crate::recovery::alarm::Alarm;
@@ -36,7 +37,8 @@ impl UserTimeout {
 }
 
 impl Sender {
-    /// Gives the connection up once it has not advanced for `limit` since its retransmission timer first expired, or never (`None`).
+    /// Gives the connection up once it has not advanced for `limit` since its retransmission timer
+    /// first expired, or never (`None`).
     pub(in crate::tcp) fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.user_timeout = UserTimeout { limit, ..UserTimeout::default() };
     }
@@ -46,7 +48,8 @@ impl Sender {
         (!is_probing || self.has_unsent()).then_some(Stall { una: self.board.una(), is_probing })
     }
 
-    /// The retransmission timer has expired: the user timeout begins, unless it has begun for the same.
+    /// The retransmission timer has expired: the user timeout begins, unless it has begun for the
+    /// same.
     pub(super) fn note_stall(&mut self, now: Instant) {
         let Some(limit) = self.user_timeout.limit else { return };
         let stalled = self.stall();
@@ -55,7 +58,8 @@ impl Sender {
         }
     }
 
-    /// Ends the connection, without a RST (`tcp_write_err`), if the user timeout has passed. Returns `true` if it does.
+    /// Ends the connection, without a RST (`tcp_write_err`), if the user timeout has passed.
+    /// Returns `true` if it does.
     pub(super) fn give_up(&mut self, now: Instant) -> bool {
         let is_over = self.user_timeout.alarm.expire(now)
             && self.user_timeout.stalled.is_some()

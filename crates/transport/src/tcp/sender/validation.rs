@@ -8,8 +8,8 @@ use crate::limit::Limit;
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
-/// The use of the window by what was sent last, as Linux keeps it (`net/ipv4/tcp_output.c`; its names in parentheses). Sizes in octets,
-/// where Linux counts segments.
+/// The use of the window by what was sent last, as Linux keeps it (`net/ipv4/tcp_output.c`; its
+/// names in parentheses). Sizes in octets, where Linux counts segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// The window was full (`is_cwnd_limited`).
@@ -51,7 +51,8 @@ impl Sender {
         }
     }
 
-    /// Octets that only pacing keeps back: those lost and not retransmitted yet, and the new ones that the peer's window admits.
+    /// Octets that only pacing keeps back: those lost and not retransmitted yet, and the new ones
+    /// that the peer's window admits.
     fn delayed(&self) -> u64 {
         let board = &self.board;
         let new = self.unsent_with_fin().min(self.peer_window.room(board.nxt()));
@@ -74,8 +75,8 @@ impl Sender {
         }
     }
 
-    /// The end of Linux's `tcp_write_xmit`: it looks at the use of the window if it has sent something, or if the window keeps back what
-    /// is not sent.
+    /// The end of Linux's `tcp_write_xmit`: it looks at the use of the window if it has sent
+    /// something, or if the window keeps back what is not sent.
     #[inline]
     fn note_usage(&mut self, now: Instant) {
         let is_limited = self.transmission.limit == Limit::Window;
@@ -105,7 +106,8 @@ impl Sender {
         self.note_send_buffer_limit(now);
     }
 
-    /// `tcp_cwnd_application_limited` (RFC 2861): the window was not used for a retransmission timeout.
+    /// `tcp_cwnd_application_limited` (RFC 2861): the window was not used for a retransmission
+    /// timeout.
     #[inline(never)]
     fn shrink_unused_window(&mut self, now: Instant) {
         if self.config.after_idle != AfterIdle::Decay || self.congestion.control.controller.governs_window() {

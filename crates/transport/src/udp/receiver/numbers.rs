@@ -1,7 +1,8 @@
 //! Which numbers have arrived, as far back as any of them may still be late.
 
-/// Numbers that are remembered below the highest: as many as WireGuard lets packets be late by (Linux, `COUNTER_BITS_TOTAL` in
-/// `drivers/net/wireguard/messages.h`), by the ring of bits of RFC 6479.
+/// Numbers that are remembered below the highest: as many as WireGuard lets packets be late by
+/// (Linux, `COUNTER_BITS_TOTAL` in `drivers/net/wireguard/messages.h`), by the ring of bits of RFC
+/// 6479.
 const REMEMBERED: u64 = 8192;
 const BITS: u64 = u64::BITS as u64;
 

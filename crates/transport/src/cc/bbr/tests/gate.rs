@@ -1,8 +1,9 @@
 //! A closed loop: a bottleneck, and ACKs that arrive in bursts more than a round trip apart.
 //!
-//! The sender sends its window of two bandwidth-delay products in less than the gap between two bursts and idles for the rest of the gap.
-//! It measures the delivery rate of this stop and go, computes a smaller window from it, and so on. Adding the ACK aggregation to the
-//! window fills the gap.
+//! The sender sends its window of two bandwidth-delay products in less than the gap between two
+//! bursts and idles for the rest of the gap. It measures the delivery rate of this stop and go,
+//! computes a smaller window from it, and so on. Adding the ACK aggregation to the window fills the
+//! gap.
 
 use super::super::super::testing::{MSS, ack, start};
 use super::super::*;

@@ -1,7 +1,8 @@
-//! A send buffer whose size the application sets (`SO_SNDBUF`), in a kernel with segmentation offload.
+//! A send buffer whose size the application sets (`SO_SNDBUF`), in a kernel with segmentation
+//! offload.
 //!
-//! A `struct sk_buff` takes as many segments as offload allows (`tcp_xmit_size_goal`). The limit is looked at only before one begins, so that
-//! the buffer may hold nearly one more than its size.
+//! A `struct sk_buff` takes as many segments as offload allows (`tcp_xmit_size_goal`). The limit is
+//! looked at only before one begins, so that the buffer may hold nearly one more than its size.
 
 use super::{Held, OVERHEAD, SendMemory};
 use crate::tcp::sender::Sender;
@@ -16,14 +17,16 @@ const OFFLOADED: u64 = 65_536 - super::MAX_TCP_HEADER - 1;
 const SMALL_WINDOW: u64 = 536;
 
 impl SendMemory {
-    /// The buffer that an application asks for. The kernel doubles the size, as that is of memory (`__sock_set_sndbuf`).
+    /// The buffer that an application asks for. The kernel doubles the size, as that is of memory
+    /// (`__sock_set_sndbuf`).
     fn fixed(size: u64) -> Self {
         let limit = (2 * size.min(MOST)).max(LEAST);
         Self { limit, largest: limit, per_segment: 0, has_waiting_writer: false, is_fixed: true }
     }
 
-    /// The octets that may be written into buffers of `full_size`, if as many as `leaving` may leave at once: those make room in the buffer
-    /// that is being filled, without another look at the limit (`tcp_push_one`).
+    /// The octets that may be written into buffers of `full_size`, if as many as `leaving` may
+    /// leave at once: those make room in the buffer that is being filled, without another look at
+    /// the limit (`tcp_push_one`).
     fn room_with_offload(&self, held: Held, full_size: u64, mut leaving: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -44,14 +47,15 @@ impl SendMemory {
 }
 
 impl Sender {
-    /// Sets the size of the send buffer in octets of payload and overhead, half of what the kernel then counts (`SO_SNDBUF`). It no longer
-    /// follows the congestion window.
+    /// Sets the size of the send buffer in octets of payload and overhead, half of what the kernel
+    /// then counts (`SO_SNDBUF`). It no longer follows the congestion window.
     pub(in crate::tcp) fn set_send_buffer(&mut self, size: u64) {
         let has_waiting_writer = self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer);
         self.memory = Some(SendMemory { has_waiting_writer, ..SendMemory::fixed(size) });
     }
 
-    /// The memory that the send buffer may take, if it counts memory (`sk_sndbuf`, which `SO_SNDBUF` reads).
+    /// The memory that the send buffer may take, if it counts memory (`sk_sndbuf`, which
+    /// `SO_SNDBUF` reads).
     #[must_use]
     pub fn send_buffer(&self) -> Option<u64> {
         self.memory.as_ref().map(|memory| memory.limit)
@@ -61,7 +65,8 @@ impl Sender {
         memory.room_with_offload(self.held_with_offload(), self.offloaded_size(), self.leaving_at_once())
     }
 
-    /// `tcp_xmit_size_goal`: whole segments, of half the largest window that the peer has offered at most (`tcp_bound_to_half_wnd`).
+    /// `tcp_xmit_size_goal`: whole segments, of half the largest window that the peer has offered
+    /// at most (`tcp_bound_to_half_wnd`).
     fn offloaded_size(&self) -> u64 {
         let (mss, window) = (self.congestion.control.window.mss, self.peer_window.largest());
         let bound = if window > SMALL_WINDOW { window / 2 } else { window };
@@ -77,7 +82,8 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent, space_in_last }
     }
 
-    /// The octets in whole segments that both windows let leave now, beyond what is written already.
+    /// The octets in whole segments that both windows let leave now, beyond what is written
+    /// already.
     fn leaving_at_once(&self) -> u64 {
         let room = self.congestion.room(self.board.pipe()).min(self.peer_window.room(self.board.nxt()));
         let mss = self.congestion.control.window.mss;
@@ -96,7 +102,8 @@ mod tests {
         assert_eq!([0, 10_000, 1 << 40].map(|size| SendMemory::fixed(size).limit), [LEAST, 20_000, 8 << 20]);
     }
 
-    /// 42,000 octets of memory in buffers of 25,000: a second one begins at 25,832, and at 36,664 where 10,000 left of the first.
+    /// 42,000 octets of memory in buffers of 25,000: a second one begins at 25,832, and at 36,664
+    /// where 10,000 left of the first.
     #[test]
     fn what_leaves_while_it_is_written_makes_room() {
         let memory = SendMemory::fixed(21_000);
