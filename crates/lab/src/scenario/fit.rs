@@ -30,6 +30,10 @@ pub struct Fit {
     pub member: Vec<Member>,
 }
 
+fn example_sets() -> [&'static str; 1] {
+    ["link.path.forward.rate=299Mbps"]
+}
+
 /// A scenario of the ensemble: what it sets differently, and its seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +41,7 @@ pub struct Member {
     /// Its seed.
     pub seed: u64,
     /// Assignments, as in `--set`.
-    #[schemars(example = ["link.path.forward.rate=299Mbps"])]
+    #[schemars(example = example_sets())]
     pub set: Vec<String>,
 }
 
