@@ -1,5 +1,6 @@
 """`acklab fit`: a path starts from the inspection's intervals and stays in them, what is not shown is not known, and mechanisms are tested."""
 
+import math
 import random
 import tomllib
 from typing import Any
@@ -59,8 +60,9 @@ def test_a_capture_of_both_directions_gives_both_rates_within_their_intervals(bo
     found = {one.key: one for one in both.parameters}
     for key, truth in ((FORWARD, 20.0), (BACK, 4.0), (DELAYS[0], 10.0), (DELAYS[1], 10.0), (QUEUE, 60.0), (BACK_QUEUE, 50.0)):
         one = found[key]
-        assert one.status == MEASURED, key
-        assert one.low <= truth <= one.high, (key, one)
+        # Of a queue only the lower end is seen: losses may have another cause.
+        assert one.status == (BOUNDED if key in (QUEUE, BACK_QUEUE) else MEASURED), key
+        assert one.low <= truth <= (math.inf if one.high is None else one.high), (key, one)
         assert one.evidence
         assert one.source.startswith("inspect: ")
     assert both.path.missing == []

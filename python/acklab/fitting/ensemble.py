@@ -21,10 +21,10 @@ MEMBERS = 20
 """Members of an ensemble. Of 20 draws and one more, the one more is below all others with a probability of 1/21 (Wilks, Annals of Mathematical Statistics 12, 1941)."""
 _FIRST, _LATER = 48, 32
 """Proposals of the first generation and of later ones; *chosen*."""
-_GENERATIONS = 5
-"""Generations at most: 176 proposals, half a minute on two cores; *chosen*."""
-_ABOVE = {"queue": 8.0}
-"""How far above its lower end a quantity without an upper one is tried; *chosen*: a queue eight times as long as what was seen to wait changes nothing but the time to fill it."""
+_GENERATIONS = 7
+"""Generations at most: 240 proposals, half a minute on two cores; *chosen*."""
+_ABOVE = {"queue": 4.0}
+"""How far above its lower end a quantity without an upper one is tried; *chosen*: of paths whose losses are of the channel the queue was up to three times what waited."""
 _NONE = 0.5
 """The prior probability that no packet is lost but by the queue."""
 _RAREST = 30.0

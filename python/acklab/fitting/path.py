@@ -22,6 +22,8 @@ _RETURN = 1.1
 """A return path that is busy with ACKs carries at most so many times the pace of its ACKs; *chosen*."""
 _SHORT_OF_LIMIT = 0.8
 """The 95th percentile of the queue's delay is at least this share of the limit where packets are dropped: a loss-based controller leaves a window of 70 % (CUBIC, RFC 9438, section 4.6) to fill it again, most of the time above the middle; *chosen*."""
+_CLEAR = 0.95
+"""Of the packets that the 95th percentile of the RTT shows, those that waited at one bottleneck: other hops add some delay; *chosen*, held against `validation/advice`."""
 _RARE = 2.5
 """Segments per ACK above the two of RFC 9293, section 3.8.6.3, by more than losses and GRO of a pair change; *chosen*."""
 ACKS_WAIT = 100.0
@@ -164,9 +166,10 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
     if _acks_wait(way):
         return Quantity(key, "packets", BOUNDED, f"{seen}, of which ACKs may have waited a part", source, 2.0, most)
     if lost > 0:
-        return Quantity(key, "packets", MEASURED, f"{seen}, and {lost} segments were lost", source, max(waiting, 2.0), most)
+        # The channel may have lost them, or a controller that does not fill the queue: there is no upper end.
+        return Quantity(key, "packets", BOUNDED, f"{seen}, and {lost} segments were lost", source, max(_CLEAR * waiting, 2.0))
     evidence = f"up to {waiting:.0f} packets waited, and nothing was lost: its limit was not reached"
-    return Quantity(key, "packets", BOUNDED, evidence, source, max(waiting, 2.0))
+    return Quantity(key, "packets", BOUNDED, evidence, source, max(_CLEAR * waiting, 2.0))
 
 
 def _acks_wait(way: Way) -> bool:
