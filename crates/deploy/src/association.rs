@@ -46,20 +46,20 @@ use streams::Stream;
 
 pub(crate) use streams::Ends;
 
-/// The largest IP packet of an interface that does not tell.
+/// The maximum IP packet of an interface that does not report its MTU.
 const ETHERNET: u64 = 1500;
 /// The octets of an initial window of packets of Ethernet (RFC 9002, §7.2).
-const MOST_INITIAL: u64 = 14_720;
+const MAX_INITIAL: u64 = 14_720;
 /// The octets by which the header of IPv6 is longer than that of IPv4 (RFC 8200, §3).
 const LONGER_V6: u64 = 20;
-/// The probe timeouts for which a connection that is over keeps its id and tells the peer again
-/// (RFC 9000, §10.2).
+/// The number of probe timeouts for which a closed connection keeps its id and answers the peer
+/// with its close (RFC 9000, §10.2).
 const DRAINING: u64 = 3;
 /// The code by which a connection ends that the host has no memory for (RFC 9000, §20.1:
 /// INTERNAL_ERROR), above those of applications.
 const NO_MEMORY: u32 = 1 << 31 | 0x01;
 /// The least time for which a client waits for a server, whatever its idle timeout is.
-const LEAST_HANDSHAKE: Duration = Duration::from_secs(1);
+const MIN_HANDSHAKE: Duration = Duration::from_secs(1);
 
 /// Random octets of the system.
 pub(crate) fn random() -> Result<u64, ConnectError> {
@@ -68,7 +68,7 @@ pub(crate) fn random() -> Result<u64, ConnectError> {
     Ok(u64::from_ne_bytes(octets))
 }
 
-/// A connection id that nobody can guess.
+/// Returns a connection id that cannot be guessed.
 fn random_id() -> Result<ConnectionId, ConnectError> {
     random().map(|id| ConnectionId(id.max(1)))
 }
@@ -89,7 +89,7 @@ pub(crate) struct Association {
     left: BTreeSet<u32>,
     /// Streams that are to be written more to.
     writers: BTreeSet<u32>,
-    /// Streams whose readers are to be told of something, and memory for blocks on the way to them.
+    /// Streams whose readers await a notification, and memory for blocks on the way to them.
     changed: Vec<u32>,
     blocks: Vec<bytes::Bytes>,
     run: Run,
@@ -180,7 +180,7 @@ fn settings_for(settings: &Settings, remote: SocketAddr, largest: Option<u64>) -
     let settings = if remote.is_ipv6() { settings.behind(LONGER_V6) } else { settings };
     let settings = Settings { packet: Bytes(in_whole_blocks(settings.packet.get())), ..settings };
     // Packets that are larger than those of Ethernet are fewer (RFC 9002, §7.2).
-    let window = (MOST_INITIAL / settings.mss()).max(2).min(settings.initial_window.0.into());
+    let window = (MAX_INITIAL / settings.mss()).max(2).min(settings.initial_window.0.into());
     let settings = Settings { initial_window: Segments(window as u32), ..settings };
     settings.check().map_err(|fault| ConnectError::of(&fault))?;
     Ok(settings)
@@ -214,7 +214,7 @@ impl Association {
         let mut machine = machine(&settings, seed, id, true)?;
         machine.open(now);
         let session = Session::client(tls, name, id);
-        let handshake_until = now + config.transport.idle_timeout.max(LEAST_HANDSHAKE);
+        let handshake_until = now + config.transport.idle_timeout.max(MIN_HANDSHAKE);
         let birth = Birth { settings, seed, path: Path::validated(remote), handshake_until };
         Ok(Self::new(now, machine, session, birth, config, pool))
     }
@@ -294,7 +294,7 @@ impl Association {
         self.path.address()
     }
 
-    /// Is the peer authenticated, and the connection open?
+    /// Returns `true` if the peer is authenticated and the connection is open.
     pub(crate) fn is_established(&self) -> bool {
         self.machine.phase() == Phase::Established && self.session.is_complete()
     }
@@ -308,7 +308,7 @@ impl Association {
         self.machine.vitals()
     }
 
-    /// The least round trip, as far as either end has told.
+    /// Returns the minimum round trip that either end has reported.
     pub(crate) fn least_round_trip(&self) -> Option<Duration> {
         self.machine.least_round_trip()
     }
@@ -354,8 +354,7 @@ impl Association {
     /// There is no connection any more.
     fn end(&mut self, now: Instant, lost: Lost) {
         if self.lost.is_none() {
-            // A connection that was closed tells the peer; with the others, there is nobody to be
-            // told.
+            // A connection that was closed notifies the peer; the others have no peer to notify.
             self.machine.abandon(Closing::Reset);
             self.tell_readers(now);
             self.streams.values_mut().for_each(|stream| stream.lose(&lost));
@@ -365,7 +364,7 @@ impl Association {
         }
     }
 
-    /// When its id is given up. A peer that is not there has nothing to be told.
+    /// Returns when its id is given up. An absent peer needs no notification.
     fn gone_at(&self) -> Option<Instant> {
         let speaks = !matches!(self.lost, Some(Lost::TimedOut | Lost::Reset));
         self.ended.map(|at| if speaks { at + self.probe_timeout() * DRAINING } else { at })

@@ -1,4 +1,4 @@
-//! What an endpoint is told at its birth.
+//! The configuration of an endpoint.
 
 use acklab_base::{Bytes, Duration};
 use acklab_measure::RecorderOptions;
@@ -19,9 +19,8 @@ const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1), catche
 /// an interface takes less counts.
 const JUMBO: Bytes = Bytes(9000);
 
-/// The settings of the transport that suit real hosts: those of a scenario, with the search for the
-/// largest packet, packets handed over in batches, ECN, and receivers that are not believed
-/// blindly.
+/// Returns settings of the transport that suit real hosts. They are those of a scenario with path
+/// MTU discovery, packets delivered in batches, ECN, and checks of what receivers report.
 #[must_use]
 pub fn settings() -> Settings {
     Settings {
@@ -97,7 +96,7 @@ pub struct Config {
     /// The transport. Server and client may differ: each decides on its own window, its controller
     /// and its ACK policy.
     pub transport: Settings,
-    /// Whom a client believes: see [`identity`](acklab_secure::identity).
+    /// Decides which servers a client trusts: see [`identity`](acklab_secure::identity).
     pub client: Option<Arc<rustls::ClientConfig>>,
     /// Set if others may connect to this endpoint.
     pub server: Option<Server>,

@@ -84,8 +84,8 @@ impl Connection {
         self.wait_for(|wakers| &mut wakers.established, |end| end.is_established().then_some(())).await
     }
 
-    /// Waits until `get` returns something, or the connection is lost. Whoever changes what it
-    /// depends on wakes the wakers that `wakers` returns.
+    /// Waits until `get` returns something, or the connection is lost. Code that changes the result
+    /// of `get` must wake the wakers that `wakers` returns.
     async fn wait_for<T>(
         &self,
         wakers: fn(&mut Wakers) -> &mut Vec<Waker>,
@@ -108,7 +108,7 @@ impl Connection {
         .await
     }
 
-    /// Are both the same connection?
+    /// Returns `true` if both are the same connection.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
@@ -143,8 +143,8 @@ impl Connection {
         (SendStream { half: half(), outlet, has_ended: false }, ReceiveStream { half: half(), inlet })
     }
 
-    /// Sends a message, for which nobody cares any more after `lifetime`. Returns once all of it is
-    /// written; the peer [receives](Self::receive_message) it as a whole or not at all.
+    /// Sends a message that expires after `lifetime`. Returns once all of it is written; the peer
+    /// [receives](Self::receive_message) it as a whole or not at all.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -158,7 +158,7 @@ impl Connection {
             match poll_fn(|context| send.write_some(context, &message[written..])).await {
                 Ok(octets) => written += octets,
                 Err(WriteError::Lost(lost)) => return Err(lost),
-                // Nobody waits for the message any more.
+                // The reader has stopped waiting for the message.
                 Err(WriteError::Stopped(_) | WriteError::Ended) => return Ok(()),
             }
         }
@@ -200,7 +200,7 @@ impl Connection {
         self.inner.close(code & !(1 << 31));
     }
 
-    /// Waits until the connection is over, and tells why.
+    /// Waits until the connection has ended, and returns the reason.
     pub async fn closed(&self) -> Lost {
         poll_fn(|context| {
             let state = self.inner.look(|end| match end.lost() {
@@ -298,7 +298,7 @@ impl SendStream {
         }
     }
 
-    /// Gives up what is not delivered yet, and tells the peer the code.
+    /// Abandons data that are not delivered yet, and sends the code to the peer.
     pub fn reset(&mut self, code: u32) {
         self.has_ended = true;
         self.half.connection.with(|end| end.reset_stream(self.half.id, code));
@@ -373,10 +373,10 @@ impl ReceiveStream {
         })
     }
 
-    /// The next octets of the stream, at most `most`, without copying them; `None` at its end. They
-    /// are in memory of the endpoint, 64 KiB at most, which it uses again once nobody holds a part
-    /// of it: whoever keeps a small chunk for long had better copy it. No octets are lost if the
-    /// future is dropped.
+    /// Returns the next bytes of the stream, at most `most`, without copying them; `None` at its
+    /// end. They are in memory of the endpoint, 64 KiB at most, which is reused once all references
+    /// to it are dropped. Copy a small chunk that is kept for long. No bytes are lost if the future
+    /// is dropped.
     ///
     /// # Errors
     /// If the connection is lost, or the peer has reset the stream.
@@ -389,8 +389,8 @@ impl ReceiveStream {
         Ok((most == 0 || !chunk.is_empty()).then_some(chunk))
     }
 
-    /// Reads no more, and asks the peer to send no more, for the reason of this code. Dropping the
-    /// half does so with the code 0.
+    /// Stops reading, and requests that the peer stop sending, for the reason of this code.
+    /// Dropping the half does so with the code 0.
     pub fn stop(&mut self, code: u32) {
         self.half.connection.with(|end| end.stop_stream(self.half.id, code));
     }

@@ -67,7 +67,7 @@ impl Shared {
 /// A socket with its connections.
 ///
 /// Clones are the same endpoint. Its thread ends with the last of them and of its connections,
-/// after everything was told to the peers.
+/// after all notifications to the peers are sent.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     inner: Arc<Inner>,
@@ -87,7 +87,7 @@ impl Drop for Inner {
         self.shared.sleeps.store(true, Ordering::Release);
         self.shared.stir();
         if let Some(thread) = self.thread.take() {
-            // It says its farewells, which takes no longer than a round trip is known to take.
+            // The thread first sends its closes, which takes at most the known round trip.
             _ = thread.join();
         }
     }
@@ -225,7 +225,7 @@ fn serve(shared: &Shared, port: UdpPort, wait: Wait) {
 
 impl Server<'_> {
     /// Moves everything that can be moved, and waits. Returns `true` once the endpoint is stopped
-    /// and nothing is left to be said.
+    /// and has nothing left to send.
     fn run_once(&mut self) -> io::Result<bool> {
         let shared = self.shared;
         shared.sleeps.store(false, Ordering::Release);
@@ -268,7 +268,7 @@ impl Server<'_> {
             self.transmit()?;
         }
         shared.lock().tell_readers(shared.now());
-        // From here on, whoever writes wakes this thread; what was written before is seen below.
+        // From here on, each write wakes this thread; earlier writes are seen below.
         shared.sleeps.store(true, Ordering::SeqCst);
         shared.take_noted(&mut self.noted);
         let (now, mut hub) = (shared.now(), shared.lock());

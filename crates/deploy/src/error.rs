@@ -27,7 +27,7 @@ pub enum Lost {
     /// The handshake has failed.
     #[error("the handshake has failed: {reason}")]
     Handshake {
-        /// The code that the peer is told.
+        /// The code that is sent to the peer.
         code: u32,
         /// Why.
         reason: String,
@@ -60,8 +60,8 @@ impl From<Lost> for io::Error {
 /// Why a connection cannot be begun.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The endpoint was not told whom to believe.
-    #[error("the endpoint has no client configuration: whom does it believe?")]
+    /// The endpoint has no client configuration, so it trusts no server.
+    #[error("the endpoint has no client configuration, so it trusts no server")]
     NoClient,
     /// The endpoint has no certificate.
     #[error("the endpoint has no server configuration")]

@@ -4,7 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `admission` | which strangers get a connection |
-//! | `strangers` | datagrams of nobody known, and how much work they may cause |
+//! | `strangers` | datagrams of unknown senders, and how much work they may cause |
 
 mod admission;
 mod strangers;
@@ -35,7 +35,7 @@ pub(crate) use admission::host_of;
 pub(crate) use strangers::TURN as STRANGERS_A_TURN;
 
 /// The most datagrams that need no state and wait to leave: a flood gets no more answers.
-const MOST_ANSWERS: usize = 256;
+const MAX_ANSWERS: usize = 256;
 
 /// A connection of a hub. It is never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,7 +52,7 @@ struct Slot {
     association: Option<Box<Association>>,
     /// It may have something to send.
     is_busy: bool,
-    /// Its readers have not been told of everything.
+    /// Its readers await a notification.
     is_untold: bool,
     deadline: Option<Instant>,
 }
@@ -62,7 +62,7 @@ struct Slot {
 pub struct HubCounters {
     /// Connections that were accepted.
     pub accepted: u64,
-    /// Clients that were asked to show that they receive at their address.
+    /// Clients that had to prove that they receive at their address.
     pub retries: u64,
     /// Clients that were refused because there are too many.
     pub turned_away: u64,
@@ -94,7 +94,7 @@ pub struct Hub {
     deadlines: BTreeSet<(Instant, Handle)>,
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
-    /// Connections whose readers have not been told of everything.
+    /// Connections whose readers await a notification.
     untold: VecDeque<Handle>,
     tokens: Tokens,
     visitors: Visitors,
@@ -150,8 +150,8 @@ impl Hub {
         })
     }
 
-    /// The same, which asks `mtu_towards` for the largest IP packet of the interface towards an
-    /// address. Otherwise it is that of Ethernet.
+    /// Creates a hub that calls `mtu_towards` for the largest IP packet of the interface towards an
+    /// address. The default is that of Ethernet.
     #[must_use]
     pub fn asking_for_mtu(self, mtu_towards: fn(SocketAddr) -> Option<u64>) -> Self {
         Self { mtu_towards, ..self }
@@ -340,7 +340,7 @@ impl Hub {
     }
 
     fn answer(&mut self, to: SocketAddr, octets: Vec<u8>) {
-        if self.answers.len() < MOST_ANSWERS {
+        if self.answers.len() < MAX_ANSWERS {
             self.answers.push_back((to, octets));
         }
     }
@@ -552,7 +552,8 @@ impl Hub {
 
     /// Ends all connections, and is a server no longer.
     pub fn close_all(&mut self, now: Instant, code: u32) {
-        // Whoever came from now on would keep the endpoint until its handshake is given up.
+        // A client that connects from now on would keep the endpoint until its handshake is given
+        // up.
         Arc::make_mut(&mut self.config).server = None;
         let handle = |(place, slot): (usize, &Slot)| Handle { place, generation: slot.generation };
         let all: Vec<Handle> = self.slots.iter().enumerate().map(handle).collect();
@@ -590,7 +591,7 @@ impl Hub {
         !self.busy.is_empty() || !self.answers.is_empty() || !self.strangers.is_empty()
     }
 
-    /// Returns `true` if a peer is still to be told that its connection is over.
+    /// Returns `true` if the end of a connection must still be sent to a peer.
     pub(crate) fn has_farewells(&self) -> bool {
         self.slots.iter().filter_map(|slot| slot.association.as_ref()).any(|association| association.has_farewell())
     }

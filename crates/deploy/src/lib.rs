@@ -1,14 +1,13 @@
 //! The TACK transport between real hosts: over UDP, encrypted, in tokio's idiom.
 //!
-//! The machine that moves octets here is the one that simulations measure,
+//! The machine that moves bytes here is the one that simulations measure,
 //! [`acklab_transport::tack`], under the protection of [`acklab_secure`]. An [`Endpoint`] is a
-//! socket with any number of connections; a [`Connection`] has any number of streams, which are
+//! socket with any number of connections. A [`Connection`] has any number of streams, which are
 //! [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite), and messages with
-//! deadlines. Whoever has octets in memory that can be shared
-//! [writes chunks](SendStream::write_chunk), and whoever needs none of its own
-//! [reads chunks](ReceiveStream::read_chunk): these are not copied.
+//! deadlines. To avoid copies, [write chunks](SendStream::write_chunk) of memory that can be
+//! shared, and [read chunks](ReceiveStream::read_chunk) of the endpoint's memory.
 //!
-//! A server that sends back what it gets, and a client that believes its certificate:
+//! A server that echoes what it receives, and a client that trusts its certificate:
 //!
 //! ```
 //! use acklab_deploy::config::{Limits, Server};

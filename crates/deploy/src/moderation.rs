@@ -27,8 +27,8 @@ pub(crate) struct Moderation {
 }
 
 impl Moderation {
-    /// `datagrams` have come, over a path with this round trip. Returns until when nobody need look
-    /// for the next.
+    /// Records that `datagrams` have arrived over a path with this round trip. Returns until when
+    /// the socket need not be polled.
     pub(crate) fn next(&mut self, now: Instant, datagrams: u64, round_trip: Option<Duration>) -> Option<Instant> {
         if datagrams == 0 {
             return None;

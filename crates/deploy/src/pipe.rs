@@ -20,7 +20,7 @@ pub(crate) use pool::Pool;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What was done, and whether the thread of the endpoint has to be told.
+/// The result of an operation, and whether the thread of the endpoint must be notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) octets: usize,

@@ -6,8 +6,8 @@
 //! | [`perf`] | goodput, losses, acknowledgments, round trips and processor time of TACK, QUIC and the kernel's TCP, measured in turns |
 //! | [`serve`] | the far end of such measurements |
 //! | [`proxy`] | TCP connections over one connection of TACK: SOCKS5, or the forwarding of a port |
-//! | [`known_hosts`] | fingerprints of servers that were believed before, as ssh keeps them |
-//! | [`trust`] | whom a tool believes |
+//! | [`known_hosts`] | fingerprints of servers that were trusted before, as ssh keeps them |
+//! | [`trust`] | which servers a tool trusts |
 //! | [`state`] | the folder in which a server keeps its certificate and its keys |
 //! | `memory` | memory that a flood of clients has taken |
 //! | `log` | lines for the person who runs a tool |
@@ -40,7 +40,7 @@ use stop::Stopper;
 /// The port of the tools if none is given: "TACK" on the keys of a telephone. IANA has not assigned
 /// it.
 pub const PORT: u16 = 8225;
-/// A peer that says nothing for so long during a handshake or a set-up is given up.
+/// The time after which a peer that is silent during a handshake or a set-up is given up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Runs a tool until it is done, or `goes_on` returns `false`: then it ends at once.
 ///

@@ -300,7 +300,7 @@ fn memory() -> u64 {
 fn a_thousand_connections_live_at_once() {
     const CONNECTIONS: usize = 1000;
     // What both ends of a connection keep that is open and has moved some kilobytes.
-    const MOST_EACH: u64 = 200_000;
+    const MAX_EACH: u64 = 200_000;
     run(async {
         let endpoints = endpoints(false);
         let before = memory();
@@ -331,7 +331,7 @@ fn a_thousand_connections_live_at_once() {
         assert_eq!((servers.len(), endpoints[1].connections()), (CONNECTIONS, CONNECTIONS));
         let grown = (memory() - before) / CONNECTIONS as u64;
         println!("{grown} octets for both ends of a connection");
-        assert!(grown < MOST_EACH, "{grown} octets for both ends of a connection");
+        assert!(grown < MAX_EACH, "{grown} octets for both ends of a connection");
     });
 }
 
@@ -365,7 +365,7 @@ impl Flood {
             let mut count = 0;
             while !flag.load(Ordering::Relaxed) {
                 for socket in &sockets {
-                    // The buffers of sockets that nobody reads are full soon.
+                    // The buffers of sockets without a reader are full soon.
                     _ = socket.send_to(&datagram, to);
                     count += 1;
                 }
@@ -385,7 +385,7 @@ impl Flood {
     }
 }
 
-/// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` tells how fast it
+/// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` prints how fast it
 /// was.
 #[test]
 fn honest_connections_go_on_and_begin_under_a_flood() {
@@ -395,8 +395,7 @@ fn honest_connections_go_on_and_begin_under_a_flood() {
         let established = connect(&endpoints).await;
         let (datagram, to) = (first_datagram().await, endpoints[1].local_address());
         // Three times what may wait comes at once, then nothing: without a pause, one first
-        // datagram in thirty is served, and each of a newcomer would be one of them by chance
-        // alone.
+        // datagram in thirty is served, and each of a newcomer would be one of them at random.
         let flood = Flood::begin(&datagram, to, Some(std::time::Duration::from_millis(20)));
         let start = std::time::Instant::now();
         let opened = connect(&endpoints).await;

@@ -46,7 +46,7 @@ fn scattered(window: u64, stride: u64) -> impl Iterator<Item = u64> + Clone {
 fn fill(enemy: &mut Enemy, streams: u32, stride: u64) {
     let streams = (4..).step_by(2).take(streams as usize);
     enemy.scatter(streams.clone().map(|stream| (stream, 1)));
-    // The far side tells the windows of streams that are open.
+    // The far side reports the windows of streams that are open.
     std::thread::sleep(Duration::from_millis(300));
     enemy.scatter(streams.flat_map(|stream| scattered(WINDOW, stride).map(move |offset| (stream, offset))));
 }
@@ -117,7 +117,7 @@ fn out_of_order_a_client_takes_no_more_than_its_windows_and_all_returns() {
     returns_to(&far, before + 8 * MB);
 }
 
-/// A process that gets no more memory ends the connection that wants it.
+/// A process that gets no more memory ends the connection that needs it.
 #[test]
 fn a_client_for_which_there_is_no_memory_loses_its_connection_alone() {
     const STREAMS: u32 = 200;

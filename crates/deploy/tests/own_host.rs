@@ -1,8 +1,8 @@
 //! The rule `public` beside addresses of the far side's own host, in a namespace that has public
 //! ones.
 //!
-//! The test needs the permission to make namespaces, and `unshare` and `ip`; without them, it says
-//! that it was skipped. It runs itself again in namespaces of its own, for the network and for
+//! The test needs the permission to make namespaces, and `unshare` and `ip`; without them, it
+//! reports that it was skipped. It runs itself again in its own namespaces, for the network and for
 //! `/etc/hosts`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

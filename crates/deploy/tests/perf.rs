@@ -207,7 +207,7 @@ fn another_fingerprint_is_refused_loudly() {
     let wrong = Fingerprint::of(b"another certificate");
     for with in ["tack", "quic"] {
         let options = Options { trust: Some(Trust::Fingerprint(wrong)), ..served.options(with) };
-        let Err(ToolError::Trust(message)) = run(&options) else { panic!("{with} believes it") };
+        let Err(ToolError::Trust(message)) = run(&options) else { panic!("{with} trusts it") };
         assert!(
             message.contains(&served.serving.fingerprint.to_string()) && message.contains(&wrong.to_string()),
             "{message}"
@@ -246,7 +246,7 @@ fn certificates_of_authorities_are_believed_if_they_have_the_name() {
         };
         by("localhost", &ca).unwrap().0.iter().for_each(assert_sensible);
         for (host, file) in [("localhost", &other), (HOST, &ca)] {
-            let message = by(host, file).expect_err("it is not believed").to_string();
+            let message = by(host, file).expect_err("it is not trusted").to_string();
             assert!(message.contains("certificate"), "{with} as {host}: {message}");
         }
     }

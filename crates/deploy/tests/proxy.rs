@@ -17,7 +17,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
-/// A server that handles each connection as told. Returns its port.
+/// Starts a server that handles each connection with `handle`. Returns its port.
 fn target(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind((HOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -31,7 +31,7 @@ fn target(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     port
 }
 
-/// Answers a request once all of it has come, which a client says by the end of its direction.
+/// Answers a request once all of it has come, which a client signals by ending its direction.
 fn http(mut stream: TcpStream) {
     let mut request = Vec::new();
     stream.read_to_end(&mut request).unwrap();
@@ -109,7 +109,7 @@ fn what_is_not_allowed_or_not_there_is_refused_by_its_code() {
 
 #[test]
 fn resets_are_passed_on_both_ways() {
-    // The target resets when it is told to, and otherwise tells how its connection ends.
+    // The target resets on command, and otherwise reports how its connection ends.
     let (to, ends) = mpsc::channel();
     let to = std::sync::Mutex::new(to);
     let port = target(move |mut stream| {
@@ -128,7 +128,7 @@ fn resets_are_passed_on_both_ways() {
     let (serving, _far) = far.listen(0);
     let (bound, _, _near) = far.connect(serving.port, &format!("{HOST}:{port}"));
     let mut stream = open(bound[1]);
-    stream.write_all(b"rest that nobody reads").unwrap();
+    stream.write_all(b"rest that is not read").unwrap();
     assert_eq!(stream.read(&mut [0; 1]).unwrap_err().kind(), ErrorKind::ConnectionReset);
     let mut stream = open(bound[1]);
     stream.write_all(b"x").unwrap();
@@ -204,7 +204,7 @@ fn a_flood_of_bad_programs_is_a_few_lines() {
     assert!(lines.contains(&"127.0.0.1:1: connection refused".to_owned()), "{lines:?}");
 }
 
-/// Nine clients of a host, of which none shows the token.
+/// Nine clients of a host without the token.
 #[test]
 fn clients_without_the_token_have_one_stream_and_ten_seconds() {
     let far = Far::new(&["*"]);

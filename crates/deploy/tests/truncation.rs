@@ -18,7 +18,7 @@ use side::{Far, Near};
 use std::time::{Duration, Instant};
 use transfer::{End, Target, Transfer};
 
-/// The time within which an end hears of the loss of the other one: the idle timeout of 30 s, and
+/// The time within which an end detects the loss of the other one: the idle timeout of 30 s, and
 /// some probes.
 const MOST: Duration = Duration::from_secs(60);
 

@@ -40,9 +40,9 @@ impl Exit {
     pub fn flush(&mut self, spare: &mut Vec<Vec<u8>>) {
         let mut rest = &self.waiting[..];
         while !rest.is_empty() {
-            let frames: ArrayVec<[IoSlice<'_>; 2], { sys::packet::MOST_AT_ONCE }> = rest
+            let frames: ArrayVec<[IoSlice<'_>; 2], { sys::packet::MAX_AT_ONCE }> = rest
                 .iter()
-                .take(sys::packet::MOST_AT_ONCE)
+                .take(sys::packet::MAX_AT_ONCE)
                 .map(|(header, packet)| [IoSlice::new(header), IoSlice::new(packet)])
                 .collect();
             // An error is that of the first frame; those behind it may pass.

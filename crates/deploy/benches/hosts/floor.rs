@@ -1,5 +1,5 @@
-//! What no transport over UDP that is encrypted can do without: datagrams are sealed and sent in
-//! batches, received together and opened, and the sender is told how many have arrived.
+//! Measures the minimum work of an encrypted transport over UDP. Datagrams are sealed and sent in
+//! batches, received together and opened, and the receiver reports how many have arrived.
 
 use super::ground::{Cost, HERE, Hosts, THERE, address, processor_time};
 use acklab_base::{Duration, Ecn};

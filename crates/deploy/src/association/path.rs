@@ -1,9 +1,9 @@
 //! The peer's address, and its changes.
 //!
-//! A client may appear at another address: the box that translates its address has forgotten it, or
-//! it has moved (RFC 9000, §9). The server follows the newest packet that is authentic, and asks
-//! for a proof that the client receives there. Until then the address gets three times what came
-//! from it, and if no proof comes, the server returns to the address before.
+//! A client may appear at another address: its NAT has forgotten the mapping, or the client has
+//! moved (RFC 9000, §9). The server follows the newest authentic packet and requests a proof that
+//! the client receives there. Until then it sends the address at most three times the bytes
+//! received from it. Without a proof, the server returns to the previous address.
 
 use super::Association;
 use crate::association::{controller, random};
@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 const PATIENCE: u64 = 3;
 /// The least time for the proof: three probe timeouts of a path that is not known (RFC 9000,
 /// §8.2.4).
-const LEAST_PATIENCE: Duration = Duration::from_secs(3);
+const MIN_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Where the peer is.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ impl Association {
     /// The newest authentic packet came from another address.
     pub(super) fn follow(&mut self, now: Instant, address: SocketAddr, octets: usize) {
         let Ok(value) = random() else { return };
-        let patience = LEAST_PATIENCE.max(self.probe_timeout() * PATIENCE);
+        let patience = MIN_PATIENCE.max(self.probe_timeout() * PATIENCE);
         // Back at an address that is proven, nothing has to be shown.
         self.path.trial = (address != self.path.proven)
             .then(|| Trial { credit: AMPLIFICATION * octets as u64, until: now + patience });

@@ -116,8 +116,8 @@ impl Association {
         }
     }
 
-    /// Tells applications what has changed, but for readers, who are
-    /// [told together](Self::tell_readers).
+    /// Notifies applications of changes, except readers, who are [notified
+    /// together](Self::tell_readers).
     pub(crate) fn look(&mut self, now: Instant) {
         if self.has_no_memory && self.lost.is_none() {
             self.machine.abort(NO_MEMORY);

@@ -3,16 +3,16 @@
 //! memory. Otherwise they would be copied to memory that is not.
 
 use super::Association;
-use super::streams::LEAST_BLOCK;
+use super::streams::MIN_BLOCK;
 use acklab_live::udp::Batch;
 use acklab_transport::octets::BLOCK;
 
 /// Octets of one stream, in order, from the first that had not arrived on. They lie at the
 /// beginning of the memory of the batch that is being received.
 ///
-/// Each octet is moved once, and after all before it in the memory, so that nothing is overwritten
-/// that is still to be moved: frames arrive in their order, and a machine tells of each octet once,
-/// with the frame that brought it.
+/// Each byte is moved once, and after all bytes before it in memory, so that no byte is overwritten
+/// before it is moved. Frames arrive in order, and a machine reports each byte once, with the frame
+/// that carried it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     /// A batch is being received that is worth it.
@@ -57,14 +57,14 @@ impl Run {
 impl Association {
     /// Datagrams of this batch follow.
     pub(crate) fn begin_batch(&mut self, batch: &Batch<'_>) {
-        self.run.is_open = batch.length >= LEAST_BLOCK;
+        self.run.is_open = batch.length >= MIN_BLOCK;
     }
 
     /// All of the batch has been received.
     pub(crate) fn end_batch(&mut self, batch: &mut Batch<'_>) {
         let Run { stream, start, length, .. } = self.run.suspend();
         let Some(stream) = self.streams.get_mut(&stream).filter(|_| length > 0) else { return };
-        let whole = length >= LEAST_BLOCK && batch.memory.capacity() == BLOCK;
+        let whole = length >= MIN_BLOCK && batch.memory.capacity() == BLOCK;
         let kept = match if whole { self.pool.try_take_whole() } else { None } {
             Some(spare) => {
                 let mut block = std::mem::replace(batch.memory, spare);

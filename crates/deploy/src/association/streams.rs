@@ -16,13 +16,13 @@ use std::task::{Context, Poll, Waker};
 /// buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux), unless a millisecond sends
 /// more: the time for which Linux' sockets hand segments on ahead (`sk_pacing_shift` 10). Half of
 /// it is the time that a writer has to run once it is woken.
-const MOST_UNSENT: u64 = 512 << 10;
+const MAX_UNSENT: u64 = 512 << 10;
 const MILLISECONDS: u64 = 1000;
 /// Octets of a packet that is not of a bulk transfer.
 const SMALL: usize = 1000;
 /// A block with fewer octets is copied before it waits for a reader.
-pub(super) const LEAST_BLOCK: usize = BLOCK / 4;
-/// The code by which the peer learns that nobody reads a stream any more.
+pub(super) const MIN_BLOCK: usize = BLOCK / 4;
+/// The code that reports to the peer that a stream has no reader.
 const NO_READER: u32 = 0;
 
 /// What the application of a stream holds of it.
@@ -107,7 +107,7 @@ fn limit(machine: &Connection, id: u32, written: u64) -> u64 {
 }
 
 fn most_unsent(machine: &Connection) -> u64 {
-    machine.pacing_rate().map_or(MOST_UNSENT, |rate| (rate.bits_per_second() / 8 / MILLISECONDS).max(MOST_UNSENT))
+    machine.pacing_rate().map_or(MAX_UNSENT, |rate| (rate.bits_per_second() / 8 / MILLISECONDS).max(MAX_UNSENT))
 }
 
 impl Association {
@@ -158,7 +158,7 @@ impl Association {
                 stream.finish(Ok(()));
             }
             StreamEvent::Stopped { code } => stream.refuse(WriteError::Stopped(*code)),
-            // Writers are told of room together. Octets arrive with their packet.
+            // Writers are notified of room together. Octets arrive with their packet.
             StreamEvent::Writable | StreamEvent::Opened | StreamEvent::Arrived(_) => {}
         }
     }
@@ -170,7 +170,7 @@ impl Association {
         if self.has_no_memory {
             return;
         }
-        // What nobody reads need not be kept.
+        // Octets without a reader are not kept.
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| !stream.is_released[1]) else { return };
         if self.run.takes(id, start, stream.arrived.next(), place.len()) {
             return memory.copy_within(place, self.run.place());
@@ -191,7 +191,7 @@ impl Association {
         self.streams.values_mut().for_each(|stream| stream.arrived = Arrived::default());
     }
 
-    /// Returns `true` if readers have not been told of everything.
+    /// Returns `true` if readers await a notification.
     pub(crate) fn has_untold(&self) -> bool {
         !self.changed.is_empty()
     }
@@ -213,7 +213,7 @@ impl Association {
             let blocks = &mut self.blocks;
             stream.arrived.take_blocks(|block| {
                 // A reader that is slow must not keep more memory than octets.
-                let is_small = block.capacity() == BLOCK && block.len() < LEAST_BLOCK;
+                let is_small = block.capacity() == BLOCK && block.len() < MIN_BLOCK;
                 let octets = self.pool.share(block);
                 blocks.push(if is_small { Bytes::copy_from_slice(&octets) } else { octets });
             });
@@ -280,7 +280,7 @@ impl Association {
         _ = self.machine.reset_stream(id, code);
     }
 
-    /// Nobody reads a stream any more, for the reason of this code.
+    /// Records that a stream has no reader, for the reason of this code.
     pub(crate) fn stop_stream(&mut self, id: u32, code: u32) {
         self.machine.stop_stream(id, code);
     }
@@ -302,8 +302,7 @@ impl Association {
         self.sweep_streams(now);
     }
 
-    /// Lets the peer go on with streams that nobody reads any more, and removes those that are
-    /// over.
+    /// Lets the peer continue streams that have no reader, and removes streams that have ended.
     pub(super) fn sweep_streams(&mut self, now: Instant) {
         let Self { left, streams, machine, .. } = self;
         left.retain(|id| {

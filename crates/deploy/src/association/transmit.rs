@@ -4,8 +4,8 @@ use super::Association;
 use acklab_base::{Endpoint, Instant, Machine};
 use acklab_secure::Outbox;
 
-/// The octets of datagrams that a connection sends in one turn, before others have theirs: what one
-/// system call takes.
+/// The bytes of datagrams that a connection sends per turn, before the next connection's turn: the
+/// limit of one system call.
 const TURN: usize = 64_000;
 
 impl Association {

@@ -29,7 +29,7 @@ pub(super) enum Admission {
 #[derive(Debug, Default)]
 pub(super) struct Visitors {
     of: HashMap<Handle, Visitor>,
-    /// Those whose address is not known to be theirs and who are not authenticated.
+    /// Clients that are not authenticated and whose address is not validated.
     strangers: usize,
     by_host: HashMap<IpAddr, usize>,
     /// Those who are not authenticated, by their number, and how many have come.

@@ -1,7 +1,7 @@
 //! Datagrams of an enemy: none panics, moves an octet, or makes a hub keep more than its limits
 //! allow, and honest connections go on.
 //!
-//! `ACKLAB_HOSTILE` says how many datagrams; ten million take some minutes.
+//! `ACKLAB_HOSTILE` sets the number of datagrams; ten million take some minutes.
 
 use super::{Handle, Hub, HubCounters, STRANGERS_A_TURN};
 use crate::association::Ends;
@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Datagrams, unless the environment says how many.
+/// Datagrams, if the environment does not set their number.
 const COUNT: u64 = 30_000;
 const LIMITS: Limits =
     Limits { connections: 300, strangers: 64, per_address: 16, handshakes: 300, handshake: Duration::from_secs(10) };
@@ -36,7 +36,7 @@ fn address(host: u64) -> SocketAddr {
 const CLIENT: u64 = 1;
 const SERVER: u64 = 2;
 
-/// Two honest hosts, and somebody who sees, repeats and forges their datagrams.
+/// Two honest hosts, and an attacker that sees, repeats and forges their datagrams.
 struct World {
     now: Instant,
     hubs: [Hub; 2],
@@ -64,7 +64,7 @@ impl World {
         Self { now, hubs, chance, recorded: VecDeque::new(), to_strangers: 0, from_strangers: 0 }
     }
 
-    /// Moves what the honest hosts have to say, a few times to and fro.
+    /// Moves the datagrams of the honest hosts, a few times to and fro.
     fn turn(&mut self) {
         for _ in 0..ROUNDS {
             for host in 0..2 {
@@ -202,7 +202,7 @@ fn an_honest_connection_survives_an_enemy() {
         assert!(!world.is_lost(handles), "datagram {number}");
     }
     assert!(world.to_strangers <= 3 * world.from_strangers, "{} for {}", world.to_strangers, world.from_strangers);
-    assert_eq!(world.hubs[1].accept(), None, "nobody else was authenticated");
+    assert_eq!(world.hubs[1].accept(), None, "no other client was authenticated");
     assert!(flow.read > count / 10, "octets flow: {}", flow.read);
 }
 
@@ -249,7 +249,7 @@ fn a_flood_of_first_datagrams_neither_slows_a_connection_nor_causes_unbounded_wo
     assert_eq!(flooded, read);
     assert!(read > 0);
     let served = counters.accepted + counters.retries + counters.turned_away;
-    assert!(served > 50, "somebody is served in each turn: {served}");
+    assert!(served > 50, "clients are served in each turn: {served}");
     assert!(served <= 50 * (ROUNDS * STRANGERS_A_TURN) as u64 + 2, "{served}");
     assert!(counters.dropped > 40_000, "{}", counters.dropped);
 }
@@ -267,7 +267,7 @@ fn a_flood_of_first_datagrams_keeps_bounded_state() {
     assert_eq!(counters.retries, 5000 - LIMITS.strangers as u64);
     world.turn();
     assert!(world.to_strangers <= 3 * 5000 * hello.len());
-    // Somebody honest still gets through.
+    // An honest client still gets through.
     let client = world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
     let mut server = None;
     for _ in 0..100 {

@@ -1,10 +1,10 @@
-//! Datagrams of nobody known: they wait until those of connections are served.
+//! Datagrams of unknown senders: they wait until those of connections are served.
 //!
-//! What a first datagram says is known only after keys were derived and it was deciphered, which
+//! The content of a first datagram is known only after keys are derived and it is deciphered, which
 //! costs a hundred times what it costs its sender. So the work on strangers is bounded: the driver
-//! takes everything from the socket first, and serves [`TURN`] strangers between two looks at it. A
-//! flood then fills this queue, where a datagram is dropped for the price of a look at its header,
-//! and not the buffer of the kernel, where it would displace those of connections.
+//! first takes everything from the socket, and serves [`TURN`] strangers between two looks at it. A
+//! flood then fills this queue, where a datagram is dropped at the price of a look at its header.
+//! It does not fill the buffer of the kernel, where it would displace datagrams of connections.
 
 use acklab_base::Ecn;
 use std::collections::VecDeque;

@@ -24,7 +24,7 @@ fn address(host: u8) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, host], 4433))
 }
 
-/// A client and a server whose certificate it believes.
+/// Returns the configurations of a client and of a server whose certificate it trusts.
 fn configs() -> [Config; 2] {
     let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
     let trust = Trust::Pinned(identity.fingerprint());
@@ -162,7 +162,7 @@ impl Net {
         }
     }
 
-    /// A host neither hears nor does anything for this time; the other goes on.
+    /// Lets a host neither receive nor act for this time, while the other continues.
     fn sleep(&mut self, host: usize, time: Duration) {
         let until = self.now + time;
         loop {
@@ -184,7 +184,7 @@ impl Net {
         self.hubs.iter_mut().for_each(|hub| hub.wake(until));
     }
 
-    /// Has either end streams besides the first?
+    /// Returns `true` if either end has streams besides the first.
     fn keeps_streams(&self, host: usize, handle: Handle) -> bool {
         self.hubs[host].get(handle).unwrap().has_streams()
     }
@@ -237,8 +237,8 @@ impl Net {
         is_at_end
     }
 
-    /// The server's end of a stream that the client has opened, once it has heard of it. Streams
-    /// before it are left alone.
+    /// Returns the server's end of a stream that the client has opened, once it has arrived.
+    /// Earlier streams are left alone.
     fn accept_stream(&mut self, server: Handle, stream: &Ends) -> Option<Ends> {
         loop {
             let ends = self.hubs[1].with(server, |end| end.accept_stream()).flatten()?;
@@ -443,7 +443,7 @@ fn nobody_is_accepted_once_all_connections_are_closed() {
     net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
     net.run_until(|net| !net.hubs[1].has_farewells());
     assert_eq!(net.hubs[1].counters().accepted, 1, "the second came too late");
-    assert!(net.now < Instant::ZERO + Duration::from_secs(2), "nobody waits for it: {}", net.now);
+    assert!(net.now < Instant::ZERO + Duration::from_secs(2), "no caller waits for it: {}", net.now);
 }
 
 #[test]
@@ -657,7 +657,7 @@ fn congestion_control_begins_anew_only_on_another_path() {
     assert_eq!(net.hubs[1].get(server).unwrap().counters.migrations, 2);
 }
 
-/// A host that sleeps hears nothing, and its timers are late.
+/// A host that sleeps receives nothing, and its timers are late.
 #[test]
 fn a_host_that_wakes_in_time_goes_on_and_one_that_wakes_late_begins_anew() {
     for (seconds, survives) in [(20, true), (40, false)] {

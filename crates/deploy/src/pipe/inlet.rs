@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// Of a receive buffer, the share that is read before the thread has to look whether the window
-/// moves. It is told half of the window at a time.
+/// The divisor of a receive buffer whose share is read before the thread must check whether the
+/// window moves. The thread is notified per half a window.
 const SHARE: u64 = 8;
 
 /// A block with fewer octets is copied to the block before it: chosen, ten times what it takes to
@@ -45,7 +45,7 @@ pub(crate) struct Inlet {
     state: Mutex<State>,
     /// Octets that the application has read.
     read: AtomicU64,
-    /// Octets after which the thread has to be told of it.
+    /// Bytes after which the thread must be notified.
     step: u64,
 }
 
@@ -57,7 +57,7 @@ struct State {
     waker: Option<Waker>,
     /// Nothing follows what is there.
     end: Option<Result<(), ReadError>>,
-    /// What of `read` the thread was told.
+    /// The part of `read` of which the thread was notified.
     told: u64,
     was_told_end: bool,
 }
@@ -113,7 +113,7 @@ impl Inlet {
         while count < most
             && let Some(octets) = state.pop(most - count)
         {
-            // What is copied is nobody else's.
+            // A copy has no other owner.
             drop(state);
             to(&octets);
             count += octets.len();
@@ -130,7 +130,7 @@ impl Inlet {
         self.count(state, context, most, chunk.len()).map_ok(|done| (chunk, done))
     }
 
-    /// Of `most` octets that were asked for, `count` were there.
+    /// Records that `count` of `most` requested bytes were available.
     fn count(
         &self,
         mut state: MutexGuard<'_, State>,
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!((chunk(SMALL), inlet.read()), (Some((Bytes::from(vec![2; SMALL]), true)), (LONG + SMALL) as u64));
         inlet.put(std::iter::empty(), Some(Ok(())));
         assert_eq!([chunk(9), chunk(9)], [true, false].map(|is_news| Some((Bytes::new(), is_news))), "the end");
-        assert_eq!(&first[..], [1; SMALL], "whoever has a chunk keeps it");
+        assert_eq!(&first[..], [1; SMALL], "a chunk stays valid while it is held");
     }
 
     /// A peer sends single octets, of which nothing is read: they take no more than twice their

@@ -52,7 +52,7 @@ struct State {
     limit: u64,
     waker: Option<Waker>,
     refuses: Option<WriteError>,
-    /// The thread was told of what is there.
+    /// `true` if the thread was notified of the bytes available.
     is_told: bool,
     /// Its writer has more, as far as is known.
     is_in_backlog: bool,
@@ -77,7 +77,7 @@ impl State {
 }
 
 impl Outlet {
-    /// One that takes `limit` octets until the thread says more.
+    /// Creates an outlet that takes `limit` bytes until the thread raises the limit.
     pub(crate) fn new(limit: u64, pool: Arc<Pool>, backlog: Arc<Backlog>) -> Self {
         Self { state: Mutex::new(State { limit, ..State::default() }), pool, backlog }
     }
@@ -90,7 +90,7 @@ impl Outlet {
         }
     }
 
-    /// Nobody writes any more.
+    /// Records that the stream has no writer any more.
     pub(crate) fn release(&self) {
         self.note_backlog(&mut lock(&self.state), false);
     }

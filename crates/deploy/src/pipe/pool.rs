@@ -68,7 +68,7 @@ impl Pool {
         Some(block)
     }
 
-    /// Nobody needs this block any more.
+    /// Returns an unused block to the pool.
     fn give(&self, block: Vec<u8>) {
         let mut blocks = lock(&self.blocks);
         if blocks.len() < MOST {
@@ -76,7 +76,7 @@ impl Pool {
         }
     }
 
-    /// Octets that several may hold. Their memory is used again once nobody does.
+    /// Returns bytes that can be shared. Their memory is reused once all references are dropped.
     pub(crate) fn share(self: &Arc<Self>, block: Vec<u8>) -> Bytes {
         // Small ones cost nothing to make.
         if block.capacity() == BLOCK {

@@ -15,12 +15,12 @@ pub enum ToolError {
     /// It cannot start or continue.
     #[error("{0}")]
     Failed(String),
-    /// It was told to stop.
+    /// It was stopped on request.
     #[error("stopped")]
     Stopped,
 }
 
-/// An error and what has caused it: QUIC's "connection lost" tells its reason only so.
+/// Returns an error with its causes: QUIC's "connection lost" states its reason only there.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {

@@ -2,7 +2,7 @@
 //! loss of power.
 //!
 //! A file is written under a hidden name beside its place, forced to the disk and renamed. The
-//! folder, which holds the name, is forced to the disk too: fsync(2) of a file says nothing of the
+//! folder, which holds the name, is forced to the disk too: fsync(2) of a file does not cover the
 //! entry in its folder. A process that is killed at any step leaves the earlier file, and at most a
 //! hidden one, which the next writer removes.
 

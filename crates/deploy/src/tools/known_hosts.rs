@@ -1,5 +1,5 @@
-//! Fingerprints of servers that were believed before, as ssh keeps them: a line of
-//! `HOST:PORT sha256:…` for each.
+//! Fingerprints of servers that were trusted before, in the manner of ssh: a line `HOST:PORT
+//! sha256:…` for each.
 
 use super::{ToolError, files, state};
 use acklab_secure::identity::Fingerprint;
@@ -52,7 +52,7 @@ pub fn find(text: &str, file: &Path, host: &str, port: u16) -> Result<Option<Fin
     Ok(known)
 }
 
-/// Believes this server from now on.
+/// Trusts this server from now on.
 ///
 /// # Errors
 /// If the file cannot be read or written.

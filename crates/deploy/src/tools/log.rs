@@ -61,7 +61,7 @@ impl Limit {
     }
 }
 
-/// Takes lines. Whoever reads them may have gone.
+/// Accepts lines. Their reader may have gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines(UnboundedSender<(Kind, String)>);
 
@@ -106,7 +106,7 @@ impl Log {
                 }
             };
             tokio::select! {
-                // While no one tells anything, nothing passes.
+                // While no line arrives, nothing passes.
                 Some((kind, line)) = self.lines.recv() => if self.passes(kind) {
                     return line;
                 },

@@ -1,5 +1,4 @@
-//! Transports measured in turns between two hosts: which is fastest on this path, and what does it
-//! cost?
+//! Measures transports in turns between two hosts: the fastest on this path, and its cost.
 //!
 //! A measurement has a control channel and one data channel for each of its parallel streams. A
 //! channel is a connection of its own, with one stream: of TACK, of QUIC, or of the kernel's TCP.

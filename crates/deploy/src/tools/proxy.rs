@@ -17,7 +17,7 @@
 //! the other side, and a reset resets it. A direction that cannot be carried to its end, because a
 //! side stops, is killed or is lost, resets both TCP connections.
 //!
-//! Whoever has the token may use the far side; it is a secret of the state folder, and TLS
+//! The token permits the use of the far side. It is a secret of the state folder, and TLS
 //! authenticates the server before the client sends it.
 //!
 //! | module | contents |
@@ -58,7 +58,7 @@ const PREFACE: [u8; 8] = *b"acklab\x02\x02";
 /// The reply to the token.
 const WELCOME: u8 = 0;
 /// TCP connections at a time over one connection. Each may hold both buffers.
-const MOST_STREAMS: u32 = 1000;
+const MAX_STREAMS: u32 = 1000;
 /// How many octets of a stream may wait: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
 const BUFFER: acklab_base::Bytes = acklab_base::Bytes(1 << 20);
 /// The code by which a connection ends whose client does not have the token.
@@ -78,7 +78,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 fn settings() -> Settings {
     Settings {
-        streams: MOST_STREAMS,
+        streams: MAX_STREAMS,
         keep_alive: KEEP_ALIVE,
         send_buffer: BUFFER,
         receive_buffer: BUFFER,

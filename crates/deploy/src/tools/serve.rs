@@ -25,7 +25,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 /// Connections at a time, of each transport: the most parallel streams and some more.
-const MOST_CONNECTIONS: usize = 512;
+const MAX_CONNECTIONS: usize = 512;
 /// How often ports are tried if any will do.
 const TRIES: usize = 50;
 /// How long clients have to notice that the server stops.
@@ -63,9 +63,8 @@ struct Doors {
     tcp: TcpListener,
 }
 
-/// Serves until it should stop, and then tells the clients. A measurement that is going on has the
-/// time to drain. `ready` is called once clients may come, and `tell` with a line for each
-/// measurement.
+/// Serves until it should stop, and then notifies the clients. A running measurement has the time
+/// to drain. `ready` is called once clients may come, and `tell` with a line for each measurement.
 ///
 /// # Errors
 /// If a port is taken, or the key does not belong to the certificate.
@@ -119,7 +118,7 @@ pub async fn serve(
         }
     }
     stopper.end();
-    // Those who serve a client see it too, and tell it.
+    // The tasks that serve a client see it too, and notify the client.
     let farewell = async { while tasks.join_next().await.is_some() {} };
     _ = tokio::time::timeout(FAREWELL, farewell).await;
     for (_, quic) in &endpoints {
@@ -196,7 +195,7 @@ fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_ke
     Ok(Doors { tack, quic, quic_config: config, quic_settings: Arc::new(Mutex::new(Quic::of_control())), tcp })
 }
 
-/// Where clients come from. Nobody is lost if the future is dropped.
+/// A source of clients. No client is lost if the future is dropped.
 trait Listener {
     type Client;
 
@@ -245,7 +244,7 @@ async fn accept<L: Listener, F: Future<Output = Option<(Kind, String)>> + Send +
     let mut clients = JoinSet::new();
     loop {
         tokio::select! {
-            arrived = listener.next(), if clients.len() < MOST_CONNECTIONS => match arrived {
+            arrived = listener.next(), if clients.len() < MAX_CONNECTIONS => match arrived {
                 Some(client) => _ = clients.spawn(serve(client)),
                 None => break,
             },

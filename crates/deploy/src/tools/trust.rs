@@ -1,5 +1,5 @@
-//! Whom a tool believes: a server with a known fingerprint, or one whose certificate leads to an
-//! authority. There is no third way.
+//! Decides which servers a tool trusts: one with a known fingerprint, or one whose certificate
+//! leads to an authority. There is no third way.
 
 use super::{PATIENCE, Stop, ToolError, any_like, files, resolve};
 use crate::config::Config;
@@ -15,7 +15,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whom a client believes.
+/// The servers that a client trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The server with this fingerprint.
@@ -39,7 +39,7 @@ impl Shown {
     }
 }
 
-/// TLS of a client, and what tells why a server is not believed.
+/// TLS of a client, and the reason why a server is not trusted.
 #[derive(Clone, Debug)]
 pub(crate) struct Believer {
     pub(crate) tls: Arc<ClientConfig>,
@@ -92,7 +92,7 @@ fn authorities(path: &Path) -> Result<RootCertStore, ToolError> {
     Ok(roots)
 }
 
-/// The fingerprint that a server shows. It is not believed: the handshake ends there.
+/// Returns the fingerprint that a server shows. It is not trusted: the handshake ends there.
 ///
 /// # Errors
 /// If there is no such server, or it should stop.
@@ -129,7 +129,7 @@ async fn offered_by(host: &str, port: u16) -> Result<Fingerprint, ToolError> {
     Err(failure.unwrap_or_else(|| ToolError::failed(&place, "it has no address")))
 }
 
-/// What is said of a server that does not answer.
+/// Returns the message about a server that does not answer.
 pub(crate) fn silence() -> String {
     format!(
         "no answer within {} s; is `acklab serve` running there, and do firewalls let its ports pass?",
@@ -172,7 +172,7 @@ impl KeyLog for KeyFile {
             })
         };
         let line = format!("{label} {} {}\n", hexadecimal(client_random), hexadecimal(secret));
-        // Whoever reads the file notices what is missing.
+        // A missing line is visible to the reader of the file.
         _ = self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
     }
 }

@@ -171,7 +171,7 @@ impl World {
     }
 }
 
-/// Somebody answers a client in the place of the server.
+/// An attacker answers a client in the place of the server.
 fn answer_a_client(now: Instant, frames: &[u8]) {
     let (mut hub, mut datagram) = opening(now);
     let id = Hello::read(&mut datagram, Ecn::NotEct).unwrap().source;

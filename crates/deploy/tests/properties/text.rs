@@ -4,7 +4,7 @@
 
 use acklab_deploy::tools::known_hosts;
 use acklab_deploy::tools::perf::contender::Contender;
-use acklab_deploy::tools::perf::protocol::{LARGEST, MOST_STREAMS, Message, Preface};
+use acklab_deploy::tools::perf::protocol::{LARGEST, MAX_STREAMS, Message, Preface};
 use acklab_deploy::tools::proxy::allow::Allow;
 use acklab_deploy::tools::proxy::socks;
 use acklab_deploy::tools::proxy::target::Target;
@@ -60,7 +60,7 @@ pub(crate) fn tools_read_or_refuse(octets: &[u8]) {
         if let Message::Request(plan) = message
             && plan.check().is_ok()
         {
-            assert!(plan.streams <= MOST_STREAMS);
+            assert!(plan.streams <= MAX_STREAMS);
             let shares: Option<u64> = (0..plan.streams).map(|stream| plan.octets_of(stream)).sum();
             assert_eq!(shares, plan.octets);
         }

@@ -35,7 +35,7 @@ impl Lossy {
                 let (from, to) = if towards_far { (front, back) } else { (back, front) };
                 let mut datagram = [0; 65_536];
                 while !is_over.load(Ordering::Relaxed) {
-                    // An error tells that nobody is there, or that nothing has come.
+                    // An error reports that no peer is there, or that nothing has come.
                     let Ok((length, source)) = from.recv_from(&mut datagram) else { continue };
                     let destination = if towards_far {
                         *client.lock().unwrap() = Some(source);

@@ -23,7 +23,7 @@ use std::io;
 /// The packets that may leave a host at the instant of one delivery. More than a kernel answers at
 /// once, unless processes flood the device as well, and these have their turn when the driver reads
 /// it.
-const MOST_ANSWERS: u32 = 64;
+const MAX_ANSWERS: u32 = 64;
 
 /// The network of an emulation.
 pub(super) type RealWorld = World<RealPacket, RealHosts>;
@@ -266,7 +266,7 @@ impl Hosts<RealPacket> for RealHosts {
             return self.keep(packet);
         }
         self.outlet.deliver(port.index(), now, packet.octets());
-        self.answers[port.index()] = if packet.is_answered_by_kernel() { MOST_ANSWERS } else { 0 };
+        self.answers[port.index()] = if packet.is_answered_by_kernel() { MAX_ANSWERS } else { 0 };
         if let Some(note) = packet.note().filter(|note| (note.flow as usize) < self.measured) {
             let Flow { ends, probes, .. } = &mut self.flows[note.flow as usize];
             if let HostEnd::Kernel(receiver) = &mut *ends[usize::from(1 - note.end)] {

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 /// The maximum number of bins in the throughput series of a flow.
-const MOST_BINS: u64 = 10_000_000;
+const MAX_BINS: u64 = 10_000_000;
 
 /// Checks a whole scenario.
 pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
@@ -98,8 +98,8 @@ fn measure(scenario: &Scenario) -> Result<(), Problem> {
     let Some(bin) = measure.bin else { return Ok(()) };
     above_zero("measure.bin", bin)?;
     let bins = (until - measure.from).as_nanos() / bin.as_nanos();
-    if measure.series.contains(&Series::Throughput) && bins > MOST_BINS {
-        let expected = format!("longer bins, so that the window of measurement has at most {MOST_BINS}");
+    if measure.series.contains(&Series::Throughput) && bins > MAX_BINS {
+        let expected = format!("longer bins, so that the window of measurement has at most {MAX_BINS}");
         return Err(Problem::at("measure.bin", expected));
     }
     Ok(())

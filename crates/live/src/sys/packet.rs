@@ -151,13 +151,13 @@ pub(crate) fn sender(device: u32, buffer: libc::c_int) -> io::Result<OwnedFd> {
 }
 
 /// The most frames that one call hands over.
-pub(crate) const MOST_AT_ONCE: usize = 64;
+pub(crate) const MAX_AT_ONCE: usize = 64;
 
 /// Sends frames, each of a header and a payload, as far as the device takes them. Returns their
 /// number, or the error of the first.
 pub(crate) fn send(socket: BorrowedFd<'_>, frames: &[[IoSlice<'_>; 2]]) -> io::Result<usize> {
-    let mut messages: arrayvec::ArrayVec<libc::mmsghdr, MOST_AT_ONCE> = arrayvec::ArrayVec::new();
-    for parts in frames.iter().take(MOST_AT_ONCE) {
+    let mut messages: arrayvec::ArrayVec<libc::mmsghdr, MAX_AT_ONCE> = arrayvec::ArrayVec::new();
+    for parts in frames.iter().take(MAX_AT_ONCE) {
         // SAFETY: zeros are null pointers and zero lengths.
         let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
         // `IoSlice` has the layout of `iovec`, and the kernel does not write through it when it

@@ -10,7 +10,7 @@ use acklab_wire::tack::{Frame, Frames, Packet, Timestamp};
 
 /// The most datagrams that are kept because they came before their keys: the first flight of a peer
 /// that was overtaken by a part of it (RFC 9000, §5.2.2).
-const MOST_EARLY: usize = 10;
+const MAX_EARLY: usize = 10;
 
 impl Session {
     /// Opens a datagram that came with this ECN field, in its place. Returns `true` if there is a
@@ -142,7 +142,7 @@ impl Session {
         }
         let phases = match &mut self.phases {
             Some(phases) if self.is_complete => phases,
-            _ if self.early.len() < MOST_EARLY && !self.has_failed => {
+            _ if self.early.len() < MAX_EARLY && !self.has_failed => {
                 self.early.push_back((packet.to_vec(), ecn));
                 return Ok(false);
             }

@@ -1,5 +1,5 @@
-//! Whatever ends a connection, a reader gets all octets and the end or an error, and a writer that
-//! hears of delivery is right.
+//! However a connection ends, a reader gets all octets and the end, or an error. A writer receives
+//! notice of delivery only if it is true.
 
 use super::*;
 use crate::pipe::ReadError;
@@ -27,7 +27,7 @@ struct Direction {
     read: Vec<u8>,
     /// How it has ended for its reader.
     end: Option<Result<(), ReadError>>,
-    /// Whether its writer has heard that the reader's host has everything.
+    /// `true` once its writer was notified that the reader's host has everything.
     is_delivered: bool,
 }
 

@@ -16,15 +16,15 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc};
 
-/// The largest buffers that a client may ask for.
+/// The maximum buffers that a client may request.
 const LARGEST_BUFFER: u64 = 64 << 20;
 /// Octets that a connection of control may send ahead of its reader: chosen, some messages.
 pub(super) const CONTROL_BUFFER: acklab_base::Bytes = acklab_base::Bytes(64 << 10);
-/// A client that does not say what it wants next is given up after this time beyond the length of
+/// The time after which a client that makes no further request is given up, beyond the length of
 /// its measurement.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// How a client has come, by which the next connections get the settings that it asks for.
+/// How a client has come, by which the next connections get the settings that it requests.
 #[derive(Clone)]
 pub(crate) enum Door {
     Tack(Endpoint),
@@ -67,8 +67,8 @@ impl Door {
     }
 }
 
-/// The settings of connections that begin while no measurement is going on, which are of control:
-/// one stream, and few octets, whoever opens them.
+/// Returns the settings of connections that begin while no measurement runs. They are control
+/// connections: one stream and few bytes, for any client.
 pub(crate) fn settings_of_control() -> Settings {
     Settings { streams: 1, receive_buffer: CONTROL_BUFFER, ..config::settings() }
 }
@@ -171,7 +171,7 @@ fn stops() -> ToolError {
     ToolError::Failed("the server stops".to_owned())
 }
 
-/// Serves a channel that a client has opened. Returns what to tell whoever runs the server.
+/// Serves a channel that a client has opened. Returns a line for the operator of the server.
 pub(crate) async fn attend(
     mut channel: Channel,
     peer: SocketAddr,

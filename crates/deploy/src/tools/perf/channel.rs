@@ -121,7 +121,8 @@ impl Carrier {
                     acks: count(counter::ACKS_SENT),
                 }
             }
-            // quinn repairs losses with new packets, so what it has lost is what it sends again.
+            // quinn repairs losses with new packets, so the bytes it has lost are the bytes it
+            // retransmits.
             Self::Quic(connection) => {
                 let statistics = connection.stats();
                 Counted {

@@ -31,7 +31,7 @@ pub struct Options {
     pub host: String,
     /// The port of TACK and TCP; QUIC has the next one.
     pub port: u16,
-    /// Whom to believe. Without it, only the kernel's TCP can be measured.
+    /// The servers to trust. Without it, only the kernel's TCP can be measured.
     pub trust: Option<Trust>,
     /// What is measured, in turns.
     pub contenders: Vec<Contender>,
@@ -55,7 +55,7 @@ pub struct Options {
     pub qlog: Option<PathBuf>,
 }
 
-/// What is told while measurements last.
+/// A report while measurements last.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
@@ -98,9 +98,8 @@ struct Client<'o> {
 /// Measures each contender in each round. Rounds begin with another contender each, so that none
 /// always follows the same one.
 ///
-/// # Errors
-/// If the options make no sense, the server is not believed or refuses, a connection is lost, or it
-/// should stop.
+/// # Errors If the options make no sense, the server is not trusted or refuses, a connection is
+/// lost, or it should stop.
 pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
     tokio::select! {
         rows = measure_all(options, tell) => rows,
@@ -297,7 +296,7 @@ impl Client<'_> {
                             Err(error) => return Err(said(&mut inbox).await.unwrap_or(error)),
                         },
                         Some(report) = reports.recv() => interval(report),
-                        // Nothing but a refusal comes before the client has said stop.
+                        // Before the client has sent `Stop`, only a refusal can arrive.
                         side = result(&mut inbox, &place, &mut ignore) => {
                             side?;
                             return Err(ToolError::usage(&place, "a result", "data"));
@@ -326,14 +325,14 @@ impl Client<'_> {
         control_carrier.abort();
         logged?;
         if let Dialer::Quic { endpoint, .. } = &dialer {
-            // Its connections say farewell.
+            // Its connections send their closes.
             _ = tokio::time::timeout(PATIENCE, endpoint.wait_idle()).await;
         }
         Ok(Row::new(round, &plan, received, sender, &receiver))
     }
 }
 
-/// Why the server has ended a connection, if it says so now.
+/// Returns why the server has ended a connection, if the reason has arrived.
 async fn said(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Option<ToolError> {
     match tokio::time::timeout(Duration::from_secs(1), inbox.recv()).await {
         Ok(Some(Ok(Message::Refused { reason }))) => Some(ToolError::failed("server", reason)),
@@ -354,7 +353,7 @@ async fn next(
         Ok(Some(Err(error))) => Err(ToolError::failed(place, error)),
         Ok(None) => Err(ToolError::failed(place, "the control channel is lost")),
         Err(_) => {
-            Err(ToolError::failed(place, format_args!("the server has said nothing for {} s", patience.as_secs())))
+            Err(ToolError::failed(place, format_args!("the server has sent nothing for {} s", patience.as_secs())))
         }
     }
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// Octets in flight that QUIC's flow control allows, as many as [TACK's](config::settings).
 const QUIC_WINDOW: Bytes = Bytes(16 << 20);
-/// The largest window that may be asked for.
-const MOST_WINDOW: Bytes = Bytes(1 << 30);
+/// The maximum window that may be requested.
+const MAX_WINDOW: Bytes = Bytes(1 << 30);
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub enum QuicController {
 pub struct Quic {
     /// Congestion controller.
     pub congestion: QuicController,
-    /// The sender asks its receiver for fewer acknowledgments (draft-ietf-quic-ack-frequency), with
+    /// The sender requests fewer ACKs from its receiver (draft-ietf-quic-ack-frequency), with
     /// quinn's settings.
     pub ack_frequency: bool,
     /// Octets in flight that flow control allows, 1 GiB at most. quinn ends a connection with more
@@ -81,7 +81,7 @@ impl Quic {
     pub(crate) fn transport(self) -> Arc<quinn::TransportConfig> {
         use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
         let mut config = quinn::TransportConfig::default();
-        let octets = self.window.min(MOST_WINDOW).get();
+        let octets = self.window.min(MAX_WINDOW).get();
         let window = quinn::VarInt::try_from(octets).unwrap_or(quinn::VarInt::MAX);
         config.stream_receive_window(window).receive_window(window).send_window(octets);
         // Each connection has one stream, which the client opens.

@@ -13,11 +13,11 @@ pub const VERSION: u8 = 1;
 /// The longest message, in octets.
 pub const LARGEST: usize = 64 << 10;
 /// The most parallel streams, as with iperf3.
-pub const MOST_STREAMS: u32 = 128;
+pub const MAX_STREAMS: u32 = 128;
 /// The longest measurement.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 /// The most octets of a measurement.
-pub const MOST_OCTETS: u64 = 1 << 50;
+pub const MAX_OCTETS: u64 = 1 << 50;
 const NAME: &[u8; 6] = b"acklab";
 /// Octets of a preface.
 pub const PREFACE: usize = 16;
@@ -78,7 +78,7 @@ impl Preface {
     }
 }
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -110,13 +110,13 @@ impl Plan {
             (Some(seconds), None) if !(0.01..=LONGEST.as_secs_f64()).contains(&seconds) => {
                 return fault("time", &seconds, "0.01 s to 3600 s");
             }
-            (None, Some(octets)) if !(1..=MOST_OCTETS).contains(&octets) => {
+            (None, Some(octets)) if !(1..=MAX_OCTETS).contains(&octets) => {
                 return fault("bytes", &octets, "1 octet to 2^50 octets");
             }
             (Some(_), None) | (None, Some(_)) => {}
             _ => return fault("time and bytes", &"both or neither", "one of them"),
         }
-        if !(1..=MOST_STREAMS).contains(&self.streams) {
+        if !(1..=MAX_STREAMS).contains(&self.streams) {
             return fault("parallel", &self.streams, "1 to 128 streams");
         }
         if self.bitrate.is_some_and(|rate| !(1000..=1_000_000_000_000).contains(&rate)) {
@@ -154,7 +154,7 @@ pub struct Report {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Side {
-    /// What has arrived, told by the receiver.
+    /// What has arrived, as the receiver reports it.
     pub received: Option<Report>,
     /// Packets with data sent, retransmissions among them.
     pub data_packets: u64,
@@ -176,7 +176,7 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
-    /// The client asks for a measurement.
+    /// The client requests a measurement.
     Request(Plan),
     /// The server expects the data channels.
     Accepted,
@@ -184,7 +184,7 @@ pub enum Message {
     Started,
     /// What the server has received.
     Report(Report),
-    /// The client has received what it wants.
+    /// The client has received all that it requires.
     Stop,
     /// What the server has counted.
     Result(Side),
@@ -222,8 +222,8 @@ async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Message, String> {
     serde_json::from_slice(&octets).map_err(|error| format!("message: {error}"))
 }
 
-/// Messages as they arrive, up to the first that is malformed; nobody who waits for one loses part
-/// of another.
+/// Returns messages as they arrive, up to the first that is malformed. Dropping a wait for one
+/// message loses no part of another.
 pub(crate) fn inbox(mut from: impl AsyncRead + Unpin + Send + 'static) -> mpsc::Receiver<Result<Message, String>> {
     let (to, messages) = mpsc::channel(8);
     tokio::spawn(async move {

@@ -21,7 +21,7 @@ const BLOCK: usize = 128 << 10;
 /// With a set bitrate, an application writes so often.
 const PACE: Duration = Duration::from_millis(10);
 /// The least that it writes then: the payload of a packet.
-const LEAST_BLOCK: usize = 1200;
+const MIN_BLOCK: usize = 1200;
 /// The time between samples of round trips.
 const SAMPLE: Duration = Duration::from_millis(20);
 /// A measurement ends if nothing arrives for so long, as a connection of TACK does.
@@ -145,7 +145,7 @@ impl Load {
 async fn write(mut to: Sending, block: Bytes, octets: Option<u64>, bitrate: Option<u64>) -> io::Result<Sending> {
     let size = bitrate.map_or(BLOCK, |rate| {
         let paced = rate as f64 / 8.0 * PACE.as_secs_f64();
-        (paced as usize).clamp(LEAST_BLOCK, BLOCK)
+        (paced as usize).clamp(MIN_BLOCK, BLOCK)
     });
     let (start, mut written) = (Instant::now(), 0u64);
     while octets.is_none_or(|octets| written < octets) {
@@ -201,7 +201,7 @@ impl Sink {
         Self { readers, tally }
     }
 
-    /// Receives what the plan says, and tells what has arrived after each interval.
+    /// Receives what the plan specifies, and reports what has arrived after each interval.
     pub(super) async fn run(
         &mut self,
         plan: &Plan,
@@ -247,7 +247,7 @@ impl Sink {
                         return Ok(current);
                     }
                     next += plan.report_every();
-                    // Nobody listens any more if the measurement is over.
+                    // No receiver is left if the measurement has ended.
                     _ = reports.send(current);
                     if current.octets > before {
                         (before, changed) = (current.octets, now);

@@ -27,8 +27,7 @@ enum Who {
 }
 
 impl Allow {
-    /// What is allowed if nothing else is said: the public Internet, and so neither this host nor
-    /// its own network.
+    /// The default permission: the public Internet, and so neither this host nor its own network.
     pub const PUBLIC: Self = Self { who: Who::Public, port: None };
 
     /// Returns `true` if the rule allows a connection to `address`, which is one of the target's

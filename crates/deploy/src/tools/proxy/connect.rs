@@ -23,12 +23,12 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 
 /// TCP connections at a time.
-const MOST_CONNECTIONS: usize = super::MOST_STREAMS as usize;
+const MAX_CONNECTIONS: usize = super::MAX_STREAMS as usize;
 
 /// A local port whose connections lead to a target, as `ssh -L` has it: `[ADDRESS:]PORT:HOST:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
-    /// Where to listen: on this host only, if nothing else is said.
+    /// The address to listen at. The default is this host only.
     pub local: SocketAddr,
     /// Where connections lead.
     pub target: Target,
@@ -62,7 +62,7 @@ pub struct Options {
     pub host: String,
     /// Its UDP port.
     pub port: u16,
-    /// Whom to believe.
+    /// The servers to trust.
     pub trust: Trust,
     /// The secret of the far side.
     pub token: Token,
@@ -86,8 +86,7 @@ struct Link {
 /// Carries TCP connections to the far side until it should stop. `ready` is called with the local
 /// addresses once programs may connect, `tell` with a line for what fails.
 ///
-/// # Errors
-/// If a port is taken, or the far side cannot be reached at first, or is not believed.
+/// # Errors If a port is taken, or the far side cannot be reached at first, or is not trusted.
 pub async fn connect(
     options: Options,
     stop: Stop,
@@ -121,14 +120,14 @@ async fn carry(
     let place = format!("{}:{}", options.host, options.port);
     let (lines, mut log) = Log::new();
     let link = Arc::new(Link { options, believer, place, current: Mutex::new(None), lines });
-    // What cannot work at all is told at once.
+    // A failure that no retry can mend is reported at once.
     tokio::select! {
         established = link.established() => drop(established?),
         () = stop.begun() => return Ok(()),
     }
     ready(bound);
     let mut tasks = JoinSet::new();
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     for (listener, target) in listeners {
         tasks.spawn(accept(listener, target, Arc::clone(&link), Arc::clone(&places), stop.clone()));
     }
@@ -203,12 +202,12 @@ async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Resul
     }
     match streams {
         Some((send, receive)) => {
-            // The ends of either side tell each other of an error.
+            // The ends of either side report errors to each other.
             _ = relay::relay(program, send, receive).await;
             Ok(())
         }
         None => {
-            // The reply ends what was said to a program that speaks SOCKS5.
+            // The reply ends the dialogue with a program that speaks SOCKS5.
             if is_socks {
                 program.finish();
             }
@@ -280,7 +279,7 @@ impl Link {
 
     /// The connection to the far side, a new one if there is none.
     async fn established(&self) -> Result<Connection, ToolError> {
-        // Whoever comes meanwhile waits for the same connection.
+        // Callers that come meanwhile wait for the same connection.
         let mut current = self.current.lock().await;
         if let Some(connection) = &*current {
             return Ok(connection.clone());

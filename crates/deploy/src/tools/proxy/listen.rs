@@ -6,7 +6,7 @@ use super::gate::Gate;
 use super::socks::Reply;
 use super::target::Target;
 use super::token::Token;
-use super::{BUFFER, LATE, MOST_STREAMS, NO_TOKEN, PREFACE, STOPS, WELCOME, relay, settings_for_strangers};
+use super::{BUFFER, LATE, MAX_STREAMS, NO_TOKEN, PREFACE, STOPS, WELCOME, relay, settings_for_strangers};
 use crate::config::{Config, Limits, Server};
 use crate::connection::{Connection, ReceiveStream, SendStream};
 use crate::endpoint::Endpoint;
@@ -108,7 +108,7 @@ pub async fn listen(
             () = &mut tended => {}
         }
     }
-    // With the tasks their connections end, which tells the clients.
+    // The end of the tasks ends their connections, which notifies the clients.
     tasks.shutdown().await;
     log.rest().into_iter().for_each(tell);
     Ok(())
@@ -135,8 +135,8 @@ async fn accept(endpoint: Endpoint, far: Arc<Far>, lines: Lines, stop: Stop) {
     }
 }
 
-/// Waits until a client has shown the token, and then lets it do more. Fails with what to tell; its
-/// connection is closed.
+/// Waits until a client has shown the token, and then grants its rights. Fails with the text to
+/// report; its connection is closed.
 async fn admit(connection: &Connection, far: &Far) -> Result<(), String> {
     let Some(peer) = connection.remote_address() else { return Err("lost".to_owned()) };
     let Some(_place) = far.gate.enter(connection, peer) else {
@@ -150,7 +150,7 @@ async fn admit(connection: &Connection, far: &Far) -> Result<(), String> {
         if preface != PREFACE || !far.token.is(&token) {
             return Ok(false);
         }
-        connection.raise_limits(MOST_STREAMS, BUFFER);
+        connection.raise_limits(MAX_STREAMS, BUFFER);
         send.write_all(&[WELCOME]).await?;
         send.end();
         Ok::<_, io::Error>(true)
@@ -206,7 +206,7 @@ async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) 
     }
 }
 
-/// Connects a stream with its target. Fails with what to tell.
+/// Connects a stream with its target. Fails with the text to report.
 async fn join(mut send: SendStream, mut receive: ReceiveStream, far: &Far, stop: &Stop) -> Result<(), (Kind, String)> {
     let target = match tokio::time::timeout(PATIENCE, Target::read(&mut receive)).await {
         Ok(Ok(target)) => target,
@@ -223,7 +223,7 @@ async fn join(mut send: SendStream, mut receive: ReceiveStream, far: &Far, stop:
         Ok(tcp) => {
             let replied = send.write_all(&[Reply::SUCCEEDED.0]).await;
             replied.map_err(|error| (Kind::Target, format!("{named}: {error}")))?;
-            // The ends of either side tell each other of an error.
+            // The ends of either side report errors to each other.
             _ = relay::relay(tcp, send, receive).await;
             Ok(())
         }

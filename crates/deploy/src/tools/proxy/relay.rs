@@ -13,7 +13,7 @@ const RESET: u32 = 1;
 
 /// The TCP connection of a program or a target that is not finished. However it is closed, it is
 /// reset: after an error, with its task, and by the kernel when the process is killed. A FIN would
-/// say that the octets before it are all.
+/// state that no octets are missing.
 pub(super) struct Unfinished(TcpStream);
 
 impl Unfinished {

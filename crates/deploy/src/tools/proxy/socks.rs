@@ -8,7 +8,7 @@ const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 const CONNECT: u8 = 1;
-/// The version octet alone tells a browser that speaks HTTP to the wrong port.
+/// The version octet alone identifies a browser that speaks HTTP to the wrong port.
 const NOT_SOCKS: &str = "it does not speak SOCKS5";
 
 /// The reply field (RFC 1928, §6).
@@ -49,7 +49,7 @@ impl Reply {
     }
 }
 
-/// Reads what a program wants, and replies as far as the set-up goes. Returns `None` if it was
+/// Reads what a program requests, and replies as far as the set-up goes. Returns `None` if it was
 /// refused.
 ///
 /// # Errors
@@ -79,8 +79,8 @@ pub async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) ->
     Ok(None)
 }
 
-/// Replies. The address that the far side is bound to is not told: programs that connect have no
-/// use for it.
+/// Replies. Omits the address that the far side is bound to: programs that connect have no use for
+/// it.
 pub(super) async fn reply(stream: &mut (impl AsyncWrite + Unpin), reply: Reply) -> io::Result<()> {
     stream.write_all(&[VERSION, reply.0, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }

@@ -26,7 +26,7 @@ impl Token {
         &self.0
     }
 
-    /// Digests are compared, so that the time tells nothing of the secret.
+    /// Digests are compared, so that the time reveals nothing of the secret.
     pub(super) fn is(&self, shown: &[u8; 32]) -> bool {
         digest(&SHA256, &self.0).as_ref() == digest(&SHA256, shown).as_ref()
     }

@@ -14,24 +14,24 @@ use acklab_wire::IpVersion;
 use std::collections::BTreeMap;
 
 /// The maximum number of flows.
-const MOST_FLOWS: u64 = 10_000;
+const MAX_FLOWS: u64 = 10_000;
 /// The maximum size of a write: the largest receive window (RFC 7323, §2.3).
 const LARGEST_WRITE: Bytes = Bytes(1 << 30);
 /// The maximum size of a transfer. A larger one would not end within the ten years that a run may
 /// last.
 const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
 /// The maximum number of objects of a page, the document among them.
-const MOST_OBJECTS: usize = 10_000;
+const MAX_OBJECTS: usize = 10_000;
 
 pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(), Problem> {
     let mut total = 0_u64;
     for (index, flow) in scenario.flow.iter().enumerate() {
         let at = |key: &str| format!("flow.{index}.{key}");
         total += u64::from(flow.count) * scenario.ends(flow).len() as u64;
-        if total > MOST_FLOWS {
+        if total > MAX_FLOWS {
             return Err(Problem::invalid(
                 at("count"),
-                format!("the scenario has {total} flows up to this one; expected at most {MOST_FLOWS}"),
+                format!("the scenario has {total} flows up to this one; expected at most {MAX_FLOWS}"),
             ));
         }
         if !flow.name.is_empty() {
@@ -270,8 +270,8 @@ fn page(path: &str, flow: &Flow) -> Result<(), Problem> {
         Some(_) => {}
     }
     size(&at("request"), *request)?;
-    if objects.len() >= MOST_OBJECTS {
-        return Err(Problem::at(at("objects"), format!("fewer than {MOST_OBJECTS} objects")));
+    if objects.len() >= MAX_OBJECTS {
+        return Err(Problem::at(at("objects"), format!("fewer than {MAX_OBJECTS} objects")));
     }
     for (index, object) in objects.iter().enumerate() {
         size(&at(&format!("objects.{index}")), *object)?;

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 /// The maximum rate of a link: 10 Tbps.
 pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
 /// The maximum link-layer overhead: more than any link layer adds to a packet.
-const MOST_OVERHEAD: Bytes = Bytes(65_535);
+const MAX_OVERHEAD: Bytes = Bytes(65_535);
 /// The least MTU: what every internet module must forward without further fragmentation (RFC 791,
 /// §3.2).
-const LEAST_MTU: Bytes = Bytes(68);
+const MIN_MTU: Bytes = Bytes(68);
 /// The shortest and the longest superframe, and the longest time to an assignment. Requests are
 /// kept for the latter, one in a superframe.
 const SUPERFRAMES: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(10)];
@@ -76,8 +76,8 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     }
     mtu(path, config)?;
     not_too_long(&at("delay"), config.delay)?;
-    if config.overhead > MOST_OVERHEAD {
-        return Err(Problem::at(at("overhead"), format!("at most {MOST_OVERHEAD}")));
+    if config.overhead > MAX_OVERHEAD {
+        return Err(Problem::at(at("overhead"), format!("at most {MAX_OVERHEAD}")));
     }
     limit(&at("queue"), &config.queue)?;
     thinner(&at("thinner"), config.thinner.as_ref())?;
@@ -219,7 +219,7 @@ fn schedule(path: &str, steps: &[server::RateStep]) -> Result<(), Problem> {
 fn mtu(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     let least = |path: String, mtu: Bytes| {
-        if mtu < LEAST_MTU { Err(Problem::at(path, format!("at least {LEAST_MTU}"))) } else { Ok(()) }
+        if mtu < MIN_MTU { Err(Problem::at(path, format!("at least {MIN_MTU}"))) } else { Ok(()) }
     };
     if let Some(mtu) = config.mtu {
         least(at("mtu"), mtu)?;

@@ -11,7 +11,7 @@ use acklab_wifi::{Cell, CellConfig};
 use std::collections::BTreeSet;
 
 /// The maximum number of stations of a cell: the largest association identifier (9.4.1.8).
-const MOST_STATIONS: usize = 2007;
+const MAX_STATIONS: usize = 2007;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     let mut names: BTreeSet<&str> = scenario.link.iter().map(|link| link.name.as_str()).collect();
@@ -43,8 +43,8 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
             links::unshaped(&at("queue"), &station.queue, "the MAC")?;
             access(&at("access"), &station.access)?;
         }
-        if cell.station_names().len() > MOST_STATIONS {
-            return Err(Problem::at(at("station"), format!("at most {MOST_STATIONS} stations")));
+        if cell.station_names().len() > MAX_STATIONS {
+            return Err(Problem::at(at("station"), format!("at most {MAX_STATIONS} stations")));
         }
         links::limit(&at("ap.queue"), &cell.ap.queue)?;
         links::thinner(&at("ap.thinner"), cell.ap.thinner.as_ref())?;
