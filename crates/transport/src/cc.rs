@@ -84,7 +84,7 @@ pub struct Start {
     pub slow_start: SlowStart,
     /// Which version of the controller is used.
     pub dialect: Dialect,
-    /// Is sending paced even if the controller sets no rate?
+    /// Sending is paced even if the controller sets no rate.
     pub paced: bool,
     /// What leaves at once, if pacing lets packets leave in bursts.
     pub burst: Option<Burst>,
@@ -138,20 +138,20 @@ pub trait CongestionControl {
     /// revealed.
     fn on_outcomes(&mut self, _fates: &[Transmission]) {}
 
-    /// Does the controller have a clock of its own? Only then is it asked for a
-    /// [deadline](Self::deadline).
+    /// Returns `true` if the controller has a clock of its own. Only then is its
+    /// [deadline](Self::deadline) read.
     fn keeps_time(&self) -> bool {
         false
     }
 
-    /// Returns when the controller wants [`on_deadline`](Self::on_deadline) to be called, or
-    /// `None`. Each other call may change it.
+    /// Returns when [`on_deadline`](Self::on_deadline) is to be called, or `None`. Each other call
+    /// may change it.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// The deadline has come, with `in_flight` octets believed in flight. Afterwards the deadline
-    /// must be later than `now`, or `None`.
+    /// Processes the deadline, with an estimate of `in_flight` octets in flight. Afterwards the
+    /// deadline must be later than `now`, or `None`.
     fn on_deadline(&mut self, _now: Instant, _window: &mut Window, _in_flight: u64) {}
 
     /// Returns the pacing rate, or `None` if the controller sets none.
@@ -159,7 +159,7 @@ pub trait CongestionControl {
         None
     }
 
-    /// Does the controller move the window itself in a recovery and after a timeout, too?
+    /// Returns `true` if the controller also moves the window in a recovery and after a timeout.
     fn governs_window(&self) -> bool {
         false
     }
@@ -170,13 +170,13 @@ pub trait CongestionControl {
         2
     }
 
-    /// Does the controller read [`Ack::rate`]?
+    /// Returns `true` if the controller reads [`Ack::rate`].
     fn wants_delivery_rate(&self) -> bool {
         false
     }
 
-    /// Did the controller restrain sending on purpose at the last ACK, as BBR does in `ProbeRTT`?
-    /// Rate samples of what leaves then are marked application-limited.
+    /// Returns `true` if the controller restrained sending on purpose at the last ACK, as BBR does
+    /// in `ProbeRTT`. Rate samples of what leaves then are marked application-limited.
     fn limits_itself(&self) -> bool {
         false
     }
@@ -187,7 +187,7 @@ pub trait CongestionControl {
         None
     }
 
-    /// Does the controller need the outcome of each transmission?
+    /// Returns `true` if the controller requires the outcome of each transmission.
     fn wants_outcomes(&self) -> bool {
         false
     }

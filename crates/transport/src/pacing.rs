@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 /// Linux paces nothing before this many segments have left (`tcp_update_skb_after_send`).
 const UNPACED_SEGMENTS: u64 = 10;
 
-/// Who asks for pacing.
+/// Which controllers are paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacingConfig {
-    /// The controller: those that compute a rate are paced at it, others not (Linux without `fq`).
+    /// Those that compute a rate are paced at it, others are not (Linux without `fq`).
     Controller,
-    /// Everyone: a controller that has no rate of its own is paced at 2 · cwnd / SRTT in slow start
-    /// and 1.2 · cwnd / SRTT after it (Linux's `tcp_update_pacing_rate`, `tcp_pacing_ss_ratio`,
+    /// All: a controller without a rate of its own is paced at 2 · cwnd / SRTT in slow start and
+    /// 1.2 · cwnd / SRTT after it (Linux's `tcp_update_pacing_rate`, `tcp_pacing_ss_ratio`,
     /// `tcp_pacing_ca_ratio`).
     Always,
-    /// Nobody, not even a controller that computes a rate.
+    /// None, not even a controller that computes a rate.
     Never,
 }
 
@@ -82,28 +82,28 @@ impl Burst {
     /// SRTT, which is 4/5 of the pacing rate.
     pub const QUINN: Self = Self { packets: 10, time: Duration::from_micros(1600), catches_up: false };
     /// quinn-proto's `MAX_BURST_SIZE`.
-    pub const MOST_PACKETS: u64 = 256;
+    pub const MAX_PACKETS: u64 = 256;
 
-    /// Checks what the schema cannot say.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
     /// If it holds no packet, or more than it may.
     pub fn check(self) -> Result<(), Fault> {
-        if (1..=Self::MOST_PACKETS).contains(&self.packets.into()) {
+        if (1..=Self::MAX_PACKETS).contains(&self.packets.into()) {
             return Ok(());
         }
-        Err(Fault::expected("packets", format!("1 to {}", Self::MOST_PACKETS)))
+        Err(Fault::expected("packets", format!("1 to {}", Self::MAX_PACKETS)))
     }
 
     /// The octets that leave at once at `rate`, in packets of `packet` octets, because one by one
     /// they would leave too often: Linux's goal for a segment that the interface cuts
     /// (`bbr_tso_segs_goal`), of two packets at least.
     pub(crate) fn quantum(self, packet: u64, rate: Rate) -> u64 {
-        octets_in(self.time, rate).clamp(2 * packet, Self::MOST_PACKETS * packet)
+        octets_in(self.time, rate).clamp(2 * packet, Self::MAX_PACKETS * packet)
     }
 
     fn capacity(self, packet: u64, rate: Rate) -> u64 {
-        octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MOST_PACKETS * packet)
+        octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MAX_PACKETS * packet)
     }
 
     /// What may leave at once when the sender comes late.
@@ -250,10 +250,10 @@ mod tests {
             assert_eq!(pacer.holds_until(at(0)), None);
             pacer.on_sent(at(0), 1000, rate);
         }
-        // 1000 octets take 1 ms. Whoever waits, waits until it is full.
+        // 1000 octets take 1 ms. A caller that waits does so until it is full.
         assert_eq!(pacer.holds_until(at(0)), Some(at(3000)));
         assert_eq!(pacer.holds_until(at(999)), Some(at(3000)));
-        assert_eq!(pacer.holds_until(at(1000)), None, "whoever is woken before takes what there is");
+        assert_eq!(pacer.holds_until(at(1000)), None, "a caller that wakes earlier takes what there is");
         pacer.on_sent(at(1000), 1000, rate);
         assert_eq!(pacer.holds_until(at(1000)), Some(at(4000)));
         (0..3).for_each(|_| pacer.on_sent(at(20_000), 1000, rate));

@@ -1,15 +1,17 @@
-//! TCP (RFC 9293): a [`Connection`] at each end, or, where data go one way, half of one: a
-//! [`Sender`] that opens and fills it, and a [`Receiver`] that answers.
+//! TCP (RFC 9293): a [`Connection`] at each end. Where data flow in one direction only, half of one
+//! is enough: a [`Sender`] that opens and fills it, and a [`Receiver`] that answers.
 //!
-//! | module | verb |
+//! | module | contents |
 //! |---|---|
-//! | [`settings`] | what can be set |
-//! | [`config`] | what stacks do differently, and three presets |
-//! | [`rules`] | how loss recovery is read, a rule a field |
-//! | [`ecn`] | what both agree on about marks |
-//! | [`sender`] | `input` takes ACKs, `react` moves congestion control on, `output` decides what leaves, `probe` asks where ACKs run dry, `timers` wakes |
-//! | [`receiver`] | reassembles, asks the ACK policy, answers |
-//! | [`connection`] | both halves at one end: data both ways, acknowledgments on data, a FIN each way |
+//! | [`settings`] | the settings |
+//! | [`config`] | the differences between stacks, and three presets |
+//! | [`rules`] | the readings of loss recovery, one rule per field |
+//! | [`ecn`] | the negotiation of ECN |
+//! | [`sender`] | `input` processes ACKs, `react` drives congestion control, `output` selects what
+//! leaves, `probe` acts when ACKs stop, `timers` handles expiries |
+//! | [`receiver`] | reassembles, consults the ACK policy, acknowledges |
+//! | [`connection`] | both halves at one end: data both ways, acknowledgments on data, a FIN each
+//! way |
 
 mod clock;
 pub mod config;
@@ -32,19 +34,19 @@ use acklab_base::{Content, Endpoint};
 use acklab_wire::tcp::{Flags, Options, Segment, Timestamps};
 use std::ops::Range;
 
-/// The options that `segment` may have so that its packet is no longer than one with a payload of
-/// `mss` and timestamps, if it has those.
+/// Returns the octets of options that `segment` may carry so that its packet is no longer than one
+/// with a payload of `mss` and, if the segment has them, timestamps.
 fn room_beside(segment: &Segment, mss: u64) -> u64 {
     (mss + len_of(segment.options.timestamps)).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
 }
 
-/// What timestamps take among the options.
+/// Returns the octets of options that timestamps need.
 fn len_of(timestamps: Option<Timestamps>) -> u64 {
     Options { timestamps, ..Options::default() }.wire_len()
 }
 
-/// Tells the octets of the connection's one stream that `segment`, which `end` has just sent or
-/// accepted, carries.
+/// Reports which octets of the connection's one stream `segment` carries. `end` has just sent or
+/// accepted it.
 fn report_octets(end: &impl Endpoint<Datagram = Segment>, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
     if segment.payload > 0 {
         let start = end.offset(segment);
@@ -52,7 +54,7 @@ fn report_octets(end: &impl Endpoint<Datagram = Segment>, segment: &Segment, to:
     }
 }
 
-/// What a segment is to those who measure. One with SYN reports no data yet.
+/// Returns what measurements record of a segment. A SYN reports no data yet.
 #[inline]
 fn content_of(segment: &Segment) -> Content {
     Content { payload: segment.payload, acknowledges: !segment.flags.contains(Flags::SYN) }

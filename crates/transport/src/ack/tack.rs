@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 /// With fewer than two ACKs in a round trip, the sender stops and waits (Li et al., SIGCOMM 2020,
 /// appendix B.1).
-const LEAST_BETA: u32 = 2;
+const MIN_BETA: u32 = 2;
 
 /// What a scenario sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -134,7 +134,7 @@ impl AckPolicy for TameAcks {
     }
 
     fn on_frequency(&mut self, law: Law) {
-        (self.settings.segments, self.settings.beta) = (law.packets.max(1), law.beta.max(LEAST_BETA));
+        (self.settings.segments, self.settings.beta) = (law.packets.max(1), law.beta.max(MIN_BETA));
     }
 
     fn on_ack_sent(&mut self, now: Instant) {

@@ -78,7 +78,7 @@ pub struct Bbr {
     bandwidth: WindowedMax<u64>,
     long_term: long_term::LongTerm,
     full_pipe: FullPipe,
-    /// `full_bw_reached`: has the pipe ever been full?
+    /// `full_bw_reached`: the pipe has been full.
     was_full: bool,
     cycle: probe_bw::Cycle,
 

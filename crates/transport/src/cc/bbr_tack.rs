@@ -87,7 +87,7 @@ constants! {
         /// follows the same design to gradually drain any excess queue" (footnote 3).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = V1.pacing_margin,
-        /// How long a shortest round-trip time is believed.
+        /// How long a shortest round-trip time is valid.
         min_rtt_window: Duration = V1.min_rtt_window,
         /// The least time of a pause that renews it.
         probe_rtt_duration: Duration = V1.probe_rtt_duration,
@@ -419,8 +419,8 @@ impl BbrTack {
         u64::from(V1.min_window) * self.mss
     }
 
-    /// The first flight makes the window grow whatever it tells of the bandwidth, as in BBR,
-    /// version 1 (`bbr_set_cwnd`).
+    /// Returns the window on the way to the cap. The first flight grows it whatever its evidence of
+    /// the bandwidth, as in BBR, version 1 (`bbr_set_cwnd`).
     fn towards_cap(&self, cwnd: u64, ack: &Ack) -> u64 {
         let grown = cwnd + ack.delivered;
         match self.state {

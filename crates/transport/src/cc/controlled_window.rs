@@ -8,7 +8,7 @@ use crate::recovery::transmission::Transmission;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// A window, the controller that governs it, and the delivery rate if the controller wants it.
+/// A window, the controller that governs it, and the delivery rate if the controller reads it.
 /// Sizes in octets.
 #[derive(Debug)]
 pub(crate) struct ControlledWindow {
@@ -61,7 +61,7 @@ impl ControlledWindow {
         self.controller.on_undo(now, &mut self.window);
     }
 
-    /// When the controller wants to be woken.
+    /// Returns when the controller is to be woken.
     #[inline]
     pub(crate) fn alarm(&self) -> Alarm {
         if self.keeps_time { self.controller.deadline().into() } else { Alarm::NEVER }
@@ -92,14 +92,14 @@ impl ControlledWindow {
         self.sampler.as_ref().is_some_and(Sampler::is_app_limited)
     }
 
-    /// Tells the controller of a departure.
+    /// Reports a departure to the controller.
     #[inline]
     pub(crate) fn tell_sent(&mut self, sent: &Sent) {
         self.controller.on_sent(&mut self.window, sent);
     }
 
-    /// Tells the controller that a transmission was lost, with `total_delivered` octets delivered
-    /// since the connection began.
+    /// Reports to the controller that a transmission was lost, with `total_delivered` octets
+    /// delivered since the connection began.
     pub(crate) fn tell_lost(
         &mut self,
         (now, sent_at): (Instant, Instant),
@@ -117,9 +117,9 @@ impl ControlledWindow {
         self.controller.on_lost(&self.window, &lost);
     }
 
-    /// Tells the controller of an ACK, with the `newest` transmission that it acknowledges, and of
-    /// the outcomes of transmissions. If the receiver `reported` the delivery rate, that takes the
-    /// place of the sender's sample.
+    /// Reports to the controller an ACK, with the `newest` transmission that it acknowledges, and
+    /// the outcomes of transmissions. If the receiver `reported` the delivery rate, that replaces
+    /// the sender's sample.
     #[inline(always)]
     pub(crate) fn tell_ack(
         &mut self,

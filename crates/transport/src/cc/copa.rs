@@ -58,7 +58,7 @@ constants! {
         /// The pacing rate in windows per RTTstanding (§2).
         #[schemars(range(min = 0.1, max = 100.0))]
         pacing_gain: f64 = 2.0,
-        /// Does the flow compete with flows that fill buffers (§2.2)?
+        /// The flow competes with flows that fill buffers (§2.2).
         competes: bool = true,
         /// The queue is nearly empty if the queueing delay is below this share of RTTmax − RTTmin
         /// (§2.2).

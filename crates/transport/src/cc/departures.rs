@@ -44,9 +44,9 @@ impl<T> Departures<T> {
         self.records.range(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.as_ref())
     }
 
-    /// Outcomes have come. Those that were delivered are kept for
-    /// [`take_delivered`](Self::take_delivered), as the ACK that tells of them is processed later;
-    /// the records of those of which nothing will be known are given to `unknown`.
+    /// Processes outcomes. Keeps delivered transmissions for
+    /// [`take_delivered`](Self::take_delivered), because the ACK that reports them is processed
+    /// later. Passes to `unknown` the records of transmissions whose outcome remains unknown.
     pub(super) fn note(&mut self, outcomes: &[Transmission], unknown: impl FnMut(T)) {
         let mut unknown = unknown;
         for transmission in outcomes {

@@ -195,7 +195,7 @@ impl CongestionControl for Indigo {
         let delivered = self.records.take_delivered();
         self.newest = delivered.iter().copied().chain(self.newest).max();
         self.records.reuse(delivered);
-        // The round trip need not be the age of the packet: TACK's receiver tells how long it has
+        // The round trip may differ from the age of the packet: TACK's receiver reports how long it
         // waited.
         if let Some(rtt) = ack.newest_rtt
             && let Some(sent_at) = self.newest.take()

@@ -21,9 +21,9 @@ pub struct Ack {
     /// Of what it delivered, the octets that the network marked Congestion Experienced, if the
     /// receiver reports them.
     pub marked: u64,
-    /// Believed in flight after it.
+    /// Estimated to be in flight after it.
     pub in_flight: u64,
-    /// Believed in flight before it.
+    /// Estimated to be in flight before it.
     pub prior_in_flight: u64,
     /// All below is acknowledged: snd.una of TCP; the number after the largest acknowledged one
     /// where packets are numbered.
@@ -45,19 +45,19 @@ pub struct Ack {
     pub srtt: Option<Duration>,
     /// The shortest round-trip time of the connection.
     pub min_rtt: Option<Duration>,
-    /// The sample of the delivery rate, for controllers that
-    /// [want it](super::CongestionControl::wants_delivery_rate).
+    /// The sample of the delivery rate, for controllers that [read
+    /// it](super::CongestionControl::wants_delivery_rate).
     pub rate: Option<Sample>,
     /// The state of congestion control.
     pub state: CongestionState,
-    /// Does the receiver acknowledge selectively?
+    /// The receiver acknowledges selectively.
     pub has_sack: bool,
-    /// Was sending limited by the window just before it arrived?
+    /// Sending was limited by the window just before it arrived.
     pub window_limited: bool,
     /// When pacing lets the next segment leave: now, unless pacing delays it.
     pub departure: Instant,
-    /// May the window grow by it? Not in a fast recovery, and not while sending is limited by
-    /// something other than the window.
+    /// The window may grow by it: not in a fast recovery, and not while something other than the
+    /// window limits sending.
     pub may_grow: bool,
 }
 
@@ -68,13 +68,13 @@ pub struct Sent {
     pub now: Instant,
     /// Its payload.
     pub bytes: u64,
-    /// Believed in flight, this transmission included.
+    /// Estimated to be in flight, this transmission included.
     pub in_flight: u64,
     /// The position after its last octet or packet.
     pub end: Position,
-    /// Is it a retransmission?
+    /// It is a retransmission.
     pub is_retransmission: bool,
-    /// Is the sending rate limited by the application at present?
+    /// The application limits the sending rate at present.
     pub is_app_limited: bool,
 }
 
@@ -91,12 +91,12 @@ pub struct Lost {
     pub start: Position,
     /// The position after its last octet or packet.
     pub end: Position,
-    /// What was recorded when it left, if the controller
-    /// [wants rates](super::CongestionControl::wants_delivery_rate).
+    /// The state recorded when it left, if the controller [reads
+    /// rates](super::CongestionControl::wants_delivery_rate).
     pub stamp: Stamp,
     /// Delivered since the connection began, the present ACK included.
     pub total_delivered: u64,
-    /// Marked lost since the connection began, this included, if the controller wants rates.
+    /// Marked lost since the connection began, this included, if the controller reads rates.
     pub total_lost: u64,
 }
 

@@ -1,5 +1,5 @@
-//! What a controller needs feedback for at present, by which a sender may ask for more or fewer
-//! ACKs.
+//! The purpose for which a controller needs feedback at present. A sender may request more or fewer
+//! ACKs by it.
 
 /// The phase of a controller (draft-ietf-ccwg-bbr, section on the impact of changing ACK
 /// frequency).

@@ -58,7 +58,7 @@ impl Settings for Config {
 /// The least window, in segments (`MIN_CWND`).
 const LEAST: u64 = 2;
 /// No round trip above this is scaled (`MAX_SCALED_RTT`).
-const MOST_SCALED: Duration = Duration::from_millis(100);
+const MAX_SCALED: Duration = Duration::from_millis(100);
 
 /// The state of Prague.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ pub struct Prague {
     rounds: u32,
     alpha_at: Instant,
     reduced_at: Option<Instant>,
-    /// The reduction for a mark that is about to be told as a change of the state is made.
+    /// The reduction for a mark that is about to be reported as a change of the state is made.
     is_reduced: bool,
     /// Octets by which the window has still to grow, or, below zero, to fall (`cwnd_cnt`).
     carry: f64,
@@ -117,7 +117,7 @@ impl Prague {
 
     /// Growth of a window's worth of ACKs in segments (`prague_rate_scaled_ai_ack_increase`).
     fn increase(&self) -> f64 {
-        let Some(srtt) = self.srtt.filter(|srtt| *srtt <= MOST_SCALED && *srtt < self.constants.rtt_target) else {
+        let Some(srtt) = self.srtt.filter(|srtt| *srtt <= MAX_SCALED && *srtt < self.constants.rtt_target) else {
             return 1.0;
         };
         if self.rounds < self.constants.rtt_transition {

@@ -20,12 +20,12 @@ pub trait Settings: Constants + Copy + Default {
     /// The controller itself.
     type Controller: CongestionControl;
 
-    /// Must the receiver report how much was marked?
+    /// Returns `true` if the receiver must report how much was marked.
     fn counts_marks(&self) -> bool {
         false
     }
 
-    /// Is the controller one of L4S, whose packets leave as ECT(1) (RFC 9331, §2)?
+    /// Returns `true` for a controller of L4S, whose packets leave as ECT(1) (RFC 9331, §2).
     fn is_scalable(&self) -> bool {
         false
     }
@@ -86,13 +86,13 @@ impl ControllerConfig {
         Self::deserialize(MapDeserializer::<_, Error>::new(std::iter::once(("algorithm", name)))).ok()
     }
 
-    /// Must the receiver report how much was marked?
+    /// Returns `true` if the receiver must report how much was marked.
     #[must_use]
     pub fn counts_marks(&self) -> bool {
         each_settings!(self, constants => constants.counts_marks(), else false)
     }
 
-    /// Is it a controller of L4S, whose packets leave as ECT(1)?
+    /// Returns `true` for a controller of L4S, whose packets leave as ECT(1).
     #[must_use]
     pub fn is_scalable(&self) -> bool {
         each_settings!(self, constants => constants.is_scalable(), else false)

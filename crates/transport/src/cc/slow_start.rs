@@ -50,7 +50,8 @@ impl SlowStart {
     /// ns-3's with its constants.
     pub const NS3_HYSTART: Self = Self::Ns3Hystart(ns3::Config::PUBLISHED);
 
-    /// The rule of the RFCs with this controller: RFC 9438, §4.10, wants `HyStart++` for CUBIC.
+    /// Returns the rule of the RFCs with this controller: RFC 9438, §4.10, recommends `HyStart++`
+    /// for CUBIC.
     #[must_use]
     pub const fn standard(congestion: &super::ControllerConfig) -> Self {
         match congestion {
@@ -96,7 +97,7 @@ impl SlowStart {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
     growth: Growth,
-    /// Does growth stop at the threshold?
+    /// Growth stops at the threshold.
     stops_at_threshold: bool,
     exit: Exit,
 }

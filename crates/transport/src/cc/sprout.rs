@@ -37,7 +37,7 @@ constants! {
         /// The greatest rate of a link, in packets per second (§3.1).
         #[schemars(range(min = 1.0, max = 1_000_000.0))]
         max_rate: f64 = 1000.0,
-        /// The number of rates that are told apart (§3.1).
+        /// The number of rates that are distinguished (§3.1).
         #[schemars(range(min = 2, max = 4096))]
         rates: u32 = 256,
         /// σ: the standard deviation of the rate after a second, in packets per second (§3.1).
@@ -55,7 +55,8 @@ constants! {
         /// The tolerated delay in ticks (§3.5; `TARGET_DELAY_TICKS`).
         #[schemars(range(min = 1, max = 100))]
         delay_ticks: u32 = 5,
-        /// The most packets that are told apart in a tick of a forecast (`MAX_ARRIVALS_PER_TICK`).
+        /// The maximum number of packets that are distinguished in a tick of a forecast
+        /// (`MAX_ARRIVALS_PER_TICK`).
         #[schemars(range(min = 1, max = 10_000))]
         most_arrivals: u32 = 30,
         /// A packet counts as received or lost if one arrives that left so much later (§3.4).

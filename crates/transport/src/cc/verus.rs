@@ -80,7 +80,7 @@ impl Settings for Config {
 const NO_RISE: f64 = 1e-4;
 /// The profile keeps at least the windows up to this when slow start ends with a loss
 /// (`curveStop`).
-const LEAST_KEPT: u32 = 100;
+const MIN_KEPT: u32 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -282,7 +282,7 @@ impl CongestionControl for Verus {
             self.target = self.profile.delay_at(self.window);
         }
         if self.phase == Phase::SlowStart && self.window as u32 > self.constants.slow_start_window {
-            self.profile.cut(w.max(LEAST_KEPT));
+            self.profile.cut(w.max(MIN_KEPT));
             self.end_slow_start(lost.now);
         }
     }

@@ -24,7 +24,7 @@ pub enum Growth {
 pub enum FlightMeasure {
     /// Octets sent and not cumulatively acknowledged: `FlightSize` (RFC 5681, §3.1, eq. 4).
     FlightSize,
-    /// Octets believed to be in the network: pipe (RFC 6675, §4), which ns-3 halves.
+    /// Octets that are estimated to be in the network: pipe (RFC 6675, §4), which ns-3 halves.
     Pipe,
     /// The congestion window, which Linux's `tcp_reno_ssthresh` halves.
     Window,
@@ -42,14 +42,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// Is the window below the threshold, where it grows exponentially?
+    /// Returns `true` if the window is below the threshold, where it grows exponentially.
     #[must_use]
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// The threshold keeps three quarters of a window that is about to shrink for want of use (RFC
-    /// 2861, §3.1; Linux's `tcp_current_ssthresh`).
+    /// Keeps in the threshold three quarters of a window that is about to shrink because it is not
+    /// used (RFC 2861, §3.1; Linux's `tcp_current_ssthresh`).
     pub const fn remember_three_quarters(&mut self) {
         let most = self.cwnd / 4 * 3;
         if self.ssthresh < most {

@@ -409,14 +409,14 @@ impl<T> Packets<T> {
 }
 
 /// Entries for which memory is kept, however few there are.
-const LEAST_KEPT: usize = 1024;
+const MIN_KEPT: usize = 1024;
 
 /// Gives memory back of which `entries` take no more than three eighths: the entries of a ring go
 /// through all of its memory, and what a slow start that overshot has left would push the packets
 /// themselves out of the cache.
 #[inline]
 fn trim<E>(entries: &mut VecDeque<E>) {
-    if entries.capacity() > LEAST_KEPT && entries.len() < entries.capacity() / 8 * 3 {
+    if entries.capacity() > MIN_KEPT && entries.len() < entries.capacity() / 8 * 3 {
         entries.shrink_to(entries.capacity() / 2);
     }
 }

@@ -8,7 +8,7 @@ use acklab_base::{Duration, Instant};
 pub(super) struct TickClock {
     tick: Duration,
     ticks: u64,
-    /// When the current tick ends.
+    /// The end of the current tick.
     ends: Instant,
 }
 
@@ -21,13 +21,14 @@ impl TickClock {
         self.tick
     }
 
-    /// The end of the tick in which this clock showed `echo`, or `None` if it has not shown it yet.
+    /// Returns the end of the tick in which this clock showed `echo`, or `None` if it has not shown
+    /// it yet.
     pub(super) fn end_of(&mut self, now: Instant, echo: u32) -> Option<Instant> {
         let age = u64::from(self.read(now).wrapping_sub(echo));
         Some(Instant::ZERO + self.tick * (self.ticks.checked_sub(age)? + 1))
     }
 
-    /// The ticks that have passed, modulo 2³². `now` never runs backwards.
+    /// Returns the ticks that have passed, modulo 2³². `now` never runs backwards.
     pub(super) fn read(&mut self, now: Instant) -> u32 {
         if now >= self.ends {
             let next_ends = self.ends + self.tick;

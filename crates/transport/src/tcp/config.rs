@@ -1,8 +1,8 @@
-//! What stacks do differently.
+//! The differences between stacks.
 //!
-//! Everything here changes results in the literature without being named there, so it is explicit.
-//! A [`Preset`] is a whole stack; each value carries its source. The list of settings stands in
-//! [`settings`](super::settings).
+//! All of them change results in the literature without being named there, so they are explicit. A
+//! [`Preset`] is a whole stack; each value carries its source. [`settings`](super::settings) lists
+//! the settings.
 
 pub use super::settings::TcpConfig;
 
@@ -26,7 +26,7 @@ pub enum Preset {
     /// ns-3.37's `TcpSocketBase` with its defaults but for a segment of 1448 octets and buffers of
     /// 4 MiB.
     Ns3,
-    /// What the RFCs say where they say it.
+    /// The values of the RFCs, where they state one.
     Rfc,
 }
 
@@ -55,7 +55,7 @@ pub enum Dialect {
 }
 
 impl TcpConfig {
-    /// What the controller of the flow called `flow` is given at its birth.
+    /// Returns the context with which the controller of the flow `flow` is built.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         let mss = self.mss.get();
@@ -71,7 +71,7 @@ impl TcpConfig {
         }
     }
 
-    /// What the ACK policy of the flow called `flow` is given at its birth.
+    /// Returns the context with which the ACK policy of the flow `flow` is built.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss.get(), random: seed.stream(&format!("flow/{flow}/ack")) }
@@ -143,8 +143,8 @@ const RFC: TcpConfig = TcpConfig {
     undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
-    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not ask for it (tcp_ecn
-    // = 2), ns-3 has UseEcn off.
+    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not request it (tcp_ecn
+    // = 2); in ns-3, UseEcn is off.
     ecn: ecn::EcnConfig::Off,
     // RFC 9768, §3.2.3: recommended.
     ecn_option: true,

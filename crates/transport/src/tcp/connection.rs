@@ -1,24 +1,24 @@
 //! One end of a connection that carries data both ways: it opens or is opened, sends and receives.
 //!
-//! A [`Sender`] and a [`Receiver`] are its halves. Whatever either sends says what the other has to
-//! say: data carry the acknowledgment of what has arrived (RFC 9293, §3.8.6.3), and an
-//! acknowledgment that finds no data to ride on leaves by itself, with the sequence number of what
-//! would be sent next.
+//! A [`Sender`] and a [`Receiver`] are its halves. Each segment of either half also carries the
+//! state of the other: data carry the acknowledgment of what has arrived (RFC 9293, §3.8.6.3). An
+//! acknowledgment without data to ride on leaves alone, with the next sequence number.
 //!
-//! | module | verb |
+//! | module | contents |
 //! |---|---|
 //! | `handshake` | SYN, SYN-ACK and its ACK, at the end that opens and at the end that is opened |
-//! | `input` | a segment arrives: its acknowledgment is the sending half's, its data and FIN the receiving half's |
-//! | `output` | what leaves next, and the acknowledgment that it carries |
-//! | `port` | where the application writes and reads |
-//! | `reset` | RST: sent for what belongs to no connection, and received |
+//! | `input` | an arriving segment: its acknowledgment goes to the sending half, its data and FIN
+//! to the receiving half |
+//! | `output` | the next segment, and the acknowledgment that it carries |
+//! | `port` | the interface on which the application writes and reads |
+//! | `reset` | RST: sent for segments that belong to no connection, and received |
 //! | `challenge` | the limit of challenge ACKs |
-//! | `state` | where the connection stands, by the names of RFC 9293 |
+//! | `state` | the states of RFC 9293 |
 //! | `endpoint` | vitals, counters and events |
-//! | `watch` | what has happened to the stream, for a driver that holds its octets |
+//! | `watch` | changes of the stream, for a driver that holds its octets |
 //!
-//! A connection with data one way needs one half at each end, so it can do with a [`Sender`] at one
-//! and a [`Receiver`] at the other.
+//! A connection with data in one direction needs one half at each end: a [`Sender`] at one and a
+//! [`Receiver`] at the other.
 
 mod challenge;
 mod endpoint;
@@ -64,23 +64,23 @@ pub struct Connection {
 /// The direction of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// To this end.
+    /// Arrived.
     In,
-    /// From it, sent by the sending half.
+    /// Sent by the sending half.
     Out,
-    /// From it, sent by the receiving half.
+    /// Sent by the receiving half.
     OutAck,
 }
 
 impl Connection {
-    /// The end that opens the connection. `name` names its random streams.
+    /// Creates the end that opens the connection. `name` names its random streams.
     #[must_use]
     pub fn active(config: TcpConfig, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "isn");
         Self::of(&config, Sender::opening(config, controller, initial), Receiver::numbered(config, policy, initial))
     }
 
-    /// The end that listens. `name` is that of the end that opens.
+    /// Creates the end that listens. `name` is that of the end that opens.
     #[must_use]
     pub fn passive(config: TcpConfig, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "receiver-isn");
@@ -121,13 +121,14 @@ impl Connection {
         &self.receiving
     }
 
-    /// The events of this end's data since they were last drained.
+    /// Drains the events of this end's data.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.sending.drain_events()
     }
 }
 
-/// An initial sequence number: a Sender's stream is called `isn`, a Receiver's `receiver-isn`.
+/// Returns an initial sequence number. A sender's stream is called `isn`, a receiver's
+/// `receiver-isn`.
 fn initial(seed: Seed, name: &str, stream: &str) -> SeqNumber {
     SeqNumber(seed.stream(&format!("flow/{name}/{stream}")).below(1 << 32) as u32)
 }

@@ -15,7 +15,7 @@ use acklab_wire::tcp::{Flags, Segment};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many SYNs ask for AccECN before one does without (RFC 9768, §3.1.4.1).
+/// The number of SYNs that request AccECN before one does without (RFC 9768, §3.1.4.1).
 const ACCURATE_SYNS: u32 = 2;
 
 /// How a connection uses explicit congestion notification.
@@ -50,8 +50,8 @@ impl EcnConfig {
         matches!(self, Self::Dctcp | Self::Accurate)
     }
 
-    /// What SYN and SYN-ACK are sent with: not ECN-capable (RFC 3168, §6.1.1), but where a fabric
-    /// drops what is not (RFC 8257, §3.6).
+    /// Returns the codepoint of SYN and SYN-ACK: not ECN-capable (RFC 3168, §6.1.1), except where a
+    /// fabric drops packets that are not (RFC 8257, §3.6).
     pub(super) const fn handshake_codepoint(self) -> Ecn {
         match self {
             Self::Dctcp => Ecn::Ect0,
@@ -59,8 +59,8 @@ impl EcnConfig {
         }
     }
 
-    /// The flags of a SYN that offers it, after `unanswered` others (RFC 3168, §6.1.1; RFC 9768,
-    /// §3.1.1).
+    /// Returns the flags of a SYN that offers it, after `unanswered` others (RFC 3168, §6.1.1; RFC
+    /// 9768, §3.1.1).
     pub(super) fn offer(self, unanswered: u32) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -70,15 +70,15 @@ impl EcnConfig {
         }
     }
 
-    /// What a receiver that speaks `self` makes of the flags of a SYN.
+    /// Returns the mode that a receiver configured with `self` accepts, given the flags of a SYN.
     pub(super) fn accept(self, offer: Flags) -> Self {
         let classic = (Flags::ECE | Flags::CWR).ace();
         match (self, offer.ace()) {
             (Self::Off, _) | (_, 0) => Self::Off,
             (Self::Accurate, flags) if flags == classic => Self::Classic,
-            // RFC 9768, §3.1.2: any other combination asks for no less.
+            // RFC 9768, §3.1.2: any other combination requests AccECN or an extension of it.
             (Self::Accurate, _) => Self::Accurate,
-            // RFC 3168, §6.1.1, knows no third flag.
+            // RFC 3168, §6.1.1, has no third flag.
             (Self::Classic | Self::Dctcp, flags) => {
                 if flags & classic == classic {
                     self
@@ -89,8 +89,8 @@ impl EcnConfig {
         }
     }
 
-    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if `self` was
-    /// agreed on.
+    /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if `self`
+    /// was agreed on.
     pub(super) fn answer(self, syn: Ecn) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -99,8 +99,8 @@ impl EcnConfig {
         }
     }
 
-    /// What a sender that has offered `self` concludes from the flags of the SYN-ACK (RFC 3168,
-    /// §6.1.1; RFC 9768, Table 2).
+    /// Returns the mode that a sender that has offered `self` concludes from the flags of the
+    /// SYN-ACK (RFC 3168, §6.1.1; RFC 9768, Table 2).
     pub(super) fn conclude(self, answer: Flags) -> Self {
         match (self, answer.ace()) {
             (Self::Off, _) => Self::Off,
@@ -120,8 +120,8 @@ impl EcnConfig {
     }
 }
 
-/// The handshake encoding: what codepoint a SYN or a SYN-ACK arrived with (RFC 9768, Tables 2 and
-/// 3).
+/// Returns the handshake encoding of the codepoint with which a SYN or a SYN-ACK arrived (RFC 9768,
+/// Tables 2 and 3).
 pub(super) fn reflect(codepoint: Ecn) -> Flags {
     Flags::from_ace(match codepoint {
         Ecn::NotEct => 0b010,
@@ -131,7 +131,7 @@ pub(super) fn reflect(codepoint: Ecn) -> Flags {
     })
 }
 
-/// What AccECN feedback on a packet of the handshake says of the path.
+/// The state of the path, as AccECN feedback on a packet of the handshake shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// Packets may be sent ECN-capable.
@@ -147,8 +147,8 @@ impl Verdict {
     /// RFC 9768, §3.2.2.3: the packet left Not-ECT, so something on the path changes codepoints.
     const MANGLED: Self = Self { may_send_ect: false, ..Self::SOUND };
 
-    /// What the client learns from a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3:
-    /// 0b101 stands for an unchanged codepoint.
+    /// Returns the result of a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3: 0b101
+    /// stands for an unchanged codepoint.
     pub(super) fn of_syn_ack(syn_ack: &Segment) -> Self {
         match syn_ack.flags.ace() {
             0b010 | 0b101 => Self::SOUND,
@@ -156,8 +156,8 @@ impl Verdict {
         }
     }
 
-    /// What the server learns from the first segment after its SYN-ACK (RFC 9768, Table 4). Only a
-    /// pure ACK without SACK has the handshake encoding.
+    /// Returns the result of the first segment after the SYN-ACK (RFC 9768, Table 4). Only a pure
+    /// ACK without SACK has the handshake encoding.
     pub(super) fn of_ack_of_syn_ack(ack: &Segment) -> Self {
         if !ack.is_pure_ack() || !ack.options.sack.is_empty() {
             return Self::SOUND;
@@ -172,7 +172,7 @@ impl Verdict {
     }
 }
 
-/// What the counters of marked packets begin with, r.cep and s.cep (RFC 9768, §3.2.1).
+/// The initial value of the counters of marked packets, r.cep and s.cep (RFC 9768, §3.2.1).
 pub(super) const FIRST_COUNT: u64 = 5;
 
 #[cfg(test)]
@@ -181,7 +181,7 @@ mod tests {
 
     const ALL: [EcnConfig; 4] = [EcnConfig::Off, EcnConfig::Classic, EcnConfig::Dctcp, EcnConfig::Accurate];
 
-    /// What both ends come to believe.
+    /// Returns the modes that sender and receiver conclude.
     fn agreed(sender: EcnConfig, receiver: EcnConfig) -> (EcnConfig, EcnConfig) {
         let accepted = receiver.accept(sender.offer(0));
         (sender.conclude(accepted.answer(Ecn::NotEct)), accepted)

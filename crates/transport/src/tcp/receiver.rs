@@ -1,4 +1,4 @@
-//! The TCP receiver: reassembles the stream, asks the ACK policy, acknowledges.
+//! The TCP receiver: reassembles the stream, consults the ACK policy, acknowledges.
 
 mod autotuning;
 mod ecn;
@@ -105,7 +105,7 @@ struct Agreed {
     has_sack: bool,
     has_timestamps: bool,
     has_scaling: bool,
-    /// How the sender may ask for ACKs.
+    /// The requests for ACKs that the sender may make.
     requests: Offer,
 }
 
@@ -222,7 +222,7 @@ impl Receiver {
         self.acknowledger.due().is_some() || self.split.is_some() || self.syn_ack_due
     }
 
-    /// Tells the policy what TCP alone tells.
+    /// Reports to the policy an event that only TCP has.
     fn tell_policy<T>(&mut self, event: impl FnOnce(&mut dyn TcpEvents) -> T) -> Option<T> {
         self.acknowledger.tcp_events().map(event)
     }

@@ -1,8 +1,8 @@
-//! Where stacks depart from the RFCs in loss recovery and ECN feedback, as data: one field per
+//! Departures of stacks from the RFCs in loss recovery and ECN feedback, as data: one field per
 //! rule, one value per reading of it, with its source.
 //!
-//! A state machine asks a rule and never which stack it imitates. A [`Dialect`] chooses a whole
-//! table. Differences that scenarios may want to combine are settings of their own in
+//! A state machine reads a rule and never the name of the stack that it imitates. A [`Dialect`]
+//! selects a whole table. Differences that scenarios may combine are settings of their own in
 //! [`TcpConfig`](super::TcpConfig).
 
 use super::config::Dialect;
@@ -197,9 +197,9 @@ pub enum BackoffEnd {
 pub enum SackRestart {
     /// Only an ACK that advances does (RFC 6298, §5.3).
     Never,
-    /// One that gives a round-trip time longer than the head's last transmission is old, with the
-    /// timeout that follows from it (Linux' `tcp_clean_rtx_queue`). Data that left before the head
-    /// was retransmitted says nothing against the head.
+    /// One whose round-trip time exceeds the age of the head's last transmission restarts it, with
+    /// the resulting timeout (Linux's `tcp_clean_rtx_queue`). Data that left before the head was
+    /// retransmitted are no evidence that the head is lost.
     BeforeHead,
 }
 
@@ -257,7 +257,7 @@ pub enum DsackDelivery {
 pub enum RepeatedProbe {
     /// After a measurement of the round-trip time (RFC 8985, §7.3).
     AfterMeasurement,
-    /// At once (Linux's `tcp_send_loss_probe` in `tcp_output.c` asks for `tlp_high_seq` only).
+    /// At once (Linux's `tcp_send_loss_probe` in `tcp_output.c` tests only `tlp_high_seq`).
     AtOnce,
 }
 
@@ -285,9 +285,9 @@ pub enum SpuriousTimeout {
 /// Which use of the window lets it grow, where it is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// That by the flight before the ACK: it fills the window, or would without the delay of pacing
-    /// (RFC 9002, §7.8, the only RFC that says it of pacing), or in slow start half of it (RFC
-    /// 7661, §4.3).
+    /// The flight before the ACK: it fills the window, or would without the delay of pacing (RFC
+    /// 9002, §7.8, the only RFC that covers pacing). In slow start it fills half of it (RFC 7661,
+    /// §4.3).
     PresentFlight,
     /// The fullest since all was acknowledged that was outstanding at a full window (Linux's
     /// `tcp_cwnd_validate` and `tcp_is_cwnd_limited`). A window that is not used for a
@@ -323,7 +323,7 @@ pub enum ReorderingDegree {
 pub enum LateHole {
     /// The recovery goes on (RFC 6675, §5).
     Repairs,
-    /// Nothing more is marked lost or sent again until the next ACK, and new data may leave
+    /// Nothing more is marked lost or retransmitted until the next ACK, and new data may leave
     /// (Linux's `tcp_try_undo_partial`).
     HoldsBack,
 }
@@ -450,7 +450,7 @@ pub enum OptionFields {
 /// When the AccECN option is withheld.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionUse {
-    /// Never (RFC 9768, §3.2.3.2.3: an absent option says nothing about the other direction).
+    /// Never (RFC 9768, §3.2.3.2.3: an absent option is no evidence about the other direction).
     Always,
     /// Until the peer's has come, and after the second spurious retransmission of data whose ACK
     /// carried it (`saw_accecn_opt` in Linux's `tcp_established_options`,
@@ -520,7 +520,7 @@ pub enum ReportAtFin {
 }
 
 impl Rules {
-    /// What the RFCs say.
+    /// The rules of the RFCs.
     pub const RFC: Self = Self {
         sacked_retransmission: SackedRetransmission::LeavesFlight,
         partial_ack: PartialAck::WithinWindow,

@@ -1,33 +1,36 @@
 //! The TCP sender: opens the connection, sends what the application writes, and finishes.
 //!
-//! Its state is divided by what changes together, its verbs by what triggers them:
+//! Its state is divided by what changes together, its methods by what triggers them:
 //!
-//! | state | holds |
+//! | state | contents |
 //! |---|---|
-//! | [`SendBuffer`] | what the application has written |
-//! | `send_memory` | the memory that this takes, in Linux |
-//! | `push` | where writes end |
-//! | `records` | where records end |
-//! | `hold` | what waits for more |
+//! | [`SendBuffer`] | the octets that the application has written |
+//! | `send_memory` | the memory that they need in Linux |
+//! | `push` | the ends of writes |
+//! | `records` | the ends of records |
+//! | `hold` | data held back until more follow |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
 //! | `peer_window` | the peer's receive window |
-//! | [`Scoreboard`] | what is outstanding |
+//! | [`Scoreboard`] | outstanding segments |
 //! | `congestion` | window, controller, state of congestion control |
 //! | `loss` | duplicate ACKs, RACK, tail loss probe |
 //! | `transmission` | what delays or forces a transmission besides the windows |
 //! | `timing` | round-trip times and the retransmission timer |
-//! | `user_timeout` | when the connection is given up |
+//! | `user_timeout` | the time after which the connection is aborted |
 //! | `validation` | whether the window is used, so that it may grow |
-//! | `chronograph` | for how long what limited the sender |
+//! | `chronograph` | the times for which each condition limited the sender |
 //! | `ecn` | echoed marks and CWR |
-//! | `ack_request` | what is asked of the receiver's ACKs: `ack_ratio` (RFC 5690), `ack_rate` (TARR) |
+//! | `ack_request` | requests for ACKs: `ack_ratio` (RFC 5690), `ack_rate` (TARR) |
 //!
-//! | verb | triggered by |
+//! | method | triggered by |
 //! |---|---|
-//! | `input` | an ACK. `detect` finds losses, `react` moves congestion control on, with a file for each state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `in_order` is the short way where nothing is missing; `inform` reports to the controller |
+//! | `input` | an ACK. `detect` finds losses; `react` drives congestion control, with a file per
+//! state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `in_order` is the fast path
+//! without gaps; `inform` reports to the controller |
 //! | `passive` | the peer's SYN, at the end that listens |
 //! | `timers` | time |
-//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application; `device` where the host refuses what leaves |
+//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application;
+//! `device` where the host refuses packets |
 
 mod ack_rate;
 mod ack_ratio;
@@ -157,7 +160,7 @@ pub struct Sender {
     marks: Marks,
     transmission: Transmission,
     /// The use of the window, if [`WindowValidation::LastWindow`](super::rules::WindowValidation)
-    /// asks for it.
+    /// requires it.
     usage: Usage,
     chronograph: Chronograph,
     timing: Timing,
@@ -214,79 +217,79 @@ impl Sender {
         }
     }
 
-    /// Where the connection stands.
+    /// Returns the phase of the connection.
     #[must_use]
     pub const fn phase(&self) -> Phase {
         self.connection.phase
     }
 
-    /// Where congestion control stands.
+    /// Returns the state of congestion control.
     #[must_use]
     pub const fn congestion_state(&self) -> CongestionState {
         self.congestion.state
     }
 
-    /// Congestion window and threshold.
+    /// Returns the congestion window and the threshold.
     #[must_use]
     pub const fn window(&self) -> &Window {
         &self.congestion.control.window
     }
 
-    /// Octets believed in the network.
+    /// Returns the octets that are estimated to be in the network (pipe).
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.board.pipe()
     }
 
-    /// What is outstanding.
+    /// Returns the outstanding segments.
     #[must_use]
     pub const fn scoreboard(&self) -> &Scoreboard {
         &self.board
     }
 
-    /// The segments for which the receiver was asked for an ACK, if both ends speak RFC 5690 or
-    /// TARR.
+    /// Returns the segments per ACK that the receiver was requested to use, if both ends support
+    /// RFC 5690 or TARR.
     #[must_use]
     pub fn ack_ratio(&self) -> Option<u64> {
         self.ack_request.as_ref().map(AckRequest::in_use)
     }
 
-    /// Round-trip times.
+    /// Returns the round-trip times.
     #[must_use]
     pub const fn rtt(&self) -> &Estimator {
         &self.timing.rtt
     }
 
-    /// Octets that the application has written.
+    /// Returns the octets that the application has written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.buffer.written()
     }
 
-    /// Stream offset of `seq`, a sequence number of this sender's data.
+    /// Returns the stream offset of `seq`, a sequence number of this sender's data.
     #[must_use]
     pub fn offset_of(&self, seq: SeqNumber) -> u64 {
         self.connection.offset_near(seq, self.board.una())
     }
 
-    /// The degree of reordering, in segments (Linux's `tcpi_reordering`).
+    /// Returns the degree of reordering, in segments (Linux's `tcpi_reordering`).
     #[must_use]
     pub const fn reordering(&self) -> u32 {
         self.loss.reordering.degree()
     }
 
-    /// Counts since the connection began.
+    /// Returns the counts since the connection began.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// The events since they were last drained.
+    /// Drains the events.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.events.drain(..)
     }
 
-    /// The oldest event that has not been taken.
+    /// Removes and returns the oldest event.
     #[inline]
     pub(super) fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()

@@ -2,8 +2,8 @@
 //!
 //! One list makes two types: [`Settings`], in which a scenario names a preset and what it
 //! overrides, and [`TcpConfig`], which holds every value of a connection. To add a setting, add a
-//! line to `shared` below and a value to the presets of [`config`](super::config); what the
-//! scenario language, its schema and its canonical form say of it follows from here.
+//! line to `shared` below and a value to the presets of [`config`](super::config). The scenario
+//! language, its schema and its canonical form follow from these.
 
 mod check;
 
@@ -24,8 +24,8 @@ const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
 /// Makes [`TcpConfig`] and [`Settings`] from four lists:
 ///
-/// * `shared`: settings that a scenario says as the connection holds them;
-/// * `parts`: settings that a scenario says one by one, and the connection holds as members of a
+/// * `shared`: settings that a scenario states as the connection holds them;
+/// * `parts`: settings that a scenario states one by one, and the connection holds as members of a
 ///   group (`key: Type => group.member`);
 /// * `said`: settings of a scenario that [`Settings::defaults`] and [`Settings::in_full`] translate
 ///   by hand;
@@ -44,7 +44,7 @@ macro_rules! settings {
             $($(#[doc = $held_doc])+ pub $held: $held_type,)+
         }
 
-        /// What a scenario says of a connection: a stack, and what differs from it.
+        /// The settings of a connection in a scenario: a stack, and the differences from it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
@@ -62,15 +62,15 @@ macro_rules! settings {
                 Self { preset, $($name: None,)+ $($part: None,)+ $($said: None,)+ }
             }
 
-            /// `defaults`, but for what is said here.
+            /// Returns `defaults` with the values that are stated here.
             fn over(&self, mut defaults: TcpConfig) -> TcpConfig {
                 $(if let Some(value) = self.$name { defaults.$name = value; })+
                 $(if let Some(value) = self.$part { defaults.$group.$member = value; })+
                 defaults
             }
 
-            /// All of `config` that a scenario says as the connection holds it, or member by
-            /// member.
+            /// Returns all values of `config` that a scenario states as the connection holds them,
+            /// or member by member.
             const fn spelled(preset: Preset, config: &TcpConfig) -> Self {
                 Self {
                     $($name: Some(config.$name),)+
@@ -92,7 +92,7 @@ settings! {
         slow_start: cc::SlowStart,
         /// Which stack's version of the controller is used.
         congestion_dialect: cc::Dialect,
-        /// Who asks for pacing.
+        /// Which controllers are paced.
         pacing: pacing::PacingConfig,
         /// What governs the window in a recovery.
         recovery: recovery::Algorithm,
@@ -119,7 +119,7 @@ settings! {
         window_scaling: bool,
         /// Where round-trip times come from.
         rtt_clock: RttClock,
-        /// Grow the window only while it limits sending (RFC 9293 says nothing; RFC 7661, §4;
+        /// Grow the window only while it limits sending (RFC 9293 has no rule; RFC 7661, §4;
         /// Linux's `tcp_is_cwnd_limited`).
         validate_window: bool,
         /// The window after a silence longer than the retransmission timeout.
@@ -146,8 +146,8 @@ settings! {
         limited_transmit: bool,
         /// Which reading of loss recovery applies (RFC 6675, §5).
         dialect: Dialect,
-        /// Explicit congestion notification. A controller that needs to know how much was marked
-        /// asks for `dctcp` by itself.
+        /// Explicit congestion notification. A controller that requires the number of marks
+        /// requests `dctcp` by itself.
         ecn: ecn::EcnConfig,
         /// With `accurate`: report marked octets in an option of each ACK as well (RFC 9768,
         /// §3.2.3).
@@ -189,13 +189,13 @@ settings! {
 }
 
 impl Settings {
-    /// The settings of the connection: those of the preset, and what is said otherwise.
+    /// Returns the settings of the connection: those of the preset, with the values stated here.
     #[must_use]
     pub fn config(&self) -> TcpConfig {
         self.over(self.defaults())
     }
 
-    /// The settings of the preset, where they depend on what is said of others.
+    /// Returns the settings of the preset, where they depend on stated values of others.
     fn defaults(&self) -> TcpConfig {
         let preset = self.preset.config();
         let congestion = self.congestion.unwrap_or(preset.congestion);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 pub(crate) const BUFFER: u64 = 60_000;
 /// One input makes no more packets leave than this; more is an endless loop.
-const MOST_AT_ONCE: usize = 10_000;
+const MAX_AT_ONCE: usize = 10_000;
 const PATIENCE: Duration = Duration::from_secs(3600);
 /// A slow reader reads so often, and so much.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
@@ -193,7 +193,7 @@ impl<E: Streams> Host<E> {
                 octets.push((stream, start, copied));
             });
             leaving.push(Loaded { packet, octets });
-            assert!(leaving.len() < MOST_AT_ONCE, "an endless loop");
+            assert!(leaving.len() < MAX_AT_ONCE, "an endless loop");
         }
         leaving
     }

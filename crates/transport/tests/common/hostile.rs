@@ -22,8 +22,8 @@ pub(crate) trait End: Endpoint<Datagram: Pdu + Clone> + StreamPort + StreamOpera
 const KNOWN: &str = "the stream is known";
 
 /// One input makes no more packets leave than this; more is an endless loop.
-const MOST_AT_ONCE: usize = 100_000;
-const MOST_STEPS: usize = 3_000_000;
+const MAX_AT_ONCE: usize = 100_000;
+const MAX_STEPS: usize = 3_000_000;
 /// A reader that reads little at a time reads so often at least.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -280,7 +280,7 @@ impl<E: End> Network<E> {
             let mut count = 0;
             while let Some(packet) = self.ends[end].poll(self.now) {
                 count += 1;
-                assert!(count < MOST_AT_ONCE, "no end of packets: {:#?}", self.ends[end]);
+                assert!(count < MAX_AT_ONCE, "no end of packets: {:#?}", self.ends[end]);
                 assert!(packet.wire_len().get() <= 1500, "{packet:?}");
                 self.sent[end] += 1;
                 self.send(1 - end, packet);
@@ -314,7 +314,7 @@ impl<E: End> Network<E> {
 
     /// Lets time pass until `done` or until `until`. Returns whether it is done.
     pub(crate) fn run(&mut self, until: Instant, done: impl Fn(&Self) -> bool) -> bool {
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             if done(self) {
                 return true;
             }

@@ -14,7 +14,7 @@ use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 
 /// One input makes no more segments leave than both windows hold; more is an endless loop.
-const MOST_AT_ONCE: usize = 200_000;
+const MAX_AT_ONCE: usize = 200_000;
 /// The delay of each direction once the network behaves, and how long both transfers may take then.
 const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
@@ -157,7 +157,7 @@ impl Talk {
     /// Polls both until nothing leaves.
     fn settle(&mut self) {
         for left in 0.. {
-            assert!(left < MOST_AT_ONCE, "segments leave without end");
+            assert!(left < MAX_AT_ONCE, "segments leave without end");
             let now = self.now;
             let polled = [0, 1].map(|side| self.sides[side].connection.poll(now));
             for (from, segment) in polled.into_iter().enumerate() {

@@ -15,7 +15,7 @@ use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 
 /// One input makes no more segments leave than a window holds; more is an endless loop.
-const MOST_AT_ONCE: usize = 200_000;
+const MAX_AT_ONCE: usize = 200_000;
 /// The timers of a sender, all of which may be due at once: of the source, of pacing, of
 /// reordering, of probes, of retransmission.
 const TIMERS: usize = 5;
@@ -27,7 +27,7 @@ const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 /// The events that this may take. More is an endless loop, or a setting that makes the property too
 /// slow to fuzz.
-const MOST_EVENTS: u64 = 2_000_000;
+const MAX_EVENTS: u64 = 2_000_000;
 
 /// A segment under way, and when it arrives if nothing else happens to it.
 #[derive(Clone, Copy)]
@@ -228,7 +228,7 @@ impl Network {
         let mut events = 0;
         while !self.is_finished() {
             events += 1;
-            assert!(events < MOST_EVENTS, "not finished after {MOST_EVENTS} events");
+            assert!(events < MAX_EVENTS, "not finished after {MAX_EVENTS} events");
             let due = |queue: &VecDeque<UnderWay>| queue.front().map(|front| front.due);
             let arrival = Instant::earliest(due(&self.forward), due(&self.backward));
             let next = Instant::earliest(arrival, self.deadline()).expect("nothing is under way, and no one waits");
@@ -267,7 +267,7 @@ impl Network {
                 break;
             }
             left += 1;
-            assert!(left < MOST_AT_ONCE, "segments leave without end");
+            assert!(left < MAX_AT_ONCE, "segments leave without end");
         }
         self.sender.drain_events().for_each(drop);
         // A window of one segment may be paced over a round trip, which is no longer than the

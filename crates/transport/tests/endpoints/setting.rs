@@ -71,12 +71,12 @@ impl Setting {
 }
 
 /// The segments that a source sends at the most that writes as fast as it can.
-const MOST_GREEDY_SEGMENTS: u64 = 100_000;
+const MAX_GREEDY_SEGMENTS: u64 = 100_000;
 
 /// How long such a source may write: the network has no rate, so a window leaves at once in each
 /// round trip, which takes 20 ms at least.
 fn longest_greedy(window: u64, mss: u64) -> Duration {
-    Duration::from_millis(20) * MOST_GREEDY_SEGMENTS.div_ceil(window.div_ceil(mss))
+    Duration::from_millis(20) * MAX_GREEDY_SEGMENTS.div_ceil(window.div_ceil(mss))
 }
 
 /// What is on in one setting of four is off, and the other way round.

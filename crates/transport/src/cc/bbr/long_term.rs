@@ -132,8 +132,8 @@ const fn milliseconds(at: Instant) -> u64 {
 mod tests {
     use super::*;
 
-    /// Are two intervals with these rates, in bits per second, taken for a policer, with a pacing
-    /// margin of 1 %?
+    /// Returns `true` if two intervals with these rates, in bits per second, are taken for a
+    /// policer, with a pacing margin of 1 %.
     fn is_policer(first: u64, second: u64) -> bool {
         let mut model = LongTerm::default();
         model.end_interval(first, IntervalStart::default(), Gain::percent(1));

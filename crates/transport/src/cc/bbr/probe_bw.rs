@@ -21,7 +21,7 @@ impl Cycle {
         }
     }
 
-    /// Is this the phase that probes for bandwidth?
+    /// Returns `true` if this is the phase that probes for bandwidth.
     pub(super) const fn probes(&self) -> bool {
         self.phase == 0
     }

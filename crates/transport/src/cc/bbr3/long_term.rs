@@ -15,7 +15,7 @@ const SLOPE_ROUNDS: u32 = 30;
 pub(super) struct LongTerm {
     /// BBR.inflight_longterm.
     pub(super) inflight: u64,
-    /// BBR.is_bw_probe_sample: do the present ACKs and losses belong to a probe?
+    /// BBR.is_bw_probe_sample: the present ACKs and losses belong to a probe.
     pub(super) is_probe_sample: bool,
     /// BBR.prev_probe_too_high.
     pub(super) was_too_high: bool,

@@ -45,12 +45,12 @@ pub(super) struct Limits {
 }
 
 impl Recovery {
-    /// Is as much sent as is delivered, and no more?
+    /// Returns `true` if as much is sent as is delivered, and no more.
     pub(super) fn conserves(&self) -> bool {
         self.phase == Phase::Conservation
     }
 
-    /// Did what is acknowledged now leave while packets were conserved?
+    /// Returns `true` if what is acknowledged now left while packets were conserved.
     pub(super) fn sees_conserved(&self) -> bool {
         self.phase == Phase::Growth
     }

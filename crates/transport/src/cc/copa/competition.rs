@@ -15,7 +15,7 @@ pub(super) struct Competition {
     rtt_max: Extreme,
     /// Round trips that have begun since the queue was nearly empty.
     rounds_since_empty: u32,
-    /// Was a packet lost in the present round trip?
+    /// A packet was lost in the present round trip.
     has_lost: bool,
 }
 

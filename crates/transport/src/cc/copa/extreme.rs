@@ -3,7 +3,7 @@
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Is it a minimum or a maximum?
+/// The kind of an extreme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Least,

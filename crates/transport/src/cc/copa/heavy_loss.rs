@@ -44,7 +44,7 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Does a loss of `lost` of `total` packets in 201 ms reduce the window?
+    /// Returns `true` if a loss of `lost` of `total` packets in 201 ms reduces the window.
     fn reduces(lost: u64, total: u64) -> bool {
         let mut loss = HeavyLoss { began: Instant::ZERO + RTT, ..HeavyLoss::default() };
         loss.on_lost(lost as f64);

@@ -61,8 +61,8 @@ fn samples_are_averaged_with_an_eighth() {
     assert!((second.send_rate - (0.875 * 0.4 + 0.125 * 8.0 / 48.0)).abs() < 1e-9);
 }
 
-/// A receiver that waits for 30 ms and tells it: the sample is of the packet, and its queueing
-/// delay of the path.
+/// A receiver waits for 30 ms and reports it: the sample is of the packet, and its queueing delay
+/// of the path.
 #[test]
 fn an_acknowledgment_that_waits_is_a_sample_as_well() {
     let mut flow = Flow::new();

@@ -22,7 +22,7 @@ impl TwoPeriodMax {
         (self.last, self.present) = (self.present, 0);
     }
 
-    /// Has the present period a value?
+    /// Returns `true` if the present period has a value.
     pub(in crate::cc) const fn has_present(&self) -> bool {
         self.present > 0
     }

@@ -45,7 +45,7 @@ impl Gain {
         mul_div(value, self.0, Self::UNITS)
     }
 
-    /// Is `part` at least this much of `whole`?
+    /// Returns `true` if `part` is at least this share of `whole`.
     pub(in crate::cc) const fn is_at_most(self, part: u64, whole: u64) -> bool {
         part as u128 * Self::UNITS as u128 >= whole as u128 * self.0 as u128
     }

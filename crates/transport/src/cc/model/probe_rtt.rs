@@ -35,7 +35,7 @@ impl ProbeRttTimer {
         self.round_done && self.has_passed(now)
     }
 
-    /// Has the duration passed?
+    /// Returns `true` if the duration has passed.
     pub(in crate::cc) fn has_passed(&self, now: Instant) -> bool {
         self.until.is_some_and(|until| now > until)
     }

@@ -19,7 +19,7 @@ impl Rounds {
         self.count
     }
 
-    /// Did the latest ACK begin a round?
+    /// Returns `true` if the latest ACK began a round.
     pub(in crate::cc) const fn starts(&self) -> bool {
         self.starts
     }

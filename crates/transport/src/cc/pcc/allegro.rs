@@ -55,7 +55,7 @@ const TRIALS: usize = 4;
 /// for at least 1.7 round trips, so that its result arrives during the next one (§3.1); where the
 /// queue that it builds delays the result, the sender waits for it at the rate that it has.
 /// Otherwise the rate doubles many times before the first overload is seen.
-const MOST_UNDER_WAY: u32 = 2;
+const MAX_UNDER_WAY: u32 = 2;
 
 /// The states of §3.2, figure 3.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ enum Phase {
     },
     /// Decision making: four trials, and then the rate itself until their results are known.
     Deciding {
-        /// Is the trial at the higher rate?
+        /// The trial is at the higher rate.
         is_up: [bool; TRIALS],
         begun: usize,
         utilities: [f64; TRIALS],
@@ -145,7 +145,7 @@ impl super::Learner for Allegro {
 
     fn next(&mut self, random: &mut Stream) -> Option<f64> {
         match &mut self.phase {
-            Phase::Starting { under_way: MOST_UNDER_WAY, .. } => None,
+            Phase::Starting { under_way: MAX_UNDER_WAY, .. } => None,
             Phase::Starting { last, under_way } => {
                 if *under_way > 0 || last.is_some() {
                     self.rate *= 2.0;

@@ -46,10 +46,12 @@ impl Interval {
         at >= self.began && (self.is_open || at < self.until)
     }
 
-    /// If the application limits the interval, as a full send buffer does, or the receiver's window
-    /// or the congestion window so that less than half of the target was sent, the target rate
-    /// counts as the sending rate: what was sent tells nothing of the target, which in starting is
-    /// twice that of the interval before.
+    /// Returns the report of the interval.
+    ///
+    /// The target rate counts as the sending rate if the application limits the interval, as a full
+    /// send buffer does. It also does if the receiver's or the congestion window lets less than
+    /// half of the target leave. What was sent is then no evidence about the target, which in
+    /// starting is twice that of the interval before.
     fn report(&self) -> Report {
         let actual = megabits(self.octets, self.until.since(self.began));
         let is_limited = self.is_app_limited || 2.0 * actual < self.rate;
@@ -71,7 +73,7 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    /// Is an interval being filled?
+    /// Returns `true` if an interval is being filled.
     pub(super) fn is_open(&self) -> bool {
         self.intervals.back().is_some_and(|interval| interval.is_open)
     }

@@ -15,7 +15,7 @@ pub(super) struct Hystart {
     /// The shortest delay of the round, among `samples` samples.
     pub(super) round_min: Option<Duration>,
     pub(super) samples: u32,
-    /// Has a sign of congestion been found?
+    /// A sign of congestion was found.
     pub(super) found: bool,
 }
 

@@ -7,7 +7,7 @@
 /// The change of the rate in one tick reaches so many standard deviations (`Process::evolve`).
 const REACH: f64 = 5.0;
 
-/// What is believed of the rate.
+/// The probability distribution of the rate.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     /// The probability of each rate.
@@ -105,7 +105,7 @@ pub(super) struct Forecasts {
 }
 
 impl Forecasts {
-    /// The forecasts of `ticks` ticks, in each of which at most `most` arrivals are told apart.
+    /// Creates the forecasts of `ticks` ticks, which distinguish at most `most` arrivals per tick.
     pub(super) fn new(link: &Link, ticks: u32, most: usize) -> Self {
         let rates = link.means.len();
         // By rate: the distribution of the arrivals in the tick after t ticks have passed, not

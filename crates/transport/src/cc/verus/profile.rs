@@ -12,7 +12,7 @@ const MOST: usize = 40_000;
 /// The spacing of knots in windows is this (`N` of `delayProfile_thread`)…
 const SPACING: usize = 15;
 /// …unless there would be fewer knots than this, and with fewer windows there is no curve.
-const LEAST_KNOTS: usize = 5;
+const MIN_KNOTS: usize = 5;
 /// 10^ρ with ρ = 2 (`spline1dfitpenalized`).
 const PENALTY: f64 = 100.0;
 /// The greatest element of the diagonal of DᵀD for second differences: 1 + 4 + 1.
@@ -86,7 +86,7 @@ impl Profile {
     /// Fits the curve to the points. Returns `false` if the windows are too few.
     pub(super) fn fit(&mut self) -> bool {
         let Some(largest) = self.points.iter().rposition(Option::is_some) else { return false };
-        let spacing = SPACING.min(largest / LEAST_KNOTS);
+        let spacing = SPACING.min(largest / MIN_KNOTS);
         if spacing == 0 {
             return false;
         }

@@ -11,7 +11,7 @@ use acklab_base::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Challenges {
     rule: ChallengeLimit,
-    /// When the present interval began, and the challenges in it.
+    /// The start of the present interval, and the challenges in it.
     interval: Option<(Instant, u32)>,
 }
 
@@ -20,7 +20,7 @@ impl Challenges {
         Self { rule, interval: None }
     }
 
-    /// The most challenges in an interval, and its length.
+    /// Returns the maximum of challenges per interval, and the length of the interval.
     const fn limit(&self) -> (u32, Duration) {
         match self.rule {
             ChallengeLimit::TenInFiveSeconds => (10, Duration::from_secs(5)),

@@ -7,8 +7,8 @@ use acklab_base::{Fate, Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// SYN-SENT: processes `segment` if it is the SYN-ACK to this end's SYN. What acknowledges
-    /// something else is of another connection (RFC 9293, §3.10.7.3, first).
+    /// SYN-SENT: processes `segment` if it is the SYN-ACK to this end's SYN. A segment that
+    /// acknowledges anything else belongs to another connection (RFC 9293, §3.10.7.3, first).
     pub(super) fn take_syn_ack(&mut self, now: Instant, segment: &Segment) -> Fate {
         if segment.flags.contains(Flags::ACK) && !self.sending.is_synchronized_by(segment) {
             return self.refuse(segment);
@@ -24,8 +24,8 @@ impl Connection {
         fate
     }
 
-    /// LISTEN: the peer opens the connection, if `segment` is a SYN. An ACK is of an earlier
-    /// connection (RFC 9293, §3.10.7.2, second).
+    /// LISTEN: opens the connection if `segment` is a SYN. An ACK belongs to an earlier connection
+    /// (RFC 9293, §3.10.7.2, second).
     pub(super) fn take_syn(&mut self, now: Instant, segment: &Segment) -> Fate {
         if segment.flags.contains(Flags::ACK) {
             self.refuse(segment)
@@ -36,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// To SYN-RECEIVED, from LISTEN or, if both ends open the connection at the same time, from
+    /// Enters SYN-RECEIVED from LISTEN or, if both ends open the connection at the same time, from
     /// SYN-SENT (RFC 9293, §3.5, figure 7).
     fn open_by_syn(&mut self, now: Instant, syn: &Segment) -> Fate {
         self.receiving.accept(now, *syn);
@@ -44,8 +44,8 @@ impl Connection {
         Fate::Taken
     }
 
-    /// SYN-RECEIVED: the ACK of this end's SYN-ACK, if `segment` is that; it may bring data along.
-    /// Another one is of an earlier connection (RFC 9293, §3.10.7.4, fifth).
+    /// SYN-RECEIVED: processes `segment` if it acknowledges this end's SYN-ACK; it may carry data.
+    /// Any other ACK belongs to an earlier connection (RFC 9293, §3.10.7.4, fifth).
     pub(super) fn take_ack_of_syn(&mut self, now: Instant, segment: &Segment) -> Fate {
         if self.sending.take_ack_of_syn(now, segment, self.receiving.syn_ack_sent_at()) {
             self.take(now, segment)
@@ -56,8 +56,8 @@ impl Connection {
         }
     }
 
-    /// A SYN in a synchronized state: a challenge ACK, whatever its number (RFC 5961, §4.2). After
-    /// a SYN-ACK it also is the ACK that the peer did not receive.
+    /// Answers a SYN in a synchronized state with a challenge ACK, whatever its number (RFC 5961,
+    /// §4.2). After a SYN-ACK this is also the ACK that the peer did not receive.
     pub(super) fn take_repeated_syn(&mut self, now: Instant, segment: &Segment) -> Fate {
         let is_answer = segment.flags.contains(Flags::ACK);
         if is_answer && self.challenges.admit(now) {
@@ -69,8 +69,8 @@ impl Connection {
         Refusal::Suspicious.into()
     }
 
-    /// SYN-RECEIVED: the peer's SYN has arrived again, so the peer did not receive the SYN-ACK; or,
-    /// after a simultaneous open, the peer's SYN-ACK, which acknowledges this end's SYN.
+    /// Processes a repeated SYN in SYN-RECEIVED: the peer did not receive the SYN-ACK. After a
+    /// simultaneous open, it is the peer's SYN-ACK, which acknowledges this end's SYN.
     pub(super) fn take_syn_in_handshake(&mut self, now: Instant, segment: &Segment) -> Fate {
         if !segment.flags.contains(Flags::ACK) {
             self.sending.note_repeated_syn(segment);

@@ -43,8 +43,8 @@ impl Connection {
         if !self.receiving.is_acceptable(segment) {
             return self.answer_unacceptable(now, segment);
         }
-        // RFC 5961, §5.2: it acknowledges what was never sent, or less than an ACK of this
-        // connection can.
+        // RFC 5961, §5.2: the ACK covers data that were never sent, or is older than any ACK of
+        // this connection can be.
         if self.sending.never_sent(segment) || self.sending.is_too_old(segment) {
             self.challenge(now);
             return Refusal::NeverSent.into();
@@ -67,8 +67,8 @@ impl Connection {
         if segment.sequence_len() == 0 { of_ack } else { of_data }
     }
 
-    /// `segment` lies outside the receive window: an ACK says where that is (RFC 9293, §3.10.7.4,
-    /// first).
+    /// Answers `segment`, which lies outside the receive window, with an ACK that reports the
+    /// window (RFC 9293, §3.10.7.4, first).
     #[cold]
     fn answer_unacceptable(&mut self, now: Instant, segment: &Segment) -> Fate {
         if self.challenges.covers_unacceptable() && segment.sequence_len() == 0 {

@@ -6,9 +6,9 @@ use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// The next segment: a RST; an acknowledgment that cannot be piggybacked; else a segment of the
-    /// sending half, with the acknowledgment of the receiving half on it; else a pure ACK that is
-    /// due.
+    /// Returns the next segment: a RST, or else an acknowledgment that cannot be piggybacked, or
+    /// else a segment of the sending half with the acknowledgment of the receiving half, or else a
+    /// pure ACK that is due.
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
         if self.reset.is_some() || self.is_aborted() {
             return self.next_reset();

@@ -1,20 +1,20 @@
-//! The port: what is written goes to the sending half, what is read comes from the receiving half.
-//! What a socket can say beyond a [`StreamPort`], the connection has as methods of its own.
+//! The port: writes go to the sending half, reads to the receiving half. The connection has methods
+//! of its own for the operations of a socket beyond a [`StreamPort`].
 
 use super::super::sender::SendFlags;
 use super::Connection;
 use acklab_base::{Duration, Instant, StreamPort};
 
 impl Connection {
-    /// Writes `octets` octets as [`write`](StreamPort::write) does, and says more of them
-    /// (`sendmsg`; RFC 9293, §3.9.1.2). The flags count once all of them are accepted. Returns the
-    /// number accepted.
+    /// Writes `octets` octets as [`write`](StreamPort::write) does, with the flags of `sendmsg`
+    /// (RFC 9293, §3.9.1.2). The flags take effect once all octets are accepted. Returns the number
+    /// accepted.
     pub fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
         self.sending.send(now, octets, flags)
     }
 
-    /// From now on, the last segment is held back until it is full, or for a retransmission timeout
-    /// with nothing outstanding, or not any more (`TCP_CORK`).
+    /// Sets whether the last segment is held back (`TCP_CORK`): until it is full, or for a
+    /// retransmission timeout with nothing outstanding.
     pub const fn set_corked(&mut self, is_corked: bool) {
         self.sending.set_corked(is_corked);
     }
@@ -31,13 +31,14 @@ impl Connection {
         self.sending.set_user_timeout(limit);
     }
 
-    /// The device of the host refuses data and probes from now on, or takes them again (Linux's
-    /// local congestion). An ACK that is polled is the driver's to discard.
+    /// Sets whether the device of the host refuses data and probes (Linux's local congestion). The
+    /// driver discards any ACK that it polls meanwhile.
     pub const fn set_refused(&mut self, is_refused: bool) {
         self.sending.set_refused(is_refused);
     }
 
-    /// Lets go what is held back; a cork stays for what is written later (Linux, `TCP_NODELAY`).
+    /// Releases the data that are held back; a cork still applies to later writes (Linux,
+    /// `TCP_NODELAY`).
     pub fn release_held(&mut self) {
         self.sending.release_held();
     }

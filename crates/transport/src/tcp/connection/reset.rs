@@ -1,5 +1,5 @@
-//! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3): the answer to a segment for which
-//! there is no connection, and the end of a connection without the other end's consent.
+//! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3): the answer to a segment without a
+//! connection, and the end of a connection without the other end's consent.
 
 use super::super::refusal::Refusal;
 use super::super::sender::Phase;
@@ -9,8 +9,8 @@ use acklab_base::{Ecn, Fate, Instant, StreamPort};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 
 impl Connection {
-    /// The RST with which a host answers `segment` if there is no connection that it belongs to
-    /// (RFC 9293, §3.10.7.1). Returns `None` if the segment is a RST itself.
+    /// Returns the RST with which a host answers `segment` if it belongs to no connection (RFC
+    /// 9293, §3.10.7.1), or `None` if the segment is a RST itself.
     #[must_use]
     pub fn refusal(segment: &Segment) -> Option<Segment> {
         if segment.flags.contains(Flags::RST) {
@@ -25,10 +25,9 @@ impl Connection {
         Some(Segment { ecn: Ecn::NotEct, seq, ack, flags, window: 0, options: Options::default(), payload: 0 })
     }
 
-    /// The application closes both directions: it will not read what has not arrived yet, unlike
-    /// after [`close`](StreamPort::close) (RFC 9293, §3.6.1). If data have arrived that it has not
-    /// read, or arrive later, the peer is told by a RST that they are lost (SHLD-3; RFC 2525,
-    /// §2.17).
+    /// Closes both directions for the application. Unlike after [`close`](StreamPort::close), it
+    /// does not read data that arrive later (RFC 9293, §3.6.1). If data are unread, or arrive
+    /// later, a RST reports to the peer that they are lost (SHLD-3; RFC 2525, §2.17).
     pub fn release(&mut self, now: Instant) {
         match self.sending.phase() {
             Phase::Closed | Phase::Listen | Phase::SynSent => self.end(now, Closing::Application),
@@ -40,8 +39,8 @@ impl Connection {
         }
     }
 
-    /// The application gives the connection up (RFC 9293, §3.10.5): the peer is told by a RST, if
-    /// it knows the connection.
+    /// Aborts the connection for the application (RFC 9293, §3.10.5). The peer receives a RST, if
+    /// it has the connection.
     pub fn abort(&mut self, now: Instant) {
         if !matches!(self.state(), State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             let mut reset = self.sending.bare(now);
@@ -63,29 +62,28 @@ impl Connection {
         self.sending.end(now, reason);
     }
 
-    /// Answers `segment`, which belongs to no connection or not to this one.
+    /// Answers `segment`, which belongs to no connection, or to another one.
     pub(super) fn refuse(&mut self, segment: &Segment) -> Fate {
         self.reset = Self::refusal(segment).or(self.reset.take());
         Refusal::Connection.into()
     }
 
-    /// New data have come for an application that reads no more.
+    /// Refuses new data after the application has stopped reading.
     pub(super) fn refuse_data(&mut self, now: Instant, segment: &Segment) -> Fate {
         self.end(now, Closing::Application);
         self.refuse(segment)
     }
 
-    /// The RST that leaves next, if there is one.
+    /// Returns the RST that leaves next, if there is one.
     pub(super) fn next_reset(&mut self) -> Option<Segment> {
         let reset = self.reset.take()?;
         self.last = Way::Out;
         Some(reset)
     }
 
-    /// A RST has arrived. RFC 5961, §3.2: only one with exactly the next sequence number ends the
-    /// connection; another one within the window is challenged. RFC 1337, fix F1: none ends
-    /// TIME-WAIT. A listening end that was opened does not listen again: one connection is all that
-    /// it is made for.
+    /// Processes a RST. Only one with exactly the next sequence number ends the connection; another
+    /// one within the window is challenged (RFC 5961, §3.2). None ends TIME-WAIT (RFC 1337, fix
+    /// F1). A listening end that was opened does not listen again: it serves one connection only.
     pub(super) fn take_reset(&mut self, now: Instant, reset: &Segment) -> Fate {
         match self.state() {
             State::SynSent if self.sending.is_synchronized_by(reset) => {}
@@ -102,7 +100,7 @@ impl Connection {
         Fate::Taken
     }
 
-    /// Sends a challenge ACK, as far as their limit allows.
+    /// Sends a challenge ACK if the limit permits it.
     pub(super) fn challenge(&mut self, now: Instant) {
         if self.challenges.admit(now) {
             self.receiving.answer(now);

@@ -1,7 +1,7 @@
-//! Where the connection stands (RFC 9293, §3.3.2).
+//! The state of the connection (RFC 9293, §3.3.2).
 //!
-//! The state follows from what the halves know: whether this end's FIN was sent and acknowledged,
-//! and whether the peer's has come.
+//! The state follows from the state of the halves: whether this end's FIN was sent and
+//! acknowledged, and whether the peer's has arrived.
 
 use super::super::sender::Phase;
 use super::Connection;
@@ -29,9 +29,9 @@ pub enum State {
     Closing,
     /// The peer's FIN came first; that of this end is out.
     LastAck,
-    /// Both FINs are acknowledged. The peer may not know yet: its FIN is acknowledged if it arrives
-    /// again. Nothing is opened anew here, so this lasts for ever instead of two maximum segment
-    /// lifetimes.
+    /// Both FINs are acknowledged. The peer may lack the ACK: its FIN is acknowledged if it arrives
+    /// again. No connection is reopened here, so this state lasts forever instead of two maximum
+    /// segment lifetimes.
     TimeWait,
 }
 
@@ -56,7 +56,7 @@ impl State {
 }
 
 impl Connection {
-    /// Where the connection stands.
+    /// Returns the state of the connection.
     #[must_use]
     pub fn state(&self) -> State {
         let (has_sent, has_received) = (self.sending.has_sent_fin(), self.receiving.has_all());

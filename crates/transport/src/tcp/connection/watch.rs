@@ -1,4 +1,4 @@
-//! What has happened to the stream of a connection, for a driver that holds its octets.
+//! Changes of a connection's stream, for a driver that holds its octets.
 
 use super::super::sender::Phase;
 use super::Connection;
@@ -19,7 +19,7 @@ pub(super) struct Before {
 }
 
 impl Connection {
-    /// Notes where the stream stands, if its changes are recorded.
+    /// Records the state of the stream, if its changes are reported.
     #[inline]
     pub(super) fn watch(&self, segment: &Segment) -> Option<Before> {
         self.stream_events.is_recording().then(|| self.before(segment))
@@ -39,14 +39,14 @@ impl Connection {
         StreamState {
             in_order: self.receiving.in_order(),
             has_all: self.receiving.has_all(),
-            // The FIN is no octet.
+            // The FIN is not an octet.
             acknowledged: sending.acknowledged,
             is_full: self.sending.room() == 0,
             is_finished: self.sending.phase() == Phase::Finished,
         }
     }
 
-    /// Tells what has changed since.
+    /// Reports the changes since then.
     pub(super) fn note_changes(&mut self, before: Before, fate: Fate) {
         if fate == Fate::Taken {
             for range in before.missing {

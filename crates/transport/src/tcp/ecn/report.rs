@@ -11,7 +11,7 @@ const RESERVE: u64 = 12;
 
 /// SACK does not give way to the option below this number of blocks (RFC 9768, §3.2.3.3; Linux's
 /// `tcp_options_fit_accecn`).
-const LEAST_BLOCKS: usize = 2;
+const MIN_BLOCKS: usize = 2;
 
 /// The octets that have arrived by codepoint, and the option that reports them.
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +171,7 @@ impl OctetReport {
         let needed = last_grown.map_or(0, |place| place + 1);
         let least = if self.fields == OptionFields::All { needed } else { needed.max(1) };
         let blocks = options.sack.as_slice().len();
-        let least_blocks = if needed > 0 { blocks.min(LEAST_BLOCKS) } else { blocks };
+        let least_blocks = if needed > 0 { blocks.min(MIN_BLOCKS) } else { blocks };
         for kept in (least_blocks..=blocks).rev() {
             let mut with_option = Options { accurate_ecn: None, ..*options };
             with_option.sack.truncate(kept);

@@ -1,11 +1,11 @@
 //! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.18; function names
 //! in parentheses).
 //!
-//! It grows by what the application reads in a round trip (`tcp_rcv_space_adjust`), and the window
-//! that is offered follows it, up to `receive_buffer`. Autotuning thereby limits how fast a sender
-//! can start, whatever the ACK policy. The policy is told of each segment that lets the window
-//! grow; that of Linux acknowledges it at once. What is not read, or held beyond gaps, takes room.
-//! The kernel converts memory into octets of window by the share of payload in a segment's memory
+//! The buffer grows by what the application reads per round trip (`tcp_rcv_space_adjust`). The
+//! offered window follows it, up to `receive_buffer`. Autotuning thereby limits how fast a sender
+//! can start, whatever the ACK policy. The policy receives each segment that lets the window grow;
+//! that of Linux acknowledges it at once. Data that are unread, or held beyond gaps, take room. The
+//! kernel converts memory into octets of window by the share of payload in a segment's memory
 //! (`tcp_win_from_space`).
 
 use super::Receiver;
@@ -53,8 +53,8 @@ pub(super) struct Autotuning {
 }
 
 impl Autotuning {
-    /// Autotuning before the first segment, up to the kernel's default or a window of `largest`.
-    /// `is_measured` says whether the ACK policy has round trips measured, which then serve both.
+    /// Creates the state before the first segment. The limit is the kernel's default or a window of
+    /// `largest`. `is_measured`: the ACK policy measures round trips, and autotuning uses these.
     pub(super) fn new(largest: u64, is_measured: bool) -> Self {
         let own = (!is_measured).then(|| Box::new(RoundTrip::new(FOR_EVER)));
         Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
@@ -157,7 +157,7 @@ struct Arrived {
     flow: Flow,
 }
 
-/// What the receiver knows of the flow.
+/// The receiver's view of the flow.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     /// Payload of a full-sized segment.

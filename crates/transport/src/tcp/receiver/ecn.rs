@@ -47,7 +47,7 @@ pub(super) struct Notice {
     pub(super) due: Option<Reason>,
     /// It is the first one marked since the sender last reported CWR.
     pub(super) first_mark: bool,
-    /// It says that the sender has reduced its window.
+    /// It reports that the sender has reduced its window.
     pub(super) reduced: bool,
 }
 

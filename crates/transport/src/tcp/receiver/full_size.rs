@@ -9,7 +9,7 @@ use acklab_wire::tcp::{Flags, Segment};
 /// (`tcp_initialize_rcv_mss`).
 pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
 /// `TCP_MIN_MSS`: what is shorter is never full-sized.
-const LEAST_MSS: u64 = 88;
+const MIN_MSS: u64 = 88;
 
 impl Receiver {
     /// Returns `true` if `segment`, with data, ends what the peer's application has written: it has
@@ -22,8 +22,8 @@ impl Receiver {
     }
 
     /// Returns `true` if `segment` is as long as the one before it, which had `last` octets beside
-    /// its timestamps: that is then the length of a full-sized one. Of short ones, one with PSH
-    /// says nothing (`tcp_measure_rcv_mss`).
+    /// its timestamps. That length is then that of a full-sized segment. A short segment with PSH
+    /// gives no evidence (`tcp_measure_rcv_mss`).
     #[inline(never)]
     fn is_full_with_options(&mut self, segment: &Segment, last: u64) -> bool {
         if self.config.dialect.rules().full_size == FullSize::Longest {
@@ -31,7 +31,7 @@ impl Receiver {
         }
         let length = u64::from(segment.payload) + segment.options.wire_len();
         let is_taken = length >= SHORTEST_FULL_SIZE
-            || (length >= LEAST_MSS && !segment.flags.intersects(Flags::PSH | Flags::FIN | Flags::SYN));
+            || (length >= MIN_MSS && !segment.flags.intersects(Flags::PSH | Flags::FIN | Flags::SYN));
         if !is_taken {
             return false;
         }
@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(rfc, (vec![false, true, true, true, false, true], 1000));
     }
 
-    /// In Linux two short segments of the same length make that the length of a full one, unless
-    /// they are too short to tell.
+    /// In Linux, two short segments of equal length define the full size, unless they are shorter
+    /// than the minimum.
     #[test]
     fn equal_segments_become_the_full_ones() {
         assert_eq!(end_writes(Preset::Linux, &[(600, 0), (600, 0), (600, 0)]), (vec![true, false, false], 600));

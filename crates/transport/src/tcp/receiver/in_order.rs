@@ -1,6 +1,6 @@
-//! A segment in order: the next one of a stream in which nothing is missing, which says nothing but
-//! its data. Most segments are of this kind, and most of what a segment may do does not concern
-//! them (header prediction: Jacobson, 1990; the fast path of Linux's `tcp_rcv_established`).
+//! Segments in order: the next one of a stream without gaps, which carries nothing but data. Most
+//! segments are of this kind and skip most of the processing (header prediction: Jacobson, 1990;
+//! the fast path of Linux's `tcp_rcv_established`).
 
 use super::{Agreed, Receiver};
 use crate::ack::{Arrival, Packet};
@@ -8,8 +8,8 @@ use acklab_base::{Fate, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
 impl Receiver {
-    /// Returns `true` if `segment` is the next one of the stream, nothing is missing, and it says
-    /// nothing else.
+    /// Returns `true` if `segment` is the next one of the stream, nothing is missing, and it
+    /// carries nothing else.
     #[inline]
     pub(super) fn is_in_order(&self, segment: &Segment, agreed: &Agreed) -> bool {
         #[cfg(test)]
@@ -75,9 +75,9 @@ mod tests {
     }
 
     proptest! {
-        /// A receiver for which no segment is in order sends the same and is in the same state,
-        /// whatever is lost, late, marked, cut short or asked for, and whether the application
-        /// reads late.
+        /// A receiver without the fast path sends the same and reaches the same state. This holds
+        /// for loss, delay, marks, truncation, requests for ACKs, and an application that reads
+        /// late.
         #[test]
         fn the_short_way_leads_where_the_long_one_does(
             preset in select(vec![Preset::Rfc, Preset::Linux, Preset::Ns3]),

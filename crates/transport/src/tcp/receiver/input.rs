@@ -164,7 +164,7 @@ impl Receiver {
             self.acknowledger.demand(now, reason);
         }
         if advanced > 0 && self.window.is_out_of_memory(self.stream.next()) {
-            // `tcp_data_queue`, `ICSK_ACK_NOMEM`: the peer is told at once that the window is shut.
+            // `tcp_data_queue`, `ICSK_ACK_NOMEM`: an immediate ACK reports that the window is shut.
             self.acknowledger.demand(now, Reason::WindowUpdate);
         }
         fate

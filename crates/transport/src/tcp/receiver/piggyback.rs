@@ -1,5 +1,5 @@
-//! What this end, if it also sends data, says of what has arrived: on the segments of its sending
-//! half, and on SYN and SYN-ACK.
+//! Acknowledgments of an end that also sends data: on the segments of its sending half, and on SYN
+//! and SYN-ACK.
 
 use super::super::room_beside;
 use super::super::rules::SackRoom;
@@ -34,7 +34,7 @@ impl Receiver {
         self.echo.take_syn_ack(syn_ack);
     }
 
-    /// The timer of the SYN-ACK has expired: it is to be sent again.
+    /// Marks the SYN-ACK as due once more, because its timer has expired.
     pub(in crate::tcp) const fn repeat_syn_ack(&mut self) {
         self.syn_ack_due = true;
         self.syn_ack_timeouts += 1;
@@ -65,8 +65,8 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.stream.next() > fin)
     }
 
-    /// Is there something to be sent that cannot ride on data? While data is missing, an ACK that
-    /// is due leaves by itself, unless data make [room for blocks](Self::room_for_blocks).
+    /// Returns `true` if an ACK is due that cannot ride on data. While data are missing, an ACK
+    /// leaves alone, unless data make [room for blocks](Self::room_for_blocks).
     pub(in crate::tcp) fn owes_apart(&self) -> bool {
         let is_apart = || self.acknowledger.due().is_some() && self.has_blocks() && !self.makes_room();
         self.syn_ack_due || self.split.is_some() || is_apart()

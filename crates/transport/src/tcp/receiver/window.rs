@@ -31,7 +31,7 @@ impl Window {
         Self { reading: Reading::AtOnce, size: buffer, autotuned: None, shift: 0, mss, rule, read: 0, edge: 0 }
     }
 
-    /// Returns `true` if what lies beyond the window is cut off, whoever has read what.
+    /// Returns `true` if data beyond the window are cut off, whatever the application has read.
     pub(super) fn cuts(&self) -> bool {
         self.rule == BeyondWindow::CutOff
     }
@@ -169,7 +169,7 @@ impl Receiver {
         self
     }
 
-    /// Asks autotuning, if there is any, which window an ACK would offer now.
+    /// Updates the window that an ACK would offer now, if there is autotuning.
     #[inline]
     pub(super) fn select_window(&mut self) {
         self.window.autotune(self.autotuning.as_ref().map(Autotuning::selected));
@@ -182,7 +182,7 @@ impl Receiver {
         self.window.offer(self.stream.next())
     }
 
-    /// Tells the policy what unread data leave of the buffer, if there are any.
+    /// Reports to the policy the room that unread data leave in the buffer, if there are any.
     #[inline]
     pub(super) fn tell_room(&mut self) {
         let next = self.stream.next();
@@ -216,10 +216,10 @@ impl Receiver {
         self.in_order() - self.delivered()
     }
 
-    /// The application reads what is available, at most `octets`. Returns the octets read.
+    /// Reads at most `octets` of what is available, for the application. Returns the octets read.
     ///
-    /// If that at least doubles the window, an ACK is due that reports it, and if nothing remains
-    /// unread, the ACK policy may want one (`__tcp_cleanup_rbuf`); poll for it.
+    /// If that at least doubles the window, an ACK that reports it is due. If nothing remains
+    /// unread, the ACK policy may request one (`__tcp_cleanup_rbuf`); poll for it.
     pub fn read(&mut self, now: Instant, octets: u64) -> u64 {
         let octets = octets.min(self.readable());
         let next = self.stream.next();

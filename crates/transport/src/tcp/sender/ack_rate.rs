@@ -1,13 +1,14 @@
-//! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): which rate it asks for.
+//! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): the choice of the rate.
 //!
-//! * R is `segments`, but no more than leaves `acks_per_window` ACKs in a window, be it the
-//!   congestion window or the peer's: with R beyond a window the sender would wait for the
+//! * R is `segments`, reduced so that a window contains at least `acks_per_window` ACKs. This holds
+//!   for the congestion window and the peer's: with R beyond a window the sender would wait for the
 //!   receiver's timer.
-//! * A smaller R than the one in use is asked for at once, and so is the largest; another one when
-//!   it is more by a quarter, so that a growing window does not change it with each ACK.
+//! * A smaller R than the one in use is requested at once, and so is the largest. Any other is
+//!   requested when it is larger by a quarter, so that a growing window does not change it with
+//!   each ACK.
 //! * While the window is smaller than R segments, because it has just shrunk, the segment that
-//!   fills it asks for an ACK at once (R = 0). So does the last segment of what the application has
-//!   written.
+//!   fills it requests an immediate ACK (R = 0). So does the last segment of the application's
+//!   data.
 
 use super::ack_request::{Requested, View};
 use crate::ack::ack_rate_request::{AckRateRequest, INITIAL_RATE};
@@ -42,7 +43,7 @@ impl AckRate {
         self.asks_at_once() && cwnd < self.requested.asked().unwrap_or(0).max(self.requested.in_use()) * mss
     }
 
-    /// Returns `true` if segments may ask for an ACK at once.
+    /// Returns `true` if segments may request an immediate ACK.
     pub(super) const fn asks_at_once(&self) -> bool {
         self.settings.immediate
     }
@@ -57,7 +58,8 @@ mod tests {
         View { ack, una: ack, nxt: ack, cwnd: cwnd * mss, window: window * mss, mss, in_order: true }
     }
 
-    /// What is asked for with these windows in segments, of a receiver that uses `in_use`.
+    /// Returns the rate to request with these windows in segments, of a receiver that uses
+    /// `in_use`.
     fn asked(in_use: u64, cwnd: u64, window: u64) -> Option<u64> {
         let mut rate = AckRate::new(AckRateRequest { segments: 16, acks_per_window: 4, ..AckRateRequest::default() });
         rate.requested = Requested::new(in_use);

@@ -15,7 +15,7 @@
 
 use super::ack_request::{Requested, View};
 
-/// §4.1; and the least that the sender asks for (§4.5).
+/// §4.1. Also the minimum that the sender requests (§4.5).
 const INITIAL_RATIO: u64 = 2;
 /// §4.5, rule (2): K, ACKs in a window.
 const ACKS_PER_WINDOW: u64 = 2;

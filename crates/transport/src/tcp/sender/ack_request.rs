@@ -1,5 +1,5 @@
-//! What the sender asks of its receiver's ACKs, by an option on a segment of data: the ACK Ratio of
-//! RFC 5690 or the rate of TARR.
+//! The sender's requests for ACKs, in an option on a segment of data: the ACK Ratio of RFC 5690 or
+//! the rate of TARR.
 //!
 //! A new number travels on one segment of new data and on its retransmissions. It is in use once
 //! that segment is acknowledged, and only then may the next follow (RFC 5690, §4.2 and §4.5).
@@ -12,7 +12,8 @@ use crate::ack;
 use crate::recovery::CongestionState;
 use acklab_wire::tcp::{self, Options, Segment};
 
-/// What an end offers on its SYN: that its sender asks by these options, and its receiver follows.
+/// The options that an end offers on its SYN: its sender requests by them, and its receiver
+/// complies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp) struct Offer {
     /// ACK Congestion Control Permitted (RFC 5690, §4.1).
@@ -21,7 +22,7 @@ pub(in crate::tcp) struct Offer {
     pub(in crate::tcp) ack_rate: Option<tcp::AckRate>,
 }
 
-/// What a segment with data asks for.
+/// The request on a segment with data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Requests {
     pub(super) ack_ratio: Option<u8>,
@@ -31,7 +32,7 @@ pub(super) struct Requests {
 /// The length of either option in a segment without SACK.
 const OPTION_OCTETS: u64 = 8;
 
-/// A number that the receiver is asked to use.
+/// A number that the sender requests of the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Requested {
     in_use: u64,
@@ -62,7 +63,7 @@ impl Requested {
         self.asked.map(|asked| asked.number)
     }
 
-    /// Asks for this number, unless it is in use or another is under way.
+    /// Requests this number, unless it is in use or another is under way.
     pub(super) const fn ask(&mut self, number: u64) {
         if number != self.in_use && self.asked.is_none() {
             self.asked = Some(Asked { number, at: None });
@@ -220,8 +221,8 @@ impl Sender {
         }
     }
 
-    /// What the segment at `start` with this payload asks for; `is_new` if it is sent for the first
-    /// time.
+    /// Returns the request on the segment at `start` with this payload. `is_new`: it is sent for
+    /// the first time.
     #[inline]
     pub(super) fn requests(&self, start: u64, payload: u64, is_new: bool) -> Requests {
         match &self.ack_request {

@@ -109,7 +109,7 @@ impl Sender {
         self.chronograph.stop(now, Condition::Busy, has_data);
     }
 
-    /// The end of `tcp_write_xmit`: does the peer's window keep the next segment back?
+    /// Records whether the peer's window keeps the next segment back (the end of `tcp_write_xmit`).
     #[inline]
     pub(super) fn note_peer_window_limit(&mut self, now: Instant) {
         self.transmission.limited_by_peer = self.is_limited_by_peer_window();

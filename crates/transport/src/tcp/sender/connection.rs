@@ -10,7 +10,7 @@ use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 /// RFC 9293, §3.7.1: the MSS of a peer that announces none, over IPv4.
 const DEFAULT_SEND_MSS: u16 = 536;
 /// Linux's `TCP_MIN_SND_MSS`: a smaller MSS is taken for this one.
-const LEAST_SEND_MSS: u16 = 48;
+const MIN_SEND_MSS: u16 = 48;
 /// What timestamps take in each segment (RFC 7323, Appendix A).
 const TIMESTAMPS_OCTETS: u64 = 12;
 
@@ -48,7 +48,7 @@ pub(super) struct Connection {
     /// SYNs that have left.
     syns: u32,
     pub(super) ack_due: bool,
-    /// Do both ends speak SACK?
+    /// Both ends support SACK.
     pub(super) has_sack: bool,
     rtt_clock: RttClock,
     /// The clock of timestamps, if they are used.
@@ -112,7 +112,7 @@ impl Connection {
     /// The payload of a full-sized segment to the peer, which has announced `mss`, if this end
     /// could send `own` (RFC 9293, §3.7.1; RFC 6691: options take their room from either).
     pub(super) fn full_size(&self, mss: Option<u16>, own: u16) -> u64 {
-        let announced = mss.unwrap_or(DEFAULT_SEND_MSS).max(LEAST_SEND_MSS).min(own);
+        let announced = mss.unwrap_or(DEFAULT_SEND_MSS).max(MIN_SEND_MSS).min(own);
         u64::from(announced).saturating_sub(if self.clock.is_some() { TIMESTAMPS_OCTETS } else { 0 }).max(1)
     }
 
@@ -207,7 +207,7 @@ impl Connection {
         };
     }
 
-    /// A SYN that offers what `config` wants.
+    /// Returns a SYN that offers the options of `config`.
     pub(super) fn syn(&mut self, now: Instant, config: &TcpConfig) -> Segment {
         let timestamps = self.clock.as_mut().map(|clock| clock.read(now)).map(|value| Timestamps { value, echo: 0 });
         let offer = config.ecn.offer(self.syns);
@@ -242,8 +242,8 @@ pub(super) struct Data {
     pub(super) requests: Requests,
 }
 
-/// RFC 6691: the announced MSS counts no options, so a segment with timestamps carries 12 octets
-/// less. It says what this end can take, before anything is agreed on.
+/// Returns the MSS that this end announces. It counts no options, so a segment with timestamps
+/// carries 12 octets less (RFC 6691). It is what this end can receive before any negotiation.
 pub(in crate::tcp) fn announced_mss(config: &TcpConfig) -> u16 {
     let with_options = config.mss.get() + if config.timestamps.is_some() { TIMESTAMPS_OCTETS } else { 0 };
     u16::try_from(with_options).unwrap_or(u16::MAX)

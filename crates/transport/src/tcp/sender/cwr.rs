@@ -23,7 +23,7 @@ impl Sender {
         self.events.push_back(Event::WindowReduced { until: self.board.nxt() });
     }
 
-    /// Does this ACK end CWR?
+    /// Returns `true` if this ACK ends CWR.
     pub(super) fn ends_reduction(&self, summary: &AckSummary) -> bool {
         let (una, recover) = (self.board.una(), self.congestion.recover);
         match self.rules.reduction_end {

@@ -1,8 +1,8 @@
-//! The device of the host refuses what leaves: its queue is full (Linux: `tcp_transmit_skb` returns
-//! a positive error, "local congestion").
+//! A device of the host that refuses packets because its queue is full (Linux: `tcp_transmit_skb`
+//! returns a positive error, "local congestion").
 //!
-//! Data then stay unsent, and the timer of probes asks again (`tcp_write_wakeup`), each half second
-//! and without a backoff.
+//! Data then stay unsent. The timer of probes retries each half second, without a backoff
+//! (`tcp_write_wakeup`).
 
 use super::Sender;
 use acklab_base::{Duration, Instant};

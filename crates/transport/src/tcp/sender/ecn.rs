@@ -12,7 +12,7 @@ use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
 
 /// The largest count of marked packets that the ACE field expresses unambiguously (RFC 9768,
 /// §3.2.2.5).
-const MOST_CERTAIN: u64 = 7;
+const MAX_CERTAIN: u64 = 7;
 
 /// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`: the mean number of packets
 /// that an ACK covers moves by a 64th of the difference, counts 64ths of a packet, and shows thin
@@ -263,8 +263,7 @@ impl Marks {
         Echoed { marked, is_congested: marks > 0 || marked > 0 }
     }
 
-    /// The first segment after the SYN-ACK has arrived: what it says of the path (RFC 9768, Table
-    /// 4).
+    /// Judges the path by the first segment after the SYN-ACK (RFC 9768, Table 4).
     fn judge_handshake(&mut self, ack: &Segment) {
         let verdict = Verdict::of_ack_of_syn_ack(ack);
         self.heeds_feedback = verdict.heeds_feedback;
@@ -307,7 +306,7 @@ impl Marks {
     fn marks_reported(&self, ace: u8, acknowledged: Acknowledged, reported: Option<u64>) -> u64 {
         let Acknowledged { octets, packets, mss, .. } = acknowledged;
         let least = u64::from(ace).wrapping_sub(self.count) % 8;
-        if packets <= MOST_CERTAIN {
+        if packets <= MAX_CERTAIN {
             return least;
         }
         let most = packets - (packets - least) % 8;
@@ -316,7 +315,7 @@ impl Marks {
             None if is_thin => least,
             None => most,
             Some(0) => least,
-            // More than one round is possible: the share of octets says how many there were.
+            // More than one round is possible: the share of octets shows how many there were.
             Some(marked) if packets >= 16 && marked < octets => {
                 most.min(least + (marked * packets).div_ceil(octets) / 8 * 8)
             }

@@ -6,7 +6,7 @@
 
 use super::Sender;
 
-/// What a write says of the data.
+/// Flags of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendFlags {
     /// More data follow soon: the last segment waits for them unless it is full (`MSG_MORE`).
@@ -20,7 +20,7 @@ pub struct SendFlags {
 pub(super) struct Hold {
     /// The application holds each last segment (`TCP_NAGLE_CORK`).
     is_corked: bool,
-    /// The last write said that more would follow, and no ACK has come since.
+    /// The last write announced more data, and no ACK has arrived since.
     awaits_more: bool,
     /// A cork does not hold a segment that begins below this offset (`TCP_NAGLE_PUSH`).
     released_below: u64,
@@ -35,7 +35,8 @@ impl Hold {
         self.awaits_more = more;
     }
 
-    /// An ACK has come: Linux's `tcp_data_snd_check` knows of a cork, but no longer of `MSG_MORE`.
+    /// Processes an ACK: Linux's `tcp_data_snd_check` still honours a cork, but no longer
+    /// `MSG_MORE`.
     #[inline]
     pub(super) const fn note_ack(&mut self) {
         self.awaits_more = false;

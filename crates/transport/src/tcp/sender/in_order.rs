@@ -1,6 +1,6 @@
-//! An ACK in order: nothing is missing, and it says only that more has arrived. Most ACKs are of
-//! this kind, and most of what an ACK may do does not concern them (header prediction: Jacobson,
-//! 1990; the fast path of Linux's `tcp_ack`).
+//! ACKs in order: nothing is missing, and the ACK only advances. Most ACKs are of this kind and
+//! skip most of the processing (header prediction: Jacobson, 1990; the fast path of Linux's
+//! `tcp_ack`).
 
 use super::Sender;
 use super::inform::AckReport;
@@ -9,7 +9,7 @@ use acklab_base::Instant;
 use acklab_wire::tcp::Segment;
 
 impl Sender {
-    /// Returns `true` if nothing is missing or doubtful, and `segment` says only that everything
+    /// Returns `true` if nothing is missing or doubtful, and `segment` reports only that everything
     /// below `ack` has arrived.
     #[inline]
     pub(super) fn is_in_order(&self, segment: &Segment, ack: u64) -> bool {

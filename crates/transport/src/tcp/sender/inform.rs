@@ -7,7 +7,7 @@ use crate::pacing;
 use crate::recovery::scoreboard::Loss;
 use acklab_base::{Duration, Event, Instant, Rate};
 
-/// What the controller is told of an ACK, besides the state of the sender after it.
+/// The report of an ACK to the controller, besides the state of the sender after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckReport {
     /// Octets newly acknowledged, cumulatively or selectively.

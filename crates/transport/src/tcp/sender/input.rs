@@ -22,7 +22,7 @@ struct Sacked {
     duplicate: Option<Duplicate>,
 }
 
-/// What an ACK says besides SACK and marks.
+/// The contents of an ACK besides SACK and marks.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
     /// Everything below has arrived.
@@ -243,7 +243,7 @@ impl Sender {
         Sacked { newly, sent, duplicate }
     }
 
-    /// Tells the scoreboard which retransmissions the ACK can be for.
+    /// Reports to the scoreboard which retransmissions the ACK can be for.
     #[inline]
     pub(super) fn begin_ack(&mut self, now: Instant, segment: &Segment) {
         let min_rtt = self.timing.rtt.min().unwrap_or_default();

@@ -115,8 +115,8 @@ impl Sender {
         self.next_without_new(now, forced, room)
     }
 
-    /// New data has left. Most often nothing may follow: then the attempt to send ends here, so
-    /// that nobody asks in vain.
+    /// Ends the attempt to send after new data have left, if nothing may follow. That is the usual
+    /// case, and saves a call without effect.
     #[inline]
     fn look_ahead(&mut self, now: Instant) {
         if self.congestion.state != CongestionState::Open || self.board.has_lost_unsent() {

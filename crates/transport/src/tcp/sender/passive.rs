@@ -64,8 +64,8 @@ impl Sender {
         self.connection.ack_due = true;
     }
 
-    /// The `syn_ack` leaves now, and is sent again if it is not acknowledged in time (RFC 9293,
-    /// §3.8.1).
+    /// Records that the `syn_ack` leaves now. It is retransmitted if it is not acknowledged in time
+    /// (RFC 9293, §3.8.1).
     pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant, syn_ack: &Segment) {
         self.marks.note_handshake(syn_ack);
         if self.connection.phase == Phase::SynReceived {

@@ -5,9 +5,9 @@ use super::{Phase, SendFlags, Sender};
 use acklab_base::{Instant, StreamPort};
 
 impl Sender {
-    /// Writes `octets` octets, of which `flags` say more (RFC 9293, §3.9.1.2; Linux's
-    /// `tcp_sendmsg_locked`). Returns the number accepted, as [`write`](StreamPort::write) does. If
-    /// not all are, the application will write the rest, so that the flags say nothing yet.
+    /// Writes `octets` octets with `flags` (RFC 9293, §3.9.1.2; Linux's `tcp_sendmsg_locked`).
+    /// Returns the number accepted, as [`write`](StreamPort::write) does. If not all are accepted,
+    /// the application writes the rest later, so the flags have no effect yet.
     pub(in crate::tcp) fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
         if self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
             return 0;

@@ -6,9 +6,9 @@ use super::summary::AckSummary;
 use crate::recovery::{self, CongestionState};
 use acklab_base::{Duration, Instant};
 
-/// The least time that Linux waits before it believes that the receiver has reneged
+/// The minimum wait before Linux concludes that the receiver has reneged
 /// (`tcp_check_sack_reneging`).
-const LEAST_RENEGING_DELAY: Duration = Duration::from_millis(10);
+const MIN_RENEGING_DELAY: Duration = Duration::from_millis(10);
 
 impl Sender {
     /// Detects losses and moves congestion control on. Returns by how many acknowledged octets the
@@ -36,8 +36,8 @@ impl Sender {
         if is_reducing { growth } else { growth.max(self.growth_out_of_order(summary)) }
     }
 
-    /// Returns `true` if more is acknowledged than had been sent when the last recovery began, so
-    /// that what it sent again has not elicited the duplicates (RFC 6582, §3.2, step 2).
+    /// Returns `true` if more is acknowledged than had been sent when the last recovery began. Its
+    /// retransmissions then have not elicited the duplicates (RFC 6582, §3.2, step 2).
     pub(super) fn is_beyond_last_recovery(&self) -> bool {
         let una = self.board.una();
         self.rules.duplicates_at_exit == DuplicatesAtExit::Counted
@@ -106,7 +106,7 @@ impl Sender {
             && self.board.is_head_sacked();
         if suspects {
             let delay = self.timing.rtt.srtt().unwrap_or_default() / 2;
-            self.timing.rto.set(now, delay.max(LEAST_RENEGING_DELAY));
+            self.timing.rto.set(now, delay.max(MIN_RENEGING_DELAY));
         }
         suspects
     }

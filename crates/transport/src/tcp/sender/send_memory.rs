@@ -37,7 +37,7 @@ const MAX_TCP_HEADER: u64 = 256;
 /// `SKB_TRUESIZE`): 832 octets, the figure that `SO_MEMINFO` shows as well.
 const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
 /// `TCP_INIT_CWND`: the least segments of the windows that the buffer holds.
-const LEAST_SEGMENTS: u64 = 10;
+const MIN_SEGMENTS: u64 = 10;
 
 /// The state of a send buffer that counts memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl SendMemory {
 
     /// The size for `windows` windows of `segments`, as far as the buffer may grow.
     fn size_for(&self, segments: u64, windows: u64) -> u64 {
-        let wanted = windows.saturating_mul(segments.max(LEAST_SEGMENTS)).saturating_mul(self.per_segment);
+        let wanted = windows.saturating_mul(segments.max(MIN_SEGMENTS)).saturating_mul(self.per_segment);
         wanted.min(self.largest)
     }
 

@@ -40,7 +40,7 @@ pub(super) struct AckSummary {
 }
 
 impl AckSummary {
-    /// What the controller is told, if the ACK gives no sample of the round-trip time.
+    /// Returns the report to the controller, without a sample of the round-trip time.
     pub(super) const fn report(&self, growth: u64) -> AckReport {
         let Self { delivered, prior_flight, echoed, .. } = *self;
         AckReport { delivered, marked: echoed.marked, prior_flight, rtt: None, growth }

@@ -35,8 +35,8 @@ pub(super) struct Transmission {
 }
 
 impl Transmission {
-    /// Returns `true` if pacing delays the next segment. The sender then wants to be woken at the
-    /// end of the delay.
+    /// Returns `true` if pacing delays the next segment. The sender then wakes at the end of the
+    /// delay.
     #[inline]
     pub(super) fn is_paced(&mut self, now: Instant) -> bool {
         self.paced_until.set(self.pacer.holds_until(now));

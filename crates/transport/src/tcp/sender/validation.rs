@@ -1,4 +1,4 @@
-//! Congestion window validation: is the window used, so that it may grow?
+//! Congestion window validation: the window grows only if it is used.
 
 use super::super::rules::WindowValidation;
 use super::send_memory::SendMemory;
@@ -59,7 +59,7 @@ impl Sender {
         board.lost().saturating_sub(board.retransmitted()) + new
     }
 
-    /// Returns `true` if the window is used. `prior_flight` was in flight before the ACK that asks.
+    /// Returns `true` if the window is used. `prior_flight` was in flight before the present ACK.
     #[inline]
     pub(super) fn uses_window(&mut self, now: Instant, prior_flight: u64) -> bool {
         let window = &self.congestion.control.window;

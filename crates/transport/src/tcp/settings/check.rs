@@ -14,7 +14,7 @@ const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
 const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
 
 impl Settings {
-    /// Checks what the schema cannot say.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
     /// If a setting makes no sense: the first one.

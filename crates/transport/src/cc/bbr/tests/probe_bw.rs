@@ -46,7 +46,7 @@ fn probing_lasts_until_its_target_is_in_flight_or_something_is_lost() {
     let mut lossy = Bench { bbr: bench.bbr.clone(), ..Bench::new() };
     lossy.now = bench.now;
     lossy.within(Duration::from_millis(11), 1, |ack| (ack.prior_in_flight, ack.lost) = (10 * MSS, MSS));
-    assert_eq!(lossy.bbr.pacing_gain.of(100), 75, "a loss says that it does not fit");
+    assert_eq!(lossy.bbr.pacing_gain.of(100), 75, "a loss shows that it does not fit");
     assert_eq!(gains(&mut bench, 1, 24), [75], "13 segments, the budget, an even number and two more: 22");
 }
 

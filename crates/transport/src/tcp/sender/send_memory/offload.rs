@@ -17,8 +17,8 @@ const OFFLOADED: u64 = 65_536 - super::MAX_TCP_HEADER - 1;
 const SMALL_WINDOW: u64 = 536;
 
 impl SendMemory {
-    /// The buffer that an application asks for. The kernel doubles the size, as that is of memory
-    /// (`__sock_set_sndbuf`).
+    /// Returns the buffer that an application requests. The kernel doubles the size, because it
+    /// counts memory (`__sock_set_sndbuf`).
     fn fixed(size: u64) -> Self {
         let limit = (2 * size.min(MOST)).max(LEAST);
         Self { limit, largest: limit, per_segment: 0, has_waiting_writer: false, is_fixed: true }
