@@ -98,7 +98,8 @@ struct Client<'o> {
 /// Measures each contender in each round. Rounds begin with another contender each, so that none
 /// always follows the same one.
 ///
-/// # Errors If the options make no sense, the server is not trusted or refuses, a connection is
+/// # Errors
+/// If the options make no sense, the server is not trusted or refuses, a connection is
 /// lost, or it should stop.
 pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
     tokio::select! {

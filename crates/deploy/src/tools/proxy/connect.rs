@@ -86,7 +86,8 @@ struct Link {
 /// Carries TCP connections to the far side until it should stop. `ready` is called with the local
 /// addresses once programs may connect, `tell` with a line for what fails.
 ///
-/// # Errors If a port is taken, or the far side cannot be reached at first, or is not trusted.
+/// # Errors
+/// If a port is taken, or the far side cannot be reached at first, or is not trusted.
 pub async fn connect(
     options: Options,
     stop: Stop,
