@@ -15,7 +15,7 @@ use acklab_wire::tack::{ConnectionId, Frame, Frames, Packet, PktSeq, Timestamp};
 /// Octets of the header of a packet that opens a connection: all are readable.
 pub(crate) const HEADER: usize = 17;
 
-/// What the first datagram of a client says. Nothing of it is authenticated.
+/// The content of a client's first datagram. Nothing of it is authenticated.
 #[derive(Debug)]
 pub struct Hello {
     /// The packet, for the transport.
@@ -30,7 +30,7 @@ pub struct Hello {
     pub(crate) crypto: Vec<u8>,
 }
 
-/// Does a datagram open a connection of this version?
+/// Returns `true` if a datagram opens a connection of this version.
 #[must_use]
 pub fn opens(datagram: &[u8]) -> bool {
     head(datagram).is_some_and(|head| head.level == Level::Initial && head.connection == ConnectionId(0))

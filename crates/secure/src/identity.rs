@@ -1,8 +1,8 @@
-//! Who a server is, and whom a client believes.
+//! The identity of a server, and the servers that a client trusts.
 //!
 //! A server has a certificate from files, or makes one on its first run, which clients pin by its
-//! fingerprint, as those of ssh do. No client believes a server whose certificate it cannot check
-//! in one of these ways.
+//! fingerprint, as ssh clients do. A client trusts no server whose certificate it cannot check in
+//! one of these ways.
 
 use ring::digest;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -162,10 +162,10 @@ impl Identity {
     }
 }
 
-/// Decides whether a client believes a server of this name with this certificate.
+/// Decides whether a client trusts a server of this name with this certificate.
 pub type Decide = dyn Fn(&ServerName<'_>, Fingerprint) -> bool + Send + Sync;
 
-/// Whom a client believes.
+/// The servers that a client trusts.
 #[derive(Clone)]
 pub enum Trust {
     /// A server whose certificate leads to one of these.
@@ -194,7 +194,7 @@ fn suites() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider { cipher_suites, ..provider::default_provider() })
 }
 
-/// TLS for servers of this identity. Secrets are told to `log`.
+/// Returns TLS for servers of this identity. Secrets are written to `log`.
 ///
 /// # Errors
 /// If the key does not belong to the certificate.
@@ -212,7 +212,7 @@ pub fn server_config(identity: Identity, log: Arc<dyn KeyLog>) -> Result<Arc<Ser
     Ok(Arc::new(config))
 }
 
-/// TLS for clients that believe these servers. Secrets are told to `log`.
+/// Returns TLS for clients that trust these servers. Secrets are written to `log`.
 ///
 /// # Errors
 /// If the cryptography has no TLS 1.3.
@@ -234,8 +234,7 @@ pub fn client_config(trust: Trust, log: Arc<dyn KeyLog>) -> Result<Arc<ClientCon
     Ok(Arc::new(config))
 }
 
-/// Believes certificates by their fingerprints. That the server has the private key is checked as
-/// always.
+/// Trusts certificates by their fingerprints. TLS still checks that the server has the private key.
 #[derive(Debug)]
 struct ByFingerprint {
     trust: Trust,

@@ -22,7 +22,7 @@
 //! | [`session`] | [`Session`]: the handshake, and packets to datagrams and back |
 //! | [`hello`] | the first datagram of a client, which a server reads before it keeps anything |
 //! | [`token`] | retry tokens: a client shows that it receives at its address |
-//! | [`reset`] | stateless resets: a host that has lost a connection says so |
+//! | [`reset`] | stateless resets: a host that has lost a connection reports it |
 //! | [`identity`] | certificates: from files, or made here and pinned by their fingerprint |
 //! | [`outbox`] | [`Outbox`]: datagrams to be sent |
 //! | [`refused`] | what is refused of datagrams, and how often |

@@ -1,5 +1,5 @@
-//! What the ends tell each other inside the TLS handshake, where nobody can change it: the
-//! extension of QUIC for transport parameters (RFC 9001, §8.2).
+//! The parameters that the ends exchange inside the TLS handshake, where they are authenticated:
+//! the extension of QUIC for transport parameters (RFC 9001, §8.2).
 //!
 //! Parameters are an identifier, a length and a value each (RFC 9000, §18).
 

@@ -1,4 +1,4 @@
-//! Stateless resets (RFC 9000, §10.3): a host that knows a connection no more tells the peer.
+//! Stateless resets (RFC 9000, §10.3): a host without state of a connection notifies the peer.
 //!
 //! The token of a connection follows from its id and from a key that the host keeps over restarts.
 //! The peer learned the token in the handshake.
@@ -9,8 +9,8 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 
 /// Octets of a token.
 pub const TOKEN: usize = 16;
-/// A reset looks like the shortest packet that asks for nothing, and is shorter than what it
-/// answers, so that two hosts do not reset each other without end (RFC 9000, §10.3.3).
+/// A reset looks like the shortest packet that elicits no answer. It is shorter than the packet
+/// that it answers, so that two hosts do not reset each other without end (RFC 9000, §10.3.3).
 const LEAST: usize = 43;
 
 /// The key of a host.
@@ -18,7 +18,7 @@ const LEAST: usize = 43;
 pub struct ResetKey(hmac::Key);
 
 impl ResetKey {
-    /// The key that follows from these octets, which nobody else may know.
+    /// Derives the key from these octets, which must be secret.
     #[must_use]
     pub fn new(octets: &[u8; 32]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, octets))

@@ -1,7 +1,7 @@
 //! A connection as cryptography sees it.
 //!
 //! It has no timer: the octets of the handshake leave with the packets of the transport's
-//! handshake, and again with their repetitions. A client that has heard all of the server's part
+//! handshake, and again with their repetitions. A client that has received all of the server's part
 //! sends its last message with its first packets, until the server answers one.
 
 mod open;
@@ -29,8 +29,8 @@ use std::sync::Arc;
 
 pub(crate) use seal::append_level;
 
-/// The most packets that are sealed with the same keys, unless the session is told otherwise: half
-/// of what AES-GCM allows (RFC 9001, §6.6).
+/// The maximum number of packets sealed with the same keys, unless the session is configured
+/// otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
 const UPDATE_AFTER: u64 = 1 << 22;
 /// Of this many packets of data, one carries the last message of the client. Those without data,
 /// which probes are, all do.
@@ -60,7 +60,8 @@ impl Piece {
 /// Something has happened that the driver has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The server asks the client to come back with a token: the transport has to repeat its Open.
+    /// The server requires the client to come back with a token: the transport must repeat its
+    /// Open.
     Repeat,
     /// The peer is authenticated.
     Complete,
@@ -166,9 +167,9 @@ impl Session {
         session
     }
 
-    /// The end that is opened by `hello`. `id` is that of its transport, and `reset` the token by
-    /// which its host would reset the connection. `is_validated` tells whether the client has shown
-    /// that it receives at its address.
+    /// Creates the end that is opened by `hello`. `id` is that of its transport, and `reset` the
+    /// token by which its host would reset the connection. `is_validated` is `true` if the client
+    /// has shown that it receives at its address.
     ///
     /// # Errors
     /// If the server's configuration cannot be used with QUIC's interface.
@@ -191,8 +192,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Another datagram of a client that has not heard this server. Its octets of the handshake are
-    /// those of the first.
+    /// Receives another datagram of a client that has received nothing from this server. Its octets
+    /// of the handshake are those of the first.
     pub const fn on_hello(&mut self) {
         self.credit = self.credit.saturating_add(AMPLIFICATION * LEAST_OPEN as u64);
     }
@@ -202,19 +203,19 @@ impl Session {
         self.update_after = packets;
     }
 
-    /// Is the peer authenticated?
+    /// Returns `true` if the peer is authenticated.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Is this the end that was opened?
+    /// Returns `true` if this is the end that was opened.
     #[must_use]
     pub fn is_server(&self) -> bool {
         self.side == Side::Server
     }
 
-    /// Is the packet that was opened last the newest of the peer?
+    /// Returns `true` if the packet that was opened last is the newest of the peer.
     #[must_use]
     pub fn opened_newest(&self) -> bool {
         self.phases.as_ref().is_some_and(|phases| phases.opened_newest)
@@ -266,7 +267,7 @@ impl Session {
         true
     }
 
-    /// TLS writes what it has to say, and yields its keys.
+    /// Moves the output of TLS, and installs its keys.
     fn advance(&mut self) {
         let Some(tls) = &mut self.tls else { return };
         loop {
@@ -303,7 +304,7 @@ impl Session {
         self.steps.push_back(Step::Complete);
     }
 
-    /// The Open on which the transport acts must be that which TLS protects.
+    /// Checks that the Open on which the transport acts is the one that TLS protects.
     fn check_open(&mut self, open: &[u8]) {
         let Some(tls) = &self.tls else { return };
         let told = tls.quic_transport_parameters().and_then(|octets| parameters::find(octets, parameters::OPEN));

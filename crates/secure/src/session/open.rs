@@ -82,8 +82,8 @@ impl Session {
         if head.connection != self.local {
             return Err(Refused::Connection);
         }
-        // A server hears no more at this level than the first datagram, and a client that is
-        // confirmed has no use for either.
+        // A server accepts only the first datagram at this level, and a client that is confirmed
+        // needs neither.
         let is_over =
             if self.side == Side::Server { level == Level::Initial || self.is_complete } else { self.is_confirmed };
         if is_over {
@@ -171,7 +171,7 @@ impl Session {
         Ok(true)
     }
 
-    /// A server that says more than its Accept has the last message of the client.
+    /// A server that sends more than its Accept has the last message of the client.
     #[inline]
     fn confirm(&mut self, frames: &Frames) {
         if !self.is_confirmed {

@@ -167,8 +167,8 @@ impl Session {
         true
     }
 
-    /// Says that there is no connection, for the reason of this code, as far as the peer can read
-    /// it.
+    /// Reports to the peer that there is no connection, for the reason of this code, as far as the
+    /// peer can read it.
     pub fn seal_failure(&mut self, code: u32, out: &mut Outbox) {
         let frames: Frames = std::iter::once(Frame::Close { code }).collect();
         let (level, keys) = match (self.side, &self.handshake) {
