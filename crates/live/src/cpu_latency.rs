@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 
 /// The CPU latency quality of service of the kernel (Documentation/power/pm_qos_interface.rst).
 const DEVICE: &str = "/dev/cpu_dma_latency";
-/// The wake-up latency that is asked for, in microseconds: idle processors poll, as they do for
-/// `cyclictest` and the real-time profiles of `tuned`.
+/// The requested wake-up latency in microseconds: idle processors poll, as they do for `cyclictest`
+/// and the real-time profiles of `tuned`.
 const NONE: i32 = 0;
 
 /// A request to the kernel that no processor halts while it is idle. It holds until this is dropped
@@ -23,7 +23,7 @@ pub struct AwakeProcessors {
 }
 
 impl AwakeProcessors {
-    /// Asks the kernel to keep all processors awake.
+    /// Requests that the kernel keep all processors awake.
     ///
     /// # Errors
     /// If the kernel has no such device, or if the process may not open it, which by default only
@@ -49,7 +49,8 @@ mod tests {
         i32::from_ne_bytes(octets)
     }
 
-    /// Whether this process has a request. Other processes may have theirs at any time.
+    /// Returns `true` if this process holds a request. Other processes may hold requests at any
+    /// time.
     fn is_held() -> bool {
         fs::read_dir("/proc/self/fd")
             .unwrap()

@@ -174,7 +174,7 @@ impl Diversion {
     /// The frames that were lost because they were not collected in time.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub fn overruns(&mut self) -> io::Result<u64> {
         if let Source::Ring { ring, .. } = &self.source {
             self.overruns += ring.overruns()?;
@@ -312,7 +312,7 @@ fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
     let protocol = |protocol: libc::c_int| i32::from((protocol as u16).to_be());
     let offset = |word: usize| (word * size_of::<u64>()) as i16;
     vec![
-        // Did it come in there, and is it IP?
+        // Checks that it arrived on that interface, and is IP.
         load_word(2, 1, field::INGRESS_IFINDEX),
         skip_unless_equal(2, from.cast_signed(), 15),
         load_word(2, 1, field::PROTOCOL),
@@ -321,7 +321,7 @@ fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
         // r6 = the shared words, in two slots.
         instruction(0x18, 6, 2, 0, words.number()),
         instruction(0, 0, 0, 0, 0),
-        // Is the diversion in force?
+        // Checks that the diversion is in force.
         call(helper::KTIME_GET_NS),
         load_double(2, 6, offset(word::UNTIL)),
         // If it is, skip the counter.

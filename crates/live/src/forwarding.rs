@@ -138,7 +138,7 @@ impl Forwarding {
 impl Drop for Forwarding {
     fn drop(&mut self) {
         if let Some(bridge) = self.own_bridge {
-            // It fails only if somebody has removed it already.
+            // It fails only if it was removed already.
             let _ = self.netlink.remove(bridge);
         }
     }

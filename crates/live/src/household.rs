@@ -59,7 +59,7 @@ pub fn lead_a_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Asks `child` to end (SIGTERM), and if it leads a process group, the whole group.
+/// Requests that `child` end (SIGTERM), and if it leads a process group, the whole group.
 pub fn ask_to_end(child: &Child) {
     signal(child, Signal::TERM);
 }

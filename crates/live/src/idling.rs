@@ -52,7 +52,7 @@ impl FromStr for IdleProcessors {
 pub enum Idling {
     /// They stay awake.
     Awake,
-    /// They may halt, as was asked for, or because the system does not let this process keep them
+    /// They may halt, as requested, or because the system does not let this process keep them
     /// awake.
     MayHalt,
     /// They stayed awake until this instant, at which the hypervisor had taken too much of them.
@@ -110,9 +110,8 @@ impl Wakefulness {
     /// Keeps processors awake or not, and begins to watch what the hypervisor takes of those that
     /// the calling thread may use.
     ///
-    /// A thread with normal priority watches, because what the kernel tells of a large machine
-    /// takes it a while to write. So this is called before the calling thread has real-time
-    /// priority.
+    /// Watches with a thread of normal priority, because the kernel needs a while to write the
+    /// statistics of a large machine. Call it before the calling thread has real-time priority.
     #[must_use]
     pub fn keep(wanted: IdleProcessors, clock: WallClock) -> Self {
         // Without it, delays are larger, and they show in the lateness of deliveries.

@@ -72,8 +72,8 @@ pub struct Second {
     pub p50: Duration,
     /// The 99th percentile.
     pub p99: Duration,
-    /// What 999 of 1000 deliveries do not exceed: it tells of each stall that lasts longer than a
-    /// millisecond.
+    /// The lateness that 999 of 1000 deliveries do not exceed. It shows each stall that lasts
+    /// longer than a millisecond.
     pub p999: Duration,
     /// The longest.
     pub max: Duration,

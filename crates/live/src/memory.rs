@@ -2,7 +2,7 @@
 
 use crate::sys;
 
-/// Returns the octets of memory that the process occupies; zero if the system does not say.
+/// Returns the bytes of memory that the process occupies; zero if the system does not report them.
 #[must_use]
 pub fn resident() -> u64 {
     // The second field counts pages (proc(5), /proc/pid/statm).

@@ -323,9 +323,9 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Keeps the device with this index from giving itself an address of IPv6, without which it
-    /// asks for no routers either. What it sends of its own accord then are at most reports of
-    /// multicast groups. It takes no more than `CAP_NET_ADMIN`, and no file in `/proc/sys`.
+    /// Disables the automatic IPv6 address of the device with this index. Without an address, the
+    /// device solicits no routers either. It then sends at most reports of multicast groups of its
+    /// own accord. The call requires only `CAP_NET_ADMIN`, and no file in `/proc/sys`.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -363,7 +363,7 @@ impl Netlink {
         message.header.family = family;
         message.header.prefix_len = length;
         message.header.index = index;
-        // There is nobody on the link who could have the same address.
+        // The link has no other host that could have the same address.
         message.header.flags = AddressHeaderFlags::Nodad;
         message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)

@@ -5,7 +5,7 @@ use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use std::fs;
 use std::io;
 
-/// Where the kernel says whether users may make user namespaces, and what grants it.
+/// The kernel's switches for user namespaces of users, and the command that grants each.
 const SWITCHES: [(&str, &str, &str); 3] = [
     ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"),
     (
@@ -62,7 +62,7 @@ pub fn is_granted() -> bool {
 /// of which it is root, for good.
 ///
 /// # Errors
-/// If the system does not allow it. The message says how to grant it.
+/// If the system does not allow it. The message states how to grant it.
 pub fn acquire() -> Result<Permission, Error> {
     if is_granted() {
         return Ok(Permission::Root);

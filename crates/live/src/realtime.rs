@@ -67,8 +67,8 @@ pub struct Privileges {
 }
 
 impl Privileges {
-    /// Asks for all that makes the calling thread carry packets in time, beside what idle
-    /// processors do.
+    /// Requests everything that makes the calling thread carry packets in time, except the idle
+    /// behavior of processors.
     #[must_use]
     pub fn of_carrier(wakefulness: Wakefulness) -> Self {
         let memory = LockedMemory::lock();

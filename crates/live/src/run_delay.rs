@@ -38,7 +38,7 @@ impl RunDelays {
         Self { began: now, threads: BTreeMap::new(), waits: Vec::new() }
     }
 
-    /// Whether this kernel tells how long threads wait.
+    /// Returns `true` if this kernel reports how long threads wait.
     #[must_use]
     pub fn are_known() -> bool {
         waited(Path::new("/proc/thread-self")).is_some()
@@ -116,7 +116,8 @@ fn tasks_of(process: u32) -> Vec<PathBuf> {
     tasks.map(|tasks| tasks.flatten().map(|task| task.path()).collect()).unwrap_or_default()
 }
 
-/// The processes that a thread has started. Without CONFIG_PROC_CHILDREN the kernel does not tell.
+/// Returns the processes that a thread has started. Without CONFIG_PROC_CHILDREN the kernel does
+/// not report them.
 fn children_of(task: &Path) -> Vec<u32> {
     let children = fs::read_to_string(task.join("children")).unwrap_or_default();
     children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()

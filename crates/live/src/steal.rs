@@ -24,8 +24,8 @@ pub struct Steal {
 }
 
 impl Steal {
-    /// What is taken from `now` on of the processors that the calling thread may use. Returns
-    /// `None` if the kernel does not tell.
+    /// Measures, from `now` on, the time stolen from the processors that the calling thread may
+    /// use. Returns `None` if the kernel does not report it.
     #[must_use]
     pub fn watch(now: Instant) -> Option<Self> {
         let allowed = rustix::thread::sched_getaffinity(None).ok()?;
@@ -60,7 +60,8 @@ impl Steal {
     }
 }
 
-/// The ticks that were taken of each processor since the machine started, by what the kernel tells.
+/// Returns the ticks stolen from each processor since the machine started, from the kernel's
+/// statistics.
 fn stolen(statistics: &str) -> BTreeMap<usize, u64> {
     let of_line = |line: &str| {
         let mut words = line.split_ascii_whitespace();

@@ -1,4 +1,4 @@
-//! System calls without a safe wrapper. Each function says why its call is sound.
+//! System calls without a safe wrapper. Each function states why its call is sound.
 #![allow(unsafe_code)]
 
 pub(crate) mod bpf;
@@ -69,7 +69,7 @@ pub(crate) fn set_timer_slack_to_least() -> std::io::Result<()> {
 /// Moves the calling thread, or with `NEWPID` its children, to new namespaces.
 pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     debug_assert!(!flags.contains(UnshareFlags::FILES), "descriptors are shared by all threads");
-    // SAFETY: the call is unsafe because of `CLONE_FILES` alone, which no caller asks for.
+    // SAFETY: the call is unsafe because of `CLONE_FILES` alone, which no caller passes.
     unsafe { rustix::thread::unshare_unsafe(flags) }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn last_arrival(socket: BorrowedFd<'_>) -> Option<u64> {
     Some(u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
 }
 
-/// Has a TAP device discard what its file would yield, so that nobody need read it.
+/// Makes a TAP device discard its output, so that its file need not be read.
 pub(crate) fn discard_tap(file: BorrowedFd<'_>) -> std::io::Result<()> {
     /// `TUNATTACHFILTER` (`linux/if_tun.h`).
     const ATTACH_FILTER: libc::Ioctl = 0x4010_54d5;

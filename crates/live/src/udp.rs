@@ -132,8 +132,8 @@ impl UdpPort {
         })
     }
 
-    /// How long ago the last of the datagrams that were received last came from the network. Zero
-    /// if the kernel does not tell.
+    /// Returns the age of the last datagram of the latest batch, counted from its arrival from the
+    /// network. Zero if the kernel does not report it.
     #[must_use]
     pub fn age(&self) -> Duration {
         if self.received == 0 {
@@ -177,8 +177,8 @@ pub struct Batch<'b> {
     pub size: usize,
     /// Octets of all.
     pub length: usize,
-    /// They are at its beginning. Whoever keeps it leaves other memory, preferably of [`BUFFER`]
-    /// octets.
+    /// The datagrams are at its beginning. A caller that keeps the memory must replace it,
+    /// preferably by one of [`BUFFER`] bytes.
     pub memory: &'b mut Vec<u8>,
 }
 
@@ -190,7 +190,7 @@ impl Batch<'_> {
     }
 }
 
-/// Errors that say that a datagram was lost, on the way or here.
+/// Returns `true` for errors that report the loss of a datagram, on the way or here.
 fn is_loss(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -316,8 +316,8 @@ fn timespec(time: Duration) -> Timespec {
     Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
 }
 
-/// The largest IP packet that the interface takes through which `remote` is reached, if the system
-/// tells. Without a packet sent.
+/// Returns the largest IP packet of the interface through which `remote` is reached, if the system
+/// reports it. Sends no packet.
 #[must_use]
 pub fn mtu_towards(remote: SocketAddr) -> Option<u64> {
     let any = SocketAddr::new(if remote.is_ipv4() { [0; 4].into() } else { [0; 16].into() }, 0);
@@ -342,7 +342,7 @@ mod tests {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let (mut from, mut to) = (UdpPort::bind(any).unwrap(), UdpPort::bind(any).unwrap());
         let wait = std::time::Duration::from_millis(30);
-        // The kernel begins to note times some time after it was asked.
+        // The kernel begins to note times some time after the request.
         let ages = [(); 10].map(|()| {
             let clock = WallClock::start();
             from.send(to.address().unwrap(), Ecn::NotEct, &[1], 1).unwrap();

@@ -2,8 +2,8 @@
 //! go both ways, over a path that loses, reorders or marks packets, and arrive as they were sent.
 //! With `--nocapture`, each test prints rows of the table in `docs/models/validation.md`.
 //!
-//! The tests need the permission to make namespaces and TUN devices; without it, they say that they
-//! were skipped.
+//! The tests need the permission to make namespaces and TUN devices; without it, they report that
+//! they were skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,7 +28,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 /// devices), which [`IpVersion::address`] takes to IPv6.
 const KERNEL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, 1), 8080);
 const OWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 19, 0, 1), 49152);
-/// Octets each way, unless `ACKLAB_OCTETS` says how many.
+/// Octets each way, unless `ACKLAB_OCTETS` sets another number.
 const SIZE: usize = 2_000_000;
 /// A transfer makes no progress for so long at most.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 //! Two kernels at the ends of a world that delays every packet by 5 ms.
 //!
-//! The tests need the permission to make namespaces and TUN devices; without it, they say that they
-//! were skipped.
+//! The tests need the permission to make namespaces and TUN devices; without it, they report that
+//! they were skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -188,8 +188,8 @@ fn a_namespace_is_gone_when_it_is_dropped() {
     assert!(!is_held);
 }
 
-/// Three packets of one instant are as late as the first; the time that the host takes for them is
-/// told apart.
+/// Three packets of one instant are as late as the first; the host's time for them is reported
+/// separately.
 #[test]
 fn packets_of_one_instant_are_as_late_as_the_first() {
     let Some([one, other]) = hosts() else { return };

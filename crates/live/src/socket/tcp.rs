@@ -148,8 +148,8 @@ impl Tcp {
         self.send(octets, false, false)
     }
 
-    /// Writes as many of `octets` as there is room for, and says of them whether `more` follow soon
-    /// (`MSG_MORE`) and whether a record ends (`MSG_EOR`). Returns their number.
+    /// Writes as many of `octets` as there is room for. The flags state whether `more` follow soon
+    /// (`MSG_MORE`) and whether a record ends (`MSG_EOR`). Returns the number of bytes written.
     ///
     /// # Errors
     /// If the connection has failed.

@@ -81,14 +81,14 @@ fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<OwnedFd> {
     if result == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: these three commands return a descriptor that nobody else owns. The kernel sets
+    // SAFETY: these three commands return a descriptor without another owner. The kernel sets
     // close-on-exec.
     Ok(unsafe { OwnedFd::from_raw_fd(result as libc::c_int) })
 }
 
 /// Loads a program. Without the permission, or if the verifier rejects it, the kernel refuses.
 pub(crate) fn load(kind: ProgramKind, instructions: &[Instruction]) -> io::Result<OwnedFd> {
-    // Most helpers want it; the program calls none but the clock and the redirection.
+    // Most helpers require it; the program calls only the clock and the redirection.
     const LICENSE: &[u8] = b"Dual MIT/GPL\0";
     bpf(
         PROG_LOAD,

@@ -97,7 +97,7 @@ impl Ring {
             return None;
         }
         // SAFETY: the kernel has given the frame to the process, and does not write to it until the
-        // status says otherwise.
+        // status changes.
         let (header, octets) = unsafe {
             let header = self.memory.add(at).cast::<libc::tpacket2_hdr>().read();
             let (from, present) = (usize::from(header.tp_mac), header.tp_snaplen as usize);
