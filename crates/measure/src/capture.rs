@@ -99,7 +99,7 @@ pub struct Capture {
 impl Capture {
     /// Creates or replaces the file `path` for a capture of `point`.
     ///
-    /// `title`, if any, becomes the comment of the file. `extent` says how much of each packet is
+    /// `title`, if any, becomes the comment of the file. `extent` sets how much of each packet is
     /// written.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ impl Role {
     }
 }
 
-/// What is known of a packet before the endpoint accepts it: see [`EndpointMeter::arriving`].
+/// The facts about a packet before the endpoint accepts it: see [`EndpointMeter::arriving`].
 #[derive(Clone, Copy, Debug)]
 pub struct Arriving {
     content: Content,
@@ -157,8 +157,8 @@ impl EndpointMeter {
         }
     }
 
-    /// The endpoint was woken, and its application has run. `has_reader` tells whether that reads
-    /// by itself, and not all data on arrival.
+    /// Records that the endpoint was woken, and that its application has run. `has_reader` is
+    /// `true` if the application reads by itself, and not all data on arrival.
     #[inline]
     pub fn woken(&mut self, now: Instant, has_reader: bool, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         match (self.role, has_reader) {

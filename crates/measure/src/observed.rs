@@ -39,7 +39,7 @@ pub trait Observed: acklab_wifi::Packet {
     fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
-/// What a probe knows of a packet that arrives.
+/// The facts that a probe has about a packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The length of the IP packet, headers included.
@@ -51,7 +51,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// What is known of a packet of a network whose ends share a clock.
+    /// Returns the facts about a packet of a network whose ends share a clock.
     #[inline(always)]
     pub fn of(packet: &impl Observed) -> Self {
         Self { wire_len: Datagram::wire_len(packet), origin: Some(packet.origin()) }

@@ -30,7 +30,7 @@ pub struct Observers<P> {
     failed: Option<Error>,
     /// By cell, the monitor of its air.
     pub(crate) air: Vec<AirMonitor<P>>,
-    /// By flow, the packets that queues have dropped, if anybody asks for them.
+    /// By flow, the packets that queues have dropped, if a series requires them.
     drops: Option<FlowTable<u64>>,
 }
 

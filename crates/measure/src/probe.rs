@@ -395,7 +395,8 @@ impl FlowProbe {
         }
     }
 
-    /// The sender rests: `factor` keeps the next octets back, or something that it does not tell.
+    /// Records that the sender rests: `factor` holds back the next bytes, or a cause that it does
+    /// not report.
     #[inline]
     pub fn limited(&mut self, now: Instant, factor: Option<LimitingFactor>) {
         if self.completed.is_none() {

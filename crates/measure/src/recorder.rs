@@ -175,7 +175,7 @@ impl Recorder {
         (endpoint.vitals(), Snapshot::of(endpoint, self.meter.sent_bytes()).since(&self.before))
     }
 
-    /// The tables of the series recorded since this was last asked, so that a long connection need
+    /// Takes the tables of the series recorded since the last call, so that a long connection need
     /// not keep them. `endpoint` names the reasons of its decisions.
     pub fn take_series(&mut self, endpoint: &impl Endpoint) -> Vec<Table> {
         let tables = self.series_tables(endpoint);

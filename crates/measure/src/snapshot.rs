@@ -19,9 +19,9 @@ pub struct Snapshot {
     pub sent_bytes: u64,
     /// Counters and gauges: name, unit, value.
     pub counters: Vec<(&'static str, &'static str, CounterValue)>,
-    /// Acknowledgments sent, by reason; without a reason where the endpoint does not tell it.
+    /// ACKs sent, by reason; without a reason if the endpoint does not report it.
     pub acknowledgments: Vec<(Option<String>, u64)>,
-    /// The objects of a page, at the end that asks for them.
+    /// The objects of a page, at the end that requests them.
     pub objects: Vec<Object>,
 }
 
@@ -85,8 +85,8 @@ impl Snapshot {
         })
     }
 
-    /// The names of the reasons for acknowledgments, by their index. A reason that the endpoint
-    /// does not tell is empty.
+    /// Returns the names of the reasons for ACKs, by their index. The name of a reason that the
+    /// endpoint does not report is empty.
     #[must_use]
     pub fn reasons(&self) -> Vec<String> {
         self.acknowledgments.iter().map(|(reason, _)| reason.clone().unwrap_or_default()).collect()

@@ -1,7 +1,7 @@
 //! What is measured: the names and the known properties of flows, links, cells and proxies, for the
 //! tables.
 //!
-//! Who assembles a network or opens a connection fills them in. A property that nobody knows is
+//! The code that assembles a network or opens a connection fills them in. An unknown property is
 //! `None`, and the columns that need it are null.
 
 use acklab_base::{Duration, Instant};
@@ -63,7 +63,7 @@ pub struct FlowInfo {
     pub stop: Option<Instant>,
     /// The names of the parts of its transport.
     pub labels: TransportLabels,
-    /// Octets of payload in a full-sized packet, by which windows are told in segments.
+    /// Bytes of payload in a full-sized packet, the unit of windows in segments.
     pub payload: u64,
     /// The slowest hop on the path of the data. Of hops that are equally slow, the first.
     pub bottleneck: Option<Bottleneck>,

@@ -46,7 +46,7 @@ pub fn metrics() -> Vec<Description> {
 /// its links and cells have delivered.
 ///
 /// `subjects` are the flows, links and cells in their order in the network; `series` are the series
-/// to tell, which the probes and the network have recorded.
+/// to return, which the probes and the network have recorded.
 pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     world: &mut World<P, H>,
     subjects: &Subjects,

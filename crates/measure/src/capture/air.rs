@@ -79,7 +79,7 @@ impl AirCapture {
     /// Creates or replaces the file `path` for a capture of the cell called `cell`, whose access
     /// point is node `access_point`.
     ///
-    /// `title`, if any, becomes the comment of the file. `extent` says how much of each frame is
+    /// `title`, if any, becomes the comment of the file. `extent` sets how much of each frame is
     /// written.
     ///
     /// # Errors

@@ -14,8 +14,8 @@ pub(crate) struct ApplicationDelay {
     delivered: u64,
     /// The delay of the octet delivered last, in nanoseconds.
     latest: OverTime,
-    /// Deliveries are not seen, or packets tell when their data were written, so that writes would
-    /// wait for ever.
+    /// `true` if deliveries are not seen, or if packets carry the time at which their data were
+    /// written. Writes are then not kept, because they would wait for ever.
     is_unknown: bool,
 }
 
@@ -50,8 +50,8 @@ impl ApplicationDelay {
         }
     }
 
-    /// Data that were written `nanos` ago are read now. The packets of such data tell when they
-    /// were written, so that writes are not kept: nothing would ever remove them.
+    /// Records that data written `nanos` ago are read now. Packets of such data carry the time of
+    /// the write, so writes are not kept: nothing would remove them.
     #[inline]
     pub(super) fn read(&mut self, now: Instant, nanos: f64) {
         if !self.is_unknown {
@@ -90,7 +90,7 @@ mod tests {
         assert!((delay.mean_ms().unwrap() - (5.0 + 15.0) / 2.0).abs() < 1e-9);
     }
 
-    /// An end that sends is woken when it writes, and tells again what it had read by then.
+    /// An end that sends is woken when it writes, and reports again what it had read by then.
     #[test]
     fn an_octet_is_delivered_once() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);

@@ -5,15 +5,15 @@ use acklab_base::{Duration, Instant, LimitingFactor};
 /// The time of each limiting factor.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
-    /// The present factor, and since when its time is not counted. `None` before the sender has
-    /// told one.
+    /// The present factor, and since when its time is not counted. `None` before the sender's first
+    /// report.
     present: Option<(LimitingFactor, Instant)>,
     times: [Duration; LimitingFactor::ALL.len()],
 }
 
 impl Limits {
-    /// From now on `factor` limits the sender, or something that it does not tell. It is told after
-    /// each packet, and rarely another one.
+    /// Records that `factor` limits the sender from now on, or a cause that it does not report. The
+    /// sender reports after each packet, and rarely a new factor.
     #[inline]
     pub(super) fn set(&mut self, now: Instant, factor: Option<LimitingFactor>) {
         if self.present.map(|(present, _)| present) != factor {
@@ -39,8 +39,8 @@ impl Limits {
         Self { present: self.present.map(|(factor, _)| (factor, now)), ..Self::default() }
     }
 
-    /// By factor, in the order of [`LimitingFactor::ALL`], its share of the time for which a factor
-    /// was told. `None` if none was.
+    /// Returns each factor's share of the time with a reported factor, in the order of
+    /// [`LimitingFactor::ALL`]. `None` if no factor was reported.
     pub(crate) fn shares(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
         let total: u64 = self.times.iter().map(|time| time.as_nanos()).sum();
         (total > 0).then(|| self.times.map(|time| time.as_nanos() as f64 / total as f64))
@@ -64,7 +64,7 @@ mod tests {
         limits.set(at(50), None);
         limits.set(at(90), Some(LimitingFactor::Application));
         limits.finish(at(100));
-        // 30, 10 and 10 ms of the 50 for which a factor was told.
+        // 30, 10 and 10 ms of the 50 for which a factor was reported.
         assert_eq!(limits.shares(), Some([0.2, 0.0, 0.0, 0.6, 0.2]));
     }
 

@@ -1,11 +1,11 @@
-//! What a log says of recovery: metrics, the state of congestion control, losses and timers.
+//! Recovery in a log: metrics, the state of congestion control, losses and timers.
 
 use super::file::{LogFile, ms};
 use super::schema::Kind;
 use acklab_base::{Event, Instant, Rate, Vitals};
 use serde_json::{Map, Value, json};
 
-/// What the log has said last, for events say what has changed.
+/// The last values in the log, because events record changes.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     said: Map<String, Value>,
@@ -13,7 +13,7 @@ pub(super) struct Recovery {
     min_rtt: Option<u64>,
     is_recovering: bool,
     state: Option<&'static str>,
-    /// Why the state is about to change, if that is told.
+    /// Why the state is about to change, if that is reported.
     trigger: Option<&'static str>,
     /// The largest datagram.
     datagram: Option<u64>,
@@ -53,9 +53,9 @@ impl Recovery {
         }
     }
 
-    /// The state of congestion control, with the names for NewReno in
+    /// Returns the state of congestion control, with the names for NewReno in
     /// draft-ietf-quic-qlog-quic-events-12. Returns `None` as long as there is no threshold: an end
-    /// in its first slow start cannot be told from a controller that has none.
+    /// in its first slow start is indistinguishable from a controller without one.
     fn state_of(&self, vitals: &Vitals) -> Option<&'static str> {
         if self.is_recovering {
             return Some("recovery");

@@ -1,4 +1,4 @@
-//! The versions of qlog that can be written: where they differ, one table says how.
+//! The versions of qlog that can be written. One table lists their differences.
 
 use serde_json::{Value, json};
 use std::str::FromStr;
@@ -151,7 +151,7 @@ impl VantagePoint {
     }
 }
 
-/// What the header of a file says.
+/// The content of a file's header.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceInfo<'a> {
     /// The title of the trace.

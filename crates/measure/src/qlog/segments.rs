@@ -81,7 +81,7 @@ impl Direction {
         numbers
     }
 
-    /// Is the FIN acknowledged?
+    /// Returns `true` if the FIN is acknowledged.
     fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| fin <= self.acknowledged)
     }
@@ -137,8 +137,8 @@ impl Segments {
         self.ways[0].open.iter().rev().find(has_octet).map(|(_, number)| *number)
     }
 
-    /// Is the connection over: has each of the `directions` that carry data seen the acknowledgment
-    /// of its FIN?
+    /// Returns `true` if the connection has ended: each of the `directions` that carry data has
+    /// seen the ACK of its FIN.
     pub(super) fn are_finished(&self, directions: usize) -> bool {
         self.ways.iter().filter(|way| way.is_finished()).count() >= directions
     }

@@ -28,7 +28,7 @@ pub(crate) struct Drops {
     pub(crate) acks: u64,
 }
 
-/// What is known of the path of a direction.
+/// The facts about the path of a direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<'a> {
     pub(crate) drops: Drops,
@@ -259,8 +259,8 @@ impl<'a> FlowResult<'a> {
         Some(self.rate(octets)? * 1e6 / self.info.return_bottleneck?.rate)
     }
 
-    /// By limiting factor, its share of the time: as the sender tells it, or as the kernel counts
-    /// it, which knows no time of pacing.
+    /// Returns each limiting factor's share of the time: as the sender reports it, or as the kernel
+    /// counts it, which does not count pacing.
     fn limits(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
         if let Some(shares) = self.probe.limits.shares() {
             return Some(shares);
@@ -282,9 +282,9 @@ impl<'a> FlowResult<'a> {
         Some((ms(self.probe.feedback_age.mean())? - self.info.base_return?.as_millis_f64()).max(0.0))
     }
 
-    /// The use of the slowest hop, and the own share of its octets: the hop of a cell carries the
-    /// ACKs as well. Of a flow that was not active all the time, its own octets tell the use
-    /// meanwhile.
+    /// Returns the use of the slowest hop, and the own share of its bytes: the hop of a cell
+    /// carries the ACKs as well. For a flow that was not active all the time, its own bytes give
+    /// the use meanwhile.
     fn use_of_hop(&self) -> Option<(f64, f64)> {
         self.use_of(self.path?.hop?, self.info.bottleneck?)
     }

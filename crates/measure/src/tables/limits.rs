@@ -1,4 +1,4 @@
-//! What limits a flow: `docs/models/limits.md` says the rule, and why.
+//! What limits a flow: `docs/models/limits.md` gives the rule and its reasons.
 
 use crate::observed::Observed;
 use crate::observers::World;
@@ -70,7 +70,7 @@ impl Hops {
     }
 }
 
-/// What is known of a flow, by which the rule decides.
+/// The facts about a flow by which the rule decides.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
     /// By limiting factor, its share of the time.
