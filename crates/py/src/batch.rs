@@ -26,8 +26,8 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 type Checked = (String, Vec<String>, Vec<(String, String)>);
 
 /// Checks many scenarios that differ in assignments only, on `threads` threads: `sets` are common
-/// to all of them, `points` has the further ones of each. Returns what is known of each. Raises the
-/// `ScenarioError` of the first that makes no sense, as `check` does.
+/// to all of them, `points` has the further ones of each. Returns the facts about each. Raises the
+/// `ScenarioError` of the first invalid one, as `check` does.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn check_many(

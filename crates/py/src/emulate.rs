@@ -69,8 +69,8 @@ pub(crate) fn idle_processors(name: &str) -> PyResult<IdleProcessors> {
 }
 
 /// Acquires the permission to emulate, before the process has more than one thread: without root,
-/// it enters a user namespace for good. Returns whether it did. Raises `RunError`, whose message
-/// says how to grant the permission.
+/// it enters a user namespace for good. Returns `true` if it did. Raises `RunError`, whose message
+/// states how to grant the permission.
 #[pyfunction]
 pub(crate) fn acquire_permission() -> PyResult<bool> {
     let acquired = permission::acquire().map_err(|why| RunError::new_err(why.to_string()))?;

@@ -41,7 +41,7 @@ fn trust(fingerprint: Option<&str>, authorities: Option<PathBuf>) -> PyResult<Op
     }
 }
 
-/// Does what `work` does with a function that tells whether to go on, and passes each line that it
+/// Runs `work` with a function that returns whether to continue, and passes each line that `work`
 /// sends to `tell`. Ctrl-C stops it.
 fn with_lines<T: Send>(
     py: Python<'_>,
@@ -192,7 +192,7 @@ pub(crate) fn known_fingerprint(host: &str, port: u16, file: Option<PathBuf>) ->
     Ok(known.map_err(|why| raised(&why))?.map(|fingerprint| fingerprint.to_string()))
 }
 
-/// Believes a server with this fingerprint from now on. Raises `UsageError` and `RunError`.
+/// Trusts a server with this fingerprint from now on. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (host, port, fingerprint, file=None))]
 pub(crate) fn remember_fingerprint(host: &str, port: u16, fingerprint: &str, file: Option<PathBuf>) -> PyResult<()> {
@@ -201,7 +201,7 @@ pub(crate) fn remember_fingerprint(host: &str, port: u16, fingerprint: &str, fil
     added.and_then(|file| known_hosts::add(&file, host, port, fingerprint)).map_err(|why| raised(&why))
 }
 
-/// The fingerprint that a server shows, which is not believed. Raises `RunError`.
+/// Returns the fingerprint that a server shows, without trusting it. Raises `RunError`.
 #[pyfunction]
 pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyResult<String> {
     let found = with_lines(py, None, None, |goes_on, _| tools::run(goes_on, |stop| offered(host, port, stop)))?;

@@ -60,7 +60,7 @@ pub(crate) fn inline(
     };
     let inline = |goes_on: &mut dyn FnMut() -> bool| {
         let stands = |standing: &acklab_lab::inline::Standing| {
-            // Whoever started it may have gone; the path stands.
+            // The caller may have gone; the path stands.
             let _ = tell.send((standing.forwarding, standing.method, standing.priority));
         };
         acklab_lab::inline(&scenario, &options, stands, goes_on)

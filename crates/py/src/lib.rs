@@ -9,7 +9,7 @@
 //! | `inspect` | reads captures |
 //! | `packetdrill` | plays scripts of packetdrill |
 //! | `hosts` | tools for real hosts: serve, perf, proxy |
-//! | `strategies` | callbacks to ACK policies, congestion controllers and rules of asking for ACKs written in Python |
+//! | `strategies` | callbacks to ACK policies, congestion controllers and rules of requesting ACKs written in Python |
 //! | `table` | Arrow tables for Python |
 //! | `cancel` | a token that stops runs |
 //! | `threads` | long work in a thread of its own |

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `policy` | an ACK policy, its arguments and its decision |
 //! | `controller` | a congestion controller |
-//! | `ask` | a rule of asking for ACKs, its arguments and its request |
+//! | `ask` | a rule of requesting ACKs, its arguments and its request |
 //! | `facts` | the arguments of a controller, and the window that it changes |
 //!
 //! An exception in a callback ends the run: [`Fault`] keeps it, no further callback is made, and
@@ -69,8 +69,8 @@ fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
     failure
 }
 
-/// The strategies of a run. Each factory is registered as a policy, as a controller and as a rule
-/// of asking, because only the scenario says which it is.
+/// Returns the strategies of a run. Each factory is registered as a policy, as a controller and as
+/// a rule of requesting ACKs, because only the scenario states which it is.
 pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -> PyResult<Strategies> {
     let mut strategies = Strategies::default();
     for (name, factory) in factories.into_iter().flatten() {

@@ -1,5 +1,5 @@
-//! Tables as Python sees them: Arrow record batches that pyarrow, Polars and others take over
-//! without a copy.
+//! Tables for Python: Arrow record batches that pyarrow, Polars and other libraries use without a
+//! copy.
 
 use arrow_array::ffi::{FFI_ArrowSchema, to_ffi};
 use arrow_array::{Array, RecordBatch, StructArray};
@@ -10,7 +10,7 @@ use pyo3::types::PyCapsule;
 
 /// A record batch. Its methods are those of the Arrow PyCapsule interface
 /// (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>), whose names of
-/// capsules they use. A capsule that nobody has taken over releases what it holds.
+/// capsules they use. A capsule without a consumer releases its content.
 #[pyclass(module = "acklab._core", frozen)]
 pub(crate) struct Table(RecordBatch);
 

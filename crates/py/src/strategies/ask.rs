@@ -1,4 +1,4 @@
-//! A rule of asking for ACKs written in Python.
+//! A rule of requesting ACKs written in Python.
 
 use super::{Fault, required, seed};
 use crate::errors::UsageError;
@@ -13,7 +13,7 @@ pub(crate) struct AskStart {
     seed: u64,
 }
 
-/// What the sender knows of its path.
+/// The sender's facts about its path.
 #[pyclass(module = "acklab.strategies", frozen, get_all)]
 #[derive(Debug)]
 pub(crate) struct AskPath {
@@ -49,7 +49,7 @@ impl AskPath {
     }
 }
 
-/// What is asked of the peer.
+/// The request to the peer.
 #[pyclass(module = "acklab.strategies", frozen, get_all)]
 #[derive(Debug)]
 pub(crate) struct AckRequest {
