@@ -249,7 +249,7 @@ fn sweep((index, packets): (usize, u32)) {
     }
 }
 
-/// What all runs of one of [`WORK`] tell.
+/// The totals of all runs of one of [`WORK`].
 #[derive(Default)]
 struct Line {
     cheapest: Option<Cost>,

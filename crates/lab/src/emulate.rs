@@ -13,7 +13,7 @@
 //! | `packet` | the packet of a real host |
 //! | `hosts` | the hosts of the network: TUN devices with the measurement of their flows, and own endpoints |
 //! | `end` | one end of a flow: measured from packets and from `TCP_INFO`, or an own endpoint |
-//! | `kernel` | what a flow asks of the kernel, or why it is refused |
+//! | `kernel` | what a flow requires of the kernel, or why it is refused |
 //! | `traffic` | the applications of flows |
 //! | `programs` | the connections of programs, which are found by their packets |
 //! | `command` | commands on nodes |
@@ -73,7 +73,7 @@ pub struct EmulateOptions {
     pub internet: Option<String>,
     /// A command with the terminal, and its node. The run ends when it ends.
     pub foreground: Option<Foreground>,
-    /// Where a sample of each second goes, for whoever watches the run.
+    /// The destination of a sample of each second, for a live view of the run.
     pub live: Option<Sender<Sample>>,
     /// What idle processors shall do.
     pub processors: IdleProcessors,
@@ -111,7 +111,7 @@ pub struct Emulation {
 /// moves to a network namespace of its own, and should end afterwards.
 ///
 /// # Errors
-/// If the process lacks a permission, a flow asks for what the kernel cannot do, a capture cannot
+/// If the process lacks a permission, a flow requires what the kernel cannot do, a capture cannot
 /// be written, or `goes_on` returned `false` before the window of measurement began.
 pub fn emulate(
     scenario: &Scenario,

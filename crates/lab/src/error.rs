@@ -18,7 +18,7 @@ pub enum Error {
     /// No flow of a scenario runs over TCP, at which a script could be played.
     #[error("flow: found none over TCP, expected one at whose TCP scripts are played")]
     NoTcp,
-    /// A flow of a simulation asks for the stack of the kernel.
+    /// A flow of a simulation requires the stack of the kernel.
     #[error(
         "flow \"{flow}\": stack: found \"kernel\", expected none, because a simulation has no kernel: `acklab emulate` runs it"
     )]
@@ -163,7 +163,7 @@ pub enum Error {
         /// The node of the proxy.
         node: String,
     },
-    /// A flow of an emulation asks for what the kernel's TCP cannot do.
+    /// A flow of an emulation requires what the kernel's TCP cannot do.
     #[error("flow \"{flow}\": {key}: found {found}, expected {expected}")]
     Kernel {
         /// The flow's name.

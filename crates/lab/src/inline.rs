@@ -41,7 +41,7 @@ const SETTLING: Duration = Duration::from_secs(600);
 pub struct InlineOptions {
     /// The options that a simulation has as well.
     pub run: RunOptions,
-    /// Where a sample of each second goes, for whoever watches.
+    /// The destination of a sample of each second, for a live view.
     pub live: Option<Sender<Sample>>,
     /// What idle processors shall do.
     pub processors: IdleProcessors,
@@ -49,7 +49,7 @@ pub struct InlineOptions {
     pub method: Option<Method>,
 }
 
-/// What stands between the interfaces, told once it does.
+/// The devices between the interfaces, reported once they stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// What carries the traffic without this process, for people.

@@ -34,7 +34,7 @@ const WATCH_EVERY: u64 = 1 << 14;
 /// program is killed.
 #[derive(Clone, Debug)]
 pub struct Inspected {
-    /// What the packets tell.
+    /// The results from the packets.
     pub report: Report,
     /// Why the rest of the file was not read, if it was not.
     pub cut: Option<String>,

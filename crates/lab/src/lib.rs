@@ -15,7 +15,7 @@
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
 //! | [`packetdrill`] | scripts of packetdrill, played at the TCP of a flow |
-//! | [`inspect`] | what the packets of a capture tell |
+//! | [`inspect`] | results from the packets of a capture |
 //! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and meters |
 //! | `error` | [`Error`]: why a run cannot start or continue |
 

@@ -45,8 +45,8 @@ impl Subject {
         Maker { flow: &self.flow, seed: self.seed, strategies: &self.strategies }.strategies_of(config)
     }
 
-    /// Plays the script at `path`, which may include files beside it. `tolerance` stands above what
-    /// the script says of it.
+    /// Plays the script at `path`, which may include files beside it. `tolerance` overrides that of
+    /// the script.
     ///
     /// # Errors
     /// If the script cannot be read.
@@ -59,8 +59,8 @@ impl Subject {
     }
 }
 
-/// Plays the script at `path` at the TCP of this machine's kernel, in real time. `tolerance` stands
-/// above what the script says of it.
+/// Plays the script at `path` at the TCP of this machine's kernel, in real time. `tolerance`
+/// overrides that of the script.
 ///
 /// # Errors
 /// If the script cannot be read, or if the process lacks the permission to make a network namespace

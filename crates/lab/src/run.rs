@@ -26,7 +26,7 @@ pub struct RunOptions {
     pub qlog: Option<qlog::Options>,
     /// Strategies of the user that the scenario names.
     pub strategies: Strategies,
-    /// How far the run is, for whoever shows it.
+    /// The progress of the run, for a display.
     pub progress: Progress,
 }
 
@@ -35,7 +35,7 @@ pub struct RunOptions {
 pub struct Progress(Arc<AtomicU32>);
 
 impl Progress {
-    /// The parts in which a run is told to have passed.
+    /// The number of parts in which the progress of a run is reported.
     const PARTS: u32 = 1000;
 
     /// The share of the duration, from 0 to 1.
@@ -64,7 +64,7 @@ pub struct Results {
 /// strategy may have failed.
 ///
 /// # Errors
-/// If there is no flow, a flow asks for the stack of the kernel, a strategy is missing, a trace
+/// If there is no flow, a flow requires the stack of the kernel, a strategy is missing, a trace
 /// cannot be read, a capture or a log cannot be written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     run_while(scenario, options, &mut goes_on)

@@ -1,4 +1,4 @@
-//! Strategies of the user: ACK policies, congestion controllers, rules of asking for ACKs, and
+//! Strategies of the user: ACK policies, congestion controllers, rules of requesting ACKs, and
 //! transports that scenarios name and that are not built in.
 
 use crate::transports::{Endpoints, TransportStart};
@@ -50,7 +50,7 @@ impl Strategies {
         self
     }
 
-    /// Adds a rule by which a sender over QUIC asks for ACKs.
+    /// Adds a rule by which a sender over QUIC requests ACKs.
     #[must_use]
     pub fn with_ask<R: AskRule + Send + 'static>(
         mut self,

@@ -1,9 +1,9 @@
 //! The transports that scenarios name.
 //!
 //! Each registers itself: a file of this folder implements `Protocol` for its settings, and the
-//! list in this file names it once. From that line follow the table `transport` of a flow, its
-//! schema, and what messages say of transports. Nothing else in the lab names one, and what only
-//! TCP has, such as proxies, asks whether there are settings of TCP.
+//! list in this file names it once. That line provides the table `transport` of a flow, its schema,
+//! and the names of transports in messages. No other code in the lab names a transport. Code for
+//! features of TCP, such as proxies, checks for settings of TCP.
 //!
 //! In the order of reading:
 //!
@@ -76,8 +76,8 @@ trait Protocol: Clone {
         self.clone()
     }
 
-    /// Checks what the schema cannot say, for `flow` over this version of IP. The path of a fault
-    /// begins at the flow.
+    /// Checks what the schema cannot express, for `flow` over this version of IP. The path of a
+    /// fault begins at the flow.
     fn check_for(&self, flow: &Flow, version: IpVersion) -> Result<(), Fault>;
 
     /// The strategies among its settings that are not built in.
@@ -90,12 +90,13 @@ trait Protocol: Clone {
         None
     }
 
-    /// The settings of TCP, if it is TCP: proxies split it, and the kernel is asked to have them.
+    /// Returns the settings of TCP, if it is TCP: proxies split it, and the kernel may have to
+    /// apply them.
     fn tcp(&self) -> Option<&acklab_transport::tcp::Settings> {
         None
     }
 
-    /// What the flows table says of the forward and of the reverse direction.
+    /// Returns the labels of the forward and of the reverse direction in the flows table.
     fn labels(&self) -> [TransportLabels; 2] {
         of_both(TransportLabels { protocol: self.name().to_owned(), ..TransportLabels::default() })
     }

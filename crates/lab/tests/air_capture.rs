@@ -92,8 +92,8 @@ fn data(mpdus: Vec<Mpdu<Packet>>) -> Frame<Packet> {
 }
 
 /// A download to station 1: an A-MPDU behind RTS and CTS of which one frame is lost, that frame
-/// again, a TCP ACK that collides with one of station 2 and is sent again, a request for a Block
-/// ACK, and an A-MSDU.
+/// again, a TCP ACK that collides with one of station 2 and is repeated, a request for a Block ACK,
+/// and an A-MSDU.
 fn download(name: &str, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut air = Air::of(&path, Band::Ghz5, extent);
@@ -279,9 +279,9 @@ fn the_packets_inside_are_dissected() {
 #[test]
 fn rates_and_durations_are_those_that_tshark_works_out() {
     let packet = segment(0, true);
-    // The rate as tshark writes it. It takes a symbol of 40 MHz for two of 20 MHz, does not round
-    // VHT to symbols, rounds the rate of one stream of EHT before it multiplies it, and tells no
-    // durations of HE and EHT.
+    // Returns the rate as tshark writes it. It treats a symbol of 40 MHz as two of 20 MHz, and does
+    // not round VHT to symbols. It rounds the rate of one stream of EHT before it multiplies it,
+    // and shows no durations of HE and EHT.
     let at_2 =
         [(Mode::dsss(0, false), "1", true), (Mode::dsss(2, true), "5.5", true), (Mode::dsss(3, false), "11", true)];
     let at_5 = [

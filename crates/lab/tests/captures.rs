@@ -82,7 +82,7 @@ impl Run {
         self.tables.counts("flows", column)[0]
     }
 
-    /// The same with marks above eight packets, echoed as `ecn` says.
+    /// Returns the same with marks above eight packets, echoed in the way of `ecn`.
     fn marked(test: &str, ecn: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures_{test}_{ecn}"));
         fs::create_dir_all(&folder).unwrap();

@@ -164,9 +164,9 @@ fn copa_with_an_ack_in_a_round_trip_swings() {
     assert!(rare.queue > 25.0 && rare.throughput[0] < 0.9 * MODEST_CAPACITY, "{} {:?}", rare.queue, rare.throughput);
 }
 
-/// An ACK by TACK's law comes up to 10 ms after the packet that it is measured by, and says how
-/// long after (RFC 9002, §5.3): a quarter of the round trip is no queue. Taken for one, it left
-/// them 11, 35 and 19 Mbps of 50.
+/// An ACK by TACK's law comes up to 10 ms after the packet that it measures, and reports this delay
+/// (RFC 9002, §5.3). This quarter of the round trip is no queue. Counting it as a queue left the
+/// flows 11, 35 and 19 of 50 Mbps.
 #[test]
 fn a_late_ack_of_quic_is_not_taken_for_a_queue() {
     let path = MODEST.replace("preset = \"linux\"\nmss = \"1448B\"\n", "transport = \"quic\"\n");

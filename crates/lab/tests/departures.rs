@@ -1,5 +1,5 @@
-//! What is told of departures: a probe is an event of the instant at which it leaves, and only
-//! packets with data are counted as such.
+//! What observers report of departures: a probe is an event of the instant at which it leaves, and
+//! only packets with data are counted as such.
 
 use crate::common::tables::Tables;
 

@@ -127,8 +127,8 @@ fn newreno_reacts_to_a_mark_as_to_a_drop() {
     }
 }
 
-/// RFC 8257, §3.2: with a delayed ACK, one flag stands for several segments. Told at each change,
-/// the echo is exact; the price is an ACK for each change.
+/// RFC 8257, §3.2: with a delayed ACK, one flag stands for several segments. Sent at each change,
+/// the echo is exact; the price is an ACK per change.
 #[test]
 fn dctcp_pays_for_an_exact_echo_with_acks() {
     let delayed = "flow.bulk.ack={ policy = \"delayed\", segments = 8, timer = \"5ms\" }";
@@ -160,10 +160,10 @@ fn a_filter_that_keeps_nothing_blinds_dctcp() {
     assert!(blind.queue() > 10.0, "{}", blind.queue());
 }
 
-/// RFC 9768, §3.2.2.5.2: of an ACK for more than seven packets three bits cannot tell none from
-/// eight, and the safe reading is eight. Where a filter thins so far, the sender gives way to marks
-/// that nobody made, and the link runs idle. Linux would trust the count if ACKs covered more than
-/// four packets on average, but the reductions keep them at four.
+/// RFC 9768, §3.2.2.5.2: in an ACK for more than seven packets, three bits cannot distinguish zero
+/// from eight, and the safe reading is eight. Where a filter thins so far, the sender reacts to
+/// marks that do not exist, and the link runs idle. Linux would trust the count if ACKs covered
+/// more than four packets on average, but the reductions keep them at four.
 #[test]
 fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none() {
     let thinned = |rate: &str, dialect: &str, has_option: bool| {

@@ -1,6 +1,6 @@
 //! Emulations: flows of the kernel through namespaces and TUN devices.
 //!
-//! They need the permission to make these; without it, they say that they were skipped. Other
+//! They need the permission to make these; without it, they report that they were skipped. Other
 //! processes may delay packets at any time, so the tests look at what happens and not at how late
 //! it is.
 
@@ -64,8 +64,8 @@ fn without_emulations() -> RwLockWriteGuard<'static, ()> {
     EMULATIONS.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Emulates a scenario in a thread of its own, because it keeps the priority. Returns `None`, and
-/// says so, if the system does not allow it.
+/// Emulates a scenario in a thread of its own, because it keeps the priority. Returns `None`, with
+/// a message, if the system does not allow it.
 fn emulated(text: &str, options: EmulateOptions) -> Option<Result<Emulation, Error>> {
     if !permission::is_granted() || !Path::new("/dev/net/tun").exists() {
         eprintln!("skipped: this test needs root and /dev/net/tun");
@@ -157,7 +157,7 @@ fn timeouts_of_a_handshake_are_none_of_the_data() {
     let text = file.replacen("delay =", "loss = { model = \"list\", packets = [1] }, delay =", 1);
     let Some(emulated) = tables(&text) else { return };
     let completion = emulated.numbers("flows", "flow_completion_time_l4")[0];
-    assert!((1.0..2.0).contains(&completion), "the SYN is sent again after a second: {completion} s");
+    assert!((1.0..2.0).contains(&completion), "the SYN is retransmitted after a second: {completion} s");
     assert_eq!(emulated.counts("flows", "total_rtos_l4"), [0]);
 }
 
@@ -279,7 +279,7 @@ fn memory_is_not_locked_after_a_run() {
     assert_eq!(locked.split_whitespace().nth(1), Some("0"), "{locked}");
 }
 
-/// `timing` says whether processors stay awake, which takes the permission to open the device of
+/// `timing` reports whether processors stay awake, which takes the permission to open the device of
 /// the kernel.
 #[test]
 fn processors_stay_awake_unless_the_caller_lets_them_halt() {
@@ -291,7 +291,7 @@ fn processors_stay_awake_unless_the_caller_lets_them_halt() {
     assert_eq!(without, ["may halt"]);
     let may_ask = AwakeProcessors::request().is_ok();
     assert_eq!(processors(IdleProcessors::Awake).unwrap(), [if may_ask { "awake" } else { "may halt" }]);
-    // What the hypervisor takes meanwhile is not ours to say.
+    // The share that the hypervisor takes meanwhile is not checked.
     let chosen = processors(IdleProcessors::Auto).unwrap();
     assert_eq!(chosen[0].starts_with("awake"), may_ask, "{chosen:?}");
 }

@@ -187,7 +187,7 @@ fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
     }
     let mut flights: BTreeMap<String, _> =
         flights.into_iter().map(|(flow, flights)| (flow, flights.into_iter())).collect();
-    // By flow: the end of what was sent, and how often something was sent again.
+    // By flow: the end of the data sent, and the number of retransmissions.
     let mut sent: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     let kinds = tables.texts("packets", "flow").into_iter().zip(tables.texts("packets", "kind"));
     for ((flow, kind), number) in kinds.zip(tables.numbers("packets", "number")) {
@@ -198,7 +198,7 @@ fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
             "acked" => {
                 let in_flight = flights.get_mut(&flow).and_then(Iterator::next).unwrap_or(f64::NAN);
                 // The FIN takes an octet of its own, a segment at the most, and this series does
-                // not tell if it was sent again.
+                // not show its retransmissions.
                 let outstanding = (*end - number + 1.0).max(0.0);
                 prop_assert!(
                     in_flight <= outstanding + (*again + 1.0).min(outstanding) + TOLERANCE,
@@ -250,9 +250,9 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
         received.filter(|(kind, _)| kind == "received").filter(|(_, number)| !seen.insert(number.to_bits())).count()
             as u64;
     let (retransmissions, drops) = (of("total_retransmissions_l4"), of("total_drops_l2"));
-    prop_assert_eq!(retransmissions, drops + in_vain, "{} drops, {} in vain", drops, in_vain);
+    prop_assert_eq!(retransmissions, drops + in_vain, "{} drops, {} spurious", drops, in_vain);
     // Some policies answer several segments beyond a gap by one ACK, as Linux does when it
-    // compresses SACKs, and blocks that no ACK has room for make the sender believe too much lost.
+    // compresses SACKs. Blocks without room in an ACK make the sender declare too much lost.
     let answers_disorder = matches!(
         read(text, &[]).flow[0].tcp().unwrap().ack,
         ack::PolicyConfig::PerPacket { .. }

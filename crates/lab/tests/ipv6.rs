@@ -81,8 +81,8 @@ fn captures_hold_valid_ipv6_with_the_names_of_nodes() {
                      && !(wlan.fcs.status == 0)";
         let Some(found) = frames(&path, wrong, &["_ws.expert.message"]) else { return };
         assert_eq!(found, [""; 0], "{file}");
-        // A checksum over octets that the file omits cannot be verified, which the status 2 says;
-        // some of the others are valid.
+        // A checksum over octets that the file omits cannot be verified, which is status 2; some of
+        // the others are valid.
         let transports: &[&str] = if file == "cell.pcapng" { &["tcp", "udp"] } else { &["tcp"] };
         for transport in transports {
             let valid = frames(&path, &format!("{transport}.checksum.status == 1"), &[]).unwrap();

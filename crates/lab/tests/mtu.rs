@@ -29,7 +29,7 @@ fn packets_above_the_mtu_are_dropped_and_counted() {
     assert!(DUMBBELL.share(&tables) > 0.9);
 }
 
-/// Nothing tells the sender why its packets vanish: without discovery, the flow stands still.
+/// The sender gets no report of why its packets vanish: without discovery, the flow stalls.
 #[test]
 fn a_path_whose_mtu_drops_is_a_black_hole() {
     for dumbbell in [DUMBBELL, TCP] {

@@ -1,5 +1,5 @@
-//! Pages: a client that opens the connection and asks, over every transport that carries data both
-//! ways.
+//! Pages: a client that opens the connection and sends requests, over every transport that carries
+//! data both ways.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;

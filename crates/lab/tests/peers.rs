@@ -20,7 +20,7 @@ fn each_direction_has_the_sender_of_one_stack_and_the_receiver_of_the_other() {
     assert_eq!(column("ack_policy"), ["quic", "chrome"], "that of the end that receives");
 }
 
-/// Firefox asks for fewer ACKs of what it sends, and Chrome does not.
+/// Firefox requests fewer ACKs of its own data, and Chrome does not.
 #[test]
 fn the_end_that_sends_asks() {
     let counts = |set: &str| {

@@ -1,5 +1,5 @@
-//! Recovery without SACK in a cell that aggregates: an ACK for each segment, and one for each copy
-//! that was sent in vain.
+//! Recovery without SACK in a cell that aggregates: an ACK per segment, and one per spurious
+//! retransmission.
 
 use crate::common::tables::Tables;
 
@@ -7,7 +7,7 @@ use crate::common::tables::Tables;
 /// window of one segment.
 const CELL: &str = include_str!("../../../studies/wifi_parity/download.toml");
 
-/// Goodput in Mbps and packets sent again, of all four.
+/// Returns the goodput in Mbps and the retransmitted packets, of all four.
 fn downloads(preset: &str, recovery: &str) -> (f64, u64) {
     let (preset, recovery) = (format!(r#"flow.0.preset="{preset}""#), format!(r#"flow.0.recovery="{recovery}""#));
     let sets = [
@@ -25,17 +25,18 @@ fn downloads(preset: &str, recovery: &str) -> (f64, u64) {
     (tables.numbers("flows", "mean_throughput_l4").iter().sum(), again)
 }
 
-/// Where duplicate ACKs deliver nothing, PRR lets nothing new go, stays at a window of one and a
-/// half segments, and sends again what has long arrived: 46 Mbps with 30,958 packets sent again in
-/// ten seconds, and no timeout. Classic recovery carries 129 Mbps with 166.
+/// Where duplicate ACKs deliver nothing, PRR permits no new data, stays at a window of one and a
+/// half segments, and retransmits data that arrived long ago. It carries 46 Mbps with 30,958
+/// packets retransmitted in ten seconds, and no timeout. Classic recovery carries 129 Mbps with
+/// 166.
 #[test]
 fn proportional_rate_reduction_without_sack_carries_what_classic_recovery_does() {
     for preset in ["ns3", "rfc", "linux"] {
         let (classic, _) = downloads(preset, "classic");
         let (prr, again) = downloads(preset, "prr");
-        println!("{preset}: prr {prr:.1} Mbps with {again} packets sent again, classic {classic:.1}");
+        println!("{preset}: prr {prr:.1} Mbps with {again} packets retransmitted, classic {classic:.1}");
         assert!(prr > 0.9 * classic, "{preset}: {prr:.1} Mbps, and {classic:.1} with classic recovery");
-        assert!(again < 3000, "{preset}: {again} packets sent again");
+        assert!(again < 3000, "{preset}: {again} packets retransmitted");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Logs of endpoints: what they say, and that readers of qlog read it.
+//! Logs of endpoints: their content, and that readers of qlog read them.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::tshark;
@@ -87,8 +87,8 @@ fn frames<'a>(packets: &[&'a Value], frame_type: &str) -> Vec<&'a Value> {
     all.filter(|frame| frame["frame_type"] == frame_type).collect()
 }
 
-/// Are both the same, with numbers to the precision of an `f32`, which the typed reader keeps of
-/// times?
+/// Returns `true` if both are the same, with numbers to the precision of an `f32`, which the typed
+/// reader keeps of times.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) => {
@@ -282,7 +282,8 @@ fn both_ends_tell_once_that_a_connection_over_tcp_is_over() {
     }
 }
 
-/// tshark finds as many packets and ACK frames in the capture of the client as its log tells.
+/// tshark finds as many packets and ACK frames in the capture of the client as the client's log
+/// contains.
 #[test]
 fn tshark_counts_the_same_packets_and_ack_frames() {
     let folder = folder("tshark");

@@ -43,8 +43,8 @@ fn transfer(path: &str, endpoint: &str) -> [f64; 3] {
     [tables.numbers("flows", "flow_completion_time_l4")[0], acks as f64, octets as f64 / delivered as f64]
 }
 
-/// Losses, a return link that ACKs fill, and slow start over a long path: each failed by more than
-/// the tolerance as long as one of the rules differed that docs/models/quic.md tells of.
+/// Losses, a return link that ACKs fill, and slow start over a long path. Each failed by more than
+/// the tolerance as long as one of the rules in docs/models/quic.md differed.
 #[test]
 fn ours_is_as_fast_as_quinn_proto_and_acknowledges_as_often() {
     for path in ["thin", "satellite", "lte"] {
@@ -55,8 +55,8 @@ fn ours_is_as_fast_as_quinn_proto_and_acknowledges_as_often() {
             println!("{path}, every {packets}: {time:+.4}, {acks:+.4}, {octets:+.4}");
             assert!(time.abs() < 0.03, "{path}, every {packets}: {ours:?} and {theirs:?}");
             assert!(acks.abs() < 0.02, "{path}, every {packets}: {ours:?} and {theirs:?}");
-            // Ranges that the peer need not hear of again are left out by both. The numbers of
-            // packets and octets differ in their length.
+            // Both omit ranges that the peer need not receive again. The numbers of packets and
+            // octets differ in their length.
             assert!(octets.abs() < 0.1, "{path}, every {packets}: {ours:?} and {theirs:?}");
         }
     }

@@ -63,8 +63,8 @@ fn a_flow_has_its_handshake_and_its_overhead_in_the_tables() {
     assert_eq!(tables.texts("flows", "transport_protocol"), ["QUIC (quinn)"]);
     assert_eq!(tables.texts("flows", "cca"), ["cubic"]);
     let packets = tables.counts("flows", "total_data_packets_l4")[0];
-    // 1167 octets of the stream in each full-sized packet; the first ones share theirs with the
-    // handshake.
+    // 1167 octets of the stream in each full-sized packet; the first ones share their packets with
+    // the handshake.
     assert!((857..870).contains(&packets), "{packets}");
     // One round trip, and the serialisation of a flight of three datagrams with the certificate.
     let handshake = tables.numbers("flows", "handshake_time_l4")[0];

@@ -1,4 +1,5 @@
-//! A receiver whose application reads slowly: flow control takes over from congestion control.
+//! A receiver whose application reads slowly: flow control limits the sender instead of congestion
+//! control.
 
 use crate::common::tables::Tables;
 

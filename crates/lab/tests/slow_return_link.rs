@@ -3,7 +3,7 @@
 //! (`validation/linux/emulate.py --return drop-tail --limit N --delay D`).
 //!
 //! One ACK more or less decides when the first segment is lost, in the kernel as here, so single
-//! runs say little. Both were run with delays of 7.5 to 8.0 ms, 0.1 ms apart, and medians are
+//! runs prove little. Both were run with delays of 7.5 to 8.0 ms, 0.1 ms apart, and medians are
 //! compared.
 
 use crate::common::tables::Tables;

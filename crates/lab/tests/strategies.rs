@@ -115,7 +115,7 @@ fn a_run_refuses_names_that_it_does_not_know() {
     );
 }
 
-/// A rule of asking, whose instance is that of one end.
+/// A rule of requesting ACKs, with an instance per end.
 struct EachWindow;
 
 impl AskRule for EachWindow {

@@ -80,8 +80,8 @@ fn bbr3_withstands_one_loss_in_a_hundred() {
     assert!(share > 0.6, "{share}");
 }
 
-/// The first ten packets let 19 leave in the second round, whatever their few samples tell of the
-/// rate: 28 packets take two rounds besides the handshake.
+/// The first ten packets let 19 leave in the second round, whatever rate their few samples give: 28
+/// packets take two rounds besides the handshake.
 #[test]
 fn the_first_flight_doubles_the_window() {
     let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="40kB"}"#]);
@@ -89,8 +89,8 @@ fn the_first_flight_doubles_the_window() {
     assert!(time < 0.16, "{time}");
 }
 
-/// The number of a lost packet never comes, so that nothing behind it continues the numbers until
-/// the sender says Forget.
+/// The number of a lost packet never comes, so that no later packet continues the numbers until the
+/// sender sends Forget.
 #[test]
 fn policies_count_what_comes_behind_a_gap() {
     for (policy, count) in [("delayed", 2), ("daass", 2), ("linux", 2), ("byte-counting", 3), ("ack-rate-request", 2)] {
@@ -150,8 +150,8 @@ fn lists_do_not_fill_a_narrow_return_path() {
 }
 
 /// S §5.1: one block of losses in a TACK is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here. The
-/// acked list is not part of that: a sender that does not hear of what has arrived would count it
-/// as in flight.
+/// acked list is separate: without a report of what has arrived, a sender would count it as in
+/// flight.
 #[test]
 fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
     let loss = |direction: &str| format!(r#"link.btl.{direction}.loss={{model="independent", probability=0.05}}"#);

@@ -26,7 +26,7 @@ fn pcap(packets: &[Vec<u8>]) -> Vec<u8> {
 /// Names of fields without the prefix of the protocol, and their values as tshark writes them.
 type Fields = Vec<(&'static str, &'static str)>;
 
-/// A frame of each type, its type, and what the dissector says of its fields.
+/// Returns a frame of each type, its type, and the fields that the dissector shows.
 fn frames() -> Vec<(Frame, &'static str, Fields)> {
     let offered =
         Parameters { window: 70_000, streams: 100, payload: 1472, idle: 30_000, others: vec![(9, vec![1, 2])] };

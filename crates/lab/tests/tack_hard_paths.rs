@@ -2,7 +2,7 @@
 //! and long paths, losses both ways, an asymmetric path, silence of either direction, many flows.
 //! TCP BBR of Linux and QUIC with BBR run beside it on the same path.
 //!
-//! The bounds compare with those two, as no closed form tells what BBR attains on such paths.
+//! The bounds compare with those two, as no closed form gives what BBR attains on such paths.
 
 use crate::common::tables::Tables;
 
@@ -79,7 +79,7 @@ fn goodput(tables: &Tables) -> f64 {
     tables.numbers("flows", "mean_throughput_l7").iter().sum()
 }
 
-/// The share of the packets that were sent again.
+/// Returns the share of retransmitted packets.
 fn resent(tables: &Tables) -> f64 {
     let sum = |column: &str| tables.counts("flows", column).iter().sum::<u64>() as f64;
     sum("total_retransmissions_l4") / sum("total_data_packets_l4").max(1.0)
@@ -159,15 +159,15 @@ fn one_flow_holds_its_own_against_bbr() {
         let [tack, tcp, quic] = [TACK, TCP, QUIC].map(|transport| path.alone(transport));
         let rates = [&tack, &tcp, &quic].map(goodput);
         let again = [&tack, &tcp, &quic].map(resent);
-        println!("{name}: {rates:.2?} Mbps, {again:.3?} sent again");
+        println!("{name}: {rates:.2?} Mbps, {again:.3?} retransmitted");
         assert!(rates[0] > least * rates[1].min(rates[2]), "{name}: {rates:?} Mbps");
-        assert!(again[0] < 1.5 * again[1].max(again[2]) + 0.03, "{name}: {again:?} sent again");
+        assert!(again[0] < 1.5 * again[1].max(again[2]) + 0.03, "{name}: {again:?} retransmitted");
     }
 }
 
 /// After the overshoot of Startup, thousands of gaps do not fit into one list: TACKs go on until
-/// all are told. Of 300 Mbps, headers of 73 octets in 1500 and one loss in a hundred leave 282.5
-/// Mbps. How long the overshoot takes to repair is chance.
+/// all are reported. Of 300 Mbps, headers of 73 octets in 1500 and one loss in a hundred leave
+/// 282.5 Mbps. The time to repair the overshoot is random.
 #[test]
 fn a_fat_path_that_loses_data_and_acks_is_filled() {
     let link = |loss: f64| {
@@ -181,7 +181,7 @@ fn a_fat_path_that_loses_data_and_acks_is_filled() {
     assert!(rate > 0.9 * 282.5, "{rate} Mbps");
     // A part of the overshoot is still being repaired.
     let again = runs.iter().map(resent).fold(0.0, f64::max);
-    assert!(again < 0.05, "{again} sent again");
+    assert!(again < 0.05, "{again} retransmitted");
 }
 
 /// 50 Mbps and 200 ms, 5 % of the data and 2 % of the ACKs lost. TACKs that list no block of what
@@ -218,8 +218,8 @@ fn many_flows_share_as_those_of_bbr_do() {
         let mean = |of: fn(&Tables) -> f64| runs.each_ref().map(|runs| runs.iter().map(of).sum::<f64>() / 3.0);
         let jain = mean(|tables| tables.numbers("network", "jain_throughput_l4")[0]);
         let again = mean(resent);
-        println!("{flows} flows: Jain {jain:.2?}, {again:.3?} sent again");
-        assert!(again[0] < again[1] + 0.01, "{flows} flows: {again:?} sent again");
+        println!("{flows} flows: Jain {jain:.2?}, {again:.3?} retransmitted");
+        assert!(again[0] < again[1] + 0.01, "{flows} flows: {again:?} retransmitted");
         assert!(jain[0] > 0.5 * jain[1], "{flows} flows: Jain {jain:?}");
         let stands = |tack: &Tables| {
             let is_closed = tack.nulls("flows", "handshake_time_l4");

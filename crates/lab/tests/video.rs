@@ -146,7 +146,7 @@ fn impossible_videos_are_refused() {
         (&["flow.0.traffic.variation=1.5"], "expected a number from 0 to 1"),
         (&["flow.0.traffic.refresh=0"], "expected a whole number of at least 1"),
         (&["flow.0.traffic.deadline=100ms"], "TCP has no messages that may be given up"),
-        (&["flow.0.back={model=\"video\", rate=\"1Mbps\"}"], "nobody plays a video of this direction"),
+        (&["flow.0.back={model=\"video\", rate=\"1Mbps\"}"], "no application plays a video of this direction"),
         (&["flow.0.traffic={model=\"greedy\"}"], "only a video can be played"),
     ] {
         let refusal = refusal(sets);

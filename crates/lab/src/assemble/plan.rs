@@ -1,4 +1,4 @@
-//! What the tables must know of a scenario's links, cells, flows and proxies.
+//! The facts about a scenario's links, cells, flows and proxies that the tables require.
 
 use super::way::{Split, Way};
 use super::{direction_config, direction_name};
@@ -25,7 +25,7 @@ pub(super) fn peps(way: &Way, flow: &Flow, measured: usize) -> Vec<PepInfo> {
 /// One direction of a flow.
 pub(crate) struct FlowPlan {
     pub(crate) flow: Flow,
-    /// What the tables must know of it.
+    /// The facts about it that the tables require.
     pub(crate) info: FlowInfo,
     /// The transmission time of a full-sized packet on the slowest link, in seconds. A cell counts
     /// by the rate of its PHY, because the packets of an aggregate follow each other at that rate.
@@ -79,7 +79,7 @@ impl FlowPlan {
     }
 }
 
-/// What the tables must know of a path there and back, whoever uses it.
+/// The facts about a path there and back that the tables require, for all its users.
 #[derive(Clone, Debug)]
 pub(crate) struct PathFacts {
     /// Its bottlenecks and delays.

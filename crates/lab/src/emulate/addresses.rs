@@ -35,7 +35,7 @@ pub(super) fn node_of(address: IpAddr, nodes: usize, internet: Option<NodeId>) -
     number.map_or_else(outside, |number| NodeId(number as u32 - 1))
 }
 
-/// Is it an address of IPv4 that may be one of a host in another network?
+/// Returns `true` if it is an IPv4 address that a host in another network may have.
 fn is_of_one_host(address: IpAddr) -> bool {
     let IpAddr::V4(address) = address else { return false };
     !(address.is_multicast() || address.is_broadcast() || address.is_link_local() || address.is_unspecified())

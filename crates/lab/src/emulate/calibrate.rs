@@ -61,7 +61,8 @@ pub struct Calibration {
     pub p99_lateness_us: f64,
     /// How long the processor stood still in the last 900 ms, without any load.
     pub standstill: Standstill,
-    /// The share of a processor that the hypervisor took in the worst second, if the kernel tells.
+    /// The share of a processor that the hypervisor took in the worst second, if the kernel reports
+    /// it.
     pub stolen: Option<f64>,
     /// The privileges that the thread which carries packets had at the end.
     pub granted: Granted,

@@ -163,7 +163,7 @@ struct Running {
     job: Job,
     report: Report,
     child: Option<Child>,
-    /// When it was asked to end.
+    /// When its end was requested.
     asked: Option<Instant>,
     delays: RunDelays,
 }

@@ -124,7 +124,7 @@ impl End for HostEnd {
     }
 }
 
-/// The state of an end at an instant, for whoever watches the run.
+/// The state of an end at an instant, for a live view of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
     /// Smoothed round-trip time of a connection.
@@ -146,8 +146,8 @@ impl KernelEnd {
         Self(Kind::Udp(Box::new(UdpEnd::new(end, full, shown))))
     }
 
-    /// An end of a connection or an exchange of datagrams of programs, whose sockets nobody shows:
-    /// only its packets are seen, which carry `full` octets of payload if they are full.
+    /// Creates an end of a connection or an exchange of datagrams of programs, whose sockets are
+    /// not visible. Only its packets are seen; full ones carry `full` bytes of payload.
     pub(super) fn of_program(end: u8, is_tcp: bool, full: Bytes) -> Self {
         Self(if is_tcp {
             Kind::Tcp(Box::new(TcpEnd::of_program(end)))
@@ -202,6 +202,6 @@ impl End for KernelEnd {
         self.as_end().snapshot(now)
     }
 
-    /// A kernel does not tell its decisions.
+    /// A kernel does not report its decisions.
     fn record_decisions(&mut self) {}
 }

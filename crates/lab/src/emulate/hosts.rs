@@ -103,8 +103,8 @@ impl RealHosts {
         self.programs = Some((programs, devices_at));
     }
 
-    /// Ends the measurement of programs. Returns what the tables must know of the directions of
-    /// their connections that carried data.
+    /// Ends the measurement of programs. Returns the facts that the tables require about the
+    /// directions of their connections that carried data.
     pub(super) fn settle(&mut self, now: Instant) -> Vec<FlowInfo> {
         let Some((mut programs, _)) = self.programs.take() else { return Vec::new() };
         let (infos, measured) = programs.settle(now, &mut self.flows);

@@ -1,5 +1,5 @@
-//! What a scenario asks of the kernel's TCP: the options, routes and parameters that say it, or a
-//! refusal that names what the kernel cannot do.
+//! A scenario's requirements of the kernel's TCP: the options, routes and parameters that set them,
+//! or a refusal that names what the kernel cannot do.
 
 use crate::error::Error;
 use crate::scenario::{Flow, Transport};
@@ -9,7 +9,7 @@ use acklab_transport::tcp::{Preset, Settings, TcpConfig, ecn};
 use acklab_transport::{ack, cc};
 use std::collections::BTreeMap;
 
-/// What one flow over TCP asks of the kernel at both ends.
+/// The requirements of one flow over TCP, for the kernel at both ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Request {
     /// The options of its sockets.
@@ -28,7 +28,7 @@ pub(super) const PARAMETERS: [(&str, &str); 5] = [
     ("net/ipv4/ip_unprivileged_port_start", "0"),
     // Every user may ping.
     ("net/ipv4/ping_group_range", "0 2147483647"),
-    // Nobody else is on the link.
+    // The link has no other hosts.
     ("net/ipv6/conf/default/router_solicitations", "0"),
     ("net/ipv6/conf/default/addr_gen_mode", "1"),
 ];
@@ -74,8 +74,8 @@ fn switch(on: bool) -> String {
     u8::from(on).to_string()
 }
 
-/// What `flow` asks of the kernel's TCP. Returns `None` for a flow over UDP, which asks for
-/// nothing.
+/// Returns what `flow` requires of the kernel's TCP. Returns `None` for a flow over UDP, which
+/// requires nothing.
 ///
 /// # Errors
 /// If the kernel cannot do it.
@@ -139,7 +139,7 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
     Ok(Some(request))
 }
 
-/// The kernel acknowledges as it does, or, on a route that says so, every segment.
+/// Leaves ACKs to the kernel, or sets a route on which it acknowledges every segment.
 fn quick_ack(config: &TcpConfig, request: &mut Request) -> Result<(), (String, &'static str)> {
     match config.ack {
         ack::PolicyConfig::Linux(_) => Ok(()),
@@ -151,7 +151,7 @@ fn quick_ack(config: &TcpConfig, request: &mut Request) -> Result<(), (String, &
     }
 }
 
-/// The settings that a request can say.
+/// The settings that a request can express.
 const SETTABLE: [&str; 13] = [
     "congestion",
     "ack",
@@ -184,7 +184,7 @@ fn remaining(settings: &Settings, default: &Settings) -> Option<(String, String,
     Some((key.clone(), value.to_string(), format!("{expected}, which is what the kernel does")))
 }
 
-/// What several flows ask of one namespace.
+/// The requirements of several flows for one namespace.
 #[derive(Debug, Default)]
 pub(super) struct Agreement<'a> {
     parameters: BTreeMap<&'static str, (String, &'a str)>,
@@ -194,7 +194,7 @@ impl<'a> Agreement<'a> {
     /// Adds the parameters of `flow`.
     ///
     /// # Errors
-    /// If another flow asks for another value.
+    /// If another flow requires another value.
     pub(super) fn add(&mut self, flow: &'a Flow, request: &Request) -> Result<(), Error> {
         for (parameter, value) in &request.parameters {
             let (agreed, owner) = self.parameters.entry(parameter).or_insert_with(|| (value.clone(), &flow.name));

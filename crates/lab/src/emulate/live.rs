@@ -51,7 +51,7 @@ pub struct FlowSample {
     pub cwnd: Option<f64>,
     /// Acknowledgments sent per second.
     pub acks: Option<f64>,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: Option<u64>,
 }
 
@@ -108,8 +108,8 @@ pub(crate) trait Real: Hosts<RealPacket> + Measured<End = HostEnd> {
     /// How late packets were delivered.
     fn lateness(&self) -> &Lateness;
 
-    /// What is known of the directions of flows that were found during the run, after the first
-    /// `known` of them.
+    /// Returns the facts about the directions of flows that were found during the run, after the
+    /// first `known` of them.
     fn infos_after(&self, _known: usize) -> &[FlowInfo] {
         &[]
     }
@@ -169,7 +169,7 @@ impl Monitor {
         };
         self.last = now;
         self.next = now + INTERVAL;
-        // Whoever watched may have gone; the run goes on.
+        // The receiver may have gone; the run goes on.
         let _ = self.to.send(sample);
     }
 

@@ -37,7 +37,7 @@ pub(super) struct Programs {
     /// The index of the first of them among the flows.
     first: usize,
     count: usize,
-    /// Of each, what the tables must know of both directions.
+    /// For each, the facts about both directions that the tables require.
     infos: Vec<FlowInfo>,
     /// By direction, when its last data have left.
     last: Vec<Instant>,
@@ -63,7 +63,8 @@ impl Programs {
         Self { names, paths, full, first: 0, count: 0, infos: Vec::new(), last: Vec::new() }
     }
 
-    /// What the tables must know of the directions found after the first `known`.
+    /// Returns the facts that the tables require about the directions found after the first
+    /// `known`.
     pub(super) fn infos_after(&self, known: usize) -> &[FlowInfo] {
         &self.infos[known.min(self.infos.len())..]
     }
@@ -115,11 +116,12 @@ impl Programs {
     }
 
     /// Ends the measurement: only directions with data in its window remain among `flows`. Returns
-    /// what the tables must know of them, and the number of flows whose measurement goes on.
+    /// the facts about them that the tables require, and the number of flows whose measurement goes
+    /// on.
     pub(super) fn settle(&mut self, now: Instant, flows: &mut Vec<Flow<HostEnd>>) -> (Vec<FlowInfo>, usize) {
         let first = if self.count == 0 { flows.len() } else { self.first };
-        // A connection is active from its first packet to its last data: nobody sees whether a
-        // program has more to send.
+        // A connection is active from its first packet to its last data: it is not visible whether
+        // a program has more to send.
         let ended = |(info, last): (FlowInfo, Instant)| FlowInfo { stop: Some(last), ..info };
         let mut infos = std::mem::take(&mut self.infos).into_iter().zip(std::mem::take(&mut self.last)).map(ended);
         self.count = MOST;

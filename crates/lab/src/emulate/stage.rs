@@ -58,7 +58,8 @@ struct Cast {
     ends: [NodeId; 2],
     /// Its ends are acklab's own.
     is_own: bool,
-    /// What it asks of the kernel's TCP; `None` for a flow over UDP, or of acklab's own stack.
+    /// Its requirements of the kernel's TCP; `None` for a flow over UDP, or over acklab's own
+    /// stack.
     request: Option<Request>,
 }
 

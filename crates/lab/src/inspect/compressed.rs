@@ -59,7 +59,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Ok(false)
     }
 
-    /// A decoder does not tell an end of the file within a frame from damage.
+    /// A decoder does not distinguish an end of the file within a frame from damage.
     fn failed(&mut self, error: FrameDecoderError) -> io::Error {
         match self.source.fill_buf() {
             Ok([]) => io::ErrorKind::UnexpectedEof.into(),

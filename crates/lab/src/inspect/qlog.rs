@@ -85,7 +85,7 @@ struct Watched<'p, 'w, R> {
     damage: &'p RefCell<Option<io::Error>>,
 }
 
-/// The watcher asked to stop.
+/// The watcher requested a stop.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped")]
 struct Stopped;

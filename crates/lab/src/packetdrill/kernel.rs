@@ -112,7 +112,7 @@ impl Kernel {
         })
     }
 
-    /// Adds the route to the peer, before the clock starts: a script has said its attributes by
+    /// Adds the route to the peer, before the clock starts: a script has set its attributes by
     /// then.
     fn add_route(&mut self, line: usize) -> Result<(), Refusal> {
         if !std::mem::replace(&mut self.has_route, true) {
@@ -261,7 +261,7 @@ impl Kernel {
     fn option(&self, number: i64, call: &Call) -> Option<io::Result<Option<i64>>> {
         let expected = call.option_value()?;
         let found = match call.option() {
-            // A connection that has failed says so when it is used.
+            // A failed connection reports the error when it is used.
             "SO_ERROR" => Ok(0),
             "SO_SNDBUF" => self.tcp(number).and_then(|tcp| tcp.send_buffer()),
             _ => return None,
@@ -323,7 +323,7 @@ impl Kernel {
     }
 }
 
-/// What the flags of a call say of the octets that it writes.
+/// The flags of a call for the bytes that it writes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Said {
     more: bool,

@@ -25,7 +25,7 @@ pub struct Application {
     #[serde(default)]
     #[schemars(example = "1s")]
     pub start: Duration,
-    /// When it is asked to end (SIGTERM). Default: the end of the run.
+    /// When its end is requested (SIGTERM). Default: the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "10s")]
     pub stop: Option<Duration>,

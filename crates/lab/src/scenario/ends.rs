@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// The key of the settings of the end at `to`.
 const PEER: &str = "peer";
-/// What the schema says of them.
+/// Their description in the schema.
 const DESCRIPTION: &str = "The settings of the end at `to`, if they differ from those of the end at `from`. What is left out follows from \
                            their own preset.";
 

@@ -46,9 +46,9 @@ pub struct Flow {
     /// and QUIC. They are measured as a separate flow, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
-    /// A document and its objects, for which the application at `to` asks and which the application
-    /// at `from` sends, instead of `traffic`; only over TCP, TACK and QUIC. The end at `to` opens
-    /// the connection. Its requests are measured as a separate flow, called `<name>_back`.
+    /// A document and its objects, which the application at `to` requests and the application at
+    /// `from` sends, instead of `traffic`; only over TCP, TACK and QUIC. The end at `to` opens the
+    /// connection. Its requests are measured as a separate flow, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<Page>,
     /// How the application at `to` reads received data.
@@ -115,7 +115,7 @@ pub(crate) enum CustomKey {
     Policy,
     /// A congestion controller.
     Controller,
-    /// A rule of asking for ACKs.
+    /// A rule of requesting ACKs.
     Ask,
     /// The same at the end at `to`, if its settings are others.
     PeerPolicy,
@@ -163,7 +163,7 @@ impl CustomKey {
         policy.into_iter().chain(controller).collect()
     }
 
-    /// A rule of asking for ACKs that is not built in, with its name.
+    /// Returns a rule of requesting ACKs that is not built in, with its name.
     pub(crate) fn of_ask(ask: Option<ask::AskConfig>) -> Option<(Self, Name)> {
         match ask {
             Some(ask::AskConfig::Custom { name }) => Some((Self::Ask, name)),
@@ -208,7 +208,7 @@ impl Flow {
         self.transport.tcp().map(|settings| settings.preset)
     }
 
-    /// Does the application at `to` write, too?
+    /// Returns `true` if the application at `to` writes, too.
     pub(crate) const fn is_both_ways(&self) -> bool {
         self.back.is_some() || self.page.is_some()
     }

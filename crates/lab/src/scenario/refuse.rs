@@ -80,7 +80,7 @@ pub(super) struct Problem {
 
 #[derive(Debug)]
 enum What {
-    /// The value is unexpected. The field says what was expected.
+    /// The value is unexpected. The field states what was expected.
     Unexpected(String),
     /// The value is invalid. The field is the message.
     Value(String),

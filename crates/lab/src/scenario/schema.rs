@@ -119,8 +119,8 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// Removes `null` from the allowed types, because TOML has no null and `required` says which keys
-/// are optional.
+/// Removes `null` from the allowed types, because TOML has no null and `required` lists the keys
+/// that are not optional.
 fn remove_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = object.get_mut("type") {
         types.retain(|name| name != "null");

@@ -15,7 +15,7 @@ pub(crate) enum Application {
     Writer(Writer),
     /// It reads at a limited rate or plays a video, and may write as well.
     Reader(Box<(Reader, Option<Writer>)>),
-    /// It asks for a page.
+    /// It requests a page.
     Browser(Box<Browser>),
     /// It serves a page.
     Server(Box<Server>),
@@ -67,7 +67,7 @@ impl Application {
         }
     }
 
-    /// The objects of the page that it asks for.
+    /// Returns the objects of the page that it requests.
     pub(super) fn objects(&self) -> &[Object] {
         match self {
             Self::Browser(browser) => browser.objects(),

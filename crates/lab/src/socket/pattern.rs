@@ -1,5 +1,5 @@
-//! The octets that an application writes where packets have octets: a function of the offset, so
-//! that nobody need keep them to check what arrives.
+//! The bytes that an application writes where packets have bytes: a function of the offset, so that
+//! arriving bytes can be checked without a copy of the sent ones.
 
 use acklab_base::random::Seed;
 use std::ops::Range;

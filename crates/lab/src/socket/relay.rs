@@ -118,7 +118,7 @@ where
         let held = self.arriving.endpoint.vitals().received - behind.acknowledged;
         self.held.set(now, held as f64);
         self.most_held = self.most_held.max(held);
-        // What is acknowledged behind the proxy has been delivered as far as the proxy can tell.
+        // Bytes acknowledged behind the proxy have been delivered as far as the proxy can observe.
         let [_, Probes { forward: probe, .. }] = &mut self.probes;
         probe.data_written(now, &behind);
         probe.data_read(now, &Vitals { read: Some(behind.acknowledged), ..behind });

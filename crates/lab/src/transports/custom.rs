@@ -41,7 +41,8 @@ pub struct TransportStart<'a> {
 
 impl Protocol for Custom {
     const NAME: &'static str = "custom";
-    /// Only the transport itself knows. It may keep order, and is not asked for more.
+    /// Only the transport itself knows its abilities. It may keep order, and nothing more is
+    /// required of it.
     const ABILITIES: Abilities = Abilities { keeps_order: true, ..Abilities::NONE };
 
     fn name(&self) -> &str {

@@ -52,8 +52,8 @@ impl Maker<'_> {
     /// at `to` does not.
     pub(super) fn ends<E>(&self, end: impl Fn(End<'_>) -> Result<E, Error>) -> Result<[E; 2], Error> {
         let (forward, back) = (&self.flow.name, &back_name(&self.flow.name));
-        // The end at `from` opens the connection, except for a page, for which the end at `to`
-        // asks.
+        // The end at `from` opens the connection, except for a page, which the end at `to`
+        // requests.
         let has_page = self.flow.page.is_some();
         let reading = if has_page { Reading::OnDemand } else { Reading::AtOnce };
         let at_from = End { index: 0, sends: forward, receives: back, opens: !has_page, reading };
@@ -94,7 +94,7 @@ impl Maker<'_> {
         made.ok_or_else(|| self.missing(CustomKey::Policy, ack.name(), &self.strategies.policy_names()))
     }
 
-    /// The rule of asking for ACKs, if this configuration names one of the user.
+    /// Returns the rule of requesting ACKs, if this configuration names one of the user.
     pub(super) fn ask(
         &self,
         ask: ask::AskConfig,

@@ -26,8 +26,8 @@ fn equal_flows(congestion: &str, flows: u32, queue: u64, seed: u64) -> f64 {
     begun_apart(200, congestion, flows, queue, seed)
 }
 
-/// The mean of the index of two flows begun 160 to 240 ms apart. Two flows of CUBIC lock into a
-/// phase, so one start says little: 0.91 to 1.00.
+/// Returns the mean of the index of two flows begun 160 to 240 ms apart. Two flows of CUBIC lock
+/// into a phase, so one start is not representative: 0.91 to 1.00.
 fn over_phases(congestion: &str, queue: u64) -> f64 {
     let starts = [160, 180, 200, 220, 240];
     starts.iter().map(|apart| begun_apart(*apart, congestion, 2, queue, 1)).sum::<f64>() / starts.len() as f64

@@ -296,7 +296,7 @@ fn stack() -> impl Strategy<Value = Stack> {
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
-    // Those that count marks ask for ECN by themselves: `marks` has them.
+    // Controllers that count marks request ECN by themselves: `marks` has them.
     let controllers: Vec<cc::ControllerConfig> =
         cc::ControllerConfig::built_in().filter(|controller| !controller.counts_marks()).collect();
     let congestion = (

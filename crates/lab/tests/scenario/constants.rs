@@ -84,7 +84,7 @@ fn every_controller_has_a_table_of_its_constants() {
             assert!(schema["description"].as_str().is_some_and(|text| text.len() > 20), "{name}.{constant}");
             assert!(!schema["default"].is_null(), "{name}.{constant} has no published value");
         }
-        // The scenario in full says each of them, as it is published.
+        // The scenario in full states each of them, as it is published.
         let full = chosen(&kind.sets(None)).unwrap().canonical_json();
         let mut table = full["flow"][0]["transport"][key].as_object().unwrap().clone();
         table.retain(|_, value| value != name);

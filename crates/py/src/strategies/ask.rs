@@ -84,7 +84,7 @@ impl PythonAsk {
     pub(super) fn new(factory: &Py<PyAny>, name: &str, start: &ask::Start, fault: &Fault) -> Self {
         let request = fault.unless(|py| {
             let rule = factory.bind(py).call1((AskStart { mss: start.mss, seed: seed(&start.random) },))?;
-            required(&rule, name, "request", "a rule of asking for ACKs")
+            required(&rule, name, "request", "a rule of requesting ACKs")
         });
         Self { name: name.to_owned(), request, fault: fault.clone() }
     }

@@ -67,11 +67,11 @@ pub(super) struct TcpEnd {
     is_established: bool,
     /// Timeouts of the handshake, which the kernel counts with those of data.
     handshake_timeouts: Option<u32>,
-    /// Of a connection of programs, what its packets tell instead of `TCP_INFO`.
+    /// For a connection of programs, what its packets reveal, instead of `TCP_INFO`.
     of_program: Option<Box<Seen>>,
 }
 
-/// What the packets of a connection tell.
+/// The facts that the packets of a connection reveal.
 #[derive(Debug, Default)]
 struct Seen {
     rtt: rtt::Estimator,
@@ -193,7 +193,7 @@ impl TcpEnd {
         }
     }
 
-    /// The SYN of the peer of a program tells how its windows are scaled.
+    /// The SYN of a program's peer carries the scale of its windows.
     fn see_scale(&mut self, segment: Option<&Segment>) {
         let Some(seen) = &mut self.of_program else { return };
         if let Some(segment) = segment.filter(|segment| segment.flags.contains(Flags::SYN)) {
@@ -211,9 +211,10 @@ impl TcpEnd {
         }
     }
 
-    /// What limits a program's connection, as far as its packets tell: without data outstanding it
-    /// is the application, and with the peer's window filled it is the peer. Whether an application
-    /// writes just enough to keep some data outstanding, nobody sees from outside.
+    /// Returns what limits a program's connection, as far as its packets reveal it: without data
+    /// outstanding it is the application, and with the peer's window filled it is the peer. An
+    /// application that writes just enough to keep some data outstanding cannot be recognized from
+    /// outside.
     fn factor_of_program(&self) -> Option<LimitingFactor> {
         let seen = self.of_program.as_ref()?;
         Some(if self.sent.next == self.vitals.acknowledged {
@@ -294,7 +295,8 @@ impl TcpEnd {
         }
     }
 
-    /// Reads `TCP_INFO`, unless it was read just before. Of a program, takes what its packets tell.
+    /// Reads `TCP_INFO`, unless it was read just before. For a program, uses the facts from its
+    /// packets.
     fn sample(&mut self, now: Instant) {
         self.refresh();
         if let Some(seen) = &self.of_program {
@@ -362,6 +364,6 @@ impl End for TcpEnd {
         }
     }
 
-    /// A kernel does not tell its decisions.
+    /// A kernel does not report its decisions.
     fn record_decisions(&mut self) {}
 }

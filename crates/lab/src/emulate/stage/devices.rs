@@ -45,7 +45,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Sets what the flows of each node ask for.
+    /// Sets the parameters that the flows of each node require.
     pub(super) fn set_parameters(&self) -> Result<(), Error> {
         for host in &self.hosts {
             let mut agreement = Agreement::default();

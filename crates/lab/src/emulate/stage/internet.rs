@@ -1,6 +1,6 @@
-//! The node that leads to the networks of this machine, and through them to the Internet: its host
-//! forwards what no node has asked for through a pair of virtual devices to the namespace of the
-//! process, with addresses translated on both sides.
+//! The node that leads to the networks of this machine, and through them to the Internet. Its host
+//! forwards packets that are for no node. They pass through a pair of virtual devices to the
+//! namespace of the process, with addresses translated on both sides.
 //!
 //! Nothing of it outlives the run. The pair goes with the namespace of the node. The table of
 //! nftables in the namespace of the process belongs to a process `nft` whose input is a pipe from
@@ -57,7 +57,7 @@ impl Stage {
     /// Connects the host of `node` with `home`, the namespace that the process began in.
     pub(super) fn open_internet(&mut self, node: NodeId, home: &Namespace) -> Result<(), Error> {
         let forwards =
-            home.get("net/ipv4/ip_forward").map_err(host_error("cannot tell whether this machine forwards"))?;
+            home.get("net/ipv4/ip_forward").map_err(host_error("cannot read whether this machine forwards"))?;
         if forwards != "1" {
             return Err(Error::Host {
                 what: "this machine does not forward packets, which a node that leads to the Internet needs".to_owned(),
@@ -76,7 +76,7 @@ impl Stage {
                 format!("add rule ip acklab out {subnet} oifname {device} masquerade"),
             ]
         };
-        // The host's table lives as long as its namespace, so that nobody has to own it.
+        // The host's table lives as long as its namespace, so it needs no owner.
         let rules = translate("ip saddr 10.0.0.0/8", INNER).join("\n").replace(" { flags owner; }", "");
         host.namespace.inside(|| run(&rules)).map_err(nft_error)?;
         let table = format!("acklab_{}", std::process::id());

@@ -11,8 +11,8 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-/// What the devices do with the offloads of TCP and UDP, as the table `kernel` says it: nothing, so
-/// that a packet is a packet.
+/// The offloads of TCP and UDP in the devices, in the words of the table `kernel`: none, so that a
+/// packet is a packet.
 const DEVICES: [(&str, &str); 5] = [
     ("offloads", "none"),
     ("tso", "off: TCP hands over one segment at a time"),

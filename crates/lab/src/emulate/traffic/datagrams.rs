@@ -64,7 +64,7 @@ impl DatagramWorker {
             port.send_waiting();
         }
         shown.with_reader(|reader| reader.run(now, Port::Datagram(&mut port)));
-        // What nobody plays is read all the same, as a program would.
+        // Datagrams that are not played are read all the same, as a program would.
         while port.receive().is_some() {}
         port.error.map_or(Ok(()), Err)
     }

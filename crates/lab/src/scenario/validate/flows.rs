@@ -140,7 +140,7 @@ fn transport(path: &str, flow: &Flow, version: IpVersion) -> Result<(), Problem>
     names.iter().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), custom))
 }
 
-/// Checks that the stack that a flow asks for has its transport.
+/// Checks that the stack that a flow requires has its transport.
 fn stack(path: &str, flow: &Flow) -> Result<(), Problem> {
     let abilities = flow.transport.abilities();
     let (is_able, whose, known) = match flow.stack {
@@ -229,7 +229,8 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
         return Err(Problem::invalid(path, reason));
     }
     if traffic.video().is_some() {
-        let reason = "nobody plays a video of this direction; expected another model, or a second flow with the video";
+        let reason =
+            "no application plays a video of this direction; expected another model, or a second flow with the video";
         return Err(Problem::invalid(path, reason));
     }
     application(path, traffic)
@@ -257,7 +258,7 @@ fn page(path: &str, flow: &Flow) -> Result<(), Problem> {
         ("stop", flow.stop.is_some()),
     ];
     if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
-        let reason = format!("a page says what both applications do; expected no `{other}` in this flow");
+        let reason = format!("a page defines what both applications do; expected no `{other}` in this flow");
         return Err(Problem::invalid(path, reason));
     }
     let Page { document, objects, request, think, .. } = page;
@@ -305,7 +306,7 @@ fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
     writes(&format!("{path}.read"), rate, read)
 }
 
-/// Checks that there is a video to play, over a transport whose receiver tells what has arrived.
+/// Checks that there is a video to play, over a transport whose receiver reports what has arrived.
 fn playback(path: &str, flow: &Flow, buffer: Duration) -> Result<(), Problem> {
     if flow.traffic.video().is_none() {
         let reason = "only a video can be played; expected `traffic` of the model \"video\"";
