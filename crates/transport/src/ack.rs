@@ -1,13 +1,13 @@
-//! When a receiver acknowledges, whatever its transport.
+//! The decisions of a receiver on when to acknowledge, for every transport.
 //!
 //! An [`Acknowledger`] holds the facts in its [`Ledger`]: what has arrived and is not yet
-//! acknowledged, and since when. After each arrival it asks a policy for a [`Decision`], which
+//! acknowledged, and since when. After each arrival it requests a [`Decision`] from a policy, which
 //! always has a [`Reason`], and runs the timer. All of that happens on an abstract number line:
 //! stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the set of what has
 //! arrived there.
 //!
-//! One strategy is one file here and one line of `registry.rs`; one that is not built in is an
-//! [`AckPolicy`] under a name.
+//! One strategy is one file here and one line of `registry.rs`. One that is not built in is an
+//! [`AckPolicy`] with a name.
 
 pub mod ack_frequency;
 pub mod ack_rate_request;
@@ -53,12 +53,13 @@ pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 /// The contract of a policy: it decides when an ACK leaves, and nothing else.
 pub trait AckPolicy {
     /// Decides about `arrival`, which `ledger` and `held` already include. An instant that has
-    /// passed means at once. A decision to acknowledge later does not put off what an earlier one
-    /// asks for.
+    /// passed means at once. A decision to acknowledge later does not postpone an ACK that an
+    /// earlier one scheduled.
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
 
-    /// An empty ledger that measures what the policy uses: [round trips](Ledger::with_round_trip),
-    /// the [delivery rate](Ledger::with_delivery), or neither. Asked for once.
+    /// Returns an empty ledger that measures what the policy uses: [round
+    /// trips](Ledger::with_round_trip), the [delivery rate](Ledger::with_delivery), or neither.
+    /// Called once.
     fn ledger(&self) -> Ledger {
         Ledger::default()
     }
@@ -72,10 +73,10 @@ pub trait AckPolicy {
     /// An ACK has been sent, for whatever reason.
     fn on_ack_sent(&mut self, _now: Instant) {}
 
-    /// The sender asks for ACKs by this law.
+    /// Processes the law by which the sender requests ACKs.
     fn on_frequency(&mut self, _law: tack::Law) {}
 
-    /// The policy itself, if it uses what TCP alone tells.
+    /// Returns the policy itself, if it uses the events that only TCP has.
     fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
         None
     }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
     use crate::custom::{Custom, Name};
 
-    /// Asks for what is past, and tells that it was heard.
+    /// Requests an instant in the past, and gives a reason of its own.
     struct Late;
 
     impl AckPolicy for Late {

@@ -1,8 +1,9 @@
 //! Congestion controllers: how much a sender may have in flight, and how fast it may send.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`prague`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
+//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`prague`], [`bbr`], [`bbr3`], [`copa`],
+//! [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
 //! | [`slow_start`] | what ends slow start before a loss does |
 //! | `input` | the inputs of a controller: ACKs, transmissions, losses |
 //! | `window` | the congestion window, and what it grows and shrinks by |
@@ -12,8 +13,8 @@
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
 //!
-//! A [`CongestionControl`] moves a [`Window`]. The sender reports each ACK to it and asks it for a
-//! slow-start threshold on a congestion event. It does not decide what is retransmitted. A
+//! A [`CongestionControl`] moves a [`Window`]. The sender reports each ACK to it and requests a
+//! slow-start threshold from it on a congestion event. It does not decide what is retransmitted. A
 //! controller is one file here and one line of `registry.rs`. A controller that is not built in
 //! implements [`CongestionControl`] and has a name.
 

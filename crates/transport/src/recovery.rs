@@ -44,7 +44,7 @@ pub enum Algorithm {
     /// As `Classic`, but the first ACK of new data ends the recovery even if more was lost (RFC
     /// 2581, §3.2; ns-2's `Agent/TCP/Reno`).
     Reno,
-    /// No fast recovery: the window falls to one segment, and slow start sends again all that is
+    /// No fast recovery: the window falls to one segment, and slow start retransmits all that is
     /// outstanding, as after a timeout (Fall & Floyd, "Simulation-based Comparisons of Tahoe, Reno
     /// and SACK TCP", 1996, §2; ns-2's `Agent/TCP`).
     Tahoe,

@@ -1,4 +1,4 @@
-//! QUIC's rules as the peer asks for them by an `ACK_FREQUENCY` frame
+//! QUIC's rules as the peer requests them by an `ACK_FREQUENCY` frame
 //! (draft-ietf-quic-ack-frequency), run by [`Frequency`].
 
 use super::quic::{Frequency, MAX_ACK_DELAY};

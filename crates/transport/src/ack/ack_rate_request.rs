@@ -1,10 +1,10 @@
-//! The receiver's half of TARR (draft-ietf-tcpm-ack-rate-request): an ACK for as many segments as
-//! the sender asks for.
+//! The receiver's half of TARR (draft-ietf-tcpm-ack-rate-request): an ACK per as many segments as
+//! the sender requests.
 //!
-//! Two until it asks (RFC 5681, §4.2), then R, within the delayed-ACK timer. R = 0 asks for an ACK
-//! of the segment that brings it and leaves the rate as it is. Disorder is acknowledged at once
-//! (RFC 5681, §4.2). Segments count whatever their size, because the one with the request is not
-//! full-sized.
+//! The number is two before the first request (RFC 5681, §4.2), then R, within the delayed-ACK
+//! timer. R = 0 requests an ACK of the segment that carries it and leaves the rate as it is.
+//! Disorder is acknowledged at once (RFC 5681, §4.2). Segments count whatever their size, because
+//! the one with the request is not full-sized.
 
 use super::delayed::Delayed;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};
@@ -20,18 +20,18 @@ pub(crate) const INITIAL_RATE: u8 = 2;
 /// RFC 5681, §4.2: an ACK is not delayed by more than 500 ms.
 const LONGEST_TIMER: Duration = Duration::from_millis(500);
 
-/// What a scenario sets: what the sender asks for, and the receiver's timer.
+/// The settings of a scenario: the sender's requests, and the receiver's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckRateRequest {
-    /// The sender asks for an ACK for this many full-sized segments, or fewer while its window is
-    /// small.
+    /// The sender requests an ACK per this number of full-sized segments, or fewer while its window
+    /// is small.
     #[schemars(range(min = 1, max = 127))]
     pub segments: u8,
-    /// The sender asks for at least this many ACKs in a window.
+    /// The sender requests at least this many ACKs per window.
     #[schemars(range(min = 1))]
     pub acks_per_window: u32,
-    /// The sender asks for an ACK at once of the last segment of what it has to send, and of the
+    /// The sender requests an immediate ACK of the last segment that it has to send, and of the
     /// segment that fills a window smaller than the rate.
     pub immediate: bool,
     /// The receiver acknowledges at the latest after this time, at most 500 ms.
@@ -63,11 +63,11 @@ impl Settings for AckRateRequest {
     }
 }
 
-/// An ACK for as many segments as the sender asks for.
+/// An ACK per as many segments as the sender requests.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestedRate {
     rate: u8,
-    /// The segment that is about to be decided on asks for an ACK.
+    /// The present segment requests an ACK.
     at_once: bool,
     timer: Duration,
 }

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 /// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed
 ///    [`round_trip`](Self::round_trip) with the samples that the transport has,
 ///    [`measure_delivery`](Self::measure_delivery), and let the policy [`decide`](Self::decide).
-///    What the transport itself wants acknowledged at once, it [`demand`](Self::demand)s; what it
-///    has promised its peer, it is [`oblige`](Self::oblige)d to.
+///    The transport [`demand`](Self::demand)s an ACK that it requires at once, and
+///    [`oblige`](Self::oblige)s itself to what it has promised its peer.
 /// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent), as is an ACK
 ///    that leaves for another reason, such as one with data.
 /// 3. [`wake`](Self::wake) it at its [`deadline`](Self::deadline).
@@ -52,12 +52,13 @@ impl Acknowledger {
         &self.ledger
     }
 
-    /// The policy, to pass on what the peer says of its window and of ACKs.
+    /// Returns the policy, so that the transport can pass on the peer's reports of its window and
+    /// of ACKs.
     pub const fn policy(&mut self) -> &mut Policy {
         &mut self.policy
     }
 
-    /// The policy, if it uses what TCP alone tells.
+    /// Returns the policy, if it uses the events that only TCP has.
     pub fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
         self.policy.tcp_events()
     }
@@ -73,7 +74,7 @@ impl Acknowledger {
         self.ledger.bound_full_size(octets);
     }
 
-    /// Asks the policy about data that the application has just read, if something waits for its
+    /// Consults the policy about data that the application has just read, if anything waits for its
     /// ACK.
     pub(crate) fn note_read(&mut self, now: Instant) {
         let reason = self.policy.tcp_events().and_then(|policy| policy.on_read(&self.ledger));
@@ -104,15 +105,15 @@ impl Acknowledger {
         }
     }
 
-    /// Asks the policy about the newest arrival, which the ledger and `held` already hold.
+    /// Consults the policy about the newest arrival, which the ledger and `held` already hold.
     #[inline(always)]
     pub fn decide(&mut self, now: Instant, arrival: Arrival, held: Held<'_>) {
         let decision = self.policy.decide(now, &arrival, &self.ledger, held);
         self.follow(now, decision);
     }
 
-    /// Asks the policy about the peer's FIN, behind which nothing is missing, while the application
-    /// here may still send.
+    /// Consults the policy about the peer's FIN, after which nothing is missing, while the
+    /// application here may still send.
     pub fn decide_fin(&mut self, now: Instant) {
         let decision = self.policy.tcp_events().and_then(|policy| policy.on_fin(now, &self.ledger));
         self.follow(now, decision.unwrap_or(Decision::Now(Reason::Fin)));
@@ -139,7 +140,7 @@ impl Acknowledger {
         }
     }
 
-    /// What has arrived is acknowledged by `latest`, whatever the policy says.
+    /// Acknowledges what has arrived by `latest`, whatever the policy decides.
     #[inline]
     pub fn oblige(&mut self, now: Instant, latest: Instant) {
         if self.due.is_none() && self.delayed.is_none_or(|(at, _)| latest < at) {
@@ -228,7 +229,7 @@ impl Acknowledger {
         self.policy.reason_name(reason)
     }
 
-    /// Tells how many acknowledgments each reason has caused.
+    /// Reports the number of acknowledgments by reason.
     pub fn report_reasons(&self, to: &mut dyn FnMut(&str, u64)) {
         for (index, count) in self.counts().iter().enumerate() {
             to(self.reason_name(Reason::of_index(index)), *count);
@@ -240,7 +241,7 @@ impl Acknowledger {
         self.decisions = keep.then(VecDeque::new);
     }
 
-    /// The oldest decision that has not been told, if decisions are [kept](Self::keep_decisions).
+    /// Removes and returns the oldest decision, if decisions are [kept](Self::keep_decisions).
     #[inline]
     pub fn take_decision(&mut self) -> Option<Decided> {
         self.decisions.as_mut()?.pop_front()
@@ -264,7 +265,7 @@ mod tests {
     fn decisions_are_kept_if_anyone_asks() {
         let mut endpoint = Endpoint::new(Line::Packets, PolicyConfig::Delayed(Delayed::default()));
         let _ = endpoint.arrives(at(0), 0);
-        assert_eq!(endpoint.acknowledger.take_decision(), None, "nobody has asked");
+        assert_eq!(endpoint.acknowledger.take_decision(), None, "decisions are not kept");
         endpoint.acknowledger.keep_decisions(true);
         let _ = endpoint.arrives(at(10), 1);
         let _ = endpoint.arrives(at(20), 2);
@@ -281,7 +282,7 @@ mod tests {
             decided(30, Decision::Now(Reason::WindowUpdate), 1),
         ];
         assert_eq!(expected.map(|_| endpoint.acknowledger.take_decision()), expected.map(Some));
-        assert_eq!(endpoint.acknowledger.take_decision(), None, "each is told once");
+        assert_eq!(endpoint.acknowledger.take_decision(), None, "each is reported once");
         assert_eq!(endpoint.acknowledger.due(), Some(Reason::WindowUpdate), "what was due first stands");
     }
 
@@ -291,7 +292,7 @@ mod tests {
         let _ = endpoint.arrives(at(0), 0);
         let acknowledger = &mut endpoint.acknowledger;
         assert!(acknowledger.is_waiting() && acknowledger.deadline() == Some(at(200)));
-        // With data of this end, say.
+        // An ACK leaves on data of this end.
         acknowledger.sent(at(50), Reason::Timer);
         assert!(!acknowledger.is_waiting() && acknowledger.deadline().is_none());
         acknowledger.wake(at(200));

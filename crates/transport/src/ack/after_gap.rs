@@ -1,16 +1,16 @@
 //! Every packet for a share of a round trip after a gap.
 //!
-//! The drafts of QUIC let a receiver go on with immediate ACKs behind a packet that came out of
-//! order, and wanted it to return to its ordinary rule within 1/8 of a round trip unless more came
-//! out of order (draft-ietf-quic-recovery-17 to -21, "Generating Acknowledgements";
+//! The drafts of QUIC let a receiver continue immediate ACKs after a packet that came out of order.
+//! They required it to return to its ordinary rule within 1/8 of a round trip unless more came out
+//! of order (draft-ietf-quic-recovery-17 to -21, "Generating Acknowledgements";
 //! draft-iyengar-quic-delayed-ack-00, "Expediting Loss and Congestion Signals"). The rule came with
 //! pull request 2025 of quicwg/base-drafts ("Only send immediate acks for 1/8 RTT") and went with
 //! 3361 ("Only send one immediate ACK", January 2020), so RFC 9000 leaves it out. Custura, Jones
 //! and Fairhurst list it as QUIC's default (IETF 106, PANRG).
 //!
 //! Between gaps the rule is that of [`quic`](super::quic): after a number of packets, or after a
-//! delay. The round trip is the shortest that this end knows; without one, only the packet out of
-//! order itself is acknowledged at once.
+//! delay. The round trip is the shortest that this end has measured; without one, only the packet
+//! out of order itself is acknowledged at once.
 
 use super::quic::{Frequency, MAX_ACK_DELAY, Quic};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};

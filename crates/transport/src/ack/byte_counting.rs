@@ -1,9 +1,9 @@
-//! An ACK for every L full-sized segments' worth of octets.
+//! An ACK per L full-sized segments' worth of octets.
 //!
-//! Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK, f = bw/(L·MSS), L = 2, 4, 8, 16; without
-//! bound as the bandwidth grows. As such it has no timer: what does not fill the count is
-//! acknowledged with what follows, or never. RFC 1122, §4.2.3.2, wants one of less than 500 ms.
-//! Disorder is not theirs to say: as in RFC 5681, §4.2, it is acknowledged at once.
+//! Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK, f = bw/(L·MSS), L = 2, 4, 8, 16; unbounded
+//! as the bandwidth grows. It has no timer: octets that do not fill the count are acknowledged with
+//! later ones, or never. RFC 1122, §4.2.3.2, requires a timer of less than 500 ms. The paper does
+//! not cover disorder: as in RFC 5681, §4.2, it is acknowledged at once.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};

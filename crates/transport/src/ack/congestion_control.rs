@@ -1,10 +1,10 @@
 //! The receiver's half of ACK congestion control (RFC 5690).
 //!
-//! An ACK for every R segments, where R is two until the sender says otherwise by an ACK Ratio
-//! option (§4.1 to §4.3), within a delayed-ACK timer of 500 ms at most. With R of two or less,
-//! disorder is acknowledged at once. With more, that goes for the first three segments of a
-//! reordering event, which lasts while anything lies beyond a gap; the others count as any (§4.6).
-//! The segment that ends the event is acknowledged at once (RFC 5681, §4.2).
+//! Sends an ACK per R segments, within a delayed-ACK timer of 500 ms at most. R is two until the
+//! sender sets it by an ACK Ratio option (§4.1 to §4.3). With R of two or less, disorder is
+//! acknowledged at once. With more, only the first three segments of a reordering event are. The
+//! event lasts while anything lies beyond a gap; later segments count as any (§4.6). The segment
+//! that ends the event is acknowledged at once (RFC 5681, §4.2).
 
 use super::delayed::Delayed;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};

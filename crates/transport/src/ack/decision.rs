@@ -53,7 +53,7 @@ pub enum Reason {
     Timer,
     /// As much of a round trip had passed since the last ACK as the policy allows.
     Periodic,
-    /// The sender is believed to be in slow start, or to have just had a loss.
+    /// The sender is assumed to be in slow start, or to have just had a loss.
     SlowStart,
     /// Quick ACKs while the sender is still growing its window.
     QuickAck,
@@ -79,10 +79,10 @@ pub enum Reason {
     /// A segment of this end with data, a FIN or a probe carried the acknowledgment (RFC 9293,
     /// §3.8.6.3).
     Piggyback,
-    /// A packet is lost, as its receiver tells (Li et al., SIGCOMM 2020, §4.4: the
-    /// loss-event-driven IACK).
+    /// The receiver reports a packet as lost (Li et al., SIGCOMM 2020, §4.4: the loss-event-driven
+    /// IACK).
     LossEvent,
-    /// The sender has asked for it.
+    /// The sender has requested it.
     Asked,
     /// The segment ends what the sender's application has written (PSH; RFC 9293, §3.9.1.2), and
     /// the application here has read it.

@@ -21,7 +21,7 @@ impl Held<'_> {
     #[must_use]
     pub fn first_missing_from(&self, offset: u64) -> u64 {
         let missing = offset.max(self.next);
-        // Policies ask for what is new most of the time.
+        // Most calls look for new data.
         if let Some(last) = self.beyond.last().filter(|last| last.start <= missing) {
             return missing.max(last.end);
         }

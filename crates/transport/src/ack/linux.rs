@@ -1,10 +1,10 @@
 //! Linux's receiver (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
 //!
-//! * The first 16 ACKs of a connection are quick: one a segment, so that the sender's slow start is
-//!   not held up (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout, and
-//!   a duplicate, bring them back.
+//! * The first 16 ACKs of a connection are quick: one per segment, so that the sender's slow start
+//!   is not held up (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout,
+//!   and a duplicate, bring them back.
 //! * Each segment that lets the receive window grow is acknowledged at once (`tcp_grow_window` sets
-//!   `icsk_ack.quick`). TCP's receiver says which:
+//!   `icsk_ack.quick`). TCP's receiver reports them:
 //!   [`tcp::receiver::ReceiveWindow`](crate::tcp::receiver::ReceiveWindow).
 //! * Quick ACKs end where unread data leave less than half of the receive buffer free
 //!   (`__tcp_select_window`).
@@ -26,12 +26,12 @@
 //! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then
 //!   SACKs are compressed: one for all that come within 5 % of the round trip, 1 ms at most, or for
 //!   44 of them. The round trip is the receiver's own estimate, or the handshake's if that is
-//!   shorter; without an estimate it is zero. The timer has a slack of 100 µs, which it takes in
+//!   shorter; without an estimate it is zero. The timer has a slack of 100 µs, which it uses in
 //!   full unless another interrupt comes first; here none does. A segment that begins a range, or
 //!   extends one behind the two that changed last, releases what is held back, so that each range
-//!   is told among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves
-//!   before the segment is taken in, and the segment is held back; here the ACK tells of the
-//!   segment as well, which counts as held back but starts no timer.
+//!   is among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves before
+//!   the segment is taken in, and the segment is held back; here the ACK reports the segment as
+//!   well, which counts as held back but starts no timer.
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Room, Settings, TcpEvents};
 use acklab_base::{Duration, Instant};

@@ -1,23 +1,23 @@
 //! QUIC's rules, for a receiver of TCP.
 //!
 //! RFC 9000, §13.2: an ACK after two ack-eliciting packets, within `max_ack_delay` (25 ms unless
-//! the peer says otherwise, §18.2), and at once for a packet that leaves a gap or comes late.
+//! the peer sets another, §18.2), and at once for a packet that leaves a gap or comes late.
 //! draft-ietf-quic-ack-frequency lets the sender choose all three: more than
 //! `ack_eliciting_threshold` packets, the delay, and how far a gap must lie back before it is
 //! reported at once, where 1 is the rule of RFC 9000 and 0 means never (§6.2 there). The settings
-//! here are what the sender would have asked for from the start.
+//! here are those that the sender would have requested from the start.
 //!
 //! QUIC numbers packets; TCP numbers octets. A packet here is a segment with data, in order or not,
 //! and distances between packet numbers are octets over the largest segment so far. A
-//! retransmission has its old number, so it looks like a packet that comes late. What carries
-//! nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
+//! retransmission has its old number, so it looks like a packet that comes late. A segment with
+//! nothing new is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 9000, §18.2: `max_ack_delay` unless the peer says otherwise.
+/// RFC 9000, §18.2: `max_ack_delay` unless the peer sets another.
 pub const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
 /// The shortest delay that is a share of a round trip: kGranularity (RFC 9002, §6.1.2).
@@ -34,8 +34,8 @@ pub struct Quic {
     pub max_ack_delay: Duration,
     /// Report a gap at once when it lies back by this many segments; 0 for never.
     pub reordering_threshold: u32,
-    /// The number of segments at the start of the connection that are acknowledged by twos at
-    /// least, whatever is asked for.
+    /// The number of segments at the start of the connection during which the threshold is at least
+    /// two, whatever is requested.
     pub after: u32,
     /// Acknowledge at the latest after the shortest round trip divided by this, but not sooner than
     /// after 1 ms.

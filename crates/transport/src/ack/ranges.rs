@@ -101,7 +101,8 @@ impl Ranges {
         self.beyond.as_slice()
     }
 
-    /// What a policy may ask of this set. `reports_ranges`: ACKs report what lies beyond gaps.
+    /// Returns the view of this set for a policy. `reports_ranges`: ACKs report what lies beyond
+    /// gaps.
     #[must_use]
     #[inline]
     pub fn held(&self, reports_ranges: bool) -> Held<'_> {
@@ -285,7 +286,7 @@ mod tests {
         numbers.abandon_below(4);
         assert_eq!((numbers.next(), numbers.received(), numbers.end()), (6, 6, 9));
         assert_eq!(numbers.gaps().collect::<Vec<_>>(), std::slice::from_ref(&(6..8)));
-        assert_eq!(numbers.insert(2..3), Arrival::Duplicate, "nobody waits for it any more");
+        assert_eq!(numbers.insert(2..3), Arrival::Duplicate, "it is not awaited any more");
         numbers.abandon_below(20);
         assert_eq!((numbers.next(), numbers.received(), numbers.gaps().count()), (20, 6, 0));
         assert_eq!(numbers.insert(20..21), Arrival::InOrder);

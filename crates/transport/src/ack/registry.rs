@@ -11,7 +11,7 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a scenario says of a built-in policy.
+/// The settings of a built-in policy in a scenario.
 pub trait Settings: Copy + Default {
     /// What decides.
     type Policy: AckPolicy;
@@ -19,8 +19,8 @@ pub trait Settings: Copy + Default {
     /// The policy with these settings, for one connection.
     fn policy(self) -> Self::Policy;
 
-    /// The longest that it waits with an ACK while anything is unacknowledged, if there is a limit
-    /// that the settings tell.
+    /// Returns the longest time for which it delays an ACK while anything is unacknowledged, if the
+    /// settings limit it.
     fn longest_delay(&self) -> Option<Duration> {
         None
     }
@@ -90,13 +90,14 @@ registry! {
     /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs
     /// are lost.
     "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
-    /// As the sender asks by TARR (draft-ietf-tcpm-ack-rate-request): every R segments, or at once.
+    /// As the sender requests by TARR (draft-ietf-tcpm-ack-rate-request): every R segments, or at
+    /// once.
     "ack-rate-request" => AckRateRequest(super::ack_rate_request::AckRateRequest),
 }
 
 impl PolicyConfig {
-    /// Checks what the schema cannot say: timers run for some time, and not for too long. The least
-    /// of each count stands in the schema.
+    /// Checks the constraints that the schema cannot express: timers run for some time, and not for
+    /// too long. The schema has the minimum of each count.
     ///
     /// # Errors
     /// If a timer does not.
@@ -110,7 +111,7 @@ impl PolicyConfig {
         Ok(())
     }
 
-    /// The longest that it waits with an ACK, if its settings tell.
+    /// Returns the longest time for which it delays an ACK, if its settings limit it.
     #[must_use]
     pub fn longest_delay(&self) -> Option<Duration> {
         each_settings!(self, settings => settings.longest_delay(), else None)
@@ -125,7 +126,7 @@ impl AckPolicy for Policy {
     #[inline]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         match each!(self, policy => policy.decide(now, arrival, ledger, held)) {
-            // One that is not built in may ask for the past.
+            // A policy that is not built in may request an instant in the past.
             Decision::At(at, reason) => Decision::At(at.max(now), reason),
             decision => decision,
         }

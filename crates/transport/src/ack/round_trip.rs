@@ -72,15 +72,15 @@ impl RoundTrip {
         self.smoothed
     }
 
-    /// The shortest within the window, the handshake's included; or what the sender
-    /// [tells](Self::on_told), which knows better.
+    /// Returns the shortest within the window, the handshake's included. A value that the sender
+    /// [reported](Self::on_told) has priority, because it is more accurate.
     #[must_use]
     pub fn least(&self) -> Option<Duration> {
         self.told.or_else(|| self.least.get().map(|Reverse(least)| least))
     }
 
-    /// The sender of data tells the shortest round trip that it measures, as TACK's does (Li et
-    /// al., SIGCOMM 2020, §5.4).
+    /// Stores the shortest round trip that the sender of data reports, as TACK's does (Li et al.,
+    /// SIGCOMM 2020, §5.4).
     pub const fn on_told(&mut self, least: Duration) {
         self.told = Some(least);
     }
@@ -166,7 +166,7 @@ mod tests {
         rtt.on_data(at(60), 5000, 4000, None);
         assert_eq!(rtt.smoothed(), Some(MS * 50));
         rtt.on_data(at(160), 9000, 4000, None);
-        assert_eq!(rtt.smoothed(), Some(MS * 50), "a slower window says nothing");
+        assert_eq!(rtt.smoothed(), Some(MS * 50), "a slower window is no evidence");
         rtt.on_data(at(180), 13_000, 4000, None);
         assert_eq!(rtt.smoothed(), Some(MS * 20));
     }

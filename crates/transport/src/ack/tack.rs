@@ -1,17 +1,17 @@
 //! The law of TACK, on plain TCP.
 //!
 //! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
-//! 2020, §4.1: the [`law`], which TACK's own [transport](crate::tack) goes by as well.
+//! 2020, §4.1: the [`law`], which TACK's own [transport](crate::tack) follows as well.
 //!
-//! * What stays below L·MSS is acknowledged once L·MSS/bw has passed since it came, the interval
-//!   that the law gives; bw is the largest delivery rate of late. Without a measurement, and at the
-//!   most, after 500 ms (RFC 5681, §4.2).
-//! * Loss calls for an instant ACK, one for each gap as it opens (§4.4, §5.1 there), where TCP
-//!   would answer every segment beyond it. What fills a gap waits for its turn. What carries
-//!   nothing new is acknowledged at once, for TCP must (RFC 9293, §3.10.7.4).
-//! * RTTmin is what this end measures by itself. TACK's sender measures it and tells the receiver;
-//!   its numbering of packets, by which a lost retransmission shows, its lists of gaps and its
-//!   timing have no place in plain TCP's header.
+//! * Less than L·MSS is acknowledged once L·MSS/bw has passed since it came, the interval of the
+//!   law; bw is the recent maximum of the delivery rate. Without a measurement, and at most, it is
+//!   acknowledged after 500 ms (RFC 5681, §4.2).
+//! * Loss elicits an instant ACK, one per gap as it opens (§4.4, §5.1 there), where TCP would
+//!   acknowledge every segment beyond it. A segment that fills a gap waits for its turn. A segment
+//!   with nothing new is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
+//! * This end measures RTTmin by itself. TACK's sender measures it and reports it to the receiver.
+//!   TACK numbers packets, which reveals a lost retransmission, lists gaps and has its own timing:
+//!   plain TCP's header has no room for these.
 
 pub mod law;
 

@@ -1,4 +1,4 @@
-//! What TCP alone tells a policy.
+//! Events that only TCP reports to a policy.
 
 use super::{Decision, Ledger, Reason};
 use acklab_base::Instant;
@@ -26,9 +26,8 @@ pub trait TcpEvents {
     /// [autotuning](crate::tcp::receiver::ReceiveWindow) offers.
     fn on_window_growth(&mut self) {}
 
-    /// The segment that is about to be decided on comes in order and ends what the sender's
-    /// application has written (PSH), or is not full. `is_read` says whether the application here
-    /// has read it.
+    /// The present segment comes in order and ends the data that the sender's application has
+    /// written (PSH), or is not full. `is_read`: the application here has read it.
     fn on_push(&mut self, _is_read: bool) {}
 
     /// A segment with data of this end leaves, and carries the acknowledgment.
@@ -57,9 +56,9 @@ pub trait TcpEvents {
         None
     }
 
-    /// The sender asks for an ACK every `ratio` segments (RFC 5690, §4.2).
+    /// The sender requests an ACK every `ratio` segments (RFC 5690, §4.2).
     fn on_ack_ratio(&mut self, _ratio: u8) {}
 
-    /// The segment that is about to be decided on asks for ACKs (draft-ietf-tcpm-ack-rate-request).
+    /// The present segment requests ACKs (draft-ietf-tcpm-ack-rate-request).
     fn on_ack_rate(&mut self, _request: AckRate) {}
 }

@@ -23,7 +23,8 @@ pub struct Stamp {
     pub lost: u64,
     /// P.is_app_limited: the application had nothing more to send.
     pub is_app_limited: bool,
-    /// By the receiver's clock, when what was delivered last had arrived; zero if it does not tell.
+    /// When what was delivered last had arrived, by the receiver's clock; zero if it is not
+    /// reported.
     pub received_at: Duration,
 }
 
@@ -80,12 +81,14 @@ impl Sample {
         mul_div(self.delivered, 8_000_000_000, if self.interval.is_zero() { 1 } else { self.interval.as_nanos() })
     }
 
-    /// The sample of a receiver that reports `delivered` octets in `interval`, over the same
-    /// transmissions. Its rate is at most that of sending: nothing is delivered faster than it was
-    /// sent (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
-    /// §2.2), but packets that are held back and released together arrive as if it were, and a
-    /// receiver can say anything. A time of sending below the least round trip `min_rtt` counts as
-    /// one, as a sample of the sender's own would be noise (§3.3, there). An interval that reaches
+    /// Returns the sample of a receiver that reports `delivered` octets in `interval`, over the
+    /// same transmissions.
+    ///
+    /// Its rate is at most that of sending: nothing is delivered faster than it was sent
+    /// (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
+    /// §2.2). Packets that are held back and released together would exceed it, and a receiver can
+    /// report any value. A time of sending below the minimum round trip `min_rtt` counts as that,
+    /// because a sample of the sender's own would be noise (§3.3, there). An interval that reaches
     /// back into a silence of the application has its rate.
     #[must_use]
     pub fn reported(self, delivered: u64, interval: Duration, min_rtt: Duration) -> Self {
@@ -107,7 +110,7 @@ pub struct Sampler {
     delivered_at: Instant,
     first_sent_at: Instant,
     lost: u64,
-    /// By the receiver's clock, when what was delivered last arrived; zero if it does not tell.
+    /// When what was delivered last arrived, by the receiver's clock; zero if it is not reported.
     received_at: Duration,
     /// When sending went on after the application had been silent.
     resumed_at: Option<Instant>,
@@ -155,9 +158,9 @@ impl Sampler {
         }
     }
 
-    /// The next ACK delivers what arrived last at `received_at` by the receiver's clock, as it
-    /// tells; zero if it does not. Of two such times the time that data took to be acknowledged is
-    /// taken, in place of when the ACKs came: it has no share of what delays ACKs.
+    /// Sets when the newest data of the next ACK arrived: `received_at`, by the receiver's clock,
+    /// or zero if it is not reported. The difference of two such times replaces that of the ACKs'
+    /// arrivals: it excludes what delays ACKs.
     pub const fn on_receive_time(&mut self, received_at: Duration) {
         self.received_at = received_at;
     }
@@ -253,7 +256,7 @@ mod tests {
     }
 
     /// Ten segments leave a millisecond apart, in a round trip of 10 ms: 8 Mbps, whatever the
-    /// receiver says.
+    /// receiver reports.
     #[test]
     fn no_receiver_is_faster_than_the_sender() {
         let (ms, min_rtt) = (Duration::from_millis(1), Duration::from_millis(10));
@@ -261,10 +264,10 @@ mod tests {
         let stamp = sampler.on_sent(at(0), MSS, true);
         let sent = sampler.on_ack(at(20_000), 10 * MSS, Some((&newest(10_000), &stamp)), Some(min_rtt)).unwrap();
         let mbps = |sample: Sample| sample.bits_per_second() / 1_000_000;
-        assert_eq!((mbps(sent), mbps(sent.reported(5 * MSS, ms * 10, min_rtt))), (4, 4), "the receiver is believed");
+        assert_eq!((mbps(sent), mbps(sent.reported(5 * MSS, ms * 10, min_rtt))), (4, 4), "the report counts");
         assert_eq!(mbps(sent.reported(5 * MSS, ms * 6, min_rtt)), 6, "and more precise");
         assert_eq!(mbps(sent.reported(5 * MSS, ms, min_rtt)), 8);
-        assert_eq!(mbps(sent.reported(u32::MAX.into(), Duration::from_nanos(1), min_rtt)), 8, "it may say anything");
+        assert_eq!(mbps(sent.reported(u32::MAX.into(), Duration::from_nanos(1), min_rtt)), 8, "any value may come");
         let burst = Sample { send_elapsed: Duration::ZERO, ..sent };
         assert_eq!(mbps(burst.reported(5 * MSS, ms, min_rtt)), 8, "all at once: in a round trip");
     }

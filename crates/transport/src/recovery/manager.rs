@@ -63,8 +63,8 @@ pub struct Report {
     pub progress: Progress,
     /// In flight before it.
     pub prior_in_flight: u64,
-    /// Newly reported as marked; `None` if no mark was reported. Zero if the peer does not tell how
-    /// much was marked.
+    /// Newly reported as marked; `None` if no mark was reported. Zero if the peer does not report
+    /// how much was marked.
     pub marked: Option<u64>,
     /// The delivery rate that the receiver reports: octets, and the time that they took.
     pub rate: Option<(u64, Duration)>,
@@ -137,13 +137,13 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// The same, whose congestion control counts no packets of the spaces before `first`.
+    /// Excludes the packets of the spaces before `first` from congestion control.
     #[must_use]
     pub fn controlling_from(self, first: usize) -> Self {
         Self { first_controlled: first, ..self }
     }
 
-    /// The same, which is [told](Self::set_in_flight) how much is in flight after each feedback.
+    /// Lets the caller [set](Self::set_in_flight) how much is in flight after each feedback.
     #[must_use]
     pub fn with_reported_flight(self) -> Self {
         Self { in_flight: InFlight::Reported(0), ..self }
@@ -253,8 +253,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.acknowledged.iter().map(|(number, packet)| (*number, packet.at))
     }
 
-    /// Nobody waits for the packets of a space any more, nor has to be told what becomes of them:
-    /// they are taken for acknowledged.
+    /// Takes the packets of a space for acknowledged. Their outcome is neither awaited nor reported
+    /// any more.
     pub fn acknowledge_all(&mut self, now: Instant, space: usize) {
         let packets = &mut self.spaces[space];
         let all = std::iter::once(0..packets.next_number());
@@ -291,7 +291,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Returns `true` if the controller is told of each packet of a space that counts as in flight,
+    /// Returns `true` if the controller receives each packet of a space that counts as in flight,
     /// and then waits for its outcome.
     fn wants_outcomes(&self, space: usize) -> bool {
         space >= self.first_controlled && self.congestion.get().is_some_and(Congestion::wants_outcomes)
@@ -310,8 +310,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].detect_losses(now, thresholds.packets, time, &mut self.lost);
     }
 
-    /// Tells `context` what was acknowledged and lost, and congestion control what follows from
-    /// that. Returns `true` if that was persistent congestion.
+    /// Reports to `context` what was acknowledged and lost, and to congestion control the
+    /// consequences. Returns `true` if that was persistent congestion.
     pub fn settle(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
         self.tell(space, context);
         if let (Some(size), Some(congestion)) = (context.packet_size(), self.congestion.get_mut())
@@ -319,7 +319,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         {
             context.push(Event::DatagramSize { octets: size });
         }
-        // A window that was never used up by the handshake says nothing about it.
+        // Ignore a window that the handshake never used up: its losses are no evidence about it.
         let is_controlled = space >= self.first_controlled;
         let is_persistent = is_controlled && self.control(now, space, report, context);
         self.signals.clear();
@@ -351,7 +351,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Tells congestion control. Returns `true` if everything was lost for too long.
+    /// Reports to congestion control. Returns `true` if everything was lost for too long.
     #[inline]
     fn control(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
         self.counters.delivered += report.progress.octets;
@@ -395,7 +395,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         is_persistent
     }
 
-    /// Are the losses of a space from the number `since` on persistent congestion (RFC 9002, §7.6)?
+    /// Returns `true` if the losses of a space from the number `since` on are persistent congestion
+    /// (RFC 9002, §7.6).
     fn is_persistent(&self, space: usize, since: u64, max_ack_delay: Duration) -> bool {
         let (Some(measured_at), Some(longest)) = (self.measured_at, self.persistent_duration(max_ack_delay)) else {
             return false;

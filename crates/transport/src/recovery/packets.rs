@@ -90,16 +90,17 @@ pub struct Progress {
     /// What was taken off of it because the receiver waited.
     pub waited: Duration,
     /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are
-    /// kept. Other packets tell nothing of the delivery rate.
+    /// kept. Other packets give no evidence of the delivery rate.
     pub newest: Option<(Newest, Stamp)>,
-    /// What the receiver tells of when packets arrived.
+    /// The receiver's report on when packets arrived.
     pub received: Received,
 }
 
-/// What a receiver tells of when packets arrived.
+/// A receiver's report on when packets arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// When the [newest](Progress::newest) did, by the receiver's clock; zero if it does not tell.
+    /// When the [newest](Progress::newest) did, by the receiver's clock; zero if it is not
+    /// reported.
     pub newest_at: Duration,
     /// The shortest of the round trips that its packets would have had if each had been
     /// acknowledged at once.

@@ -36,7 +36,7 @@ pub enum Bound {
 pub struct Progress {
     /// Newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Believed in flight, after this ACK.
+    /// Estimated to be in flight, after this ACK.
     pub pipe: u64,
     /// Target of the reduction.
     pub ssthresh: u64,

@@ -178,8 +178,8 @@ pub struct ProbeTiming {
 }
 
 impl TailLossProbe {
-    /// Starts the probe timeout (§7.2): two round trips, neither of them shorter than the clock
-    /// tells (RFC 6298, §2, bounds RTO by the granularity G likewise).
+    /// Starts the probe timeout (§7.2): two round trips, each at least the granularity of the clock
+    /// (RFC 6298, §2, bounds RTO by the granularity G likewise).
     pub fn schedule(&mut self, now: Instant, timing: &ProbeTiming) {
         let ProbeTiming { srtt, granularity, lone, slack, timeout } = *timing;
         let timeout_after = match srtt {

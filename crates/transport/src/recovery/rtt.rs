@@ -79,9 +79,9 @@ impl Estimator {
         self.sample_at(rtt, rtt, 0, 0);
     }
 
-    /// Takes a sample of which the receiver says that it waited `delay` (RFC 9002, §5.3): the delay
-    /// is taken off unless the rest would be less than the shortest sample, and counts neither for
-    /// that nor for the latest one. Returns what remains of the sample.
+    /// Takes a sample for which the receiver reports that it waited `delay` (RFC 9002, §5.3).
+    /// Subtracts the delay unless the rest would be less than the shortest sample. The delay counts
+    /// neither for the shortest nor for the latest sample. Returns what remains of the sample.
     pub fn sample_with_delay(&mut self, rtt: Duration, delay: Duration) -> Duration {
         let adjusted = match self.min {
             Some(min) if rtt >= min + delay => rtt.saturating_sub(delay),

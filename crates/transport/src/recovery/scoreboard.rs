@@ -1,4 +1,4 @@
-//! What is outstanding, and what is known of each segment of it (RFC 6675, §2 to §4).
+//! The outstanding segments and the state of each (RFC 6675, §2 to §4).
 //!
 //! There is one entry per segment, in stream order. Sums are updated whenever a segment changes
 //! state, so [`Scoreboard::pipe`] is constant time, and each search starts where the one before it
@@ -59,7 +59,7 @@ pub struct Scoreboard {
     sacked: u64,
     sacked_segments: u32,
     lost: u64,
-    /// Octets of retransmissions believed in flight.
+    /// Octets of retransmissions that are estimated to be in flight.
     retransmitted: u64,
     /// Octets marked lost and not retransmitted since.
     lost_unsent: u64,
@@ -128,7 +128,7 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// Octets believed in the network (RFC 6675, §4).
+    /// Returns the octets that are estimated to be in the network (RFC 6675, §4).
     #[must_use]
     pub fn pipe(&self) -> u64 {
         (self.flight_size() + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
@@ -170,13 +170,13 @@ impl Scoreboard {
         self.lost_unsent > 0
     }
 
-    /// Octets of retransmissions believed in flight.
+    /// Returns the octets of retransmissions that are estimated to be in flight.
     #[must_use]
     pub const fn retransmitted(&self) -> u64 {
         self.retransmitted
     }
 
-    /// Returns `true` if a retransmission is believed in flight.
+    /// Returns `true` if a retransmission is estimated to be in flight.
     #[must_use]
     pub const fn has_retransmissions(&self) -> bool {
         self.retransmitted > 0
@@ -228,7 +228,7 @@ impl Scoreboard {
         Some(self.start_of(self.segments.len() - 1)..last.end)
     }
 
-    /// Returns `true` if the newest outstanding segment is believed in the network.
+    /// Returns `true` if the newest outstanding segment is estimated to be in the network.
     #[must_use]
     pub fn is_tail_in_flight(&self) -> bool {
         self.segments.back().is_some_and(|last| !last.sacked && (!last.lost || last.retransmitted))

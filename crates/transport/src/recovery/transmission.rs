@@ -11,9 +11,9 @@ pub enum Outcome {
         /// It had wrongly been reported lost before.
         was_lost: bool,
     },
-    /// Nothing will be known of it: its octets were retransmitted before it was acknowledged or
-    /// lost, so that their acknowledgment is ambiguous; its keys were discarded; or it was a probe
-    /// for a larger packet size, whose loss is no congestion.
+    /// The outcome remains unknown. Either its octets were retransmitted before it was acknowledged
+    /// or lost, so that their acknowledgment is ambiguous; or its keys were discarded; or it was a
+    /// probe for a larger packet size, whose loss is no congestion.
     Unknown,
 }
 
@@ -71,7 +71,7 @@ mod tests {
         board.retransmit(at(7), 0, Stamp::default());
         assert!(outcomes(&mut board).is_empty());
         board.advance(500);
-        assert_eq!(outcomes(&mut board), [(7, DELIVERED), (4, DELIVERED)], "the sacked ones were told before");
+        assert_eq!(outcomes(&mut board), [(7, DELIVERED), (4, DELIVERED)], "the sacked ones were reported before");
     }
 
     #[test]

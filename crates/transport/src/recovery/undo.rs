@@ -83,7 +83,7 @@ mod tests {
         let mut undo = Undo::default();
         assert!(!undo.is_refuted_by_dsack());
         undo.begin(BEFORE, 0);
-        assert!(!undo.is_refuted_by_dsack(), "nothing was sent again yet");
+        assert!(!undo.is_refuted_by_dsack(), "nothing was retransmitted yet");
         undo.on_retransmission(None);
         undo.on_retransmission(None);
         undo.on_dsack(&(900..1000), 1);
@@ -104,7 +104,7 @@ mod tests {
         undo.on_retransmission(Some(9));
         assert!(undo.is_refuted_by_echo(Some(u32::MAX)), "timestamps wrap");
         assert!(undo.is_refuted_by_echo(Some(2)));
-        assert!(!undo.is_refuted_by_echo(Some(3)), "within a tick one cannot tell");
+        assert!(!undo.is_refuted_by_echo(Some(3)), "within a tick the order is unknown");
         assert!(!undo.is_refuted_by_echo(None));
     }
 

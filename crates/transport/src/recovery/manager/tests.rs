@@ -31,7 +31,7 @@ fn send(recovery: &mut Recovery, now: Instant, space: usize, packets: u64) {
     }
 }
 
-/// What a context was told.
+/// The reports to a context.
 #[derive(Debug, Default, PartialEq)]
 struct Told {
     acked: Vec<u64>,
@@ -192,7 +192,7 @@ impl CongestionControl for Samples {
 }
 
 /// A Ping, a probe of the MTU or a path challenge that left last and does not count as in flight
-/// carries no stamp: the packets before it tell the delivery rate, as they do without it.
+/// carries no stamp. The packets before it give the same delivery rate as without it.
 #[test]
 fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
     let samples = [false, true].map(|with_ping| {

@@ -45,7 +45,7 @@ impl Thresholds {
     }
 }
 
-/// What the thresholds say of a packet that left before one that was acknowledged.
+/// The verdict of the thresholds on a packet that left before one that was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is lost.

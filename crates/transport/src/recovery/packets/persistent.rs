@@ -44,8 +44,8 @@ impl<T> Packets<T> {
         longest
     }
 
-    /// Returns `true` if a number of `range`, of which none is outstanding or lost, was
-    /// acknowledged: the others were skipped.
+    /// Returns `true` if a number of `range` was acknowledged. None of it is outstanding or lost,
+    /// so the others were skipped.
     fn has_acknowledged_in(&self, range: Range<u64>) -> bool {
         !range.is_empty() && self.skipped_in(&range).len() as u64 != range.end - range.start
     }

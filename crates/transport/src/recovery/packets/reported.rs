@@ -6,8 +6,8 @@ use crate::recovery::delivery_rate::Stamp;
 use std::ops::Range;
 
 impl<T> Packets<T> {
-    /// A packet leaves that nobody has to acknowledge, and that nothing is remembered of. Returns
-    /// its number.
+    /// Returns the number of a packet that leaves without need of an acknowledgment. No state is
+    /// kept for it.
     pub fn pass(&mut self) -> u64 {
         let number = self.next_number();
         self.push(State::Acknowledged { until: number + 1 }, Stamp::default());

@@ -113,8 +113,8 @@ fn what_was_never_sent_cannot_be_acknowledged() {
     assert_eq!((board.in_flight(), lost(&mut board, 9).len(), board.states.len()), (0, 0, 0), "nothing is kept");
 }
 
-/// A packet that was taken for lost and comes in after all is told of, once, and its content is not
-/// given back twice.
+/// A packet that was taken for lost and arrives after all is reported once, and its content is
+/// returned once.
 #[test]
 fn a_loss_that_was_none() {
     let mut board = board(5);

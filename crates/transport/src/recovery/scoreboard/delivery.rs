@@ -26,7 +26,7 @@ pub struct Delivery {
     /// A segment that was sent only once and lies below the recovery point was delivered (Linux's
     /// `FLAG_ORIG_SACK_ACKED`).
     pub original_acked: bool,
-    /// What the ACK says besides its numbers.
+    /// The contents of the ACK besides its numbers.
     pub(super) limits: Limits,
     /// The end of everything acknowledged, cumulatively or selectively, before this ACK.
     pub(super) prior_fack: u64,
@@ -64,9 +64,9 @@ impl Scoreboard {
         delivery.prior_fack = self.highest_sacked.max(self.una);
     }
 
-    /// The ACK does not tell which transmission of what it covers has arrived: without SACK, one
-    /// that covers a retransmission says nothing of the originals behind it (Linux's
-    /// `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
+    /// Forgets deliveries of originals: the ACK does not show which transmission of what it covers
+    /// has arrived. Without SACK, one that covers a retransmission is no evidence about the
+    /// originals behind it (Linux's `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
     pub const fn forget_originals(&mut self) {
         self.delivery.original_acked = false;
     }

@@ -222,7 +222,7 @@ proptest! {
     }
 }
 
-/// What a board tells of an ACK.
+/// Returns the reports of a board on an ACK.
 fn told(board: &Scoreboard, advance: Advance) -> (Advance, u64, Option<(u64, Instant)>, Option<Instant>, u64) {
     let delivery = board.delivery();
     let newest = delivery.newest.map_or(0, |newest| newest.number);
