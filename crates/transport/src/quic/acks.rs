@@ -1,9 +1,8 @@
-//! When packets of application data are acknowledged (RFC 9000, §13.2;
-//! draft-ietf-quic-ack-frequency).
+//! Acknowledges packets of application data (RFC 9000, §13.2; draft-ietf-quic-ack-frequency).
 //!
-//! An [ACK policy](crate::ack) decides on every ack-eliciting packet, on the line of packet
-//! numbers. An `ACK_FREQUENCY` frame of the peer puts the rules of the draft in its place. Whatever
-//! a policy says, an ACK leaves within the `max_ack_delay` that was announced or asked for.
+//! An [ACK policy](crate::ack) decides on every ack-eliciting packet, in order of packet numbers.
+//! An `ACK_FREQUENCY` frame of the peer replaces the policy by the rules of the draft. Under any
+//! policy, an ACK leaves within the `max_ack_delay` that was announced or requested.
 
 use super::settings::ConnectionConfig;
 use crate::ack::ack_frequency::AckFrequency as Rules;
@@ -11,13 +10,13 @@ use crate::ack::{self, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{AckFrequency, TransportError};
 
-/// After more packets than this that elicit no ACK, the next packet carries one (quinn-proto's
+/// Limit of consecutive packets that elicit no ACK: the next packet carries an ACK (quinn-proto's
 /// `LAZY_ACK_THRESHOLD`).
-const MOST_SILENT: u64 = 10;
-/// Delays in frames are integers of 62 bits. Longer ones than 12 days are taken for 12 days, which
-/// no clock of a run overflows.
-pub(super) const MOST_MICROSECONDS: u64 = 1 << 40;
-/// A `max_ack_delay` is shorter than 2¹⁴ ms (RFC 9000, §18.2), also one that is asked for
+const MAX_SILENT: u64 = 10;
+/// Bounds delays in frames, which are integers of 62 bits. A longer delay is reduced to this value
+/// of 12 days, which overflows no clock of a run.
+pub(super) const MAX_MICROSECONDS: u64 = 1 << 40;
+/// Bounds `max_ack_delay`, announced (less than 2¹⁴ ms: RFC 9000, §18.2) or requested
 /// (draft-ietf-quic-ack-frequency, §4).
 pub(super) const MAX_ACK_DELAY_BOUND: Duration = Duration::from_millis(1 << 14);
 
@@ -26,9 +25,9 @@ pub(super) const MAX_ACK_DELAY_BOUND: Duration = Duration::from_millis(1 << 14);
 pub(super) struct Counters {
     /// Ack-eliciting packets of application data that arrived for the first time.
     pub(super) packets: u64,
-    /// Of those, packets that arrived after one with a larger number.
+    /// Of `packets`, those that arrived after a packet with a larger number.
     pub(super) reordered: u64,
-    /// Packets that arrived marked.
+    /// Packets that arrived with a CE mark.
     pub(super) marked: u64,
     /// `ACK_FREQUENCY` frames that arrived.
     pub(super) requests: u64,
@@ -41,17 +40,17 @@ pub(super) struct Acks {
     pub(super) acknowledger: Acknowledger,
     /// `min_ack_delay`.
     least_delay: Duration,
-    /// The `max_ack_delay` in force: the one announced, or the one asked for.
+    /// The `max_ack_delay` in force: announced or requested.
     most_delay: Duration,
     /// The `ACK_FREQUENCY` frame in force.
     request: Option<AckFrequency>,
-    /// What stays in force when the peer asks for other ACKs.
+    /// The rules that stay in force when the peer requests another frequency of ACKs.
     habits: Rules,
-    /// Of marks in a row only the first is acknowledged at once, as by Google's quiche
+    /// Of consecutive marks, only the first is acknowledged at once, as by Google's quiche
     /// (`changed_to_ce_marked_`).
     tells_first_mark_only: bool,
     last_was_marked: bool,
-    /// Packets since the last ACK that elicit none.
+    /// Packets since the last ACK that elicit no ACK.
     silent: u64,
     pub(super) counters: Counters,
 }
@@ -71,9 +70,9 @@ impl Acks {
         }
     }
 
-    /// An ack-eliciting packet of `octets` has arrived for the first time, as one of `numbers`. Its
-    /// headers count: how much of a full-sized packet is left to a stream depends on how large its
-    /// offset is.
+    /// Records the first arrival of an ack-eliciting packet of `octets`, which is one of `numbers`.
+    /// Its size includes headers: the size of the offset determines how many bytes of a full-sized
+    /// packet remain for a stream.
     #[inline]
     pub(super) fn on_packet(
         &mut self,
@@ -95,42 +94,42 @@ impl Acks {
         let first_only = self.tells_first_mark_only || self.request.is_some_and(|request| request.threshold > 1);
         if is_marked && !(self.last_was_marked && first_only) {
             // RFC 9000, §13.2.1: each mark at once; draft-ietf-quic-ack-frequency, §6.4: only the
-            // first, if the peer wants few ACKs.
+            // first, if the peer requested few ACKs.
             self.acknowledger.demand(now, Reason::MarkChange);
         }
         (self.last_was_marked, self.counters.marked) = (is_marked, self.counters.marked + u64::from(is_marked));
-        // A policy may ask for an ACK at this instant as if it were a later one.
+        // A policy may demand an ACK at this instant as if it were a later one.
         self.acknowledger.wake(now);
     }
 
-    /// A packet has arrived for the first time that elicits no acknowledgment.
+    /// Records the first arrival of a packet that elicits no ACK.
     pub(super) const fn on_silent_packet(&mut self) {
         self.silent += 1;
     }
 
-    /// Returns `true` if an ACK is to leave with the next packet: if a packet waits for one, or if
-    /// many packets have arrived that elicit none. Otherwise a peer that only acknowledges would
-    /// never learn which of its ACKs have arrived, and would list all its gaps for ever (RFC 9000,
-    /// §13.2.1 and §13.2.4).
+    /// Returns `true` if the next packet should carry an ACK: a packet waits for an ACK, or many
+    /// packets have arrived that elicit none. Otherwise a peer that only acknowledges would never
+    /// learn which of its ACKs have arrived, and would list all its gaps forever (RFC 9000, §13.2.1
+    /// and §13.2.4).
     pub(super) const fn joins_others(&self) -> bool {
-        self.acknowledger.has_unreported() || self.silent > MOST_SILENT
+        self.acknowledger.has_unreported() || self.silent > MAX_SILENT
     }
 
-    /// An ACK leaves for this reason.
+    /// Records that an ACK leaves for `reason`.
     pub(super) fn on_sent(&mut self, now: Instant, reason: Reason) {
         self.silent = 0;
         self.acknowledger.sent(now, reason);
     }
 
-    /// The peer asks for an ACK at once.
+    /// Handles the peer's request for an immediate ACK.
     pub(super) fn on_demand(&mut self, now: Instant) {
         self.counters.demands += 1;
         self.acknowledger.demand(now, Reason::Asked);
     }
 
-    /// The peer asks for ACKs by these rules.
+    /// Applies the rules for ACKs that the peer requests.
     pub(super) fn on_request(&mut self, request: &AckFrequency) -> Result<(), TransportError> {
-        let delay = Duration::from_micros(request.max_ack_delay.min(MOST_MICROSECONDS));
+        let delay = Duration::from_micros(request.max_ack_delay.min(MAX_MICROSECONDS));
         if delay < self.least_delay || delay >= MAX_ACK_DELAY_BOUND {
             return Err(TransportError::ProtocolViolation);
         }
@@ -153,8 +152,8 @@ impl Acks {
     }
 }
 
-/// What of a policy does not depend on the peer's requests: how a connection starts, and how it
-/// answers after a silence.
+/// Returns the part of a policy that does not depend on the peer's requests: how a connection
+/// starts, and how it answers after a silence.
 fn habits(policy: &ack::PolicyConfig) -> Rules {
     let (after, after_round_trip) = match *policy {
         ack::PolicyConfig::Quic(quic) => (quic.after, quic.after_round_trip),

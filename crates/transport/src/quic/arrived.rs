@@ -1,5 +1,5 @@
-//! Packet numbers that have arrived in a packet number space, and the ACK frames that report them
-//! (RFC 9000, §13.2).
+//! Tracks the packet numbers that have arrived in a packet number space, and builds the ACK frames
+//! that report them (RFC 9000, §13.2).
 
 use super::receive_times::ReceiveTimes;
 use crate::ack::{Arrival, Ranges};
@@ -7,29 +7,29 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{Ack, AckRanges, EcnCounts, OlderRanges};
 use std::ops::Range;
 
-/// Ranges of numbers beyond gaps that are remembered, so that memory is bounded; an ACK frame lists
-/// fewer. What is older is refused as if it had come before (§13.2.3).
-const MOST_REMEMBERED: usize = 1024;
+/// Maximum number of ranges behind gaps that are kept, which bounds memory; an ACK frame lists
+/// fewer. Packets with older numbers are refused as duplicates (§13.2.3).
+const MAX_REMEMBERED: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Arrived {
     numbers: Ranges,
-    /// Numbers below it are not reported any more (§13.2.4).
+    /// Numbers below it are no longer reported (§13.2.4).
     floor: u64,
-    /// When the largest number arrived.
+    /// Arrival time of the largest number.
     largest_at: Instant,
     ecn: EcnCounts,
-    /// When packets came that no frame has told of, if the peer wants to know.
+    /// Arrival times not yet reported in a frame, if the peer requests timestamps.
     pub(super) times: ReceiveTimes,
-    /// Packets that came before.
+    /// Packets that arrived more than once.
     pub(super) duplicates: u64,
-    /// The ranges that frames with at most so many list behind the newest, if they are the same as
-    /// in the last frame.
+    /// The ranges behind the newest, for frames with at most this number of ranges. Cached while
+    /// they are the same as in the last frame.
     older: Option<(usize, Option<OlderRanges>)>,
 }
 
 impl Arrived {
-    /// The largest number.
+    /// Returns the largest number.
     #[inline]
     pub(super) fn largest(&self) -> Option<u64> {
         self.numbers.end().checked_sub(1)
@@ -41,19 +41,19 @@ impl Arrived {
         self.numbers.first_duplicate(number..number + 1).is_none()
     }
 
-    /// All numbers.
+    /// Returns all numbers.
     pub(super) const fn numbers(&self) -> &Ranges {
         &self.numbers
     }
 
-    /// The packet of this number, which is new, has arrived. Returns how it relates to those before
-    /// it: a packet is out of order if it leaves a gap or is not the largest (§13.2.1). A gap that
-    /// was left before does not make it so, because a number is never used again.
+    /// Records the arrival of the packet of this number, which is new. Returns how it relates to
+    /// earlier packets: it is out of order if it leaves a gap or is not the largest (§13.2.1). An
+    /// older gap does not make it out of order, because numbers are never reused.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, number: u64, ecn: Ecn) -> Arrival {
         let end = self.numbers.end();
         if number != end {
-            // Another range than the newest one has changed.
+            // A range other than the newest has changed.
             self.older = None;
         }
         self.times.note(now, number);
@@ -69,7 +69,7 @@ impl Arrived {
             return arrival;
         }
         self.largest_at = now;
-        if self.numbers.beyond().len() > MOST_REMEMBERED {
+        if self.numbers.beyond().len() > MAX_REMEMBERED {
             let oldest = self.numbers.beyond()[0].start;
             self.floor = self.floor.max(oldest);
             self.numbers.abandon_below(oldest);
@@ -77,21 +77,21 @@ impl Arrived {
         if number == end { Arrival::InOrder } else { Arrival::OutOfOrder }
     }
 
-    /// The peer has the ACK frame that reported numbers up to `largest`.
+    /// Handles the acknowledgment of the ACK frame that reported numbers up to `largest`.
     pub(super) fn on_reported(&mut self, largest: u64) {
         if largest >= self.floor {
             (self.floor, self.older) = (largest + 1, None);
         }
     }
 
-    /// What is reported, the highest range first.
+    /// Returns the ranges that are reported, highest first.
     fn reported(&self) -> impl Iterator<Item = Range<u64>> {
         let reported = |range: Range<u64>| range.start.max(self.floor)..range.end;
         self.numbers.acked().map(reported).take_while(|range| !range.is_empty())
     }
 
-    /// The ACK frame that leaves now, with `most` ranges at most, those of the largest numbers.
-    /// Returns `None` if nothing is to be reported.
+    /// Returns the ACK frame that leaves now, with at most `most` ranges, the highest ones. Returns
+    /// `None` if there is nothing to report.
     #[inline]
     pub(super) fn ack(&mut self, now: Instant, exponent: u32, most: usize) -> Option<Ack> {
         let newest = self.reported().next()?;
@@ -105,7 +105,7 @@ impl Arrived {
         Some(ack.with_ecn(has_ecn.then_some(self.ecn)))
     }
 
-    /// Lists the ranges behind the newest, for frames with `most` ranges at most.
+    /// Lists the ranges behind the newest, for frames with at most `most` ranges.
     #[inline(never)]
     fn list_older(&mut self, most: usize) -> Option<OlderRanges> {
         let mut ranges = Vec::with_capacity(most.min(self.numbers.beyond().len()));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     proptest! {
-        /// The list that frames share holds what a frame alone would list.
+        /// The cached list equals the list computed for a single frame.
         #[test]
         fn frames_that_share_a_list_are_right(steps in vec((0u64..60, 0u8..8, 1usize..6), 1..120)) {
             let mut arrived = Arrived::default();
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn numbers_below_too_many_gaps_are_refused_and_not_reported() {
         let mut arrived = Arrived::default();
-        let end = 2 * MOST_REMEMBERED as u64 + 10;
+        let end = 2 * MAX_REMEMBERED as u64 + 10;
         (1..end).step_by(2).for_each(|number| _ = insert(&mut arrived, number));
         assert!(!arrived.is_new(0) && arrived.is_new(end - 2));
         assert!(

@@ -1,22 +1,22 @@
-//! What the sender of data asks of its peer's ACKs by `ACK_FREQUENCY` frames
+//! How the sender of data controls its peer's ACKs by `ACK_FREQUENCY` frames
 //! (draft-ietf-quic-ack-frequency, §4).
 //!
-//! A rule says after each ACK what would be best now. If it differs enough from what the peer was
-//! last asked, a frame leaves; at most one is under way at a time.
+//! After each ACK, a rule returns the request that is best now. If it differs enough from the last
+//! request, a frame leaves. At most one frame is outstanding at a time.
 //!
-//! | rule | asks for |
+//! | rule | requests |
 //! |---|---|
-//! | `none` | nothing: the peer acknowledges as it thinks best |
+//! | `none` | nothing: the peer acknowledges by its own policy |
 //! | [`fixed`] | the same from the start |
-//! | [`neqo`] | a fixed number of ACKs in a round trip |
-//! | [`picoquic`] | four ACKs in a round trip, with bounds that depend on rate and round trip |
-//! | [`quicly`] | an ACK for a share of the window |
+//! | [`neqo`] | a fixed number of ACKs per round trip |
+//! | [`picoquic`] | four ACKs per round trip, with bounds that depend on rate and round-trip time |
+//! | [`quicly`] | an ACK per share of the window |
 //! | [`tack`] | the law of TACK |
-//! | [`round_trip`] | a number of ACKs in a round trip, without bounds |
+//! | [`round_trip`] | a number of ACKs per round trip, without bounds |
 //! | [`bbr`] | what BBR needs in its present phase |
 //! | [`ack_congestion`] | fewer ACKs while ACKs are lost |
 //!
-//! A rule of the user is an [`AskRule`].
+//! A user's own rule is an [`AskRule`].
 
 pub mod ack_congestion;
 pub mod bbr;
@@ -37,33 +37,33 @@ use acklab_wire::quic::AckFrequency;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest delay that may be asked for: 2¹⁴ ms (draft-ietf-quic-ack-frequency, §4).
+/// Maximum delay of a request: 2¹⁴ ms (draft-ietf-quic-ack-frequency, §4).
 const LONGEST_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
 
 /// A rule and its settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum AskConfig {
-    /// Ask for nothing.
+    /// Sends no requests.
     #[default]
     None,
-    /// Ask once, for always the same.
+    /// Sends one request, always the same.
     Fixed(fixed::Fixed),
-    /// As Firefox does.
+    /// The rule of Firefox.
     Neqo(neqo::Neqo),
-    /// As picoquic does.
+    /// The rule of picoquic.
     Picoquic(picoquic::Picoquic),
-    /// As quicly does if it is told to.
+    /// The rule of quicly, which is optional there.
     Quicly(quicly::Quicly),
-    /// By the law of TACK.
+    /// The law of TACK.
     Tack(tack::Tack),
-    /// A number of ACKs in a round trip.
+    /// A number of ACKs per round trip.
     RoundTrip(round_trip::RoundTrip),
-    /// By the phase of BBR.
+    /// Depends on the phase of BBR.
     Bbr(bbr::Bbr),
     /// Fewer ACKs while ACKs are lost, after RFC 5690.
     AckCongestion(ack_congestion::AckCongestion),
-    /// A rule of the user, which must be added to the run.
+    /// A user's own rule, which must be added to the run.
     Custom {
         /// Its name in the run.
         #[schemars(length(max = 32), example = &"mine")]
@@ -71,25 +71,25 @@ pub enum AskConfig {
     },
 }
 
-/// What a rule is given at its birth.
+/// The input from which a rule is created.
 #[derive(Debug)]
 pub struct Start {
-    /// Octets of a full-sized packet, as congestion control counts them.
+    /// Bytes of a full-sized packet, as congestion control counts them.
     pub mss: u64,
-    /// A random stream of its own.
+    /// A random stream for this rule only.
     pub random: Stream,
 }
 
-/// What decides what is asked of the peer's ACKs. Each end of a flow has one instance.
+/// Decides what to request for the peer's ACKs. Each end of a flow has one instance.
 pub trait AskRule {
-    /// What would be best now, after an ACK has come. Returns `None` to leave the peer as it is.
-    /// The delay is raised to the peer's `min_ack_delay`, and a frame leaves only if the request
-    /// differs [enough](Request) from the last.
+    /// Returns the best request at `now`, after the arrival of an ACK, or `None` for no change. The
+    /// delay is raised to the peer's `min_ack_delay`. A frame leaves only if the request differs
+    /// [enough](Request) from the last.
     fn request(&mut self, now: Instant, path: &Path) -> Option<Request>;
 }
 
 impl AskConfig {
-    /// Its name, as scenarios spell it; that of the user's rule.
+    /// Returns the rule's name as scenarios spell it; for a user's rule, the user's name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -106,7 +106,7 @@ impl AskConfig {
         }
     }
 
-    /// Checks what the schema cannot say.
+    /// Checks what the schema cannot express.
     ///
     /// # Errors
     /// If a delay is too long.
@@ -120,7 +120,7 @@ impl AskConfig {
     }
 }
 
-/// What the sender of data knows of its path. Sizes in octets.
+/// State of the path as seen by the sender of data. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// A full-sized packet.
@@ -131,50 +131,49 @@ pub struct Path {
     pub in_slow_start: bool,
     /// Whether the controller is NewReno.
     pub is_reno: bool,
-    /// What the controller needs feedback for, if it says so.
+    /// The purpose for which the controller needs feedback, if it reports one.
     pub phase: Option<Phase>,
     /// Smoothed round-trip time.
     pub srtt: Duration,
-    /// The shortest round-trip time.
+    /// Minimum round-trip time.
     pub min_rtt: Duration,
-    /// Octets delivered in a second, over the last round trips.
+    /// Delivery rate in bytes per second, over the last round trips.
     pub rate: Option<u64>,
     /// Recoveries so far.
     pub recoveries: u64,
-    /// Packets of the peer that did not arrive, so far.
+    /// The peer's packets lost so far.
     pub lost_acks: u64,
 }
 
 impl Path {
-    /// The window in full-sized packets.
+    /// Returns the window in full-sized packets.
     #[must_use]
     pub const fn packets(&self) -> u64 {
         self.cwnd / self.mss
     }
 }
 
-/// What is asked of the peer. A request whose delay is within a quarter of the last is taken for
-/// the same.
+/// A request to the peer. Requests whose delays differ by at most a quarter count as equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Acknowledge with more than this many packets unacknowledged.
+    /// The peer acknowledges when more than this number of packets are unacknowledged.
     pub threshold: u64,
-    /// Acknowledge at the latest after this time.
+    /// The peer acknowledges at the latest after this time.
     pub max_ack_delay: Duration,
-    /// Reordering Threshold (draft-ietf-quic-ack-frequency, §4): packets by which a gap may lie
-    /// back before it is reported at once; zero for never.
+    /// Reordering Threshold (draft-ietf-quic-ack-frequency, §4): the distance in packets at which a
+    /// gap is reported at once; zero disables it.
     pub reordering: u64,
 }
 
 impl Request {
-    /// A request for an ACK after `packets` packets, one at least, or a delay.
+    /// Returns a request for an ACK after `packets` packets, at least one, or after a delay.
     #[must_use]
     pub const fn after(packets: u64, max_ack_delay: Duration) -> Self {
         Self { threshold: packets.saturating_sub(1), max_ack_delay, reordering: 1 }
     }
 
-    /// Returns `true` if the peer is to be asked for this instead of `other`. Delays follow the
-    /// round trip and may differ by a quarter (neqo's `AckRate::needs_update`).
+    /// Returns `true` if this request should replace `other`. Delays follow the round-trip time and
+    /// may differ by a quarter (neqo's `AckRate::needs_update`).
     fn differs(&self, other: &Self) -> bool {
         let (shorter, longer) =
             (self.max_ack_delay.min(other.max_ack_delay), self.max_ack_delay.max(other.max_ack_delay));
@@ -182,7 +181,7 @@ impl Request {
     }
 }
 
-/// A rule at work.
+/// The state of a rule.
 #[derive(Debug)]
 enum Rule {
     None,
@@ -214,32 +213,32 @@ impl Rule {
     }
 }
 
-/// Asks the peer, and remembers what it may be doing.
+/// Sends requests to the peer, and tracks which of them may be in force.
 #[derive(Debug)]
 pub(super) struct Asker {
     rule: Rule,
     /// The peer's `min_ack_delay`, if it has the extension.
     least_delay: Option<Duration>,
-    /// What the peer does, as far as is known.
+    /// The request in force at the peer, as far as this end can determine.
     current: Request,
-    /// What it should do.
+    /// The request that should be in force.
     target: Request,
-    /// A frame that is under way: its sequence number and what it asks for.
+    /// The outstanding frame: its sequence number and its request.
     under_way: Option<(u64, Request)>,
     next_sequence: u64,
-    /// The end of each flight asks for an ACK at once.
+    /// Requests an immediate ACK at the end of each flight.
     demands_acks: bool,
-    /// The rate of delivery, by which some rules ask.
+    /// Delivery rate, which some rules use.
     delivery: Delivery,
     /// Frames sent.
     pub(super) sent: u64,
 }
 
 impl Asker {
-    /// `max_ack_delay` is the peer's, and what it does without a request is not known.
+    /// `max_ack_delay` is the peer's. The peer's behavior without a request is unknown.
     pub(super) fn new(config: &AskConfig) -> Self {
         let rule = match *config {
-            // A rule of the user comes later.
+            // A user's rule is set later.
             AskConfig::None | AskConfig::Custom { .. } => Rule::None,
             AskConfig::Fixed(fixed) => Rule::Fixed(fixed),
             AskConfig::Neqo(neqo) => Rule::Neqo(neqo),
@@ -264,26 +263,26 @@ impl Asker {
         }
     }
 
-    /// Asks by a rule of the user.
+    /// Sets a user's rule.
     pub(super) fn set_rule(&mut self, rule: Custom<dyn AskRule + Send>) {
         self.rule = Rule::Custom(rule);
     }
 
-    /// The peer's transport parameters.
+    /// Applies the peer's transport parameters.
     pub(super) const fn on_parameters(&mut self, max_ack_delay: Duration, min_ack_delay: Option<Duration>) {
         (self.current.max_ack_delay, self.target.max_ack_delay) = (max_ack_delay, max_ack_delay);
         self.least_delay = min_ack_delay;
     }
 
-    /// The rate of delivery at `now`, with `delivered` octets delivered in all.
+    /// Returns the delivery rate at `now`, with `delivered` bytes delivered in total.
     pub(super) fn rate(&mut self, now: Instant, delivered: u64, srtt: Duration) -> Option<u64> {
         self.delivery.on_data(now, delivered, Some(srtt));
         self.delivery.rate()
     }
 
-    /// An ACK has come. Losses are detected by the `packet_threshold`, if that adapts: a gap is
-    /// then to be reported when it lies back by as much, unless it is never to be
-    /// (draft-ietf-quic-ack-frequency, section on the value of the Reordering Threshold).
+    /// Handles an ACK. If the `packet_threshold` of loss detection adapts, the Reordering Threshold
+    /// follows it, unless it is zero (draft-ietf-quic-ack-frequency, section on the value of the
+    /// Reordering Threshold).
     pub(super) fn update(&mut self, now: Instant, path: &Path, packet_threshold: Option<u64>) {
         let Some(least) = self.least_delay else { return };
         self.demands_acks = matches!(self.rule, Rule::Bbr(_)) && path.phase == Some(Phase::ProbesRtt);
@@ -294,17 +293,17 @@ impl Asker {
         }
     }
 
-    /// Returns `true` if the last packet of each flight is to bring `IMMEDIATE_ACK`.
+    /// Returns `true` if the last packet of each flight should carry `IMMEDIATE_ACK`.
     pub(super) const fn demands_acks(&self) -> bool {
         self.demands_acks
     }
 
-    /// Returns `true` if the peer has the extension.
+    /// Returns `true` if the peer supports the extension.
     pub(super) const fn is_supported(&self) -> bool {
         self.least_delay.is_some()
     }
 
-    /// Returns `true` if a rule asks the peer for anything.
+    /// Returns `true` if a rule sends requests to the peer.
     pub(super) const fn is_active(&self) -> bool {
         self.is_supported() && !matches!(self.rule, Rule::None)
     }
@@ -314,7 +313,7 @@ impl Asker {
         self.is_active() && self.under_way.is_none() && self.target.differs(&self.current)
     }
 
-    /// The frame that leaves now.
+    /// Returns the frame that leaves now.
     pub(super) fn take(&mut self) -> Option<AckFrequency> {
         if !self.is_due() {
             return None;
@@ -326,20 +325,20 @@ impl Asker {
         Some(AckFrequency { sequence, threshold, max_ack_delay: max_ack_delay.as_nanos() / 1000, reordering })
     }
 
-    /// The frame was acknowledged.
+    /// Handles the acknowledgment of the frame.
     pub(super) fn on_acked(&mut self, sequence: u64) {
         if let Some((_, request)) = self.under_way.take_if(|(under_way, _)| *under_way == sequence) {
             self.current = request;
         }
     }
 
-    /// The frame was lost.
+    /// Handles the loss of the frame.
     pub(super) fn on_lost(&mut self, sequence: u64) {
         let _ = self.under_way.take_if(|(under_way, _)| *under_way == sequence);
     }
 
-    /// The longest that the peer may wait with an ACK (§6.3 there: of what is in force and what is
-    /// under way).
+    /// Returns the peer's maximum ACK delay: the larger of the value in force and the outstanding
+    /// one (§6.3 of the draft).
     pub(super) fn max_ack_delay(&self) -> Duration {
         let under_way = self.under_way.map_or(Duration::ZERO, |(_, request)| request.max_ack_delay);
         self.current.max_ack_delay.max(under_way)
@@ -392,7 +391,7 @@ mod tests {
         assert!(!asker.is_due(), "a delay that differs little");
     }
 
-    /// Asks for an ACK of each window.
+    /// Requests an ACK per window.
     struct EachWindow;
 
     impl AskRule for EachWindow {

@@ -1,9 +1,9 @@
-//! The end of a connection (RFC 9000, §10).
+//! Ends a connection (RFC 9000, §10).
 //!
-//! Once both ends have closed every stream, sent all of it and received all of it, the client says
-//! that the connection is over. Either end may say so before, with a code of the application, and
-//! must if its peer violates the protocol. An end that has said so answers what comes with the same
-//! for three probe timeouts (closing); its peer says nothing more (draining).
+//! Once both ends have closed every stream, sent all of it and received all of it, the client
+//! closes the connection. Either end may close earlier with a code of the application, and must if
+//! its peer violates the protocol. The end that closes repeats its `CONNECTION_CLOSE` in response
+//! to packets for three probe timeouts (closing). Its peer sends no more packets (draining).
 
 use super::connection::{Connection, Phase};
 use super::space;
@@ -14,25 +14,26 @@ use acklab_base::{Event, Instant};
 use acklab_wire::quic::{self, Datagram, Frame, TransportError};
 use acklab_wire::sequence::Sequence;
 
-/// The code of an application that closes before the handshake is complete, which must not be told
-/// (RFC 9000, §10.2.3): `APPLICATION_ERROR`.
+/// The code sent if an application closes before the handshake is complete: `APPLICATION_ERROR`.
+/// The application's own code must not be sent then (RFC 9000, §10.2.3).
 const APPLICATION_ERROR: u64 = 0x0c;
-/// The duration of the closing and draining states in probe timeouts (§10.2).
+/// Duration of the closing and draining states in probe timeouts (§10.2).
 const PERIODS: u64 = 3;
 
 /// Why a connection is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// An application has closed it, with this code; zero if both ends have said all.
+    /// An application closed the connection with this code. Zero: both ends have completed all
+    /// streams.
     Application(u64),
-    /// The protocol was violated: the code of a transport error.
+    /// The protocol was violated; contains the code of the transport error.
     Transport(u64),
-    /// Nothing has come for too long.
+    /// The idle timeout expired.
     IdleTimeout,
 }
 
 impl Ended {
-    /// Its code, or zero.
+    /// Returns the code, or zero.
     const fn code(self) -> u64 {
         match self {
             Self::Application(code) | Self::Transport(code) => code,
@@ -51,11 +52,11 @@ impl Ended {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Close {
-    /// A `CONNECTION_CLOSE` is to leave.
+    /// A `CONNECTION_CLOSE` is due.
     is_due: bool,
-    /// This end answers what comes until then. Otherwise it is draining, or done.
+    /// This end answers packets until then. Otherwise it is draining, or closed.
     closing_until: Alarm,
-    /// Datagrams that have come since it closed: the first, second, fourth and so on is answered.
+    /// Datagrams received since the close: the first, second, fourth and so on are answered.
     came: u64,
 }
 
@@ -71,13 +72,13 @@ impl Close {
 }
 
 impl Connection {
-    /// Ends the connection at once, with a code of the application; zero means that both ends have
-    /// said all.
+    /// Ends the connection at once, with a code of the application. Zero means that both ends have
+    /// completed all streams.
     pub fn abort(&mut self, now: Instant, code: u64) {
         self.end_and_tell(now, Ended::Application(code));
     }
 
-    /// The peer has violated the protocol.
+    /// Closes the connection because the peer violated the protocol.
     pub(super) fn fail(&mut self, now: Instant, error: TransportError) {
         self.end_and_tell(now, Ended::Transport(error.code()));
     }
@@ -104,7 +105,7 @@ impl Connection {
         self.output.note_change();
     }
 
-    /// The client says that all is done.
+    /// Closes the connection at the client once all streams are complete.
     #[inline]
     pub(super) fn close_if_done(&mut self, now: Instant) {
         if self.side == Side::Client && self.phase == Phase::Established && self.is_done() {
@@ -112,13 +113,13 @@ impl Connection {
         }
     }
 
-    /// The peer says that the connection is over.
+    /// Handles the peer's `CONNECTION_CLOSE`.
     pub(super) fn on_close(&mut self, close: &quic::Close) {
         let ended = match close.frame_type {
             Some(_) => Ended::Transport(close.code),
             None => Ended::Application(close.code),
         };
-        // A client that closes without error has received everything, whether or not its last ACK
+        // A client that closes without error has received all data, whether or not its last ACK
         // arrived.
         if ended == Ended::Application(0) && self.data.table().main().outgoing.is_closed() {
             self.finish();
@@ -126,7 +127,7 @@ impl Connection {
         self.end(ended);
     }
 
-    /// A datagram has come to a connection that is over.
+    /// Handles a datagram that arrives after the connection has ended.
     pub(super) fn take_after_end(&mut self, datagram: &Datagram) {
         if datagram.frames().any(|frame| matches!(frame, Frame::Close(_))) {
             self.close.closing_until.set(None);
@@ -137,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// The last word of this end, in packets of all types that the peer may be able to read
+    /// Returns the closing datagram, with packets of all types that the peer may be able to read
     /// (§10.2.3).
     pub(super) fn close_datagram(&mut self, now: Instant) -> Option<Datagram> {
         let Phase::Closed(ended) = self.phase else { return None };

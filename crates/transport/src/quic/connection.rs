@@ -24,18 +24,18 @@ use acklab_base::random::Seed;
 use acklab_base::{Event, Fate, Instant, Machine};
 use acklab_wire::quic::Datagram;
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Its application has not opened it yet.
+    /// The application has not opened the connection yet.
     Idle,
-    /// It waits for a client.
+    /// Waits for a client.
     Listening,
-    /// The handshake is under way.
+    /// The handshake is in progress.
     Handshaking,
     /// The handshake is complete: data may be sent.
     Established,
-    /// It is over.
+    /// The connection has ended.
     Closed(Ended),
 }
 
@@ -66,13 +66,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The end that opens the connection. `name` names its random streams.
+    /// Creates the end that opens the connection. `name` names its random streams.
     #[must_use]
     pub fn client(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Client, &settings.config(), controller, policy, seed, name)
     }
 
-    /// The end that is opened. `name` names its random streams.
+    /// Creates the end that accepts the connection. `name` names its random streams.
     #[must_use]
     pub fn server(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Server, &settings.config(), controller, policy, seed, name)
@@ -115,14 +115,14 @@ impl Connection {
         }
     }
 
-    /// This end, whose application reads so. To be said before the connection opens.
+    /// Sets how the application reads. Call before opening.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.data.table_mut().set_reading(reading);
         self
     }
 
-    /// This end, whose peer has these settings. To be said before the connection opens.
+    /// Sets the settings of the peer. Call before opening.
     #[must_use]
     pub fn with_peer(mut self, settings: &Settings) -> Self {
         let peer = settings.config();
@@ -131,14 +131,14 @@ impl Connection {
         self
     }
 
-    /// This end, which asks its peer by a rule of the user. To be said before the connection opens.
+    /// Sets a user's rule that controls the peer's ACKs. Call before opening.
     #[must_use]
     pub fn with_ask(mut self, rule: Custom<dyn AskRule + Send>) -> Self {
         self.asker.set_rule(rule);
         self
     }
 
-    /// Where it stands.
+    /// Returns the state.
     #[must_use]
     pub const fn phase(&self) -> Phase {
         self.phase
@@ -150,20 +150,20 @@ impl Connection {
         self.handshake.is_confirmed()
     }
 
-    /// Octets in flight.
+    /// Returns the bytes in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.sender.in_flight()
     }
 
-    /// Returns `true` if all streams have ended: what this end sends is acknowledged, and what the
-    /// peer sends is read.
+    /// Returns `true` if all streams have ended: data sent by this end is acknowledged, and data of
+    /// the peer is read.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.is_finished && self.data.table().all_received()
     }
 
-    /// Notes whether all octets and ends of streams of this end are acknowledged.
+    /// Records when all bytes and ends of streams of this end are acknowledged.
     pub(super) fn note_finished(&mut self, now: Instant) {
         if !self.is_finished && self.data.is_all_acknowledged() {
             self.finish();
@@ -171,7 +171,7 @@ impl Connection {
         self.close_if_done(now);
     }
 
-    /// The peer has all that this end sends.
+    /// Records that the peer has received all data of this end.
     pub(super) fn finish(&mut self) {
         if !self.is_finished {
             self.is_finished = true;

@@ -1,4 +1,4 @@
-//! Octets of streams within their flow control, and the control frames that must arrive.
+//! Sends and receives data of streams within flow control, and the control frames that must arrive.
 
 mod control;
 
@@ -14,14 +14,14 @@ use acklab_base::Instant;
 use acklab_wire::quic::{Frame, Frames, Stream, TransportError};
 use control::Due;
 
-/// The least room in octets with which another stream frame is begun.
-pub(super) const LEAST_PIECE: u64 = 16;
+/// Minimum room in bytes for a further stream frame.
+pub(super) const MIN_PIECE: u64 = 16;
 
 /// Streams, their flow control, and the frames that are due for them.
 #[derive(Debug)]
 pub(super) struct Data {
     streams: Streams,
-    /// How much the peer lets this end send, and the other way round.
+    /// The credit that the peer grants to this end, and that this end grants to the peer.
     credit: Credit,
     offer: Offer,
     due: Due,
@@ -39,31 +39,31 @@ impl Data {
         }
     }
 
-    /// All streams.
+    /// Returns all streams.
     #[inline]
     pub(super) const fn table(&self) -> &Table<StreamControl> {
         &self.streams.table
     }
 
-    /// All streams.
+    /// Returns all streams.
     #[inline]
     pub(super) const fn table_mut(&mut self) -> &mut Table<StreamControl> {
         &mut self.streams.table
     }
 
-    /// The handshake is complete: the limits of the peer apply.
+    /// Applies the limits of the peer once the handshake is complete.
     pub(super) fn on_parameters(&mut self, peer: &Parameters) {
         self.streams.on_parameters(peer.stream_window, peer.streams);
         self.credit.on_limit(peer.connection_window);
     }
 
-    /// Opens a stream, if the peer allows another.
+    /// Opens a stream, if the peer permits another.
     pub(super) fn open(&mut self) -> Option<u32> {
         self.streams.open()
     }
 
-    /// The application reads at most `most` octets of a stream. Returns how many it has read;
-    /// `None` if there is no such stream.
+    /// Reads at most `most` bytes of a stream for the application. Returns the number of bytes
+    /// read, or `None` if there is no such stream.
     pub(super) fn read(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64> {
         let delivered = |data: &Self| data.table().get(stream).map_or(0, |stream| stream.incoming.delivered());
         let before = delivered(self);
@@ -72,47 +72,47 @@ impl Data {
         Some(octets)
     }
 
-    /// Asks the peer to send no more of a stream. Returns `false` if there is no such stream.
+    /// Requests that the peer stop sending on a stream. Returns `false` if there is no such stream.
     pub(super) fn stop(&mut self, stream: u32, code: ResetCode) -> bool {
         let Some(stream) = self.streams.table.get_mut(stream) else { return false };
         (stream.own.owes_stop, stream.own.stop_code) = (Some(code.code()), Some(code.code()));
         true
     }
 
-    /// Octets that applications have been given of all streams.
+    /// Returns the bytes of all streams that were delivered to applications.
     pub(super) fn delivered(&self) -> u64 {
         self.table().iter().map(|stream| stream.incoming.delivered()).sum()
     }
 
-    /// The application has closed the first stream, and all octets and ends of streams are
-    /// acknowledged.
+    /// Returns `true` if the application has closed the first stream, and all bytes and ends of
+    /// streams are acknowledged.
     pub(super) fn is_all_acknowledged(&self) -> bool {
         self.table().main().outgoing.is_closed() && self.table().all_sent()
     }
 
-    /// Returns `true` if octets or ends of streams may leave.
+    /// Returns `true` if bytes or ends of streams may leave.
     #[inline]
     pub(super) fn have_due(&self) -> bool {
         self.streams.table.have_due(self.credit.left())
     }
 
-    /// Octets that may leave, up to `most`.
+    /// Returns the bytes that may leave, up to `most`.
     pub(super) fn due_octets(&self, most: u64) -> u64 {
         self.streams.table.due_octets(self.credit.left(), most)
     }
 
-    /// Returns `true` if nothing may leave, and octets that were never sent wait for the window of
-    /// the connection or of their stream.
+    /// Returns `true` if nothing may leave, and new bytes wait for the flow-control window of the
+    /// connection or of their stream.
     pub(super) fn are_blocked(&self) -> bool {
         !self.have_due() && self.table().iter().any(|stream| stream.outgoing.has_new() || stream.outgoing.is_blocked())
     }
 
-    /// Returns `true` if a stream has octets that were never sent.
+    /// Returns `true` if a stream has new bytes, never sent before.
     pub(super) fn have_new(&self) -> bool {
         self.streams.have_new()
     }
 
-    /// Octets of streams leave in the room of a packet.
+    /// Fills the room of a packet with data of streams.
     #[inline]
     pub(super) fn take(&mut self, draft: &mut Draft, frames: &mut Frames) {
         loop {
@@ -123,8 +123,8 @@ impl Data {
                 if stream.outgoing.has_due_within(fresh) {
                     break;
                 }
-                // All octets that were to be sent again have been acknowledged meanwhile. Other
-                // streams may have octets to send.
+                // All bytes that were to be retransmitted have been acknowledged meanwhile. Other
+                // streams may have bytes to send.
                 continue;
             };
             if !piece.is_again {
@@ -134,36 +134,36 @@ impl Data {
             draft.repeats |= piece.is_again;
             let stream =
                 Stream { id: piece.id.into(), offset: piece.start, length: piece.length, is_end: piece.is_end };
-            // Before another frame, this one needs its length.
+            // A frame that is followed by another needs its length.
             draft.push_measured(frames, Frame::Stream(stream), stream.wire_len());
             draft.content.push(piece);
-            if draft.room < LEAST_PIECE {
+            if draft.room < MIN_PIECE {
                 break;
             }
         }
     }
 
-    /// Octets of a stream are acknowledged. Returns how many were not before.
+    /// Handles the acknowledgment of bytes of a stream. Returns how many were newly acknowledged.
     #[inline]
     pub(super) fn on_acked(&mut self, piece: &Piece) {
         self.streams.table.on_acked(piece);
     }
 
-    /// The packet with these octets of a stream was lost.
+    /// Handles the loss of a packet with these bytes of a stream.
     pub(super) fn on_lost(&mut self, piece: &Piece) {
         if let Some(stream) = self.streams.table.get_mut(piece.id) {
             stream.outgoing.on_lost(piece);
         }
     }
 
-    /// These octets of a stream, which are outstanding, leave again.
+    /// Schedules the retransmission of these bytes of a stream, which are outstanding.
     pub(super) fn repeat(&mut self, piece: &Piece) {
         if let Some(stream) = self.streams.table.get_mut(piece.id) {
             stream.outgoing.repeat(piece);
         }
     }
 
-    /// Octets of a stream have arrived, or its end.
+    /// Handles the arrival of bytes of a stream, or of its end.
     pub(super) fn on_stream(&mut self, now: Instant, frame: &Stream) -> Result<(), TransportError> {
         let was_over = frame.is_end && self.streams.of_peer(frame.id)?.incoming.is_finished();
         let offer = &self.offer;
@@ -178,7 +178,7 @@ impl Data {
         Ok(())
     }
 
-    /// The peer sends no more of a stream.
+    /// Handles the peer's reset of a stream.
     pub(super) fn on_reset(&mut self, now: Instant, stream: u64, size: u64, code: u64) -> Result<(), TransportError> {
         let offer = &self.offer;
         let (used, read) = self.streams.on_reset(stream, size, code, |octets| offer.admits(octets))?;
@@ -188,37 +188,37 @@ impl Data {
         Ok(())
     }
 
-    /// The peer asks this end to send no more of a stream, which is reset with the code that the
-    /// peer names (RFC 9000, §3.5).
+    /// Handles the peer's request to stop sending on a stream. The stream is reset with the code
+    /// that the peer sent (RFC 9000, §3.5).
     pub(super) fn on_stop_sending(&mut self, stream: u64, code: u64) -> Result<(), TransportError> {
         let code = u32::try_from(code).unwrap_or(u32::MAX);
         self.streams.of_peer(stream)?.outgoing.reset(ResetCode::of(code));
         Ok(())
     }
 
-    /// The peer lets this end send up to this limit over all streams.
+    /// Raises the limit of bytes that this end may send over all streams.
     pub(super) fn on_max_data(&mut self, limit: u64) {
         self.credit.on_limit(limit);
     }
 
-    /// The peer lets this end send up to this offset of a stream.
+    /// Raises the limit of the offset up to which this end may send on a stream.
     pub(super) fn on_max_stream_data(&mut self, stream: u64, limit: u64) -> Result<(), TransportError> {
         self.streams.of_peer(stream)?.outgoing.on_window(limit);
         Ok(())
     }
 
-    /// The peer lets this end open `limit` streams in all.
+    /// Raises to `limit` the total number of streams that this end may open.
     pub(super) fn on_max_streams(&mut self, limit: u64) {
         self.streams.on_max_streams(limit);
     }
 
-    /// The peer says that a stream waits for a window, which this end opens as its application
+    /// Handles the peer's report that a stream is blocked. The window opens as the application
     /// reads.
     pub(super) fn on_stream_data_blocked(&mut self, stream: u64) -> Result<(), TransportError> {
         self.streams.of_peer(stream).map(|_| ())
     }
 
-    /// A half of a stream has ended.
+    /// Records that one direction of a stream has ended.
     pub(super) fn note_stream_end(&mut self) {
         self.due.max_streams |= self.streams.may_offer_more();
     }

@@ -1,31 +1,31 @@
-//! A packet that is being made.
+//! A packet under construction.
 
 use super::sender::Content;
 use super::space;
 use crate::ack::Reason;
 use acklab_wire::quic::{Frame, Frames};
 
-/// What is known of a packet while frames are appended to it, so that nothing need be counted
-/// again.
+/// Tracks properties of a packet while frames are appended to it, so that they are computed only
+/// once.
 pub(super) struct Draft {
     pub(super) id: space::Id,
     pub(super) number: u64,
     pub(super) content: Content,
-    /// Why it acknowledges, if it does.
+    /// The reason of its ACK, if it contains one.
     pub(super) reason: Option<Reason>,
     pub(super) octets_of_streams: u64,
     pub(super) repeats: bool,
-    /// Octets of the packet so far, with a Length field in each stream frame.
+    /// Bytes of the packet so far, with a Length field in each stream frame.
     pub(super) octets: u64,
-    /// Octets that are left for frames.
+    /// Bytes left for frames.
     pub(super) room: u64,
     pub(super) is_ack_eliciting: bool,
-    /// It counts as in flight: it elicits an ACK, or is padded (RFC 9002, §2).
+    /// The packet counts as in flight: it elicits an ACK, or is padded (RFC 9002, §2).
     pub(super) is_in_flight: bool,
 }
 
 impl Draft {
-    /// A packet of a space, for which a datagram has `room`.
+    /// Begins a packet of a space, for which a datagram has `room`.
     #[inline]
     pub(super) fn new(id: space::Id, room: u64) -> Self {
         Self {
@@ -42,14 +42,14 @@ impl Draft {
         }
     }
 
-    /// Appends a frame to those of the packet.
+    /// Appends a frame to the packet.
     #[inline]
     pub(super) fn push(&mut self, frames: &mut Frames, frame: Frame) {
         let octets = frame.wire_len();
         self.push_measured(frames, frame, octets);
     }
 
-    /// The same with a frame that is known to take `octets`.
+    /// Appends a frame of `octets` bytes.
     #[inline]
     pub(super) fn push_measured(&mut self, frames: &mut Frames, frame: Frame, octets: u64) {
         self.octets += octets;
@@ -59,7 +59,7 @@ impl Draft {
         frames.push(frame);
     }
 
-    /// Does it acknowledge and carry no data?
+    /// Returns `true` if the packet acknowledges and carries no data.
     #[inline]
     pub(super) const fn is_pure_ack(&self) -> bool {
         self.reason.is_some() && self.octets_of_streams == 0

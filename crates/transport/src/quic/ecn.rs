@@ -3,33 +3,33 @@
 use acklab_base::Ecn;
 use acklab_wire::quic::EcnCounts;
 
-/// The sender's part.
+/// The sender's state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Validation {
-    /// What packets leave with, until validation fails (§13.4.2).
+    /// The codepoint of outgoing packets, until validation fails (§13.4.2).
     codepoint: Ecn,
-    /// Packets by their codepoint, as the peer has reported them.
+    /// Packets by codepoint, as reported by the peer.
     reported: EcnCounts,
 }
 
 impl Validation {
-    /// Packets leave with this codepoint.
+    /// Sends packets with this codepoint.
     pub(super) fn new(codepoint: Ecn) -> Self {
         Self { codepoint, reported: EcnCounts::default() }
     }
 
-    /// The codepoint of what leaves.
+    /// Returns the codepoint of outgoing packets.
     #[inline]
     pub(super) const fn codepoint(&self) -> Ecn {
         self.codepoint
     }
 
-    /// An ACK frame has come that acknowledges a larger number than any before it, `acknowledged`
-    /// packets that were not acknowledged before, and has these counts. `sent` packets have left.
-    /// Returns how many more were marked.
+    /// Handles an ACK frame with these counts. It acknowledges a larger number than any earlier
+    /// frame, and `acknowledged` packets for the first time. `sent` packets have left. Returns how
+    /// many more were marked.
     ///
-    /// Marking is given up if the counts cannot be true (§13.4.2.1): they are absent, fall, grow by
-    /// less than was acknowledged, exceed what was sent, or name the other ECT codepoint.
+    /// Marking is disabled if the counts are impossible (§13.4.2.1): they are absent, fall, grow by
+    /// less than was acknowledged, exceed the packets sent, or contain the other ECT codepoint.
     pub(super) fn on_ack(&mut self, counts: Option<&EcnCounts>, acknowledged: u64, sent: u64) -> u64 {
         if self.codepoint == Ecn::NotEct {
             return 0;

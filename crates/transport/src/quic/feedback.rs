@@ -1,6 +1,6 @@
-//! An ACK frame arrives, or the loss timer expires.
+//! Handles ACK frames and the loss timer.
 
-use super::acks::MOST_MICROSECONDS;
+use super::acks::MAX_MICROSECONDS;
 use super::ask;
 use super::connection::Connection;
 use super::sender::Owners;
@@ -10,16 +10,16 @@ use crate::recovery::packets::{Progress, Received};
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::{Ack, TransportError};
 
-/// `ack_delay_exponent` (RFC 9000, §18.2): its default.
+/// Default of `ack_delay_exponent` (RFC 9000, §18.2).
 pub(super) const ACK_DELAY_EXPONENT: u32 = 3;
 
-/// The time that a frame's field ACK Delay says.
+/// Returns the time in a frame's ACK Delay field.
 fn reported_delay(delay: u64) -> Duration {
-    Duration::from_micros(delay.saturating_mul(1 << ACK_DELAY_EXPONENT).min(MOST_MICROSECONDS))
+    Duration::from_micros(delay.saturating_mul(1 << ACK_DELAY_EXPONENT).min(MAX_MICROSECONDS))
 }
 
 impl Connection {
-    /// An ACK frame has come in a packet of this space.
+    /// Handles an ACK frame in a packet of this space.
     pub(super) fn on_ack(&mut self, now: Instant, id: space::Id, ack: &Ack) -> Result<(), TransportError> {
         let prior_in_flight = self.sender.in_flight();
         let before = self.sender.largest_acknowledged(id);
@@ -36,7 +36,7 @@ impl Connection {
             space::Id::Application => self.confirm(now),
         }
         if let Some(rtt) = progress.rtt {
-            // Controllers learn of queues, and not of an ACK that was late on purpose.
+            // Controllers respond to queueing delay, not to an ACK that was delayed on purpose.
             let adjusted = self.sample(now, id, rtt, ack.delay);
             (progress.rtt, progress.waited) = (Some(adjusted), rtt.saturating_sub(adjusted));
         }
@@ -50,8 +50,8 @@ impl Connection {
         Ok(())
     }
 
-    /// What the receive timestamps of a frame tell. A peer that was not asked for them may send
-    /// none (draft-ietf-quic-receive-ts, §6).
+    /// Returns what the receive timestamps of a frame report. A peer must not send them unrequested
+    /// (draft-ietf-quic-receive-ts, §6).
     fn receive_times(&self, now: Instant, ack: &Ack, progress: &Progress) -> Result<Received, TransportError> {
         let Some(wanted) = self.config.receive_timestamps else { return Err(TransportError::ProtocolViolation) };
         let newest = progress.newest.map(|(newest, _)| newest.number);
@@ -59,8 +59,8 @@ impl Connection {
     }
 
     /// RFC 9002, §5.3: the delay that the peer reports is bounded by its `max_ack_delay` once the
-    /// handshake is confirmed, and ignored for the packets of the handshake, which are acknowledged
-    /// at once. Returns the round trip without what is taken off of it.
+    /// handshake is confirmed. It is ignored for packets of the handshake, which are acknowledged
+    /// at once. Returns the round-trip time minus that delay.
     fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) -> Duration {
         let reported = reported_delay(delay);
         let delay = match id {
@@ -75,14 +75,14 @@ impl Connection {
         adjusted
     }
 
-    /// The loss timer of a space has expired.
+    /// Handles the expiry of a space's loss timer.
     pub(super) fn on_loss_timer(&mut self, now: Instant, id: space::Id) {
         let prior_in_flight = self.sender.in_flight();
         self.settle(now, id, &Progress::default(), prior_in_flight, 0);
     }
 
-    /// Those who own what packets hold, and congestion control, learn what was acknowledged and
-    /// lost.
+    /// Notifies the owners of the packets' contents, and congestion control, of acknowledged and
+    /// lost packets.
     fn settle(&mut self, now: Instant, id: space::Id, progress: &Progress, prior_in_flight: u64, marks: u64) {
         let owners = Owners {
             data: &mut self.data,

@@ -1,8 +1,7 @@
-//! Flow control (RFC 9000, §4): how far the peer lets this end send, and how far this end lets the
-//! peer.
+//! Flow control (RFC 9000, §4): limits on what this end may send, and on what the peer may send.
 //!
-//! A window is told again once a share of it has been read, which stacks choose differently, and in
-//! some stacks it [grows](tuning).
+//! A window is announced again once a share of it has been read. The share depends on the stack,
+//! and in some stacks the window [grows](tuning).
 
 mod tuning;
 
@@ -14,7 +13,7 @@ use acklab_base::{Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The windows that an end offers.
+/// The windows that an end announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FlowControl {
@@ -27,37 +26,37 @@ pub enum FlowControl {
         #[schemars(example = "6MiB")]
         connection: Bytes,
     },
-    /// Windows that double while they hold the peer back.
+    /// Windows that double while they limit the peer.
     Auto {
-        /// Of a stream, at first.
+        /// Initial window of a stream.
         #[schemars(example = "64KiB")]
         stream: Bytes,
-        /// Of the connection, at first.
+        /// Initial window of the connection.
         #[schemars(example = "96KiB")]
         connection: Bytes,
-        /// Of a stream, at most.
+        /// Maximum window of a stream.
         #[schemars(example = "6MiB")]
         largest_stream: Bytes,
-        /// Of the connection, at most.
+        /// Maximum window of the connection.
         #[schemars(example = "15MiB")]
         largest_connection: Bytes,
-        /// Whose rule makes them grow.
+        /// The stack whose rule makes the windows grow.
         #[serde(default)]
         growth: Growth,
     },
 }
 
 impl FlowControl {
-    /// The largest window, as for TCP (RFC 7323, §2.2).
+    /// Maximum window, as for TCP (RFC 7323, §2.2).
     pub const LARGEST: u64 = 1 << 30;
 
-    /// The initial windows of a stream and of the connection.
+    /// Returns the initial windows of a stream and of the connection.
     pub(super) const fn initial(self) -> (u64, u64) {
         let (Self::Fixed { stream, connection } | Self::Auto { stream, connection, .. }) = self;
         (stream.get(), connection.get())
     }
 
-    /// The largest windows of a stream and of the connection.
+    /// Returns the maximum windows of a stream and of the connection.
     pub(super) const fn largest(self) -> (u64, u64) {
         match self {
             Self::Fixed { .. } => self.initial(),
@@ -65,8 +64,8 @@ impl FlowControl {
         }
     }
 
-    /// How windows are tuned that are told again `updates` times while they are read through: those
-    /// of streams, and the connection's.
+    /// Returns the tuning of the windows of streams and of the connection. Each is announced
+    /// `updates` times per window read.
     pub(super) const fn tunings(self, updates: u64) -> (Tuning, Tuning) {
         let (stream, connection) = self.largest();
         let growth = match self {
@@ -76,7 +75,7 @@ impl FlowControl {
         (Tuning::new(updates, growth, stream), Tuning::new(updates, growth, connection))
     }
 
-    /// Checks that windows hold a packet with `mss` octets of a stream, and that none is too large.
+    /// Checks that windows hold a packet with `mss` bytes of a stream, and that none is too large.
     pub(super) fn check(self, mss: u64) -> Result<(), Fault> {
         let ((stream, connection), (most_stream, most_connection)) = (self.initial(), self.largest());
         for (key, window) in [("stream", stream), ("connection", connection)] {
@@ -95,16 +94,16 @@ impl FlowControl {
     }
 }
 
-/// The window of the connection that this end offers.
+/// The window of the connection that this end announces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     size: u64,
     tuning: Tuning,
-    /// Octets up to which the peer may send, over all streams.
+    /// Limit of the bytes that the peer may send, over all streams.
     offered: u64,
     /// The sum of the highest offsets that have arrived.
     used: u64,
-    /// Octets that applications have read.
+    /// Bytes that applications have read.
     read: u64,
     is_due: bool,
 }
@@ -114,7 +113,7 @@ impl Offer {
         Self { size, tuning, offered: size, used: 0, read: 0, is_due: false }
     }
 
-    /// Returns `true` if the highest offsets may grow by this number of octets in all.
+    /// Returns `true` if the sum of the highest offsets may grow by `octets` bytes.
     pub(super) const fn admits(&self, octets: u64) -> bool {
         self.used + octets <= self.offered
     }
@@ -131,12 +130,12 @@ impl Offer {
         }
     }
 
-    /// Octets that were read since the peer was told the window.
+    /// Returns the bytes read since the window was last announced.
     const fn released(&self) -> u64 {
         self.read + self.size - self.offered
     }
 
-    /// The limit, if the peer is to be told.
+    /// Returns the limit, if it should be announced to the peer.
     pub(super) fn take(&mut self, now: Instant, srtt: Option<Duration>) -> Option<u64> {
         if !std::mem::take(&mut self.is_due) {
             return None;
@@ -151,23 +150,23 @@ impl Offer {
         self.is_due
     }
 
-    /// What was told was lost. The peer is told the present limit.
+    /// Handles the loss of an announcement: the present limit is announced.
     pub(super) const fn on_lost(&mut self) {
         self.is_due = true;
     }
 }
 
-/// How much the peer lets this end send on all streams.
+/// The credit that the peer grants over all streams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Credit {
     limit: u64,
     used: u64,
-    /// The limit of which the peer was last told that it holds back sending.
+    /// The last limit that this end reported as blocking.
     complained: Option<u64>,
 }
 
 impl Credit {
-    /// Octets that may be sent for the first time.
+    /// Returns the new bytes that may be sent.
     #[inline]
     pub(super) const fn left(&self) -> u64 {
         self.limit - self.used
@@ -182,7 +181,7 @@ impl Credit {
         self.limit = self.limit.max(limit);
     }
 
-    /// The limit, if it holds back sending and the peer was not told.
+    /// Returns the limit, if it blocks sending and this was not reported.
     pub(super) fn complaint(&self) -> Option<u64> {
         (self.left() == 0 && self.complained != Some(self.limit)).then_some(self.limit)
     }
@@ -191,7 +190,7 @@ impl Credit {
         self.complained = Some(self.limit);
     }
 
-    /// What said so was lost.
+    /// Handles the loss of that report.
     pub(super) const fn on_lost(&mut self) {
         self.complained = None;
     }

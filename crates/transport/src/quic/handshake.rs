@@ -1,8 +1,8 @@
-//! The cryptographic handshake, as TLS 1.3 shapes it (RFC 9001, §4).
+//! The cryptographic handshake, in the form of TLS 1.3 (RFC 9001, §4).
 //!
-//! Messages of TLS are octets without content: an end has what it waits for once as many octets
-//! have arrived in order as the message takes. Transport parameters, which the messages would
-//! carry, are those of the settings, and are used from the moment their message arrives.
+//! Messages of TLS are bytes without content. A message is complete once as many bytes as its size
+//! have arrived in order. Transport parameters, which the messages would carry, are those of the
+//! settings. They apply from the moment their message arrives.
 //!
 //! ```text
 //! client                                         server
@@ -13,9 +13,9 @@
 //!                                         <-     1-RTT: HANDSHAKE_DONE
 //! ```
 //!
-//! A client sends data one round trip after it began. A server sends at most three times what it
-//! has received until a Handshake packet shows that the client's address is its own (RFC 9000,
-//! §8.1). It sends no data before the handshake is complete.
+//! A client sends data one round trip after opening. A server sends at most three times the bytes
+//! received until a Handshake packet validates the client's address (RFC 9000, §8.1). It sends no
+//! data before the handshake is complete.
 
 use super::connection::{Connection, Phase};
 use super::feedback::ACK_DELAY_EXPONENT;
@@ -29,10 +29,10 @@ use acklab_wire::quic::Datagram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Octets that a server may send for each that it has received (RFC 9000, §8.1).
+/// Bytes that a server may send per byte received (RFC 9000, §8.1).
 const AMPLIFICATION: u64 = 3;
 
-/// Octets of the messages of TLS 1.3, each with its header of four.
+/// Bytes of the messages of TLS 1.3, each with its header of four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
@@ -41,8 +41,9 @@ pub struct Tls {
     /// `ServerHello`. Default: that of RFC 9001, appendix A.3.
     pub server_hello: Bytes,
     /// `EncryptedExtensions`, Certificate, `CertificateVerify` and Finished. Default: those of RFC
-    /// 8448, §3, with 40, 445, 136 and 36 octets. Certificates of the Web are larger: 35 % exceed
-    /// what a server may send before it knows its client's address (Nawrocki et al., CoNEXT 2022).
+    /// 8448, §3, with 40, 445, 136 and 36 bytes. Certificates of the Web are larger: 35 % exceed
+    /// what a server may send before it validates its client's address (Nawrocki et al., CoNEXT
+    /// 2022).
     #[schemars(example = "3000B")]
     pub server_flight: Bytes,
     /// Finished of the client. Default: that of a cipher suite with SHA-256 (RFC 8446, §4.4.4).
@@ -61,8 +62,8 @@ impl Default for Tls {
 }
 
 impl Tls {
-    /// The messages of a connection of which one end, on `side`, sends those of `self` and its peer
-    /// those of `peer`.
+    /// Returns the messages of a connection in which the end on `side` uses the sizes of `self`,
+    /// and its peer those of `peer`.
     pub(super) const fn against(self, side: Side, peer: Self) -> Self {
         let (client, server) = match side {
             Side::Client => (self, peer),
@@ -71,7 +72,7 @@ impl Tls {
         Self { server_hello: server.server_hello, server_flight: server.server_flight, ..client }
     }
 
-    /// Checks that each message has octets, and not too many.
+    /// Checks that no message is empty or too large.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let messages = [
             ("client_hello", self.client_hello),
@@ -80,15 +81,15 @@ impl Tls {
             ("client_finished", self.client_finished),
         ];
         for (key, octets) in messages {
-            if !(1..=space::MOST_HANDSHAKE).contains(&octets.get()) {
-                return Err(Fault::expected(key, format!("1B to {}B", space::MOST_HANDSHAKE)));
+            if !(1..=space::MAX_HANDSHAKE).contains(&octets.get()) {
+                return Err(Fault::expected(key, format!("1B to {}B", space::MAX_HANDSHAKE)));
             }
         }
         Ok(())
     }
 }
 
-/// The transport parameters of an end (RFC 9000, §18.2), as far as anything follows from them.
+/// The transport parameters of an end (RFC 9000, §18.2) that have an effect here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameters {
     pub(super) max_ack_delay: Duration,
@@ -144,48 +145,48 @@ impl Parameters {
     }
 }
 
-/// How far the handshake is.
+/// Progress of the handshake.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
     has_answered: bool,
     /// This end has sent its Finished and has verified that of its peer (RFC 9001, §4.1.1).
     is_complete: bool,
-    /// Both ends know that it is complete (§4.1.2).
+    /// The handshake is confirmed: complete at both ends (§4.1.2).
     is_confirmed: bool,
-    /// The peer has acknowledged a Handshake packet, so it knows this end's address.
+    /// The peer has acknowledged a Handshake packet, so it has validated this end's address.
     is_acknowledged: bool,
     /// Server: the client's address is validated.
     is_validated: bool,
-    /// Server: octets received and sent before that.
+    /// Server: bytes received and sent before that.
     received: u64,
     sent: u64,
 }
 
 impl Handshake {
-    /// This end has sent its Finished and has verified that of its peer.
+    /// Returns `true` if this end has sent its Finished and has verified that of its peer.
     pub(super) const fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// Both ends know that it is complete.
+    /// Returns `true` if the handshake is confirmed.
     #[inline]
     pub(super) const fn is_confirmed(&self) -> bool {
         self.is_confirmed
     }
 
-    /// The peer has acknowledged a Handshake packet.
+    /// Records that the peer has acknowledged a Handshake packet.
     pub(super) const fn on_acknowledged(&mut self) {
         self.is_acknowledged = true;
     }
 
-    /// Server: the client's address is its own.
+    /// Server: records that the client's address is validated.
     pub(super) const fn on_validated(&mut self) {
         self.is_validated = true;
     }
 }
 
 impl Connection {
-    /// The application opens the connection.
+    /// Opens the connection for the application.
     pub(super) fn open_connection(&mut self, now: Instant) {
         if self.phase == Phase::Idle {
             self.phase = Phase::Handshaking;
@@ -196,7 +197,7 @@ impl Connection {
         }
     }
 
-    /// Octets that may be sent before the client's address is validated.
+    /// Returns the bytes that may be sent before the client's address is validated.
     #[inline]
     pub(super) fn unvalidated_room(&self) -> u64 {
         if !self.is_unvalidated() {
@@ -205,14 +206,14 @@ impl Connection {
         (AMPLIFICATION * self.handshake.received).saturating_sub(self.handshake.sent)
     }
 
-    /// Returns `true` if this end is a server that does not know yet that the client's address is
-    /// its own (RFC 9000, §8.1).
+    /// Returns `true` if this end is a server that has not yet validated the client's address (RFC
+    /// 9000, §8.1).
     #[inline]
     const fn is_unvalidated(&self) -> bool {
         matches!(self.side, Side::Server) && !self.handshake.is_validated
     }
 
-    /// A datagram has arrived.
+    /// Counts a datagram that has arrived.
     #[inline]
     pub(super) fn count_arrived(&mut self, datagram: &Datagram) {
         if self.is_unvalidated() {
@@ -220,7 +221,7 @@ impl Connection {
         }
     }
 
-    /// A datagram of `octets` leaves.
+    /// Counts a datagram of `octets` that leaves.
     #[inline]
     pub(super) const fn count_departed(&mut self, octets: u64) {
         if self.is_unvalidated() {
@@ -228,14 +229,13 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if the peer knows that this end receives what it sends. A client that cannot
-    /// tell must go on probing, for the server may have used up what it may send (RFC 9002,
-    /// §6.2.2.1).
+    /// Returns `true` if the peer has validated this end's address. Until then a client must
+    /// continue to probe, because the server may have used up its limit (RFC 9002, §6.2.2.1).
     pub(super) const fn peer_has_validated(&self) -> bool {
         matches!(self.side, Side::Server) || self.handshake.is_acknowledged || self.handshake.is_confirmed
     }
 
-    /// Octets of the handshake have arrived.
+    /// Continues the handshake after the arrival of its bytes.
     pub(super) fn advance_handshake(&mut self, now: Instant) {
         let tls = self.config.tls;
         let has = |connection: &Self, id: space::Id, octets: Bytes| {
@@ -284,7 +284,7 @@ impl Connection {
         self.update_asker(now);
     }
 
-    /// The handshake is confirmed: the keys of its packets are discarded (RFC 9001, §4.9.2).
+    /// Confirms the handshake, and discards the keys of its packets (RFC 9001, §4.9.2).
     pub(super) fn confirm(&mut self, now: Instant) {
         if !self.handshake.is_confirmed {
             self.handshake.is_confirmed = true;
@@ -292,7 +292,7 @@ impl Connection {
         }
     }
 
-    /// The keys of a space are discarded, and its timers with them (RFC 9002, §6.2.2 and §6.4).
+    /// Discards the keys of a space, and its timers (RFC 9002, §6.2.2 and §6.4).
     pub(super) fn discard(&mut self, now: Instant, id: space::Id) {
         if self.spaces.discard(id) {
             self.sender.discard(now, id);

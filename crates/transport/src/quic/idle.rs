@@ -2,14 +2,14 @@
 
 use acklab_base::{Duration, Instant};
 
-/// The least idle timeout in probe timeouts (§10.1).
+/// Minimum idle timeout in probe timeouts (§10.1).
 const PROBES: u64 = 3;
 
-/// When the idle timeout began.
+/// The start of the idle timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
     began: Instant,
-    /// Something that must be acknowledged has left since a packet arrived.
+    /// An ack-eliciting packet has left since a packet arrived.
     has_sent: bool,
 }
 
@@ -18,18 +18,18 @@ impl Idle {
         Self { began: Instant::ZERO, has_sent: false }
     }
 
-    /// The connection opens.
+    /// Starts the timeout as the connection opens.
     pub(super) const fn begin(&mut self, now: Instant) {
         self.began = now;
     }
 
-    /// A packet has arrived.
+    /// Restarts the timeout as a packet arrives.
     #[inline]
     pub(super) const fn on_arrival(&mut self, now: Instant) {
         (self.began, self.has_sent) = (now, false);
     }
 
-    /// A packet leaves that must be acknowledged: the first since an arrival restarts the timeout.
+    /// Restarts the timeout as an ack-eliciting packet leaves, if it is the first since an arrival.
     #[inline]
     pub(super) const fn on_sent(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.has_sent, true) {
@@ -37,15 +37,15 @@ impl Idle {
         }
     }
 
-    /// Returns `true` if [that](Self::expires_at) may be at `now` already, without the probe
-    /// timeout, which is dear to compute.
+    /// Returns `true` if the [timeout](Self::expires_at) may have expired at `now`. Does not use
+    /// the probe timeout, which is expensive to compute.
     #[inline]
     pub(super) fn may_expire_by(&self, now: Instant, mine: Option<Duration>, peer: Option<Duration>) -> bool {
         shorter(mine, peer).is_some_and(|timeout| self.began + timeout <= now)
     }
 
-    /// When the connection ends because nothing arrives, by the timeouts of this end and of its
-    /// peer. `probe` is the probe timeout when none had expired: three times one that doubles would
+    /// Returns when the connection ends because it is idle, by the timeouts of this end and of its
+    /// peer. `probe` is the probe timeout without backoff: three times a timeout that doubles would
     /// exceed any time.
     #[inline]
     pub(super) fn expires_at(
@@ -58,7 +58,7 @@ impl Idle {
     }
 }
 
-/// The shorter of the timeouts that there are.
+/// Returns the shorter of the timeouts that are enabled.
 #[inline]
 fn shorter(mine: Option<Duration>, peer: Option<Duration>) -> Option<Duration> {
     match (mine, peer) {

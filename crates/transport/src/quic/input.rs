@@ -1,4 +1,4 @@
-//! A datagram arrives.
+//! Handles datagrams that arrive.
 
 use super::connection::{Connection, Phase};
 use super::space::{self, Keys};
@@ -6,21 +6,22 @@ use crate::streams::Side;
 use acklab_base::{Ecn, Fate, Instant};
 use acklab_wire::quic::{Datagram, Direction, Frame, Header, LEAST_INITIAL, Packet, PacketType, TransportError};
 
-/// Why a packet has no effect: it belongs to no connection of this end.
+/// Reason for ignoring a packet: it belongs to no connection of this end.
 pub(super) const STRANGER: &str = "refused_connection";
-/// Its keys are not known.
+/// Reason: its keys are unavailable.
 pub(super) const UNREADABLE: &str = "refused_unreadable";
-/// The connection is over.
+/// Reason: the connection has ended.
 const CLOSED: &str = "refused_phase";
-/// It violates the protocol, which ends the connection.
+/// Reason: it violates the protocol, which ends the connection.
 const VIOLATION: &str = "refused_violation";
 
-/// Packets that had no effect.
+/// Counts of ignored packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Refused {
-    /// They belong to no connection of this end, or a client's first datagram was too small.
+    /// Packets that belong to no connection of this end, or a client's first datagram was too
+    /// small.
     pub(super) strangers: u64,
-    /// Their keys are not known yet or were discarded.
+    /// Packets whose keys are not available yet or were discarded.
     pub(super) unreadable: u64,
 }
 
@@ -109,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// What follows from a packet that could be read, whatever it carries.
+    /// Handles the header of a packet that could be read, whatever its frames.
     fn note_header(&mut self, now: Instant, header: &Header) {
         self.idle.on_arrival(now);
         if let Header::Long(long) = header {
@@ -173,16 +174,15 @@ impl Connection {
             Frame::MaxData(limit) => self.data.on_max_data(*limit),
             Frame::MaxStreamData { stream, limit } => self.data.on_max_stream_data(*stream, *limit)?,
             Frame::MaxStreams { direction: Direction::Bidirectional, limit } => self.data.on_max_streams(*limit),
-            // Nothing here opens unidirectional streams.
+            // No end opens unidirectional streams here.
             Frame::MaxStreams { direction: Direction::Unidirectional, .. } => {}
             Frame::StreamDataBlocked { stream, .. } => self.data.on_stream_data_blocked(*stream)?,
             Frame::DataBlocked(_) | Frame::StreamsBlocked { .. } => {}
             Frame::HandshakeDone if self.side == Side::Client => self.confirm(now),
-            // Only a server says so, and only a server hands out tokens (RFC 9000, §19.7 and
-            // §19.20).
+            // Only a server sends `HANDSHAKE_DONE` and `NEW_TOKEN` (RFC 9000, §19.7 and §19.20).
             Frame::HandshakeDone => return Err(TransportError::ProtocolViolation),
             Frame::NewToken(_) if self.side == Side::Server => return Err(TransportError::ProtocolViolation),
-            // There is no migration: a connection keeps its ids.
+            // There is no migration: a connection keeps its IDs.
             Frame::NewToken(_) | Frame::NewConnectionId(_) => {}
             Frame::RetireConnectionId(_) => return Err(TransportError::ProtocolViolation),
             Frame::PathChallenge(data) => self.data.on_path_challenge(*data),

@@ -1,5 +1,5 @@
-//! The largest datagram that the path carries (RFC 9000, §14): the [search](crate::mtu) for it,
-//! with probes that hold a `PING` and padding.
+//! The largest datagram that the path carries (RFC 9000, §14). The [search](crate::mtu) for it
+//! sends probes of a `PING` and padding.
 
 use super::connection::Connection;
 use super::draft::Draft;
@@ -15,9 +15,10 @@ use acklab_wire::quic::{Datagram, Frame, Frames, LEAST_INITIAL};
 pub(super) struct PathMtu {
     /// The largest datagram that this end sends.
     largest: u64,
-    /// The largest that both ends take.
+    /// The largest datagram that both ends accept.
     most: u64,
-    /// The search for the largest that the path carries. Without it, `most` is taken for granted.
+    /// The search for the largest datagram that the path carries. Without it, the path is assumed
+    /// to carry `most`.
     search: Option<Box<Search>>,
     black_holes: u64,
 }
@@ -33,18 +34,18 @@ impl PathMtu {
         }
     }
 
-    /// The largest datagram that this end sends.
+    /// Returns the size of the largest datagram that this end sends.
     pub(super) const fn largest(&self) -> u64 {
         self.largest
     }
 
-    /// Times that the path no longer carried the size of datagrams in use.
+    /// Returns how many times the path stopped carrying datagrams of the size in use.
     pub(super) const fn black_holes(&self) -> u64 {
         self.black_holes
     }
 
-    /// `max_udp_payload_size` of the peer (RFC 9000, §18.2): the search for larger datagrams
-    /// begins.
+    /// Applies the peer's `max_udp_payload_size` (RFC 9000, §18.2), and starts the search for
+    /// larger datagrams.
     pub(super) fn on_parameters(&mut self, most: u64) {
         self.most = self.most.min(most.max(LEAST_INITIAL));
         if let Some(search) = &mut self.search {
@@ -52,8 +53,9 @@ impl PathMtu {
         }
     }
 
-    /// The largest datagram that may leave now. Probes of the probe timeout have the size that
-    /// every path carries, since the loss of larger packets may be what the timeout is due to.
+    /// Returns the size of the largest datagram that may leave now. Probes of the probe timeout
+    /// have the size that every path carries, because the loss of larger packets may be the cause
+    /// of the timeout.
     #[inline]
     fn room(&self, is_probing: bool) -> u64 {
         self.search.as_ref().map_or(self.most, |search| if is_probing { search.base() } else { self.size(search) })
@@ -63,7 +65,7 @@ impl PathMtu {
         search.size().min(self.most)
     }
 
-    /// The packet of this number was acknowledged.
+    /// Handles the acknowledgment of the packet of this number.
     #[inline]
     pub(super) fn on_acknowledged(&mut self, number: u64, octets: u64) {
         if let Some(search) = &mut self.search {
@@ -71,13 +73,14 @@ impl PathMtu {
         }
     }
 
-    /// The packet of this number was lost. Returns `true` if it was a probe of the path's MTU.
+    /// Handles the loss of the packet of this number. Returns `true` if it was a probe of the
+    /// path's MTU.
     pub(super) fn on_lost(&mut self, number: u64, octets: u64) -> bool {
         self.search.as_mut().is_some_and(|search| search.on_lost(number, octets))
     }
 
-    /// An ACK or a timer has been dealt with. Returns the size of datagrams, which may have
-    /// changed, and with it that of a packet in the eyes of congestion control (RFC 9002, §7.2).
+    /// Returns the size of datagrams after an ACK or a timer. If it has changed, so has the packet
+    /// size of congestion control (RFC 9002, §7.2).
     #[inline]
     pub(super) fn settle(&mut self) -> Option<u64> {
         let finds_black_hole = self.search.as_mut()?.finds_black_hole();
@@ -87,7 +90,7 @@ impl PathMtu {
 }
 
 impl Connection {
-    /// The largest datagram that may leave now.
+    /// Returns the size of the largest datagram that may leave now.
     #[inline]
     pub(super) fn room_of_datagram(&self) -> u64 {
         self.mtu.room(self.spaces.are_probing())
@@ -99,7 +102,8 @@ impl Connection {
         self.mtu.search.is_some() && self.sender.counters().packets > 0
     }
 
-    /// A probe of the path's MTU, if one is due and the window lets it leave (RFC 9000, §14.4).
+    /// Returns a probe of the path's MTU, if one is due and the window permits it (RFC 9000,
+    /// §14.4).
     #[inline]
     pub(super) fn mtu_probe(&mut self, now: Instant) -> Option<Datagram> {
         if self.may_probe_mtu() { self.due_mtu_probe(now) } else { None }

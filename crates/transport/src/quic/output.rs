@@ -1,12 +1,12 @@
-//! A datagram leaves.
+//! Builds the datagrams that leave.
 //!
-//! A datagram holds a packet of each space that has something to say (RFC 9000, §12.2), in the
-//! order of the spaces. Of a packet, ACK frames come first, then what must be said of the
-//! connection, then octets of streams. An ACK that is due waits neither for the window nor for
-//! pacing; one that is not due yet leaves with whatever else does.
+//! A datagram holds a packet of each space that has frames to send (RFC 9000, §12.2), in the order
+//! of the spaces. In a packet, ACK frames come first, then control frames of the connection, then
+//! data of streams. An ACK that is due waits neither for the window nor for pacing. One that is not
+//! due yet leaves with the next packet.
 
 use super::connection::{Connection, Phase};
-use super::data::LEAST_PIECE;
+use super::data::MIN_PIECE;
 use super::draft::Draft;
 use super::feedback::ACK_DELAY_EXPONENT;
 use super::space;
@@ -17,20 +17,20 @@ use acklab_base::Instant;
 use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG};
 use acklab_wire::sequence::Sequence;
 
-/// The least room for frames in octets with which a packet is begun.
-const LEAST_ROOM: u64 = 64;
-/// Octets of a packet number, at least. A packet that is overtaken by 128 others would be taken for
-/// another if its number had one octet; with encryption it would fail authentication.
-const LEAST_NUMBER: u8 = 2;
+/// Minimum room for frames in bytes with which a packet is begun.
+const MIN_ROOM: u64 = 64;
+/// Minimum bytes of a packet number. With a number of one byte, a packet overtaken by 128 others
+/// would be mistaken for another packet; with encryption it would fail authentication.
+const MIN_NUMBER: u8 = 2;
 
-/// What output keeps from one datagram to the next.
+/// State of output between datagrams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
-    /// Nothing leaves until something happens.
+    /// Nothing leaves until the next event.
     is_idle: bool,
-    /// When the last datagram was asked for.
+    /// Time of the last poll for a datagram.
     polled_at: Instant,
-    /// When what the last datagram tells came into being.
+    /// Time at which the information in the last datagram came into being.
     told: Instant,
     /// Datagrams sent that acknowledge and carry no data.
     acks: u64,
@@ -43,7 +43,7 @@ impl Output {
         Self { is_idle: false, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0 }
     }
 
-    /// Something has changed, so a packet may have to leave.
+    /// Records a change, after which a packet may have to leave.
     #[inline]
     pub(super) const fn note_change(&mut self) {
         self.is_idle = false;
@@ -54,24 +54,24 @@ impl Output {
         self.is_idle
     }
 
-    /// When the last datagram was asked for.
+    /// Returns the time of the last poll for a datagram.
     #[inline]
     pub(super) const fn polled_at(&self) -> Instant {
         self.polled_at
     }
 
-    /// When what the last datagram tells came into being.
+    /// Returns the time at which the information in the last datagram came into being.
     #[inline]
     pub(super) const fn told(&self) -> Instant {
         self.told
     }
 
-    /// Datagrams sent that acknowledge and carry no data.
+    /// Returns the number of datagrams sent that acknowledge and carry no data.
     pub(super) const fn acks(&self) -> u64 {
         self.acks
     }
 
-    /// Datagrams sent.
+    /// Returns the number of datagrams sent.
     pub(super) const fn datagrams(&self) -> u64 {
         self.datagrams
     }
@@ -93,8 +93,8 @@ impl Connection {
         leaves
     }
 
-    /// A datagram has left. Returns `true` if nothing else is to leave, or pacing or the window
-    /// holds it back, so that nobody need ask for it.
+    /// Records that a datagram has left. Returns `true` if polling for another would yield none:
+    /// none is due, or pacing or the window delays it.
     #[inline]
     fn has_said_all(&mut self, now: Instant) -> bool {
         let is_in_doubt = self.phase != Phase::Established || !self.spaces.are_settled();
@@ -133,7 +133,7 @@ impl Connection {
         true
     }
 
-    /// A datagram with a packet of each space.
+    /// Returns a datagram with a packet of each space.
     #[inline(never)]
     fn build_coalesced(&mut self, now: Instant, unvalidated: u64, mut room: u64) -> Option<Datagram> {
         let mut drafts: Sequence<(Packet, Draft)> = Sequence::default();
@@ -172,7 +172,7 @@ impl Connection {
         Some(self.datagram(now, packets, total, is_pure_ack))
     }
 
-    /// Pads a datagram with an Initial packet to 1200 octets: a client's always, a server's if it
+    /// Pads a datagram with an Initial packet to 1200 bytes: a client's always, a server's if it
     /// elicits an acknowledgment (RFC 9000, §14.1).
     fn pad(&self, drafts: &mut Sequence<(Packet, Draft)>) {
         let total: u64 = drafts.iter().map(|(_, draft)| draft.octets).sum();
@@ -188,7 +188,7 @@ impl Connection {
         }
     }
 
-    /// The same for packets that nothing is remembered of.
+    /// Pads packets that are not tracked in the same way.
     pub(super) fn pad_initial(&self, packets: &mut Sequence<Packet>, elicits: bool) {
         let total: u64 = packets.iter().map(Packet::wire_len).sum();
         let is_initial = |packet: &Packet| space::Id::of(packet.header.packet_type()) == space::Id::Initial;
@@ -201,8 +201,8 @@ impl Connection {
         }
     }
 
-    /// The datagram of these packets of `octets` together, which leaves now. `is_pure_ack`: it
-    /// acknowledges and carries no data.
+    /// Returns the datagram of these packets, of `octets` in total, which leaves now.
+    /// `is_pure_ack`: it acknowledges and carries no data.
     pub(super) fn datagram(
         &mut self,
         now: Instant,
@@ -214,7 +214,7 @@ impl Connection {
         Datagram { ecn: self.ecn.codepoint(), packets }
     }
 
-    /// A datagram of `octets` leaves now.
+    /// Records that a datagram of `octets` leaves now.
     #[inline]
     fn count_datagram(&mut self, now: Instant, octets: u64, is_pure_ack: bool) {
         self.count_departed(octets);
@@ -223,19 +223,19 @@ impl Connection {
         self.output.told = if is_pure_ack { self.acks.acknowledger.newest_reported() } else { now };
     }
 
-    /// A packet of a space, without padding.
+    /// Returns a packet of a space, without padding.
     pub(super) fn packet(&self, id: space::Id, number: u64, frames: Frames) -> Packet {
         Packet { header: self.ids.header(id, self.spin.value()), number: self.shorten(id, number), frames }
     }
 
-    /// A packet number as a header has it.
+    /// Returns a packet number as encoded in a header.
     #[inline]
     fn shorten(&self, id: space::Id, number: u64) -> PacketNumber {
         let least = PacketNumber::truncate(number, self.sender.largest_acknowledged(id));
-        PacketNumber::new(number as u32, least.length().max(LEAST_NUMBER))
+        PacketNumber::new(number as u32, least.length().max(MIN_NUMBER))
     }
 
-    /// Returns `true` if application data have nothing to say, and notes what limits them.
+    /// Returns `true` if there are no application data to send, and records what limits sending.
     #[inline]
     fn has_nothing_to_say(&mut self, now: Instant) -> bool {
         let id = space::Id::Application;
@@ -250,8 +250,8 @@ impl Connection {
         true
     }
 
-    /// Writes what a space has to say to `packet`, in place of what is there. Returns `false` if it
-    /// has nothing to say.
+    /// Writes the frames of a space to `packet`, and replaces its contents. Returns `false` if
+    /// there are none.
     fn write(&mut self, now: Instant, draft: &mut Draft, packet: &mut Packet) -> bool {
         let id = draft.id;
         let is_probe = self.spaces[id].probes > 0;
@@ -264,15 +264,15 @@ impl Connection {
         frames.clear();
         let overhead = packet.header.wire_len() + u64::from(packet.number.length()) + TAG;
         (draft.number, draft.octets, draft.room) = (number, overhead, draft.room.saturating_sub(overhead));
-        if draft.room < LEAST_ROOM {
+        if draft.room < MIN_ROOM {
             return false;
         }
         if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
             // The end of the handshake may be smaller than a full packet, and must not wait for a
-            // window with room for one: until it is confirmed, no timer repairs what application
-            // data hold of the window (RFC 9002, §6.2.1).
+            // window with room for one. Until the handshake is confirmed, no timer repairs losses
+            // of application data that occupy the window (RFC 9002, §6.2.1).
             let left = self.sender.room().saturating_sub(overhead);
-            may_send = left >= LEAST_ROOM;
+            may_send = left >= MIN_ROOM;
             draft.room = if may_send { draft.room.min(left) } else { draft.room };
         }
         if is_probe && !sends {
@@ -311,9 +311,9 @@ impl Connection {
         true
     }
 
-    /// Nothing leaves for now: because of window or pacing, or, if these `let_send`, because of the
-    /// application. Without data it is the application also while pacing would delay a packet, if
-    /// the window has room (draft-ietf-ccwg-bbr, §4.1.2.4).
+    /// Records why nothing was sent: window, pacing or, if both permit sending (`let_send`), the
+    /// application. Without data, the limit is the application even while pacing would delay a
+    /// packet, if the window has room (draft-ietf-ccwg-bbr, §4.1.2.4).
     fn note_limit(&mut self, let_send: bool) {
         let delayed = if let_send { 0 } else { self.data.due_octets(self.sender.room()) };
         self.sender.note_limit(delayed);
@@ -332,7 +332,7 @@ impl Connection {
         }
     }
 
-    /// Lets the oldest that is outstanding leave again (RFC 9002, §6.2.4).
+    /// Schedules the retransmission of the oldest outstanding packet (RFC 9002, §6.2.4).
     fn repeat_oldest(&mut self, id: space::Id) {
         let Some(content) = self.sender.oldest(id) else { return };
         if let Some(piece) = content.crypto() {
@@ -346,7 +346,7 @@ impl Connection {
         }
     }
 
-    /// The ACK frame, if one is due or something else leaves anyway.
+    /// Returns the ACK frame, if one is due or another frame leaves anyway.
     fn ack(&mut self, now: Instant, sends: bool, draft: &mut Draft, frames: &mut Frames) {
         let id = draft.id;
         let reason = if id == space::Id::Application {
@@ -362,15 +362,15 @@ impl Connection {
         let (mut ack, mut octets) = loop {
             let Some(ack) = self.spaces[id].arrived.ack(now, ACK_DELAY_EXPONENT, most) else { return };
             let octets = ack.wire_len();
-            // The room of a packet holds a few ranges at least.
-            if most <= 2 || octets + LEAST_PIECE <= draft.room {
+            // The room of a packet holds at least a few ranges.
+            if most <= 2 || octets + MIN_PIECE <= draft.room {
                 break (ack, octets);
             }
             most /= 2;
         };
         let largest = ack.ranges.largest();
         draft.content.set_reported(largest);
-        let spare = draft.room.saturating_sub(octets + LEAST_PIECE);
+        let spare = draft.room.saturating_sub(octets + MIN_PIECE);
         let timestamps = self.spaces[id].arrived.times.take(Some(largest), spare);
         if timestamps.is_some() {
             ack = ack.with_timestamps(timestamps);
@@ -403,7 +403,7 @@ impl Connection {
         }
     }
 
-    /// Enters what leaves into the board, and tells congestion control.
+    /// Records the outgoing packet as sent, and notifies congestion control.
     pub(super) fn commit(&mut self, now: Instant, draft: Draft) {
         let Draft { id, number, content, reason, octets_of_streams, repeats, octets, .. } = draft;
         let (is_ack_eliciting, is_in_flight) = (draft.is_ack_eliciting, draft.is_in_flight);
@@ -415,8 +415,8 @@ impl Connection {
                 self.spaces[id].owes_ack = false;
             }
         }
-        // What need not be acknowledged is remembered only while an ACK is to be expected, or if it
-        // reports something.
+        // A packet that elicits no ACK is tracked only while an ACK is expected, or if it reports
+        // something.
         if !is_in_flight && !self.sender.has_outstanding(id) && content.reported().is_none() {
             let passed = self.sender.pass(id);
             debug_assert_eq!(passed, number);
@@ -432,7 +432,7 @@ impl Connection {
     }
 }
 
-/// Puts a datagram in place of another one. Returns `false` if there is none.
+/// Replaces a datagram by another. Returns `false` if there is none.
 fn put(datagram: Option<Datagram>, place: &mut Datagram) -> bool {
     datagram.map(|datagram| *place = datagram).is_some()
 }
@@ -443,7 +443,7 @@ pub(super) fn pad_by(packet: &mut Packet, octets: u64) {
     if !matches!(packet.frames.last(), Some(Frame::Padding(_))) {
         packet.frames.push(Frame::Padding(1));
     }
-    // A stream frame that is no longer the last one has a length.
+    // A stream frame that is no longer the last one needs a length.
     let more = length.saturating_sub(packet.frames.wire_len());
     if let Some(Frame::Padding(count)) = packet.frames.last_mut() {
         *count += more as u16;

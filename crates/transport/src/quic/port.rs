@@ -1,7 +1,7 @@
-//! Where applications write and read.
+//! The ports by which applications write and read.
 //!
-//! The [`StreamPort`] is that of stream 0; more streams have
-//! [the same operations](StreamOperations).
+//! The [`StreamPort`] belongs to stream 0. Other streams have [the same
+//! operations](StreamOperations).
 
 use super::connection::{Connection, Phase};
 use super::streams::Control;
@@ -39,7 +39,8 @@ impl Multiplexed for Connection {
 }
 
 impl Connection {
-    /// Asks the peer to send no more of a stream, of which no more will be read (RFC 9000, §3.5).
+    /// Requests that the peer stop sending on a stream, from which the application will read no
+    /// more (RFC 9000, §3.5).
     ///
     /// # Errors
     /// If there is no such stream.
@@ -100,7 +101,7 @@ impl StreamPort for Connection {
     }
 }
 
-/// The id of a stream of the client by its number (RFC 9000, §2.1).
+/// Returns the ID of a stream of the client by its number (RFC 9000, §2.1).
 const fn id_of(number: u32) -> u32 {
     4 * number
 }

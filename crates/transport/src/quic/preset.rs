@@ -1,11 +1,11 @@
 //! The defaults of implementations.
 //!
-//! | preset | acknowledges | asks for | controller | source |
+//! | preset | acknowledges | requests | controller | source |
 //! |---|---|---|---|---|
 //! | `rfc` | every second packet, 25 ms | – | NewReno | RFC 9000, §13.2; RFC 9002, §7 |
 //! | `chrome` | every second of the first 100 packets, then every tenth or a quarter of RTTmin | – | CUBIC | Google's quiche, `quic_received_packet_manager.cc` |
-//! | `neqo` | every second packet, 20 ms; at once after a round trip of silence | 4 ACKs in a round trip | CUBIC | neqo, `tracking.rs`, `ackrate.rs` |
-//! | `picoquic` | every second packet, 10 ms | 4 ACKs in a round trip, within bounds | NewReno | picoquic, `frames.c` |
+//! | `neqo` | every second packet, 20 ms; at once after a round trip of silence | 4 ACKs per round trip | CUBIC | neqo, `tracking.rs`, `ackrate.rs` |
+//! | `picoquic` | every second packet, 10 ms | 4 ACKs per round trip, within bounds | NewReno | picoquic, `frames.c` |
 //! | `quicly` | every second packet, 25 ms, whatever the order | – | NewReno, not paced | quicly of November 2019, `quicly.c`, `cc-reno.c` |
 //! | `msquic` | every second packet, 25 ms | – | CUBIC | msquic, `quicdef.h` |
 //! | `quinn` | every second packet, 25 ms | – | CUBIC | quinn-proto, `config/transport.rs` |
@@ -29,7 +29,7 @@ const MS: Duration = Duration::from_millis(1);
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Whose defaults are used.
+/// The implementation whose defaults are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
@@ -57,24 +57,24 @@ pub enum Preset {
     QuicGo,
 }
 
-/// What an implementation does unless a scenario says otherwise. The settings of the same names
-/// tell what each means.
+/// The defaults of an implementation, which a scenario may override. The settings of the same names
+/// document each value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stack {
     pub(super) ack: ack::PolicyConfig,
     pub(super) ask: ask::AskConfig,
-    /// If it is not the longest delay of the ACK policy.
+    /// Set if it differs from the maximum delay of the ACK policy.
     pub(super) max_ack_delay: Option<Duration>,
     pub(super) ack_ranges: u32,
     pub(super) congestion: cc::ControllerConfig,
-    /// With whatever controller.
+    /// Applies to every controller.
     pub(super) slow_start: cc::SlowStart,
-    /// If it is not that of RFC 9002, §7.2.
+    /// Set if it differs from RFC 9002, §7.2.
     pub(super) initial_window: Option<Segments>,
     pub(super) packet: Bytes,
     pub(super) pacing: pacing::PacingConfig,
     pub(super) burst: Option<pacing::Burst>,
-    /// Probes ask for an ACK at once, if the peer knows `IMMEDIATE_ACK`.
+    /// Probes request an immediate ACK, if the peer supports `IMMEDIATE_ACK`.
     pub(super) probes_demand_acks: bool,
     pub(super) thresholds: Thresholds,
     /// The packet threshold rises with reordering.
@@ -100,7 +100,7 @@ impl Preset {
         Self::QuicGo,
     ];
 
-    /// Its name, as scenarios spell it.
+    /// Returns its name as scenarios spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -132,8 +132,8 @@ impl Preset {
         }
     }
 
-    /// What ends slow start with this controller. RFC 9438, §4.10, wants `HyStart++` for CUBIC; a
-    /// stack has what it has.
+    /// Returns the mechanism that ends slow start with this controller. For CUBIC, RFC 9438, §4.10,
+    /// recommends `HyStart++`; an implementation keeps its own.
     pub(super) fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match self {
             Self::Rfc => cc::SlowStart::standard(congestion),
@@ -157,7 +157,7 @@ fn rfc() -> Stack {
         probes_demand_acks: false,
         thresholds: Thresholds::RFC,
         adaptive_packet_threshold: false,
-        // No RFC has a number. Half of a window as in quiche and quicly.
+        // No RFC specifies a number. Half of a window, as in quiche and quicly.
         flow_control: fixed(4 * MIB, 6 * MIB),
         updates_per_window: 2,
         // RFC 9000, §17.4: optional.
@@ -243,7 +243,7 @@ fn quicly() -> Stack {
         initial_window: Some(Segments(10)),
         // `QUICLY_MAX_PACKET_SIZE`, of UDP payload.
         packet: Bytes(1280 + OUTER_HEADERS),
-        // It has no pacer. A controller that computes a rate is none without one.
+        // It has no pacer. A controller that computes a rate does not work without one.
         pacing: pacing::PacingConfig::Controller,
         // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an
         // eighth.
@@ -280,7 +280,7 @@ fn quinn() -> Stack {
         burst: Some(pacing::Burst::QUINN),
         // `PacketSpace::maybe_queue_probe`.
         probes_demand_acks: true,
-        // `TransportConfig::default`: `STREAM_RWND`, and as much as an integer holds.
+        // `TransportConfig::default`: `STREAM_RWND`, and the largest integer.
         flow_control: fixed(1_250_000, FlowControl::LARGEST),
         // `streams/recv.rs`, `max_stream_data`; `streams/state.rs`, `queue_max_data`.
         updates_per_window: 8,
@@ -303,7 +303,7 @@ fn mvfst() -> Stack {
         // `kDefaultUDPSendPacketLen`.
         packet: Bytes(1232 + OUTER_HEADERS),
         // `TransportSettings::pacingEnabled` is false, and then `setCongestionControl` refuses BBR:
-        // whoever takes it paces.
+        // a connection with BBR paces.
         pacing: pacing::PacingConfig::Controller,
         // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`,
         // `kDefaultInitialRtt`.
@@ -365,7 +365,7 @@ const fn fixed(stream: u64, connection: u64) -> FlowControl {
     FlowControl::Fixed { stream: Bytes(stream), connection: Bytes(connection) }
 }
 
-/// The windows of a stream and of the connection, at first and at most.
+/// Returns the initial and maximum windows of a stream and of the connection.
 const fn auto(growth: Growth, first: [u64; 2], largest: [u64; 2]) -> FlowControl {
     let ([stream, connection], [largest_stream, largest_connection]) = (first, largest);
     FlowControl::Auto {
@@ -398,8 +398,8 @@ mod tests {
         assert_eq!(Preset::Rfc.slow_start(&cc::ControllerConfig::NEW_RENO).name(), "classic");
     }
 
-    /// BBR without pacing sends its window of two bandwidth-delay products at once, which no short
-    /// queue holds.
+    /// BBR without pacing sends its window of two bandwidth-delay products at once, which overflows
+    /// a short queue.
     #[test]
     fn every_stack_paces_a_controller_that_computes_a_rate() {
         for preset in Preset::ALL {

@@ -1,19 +1,20 @@
-//! Receive timestamps (draft-ietf-quic-receive-ts-03): the receiver tells when each packet came,
-//! and the sender learns from it what it would have learnt if each packet had been acknowledged at
+//! Receive timestamps (draft-ietf-quic-receive-ts-03). The receiver reports when each packet
+//! arrived. The sender derives what it would have measured if each packet had been acknowledged at
 //! once.
 //!
-//! An end that wants timestamps announces `max_receive_timestamps_per_ack` and
-//! `receive_timestamps_exponent`; its peer then sends `ACK_RECEIVE_TIMESTAMPS` frames in 1-RTT
-//! packets. A frame has the times of the packets that came since the last frame that told any, from
-//! the one that came last backwards, as many as are wanted and fit the packet; the others are never
-//! told (§7.1). A frame without times is a plain ACK frame.
+//! An end requests timestamps by `max_receive_timestamps_per_ack` and
+//! `receive_timestamps_exponent`. Its peer then sends `ACK_RECEIVE_TIMESTAMPS` frames in 1-RTT
+//! packets. A frame has the times of the packets that arrived since the last frame with times, from
+//! the latest backwards. It has as many as were requested and fit the packet; the others are never
+//! reported (§7.1). A frame without times is a plain ACK frame.
 //!
-//! The sender uses them twice. The time in which data was delivered is taken from the receiver's
-//! clock ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)).
-//! And each packet has a round trip: the frame tells how long before its largest number another
-//! packet came, so that an ACK sent at once would have come earlier by as much.
+//! The sender uses timestamps twice. First, the receiver's clock measures the time in which data
+//! was delivered
+//! ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)).
+//! Second, each packet has a round-trip time: the frame reports how long before its largest number
+//! another packet arrived. An ACK sent at once would have arrived earlier by that time.
 
-use super::acks::MOST_MICROSECONDS;
+use super::acks::MAX_MICROSECONDS;
 use crate::recovery::packets::Received;
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::{Ack, TimestampRange, TransportError};
@@ -22,21 +23,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Receive timestamps that an end wants.
+/// Receive timestamps that an end requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timestamps {
-    /// `max_receive_timestamps_per_ack`: in one frame, at most.
+    /// `max_receive_timestamps_per_ack`: maximum number of timestamps per frame.
     #[schemars(range(min = 1, max = 1024))]
     pub most: u32,
-    /// `receive_timestamps_exponent`: they are in units of 2 to the power of this microseconds.
+    /// `receive_timestamps_exponent`: the unit is 2 to the power of this, in microseconds.
     #[schemars(range(max = 20))]
     pub exponent: u8,
 }
 
 impl Default for Timestamps {
-    /// §6: microseconds. The draft names no number: 255, the most of a frame when timestamps still
-    /// were part of QUIC (draft-ietf-quic-transport-02, Timestamp Section).
+    /// §6: microseconds. The draft specifies no number. 255 was the maximum per frame when
+    /// timestamps still were part of QUIC (draft-ietf-quic-transport-02, Timestamp Section).
     fn default() -> Self {
         Self { most: 255, exponent: 0 }
     }
@@ -47,12 +48,13 @@ impl Timestamps {
         Duration::from_micros(1 << self.exponent)
     }
 
-    /// What the newly acknowledged packets of this frame, which came at `now`, tell. `departures`
-    /// are the numbers of those packets and when they left; `newest` is the one that left last of
-    /// those that count; `delay` is how long the largest waited.
+    /// Returns what the timestamps of this frame, which arrived at `now`, report about the newly
+    /// acknowledged packets. `departures` are the numbers of those packets and when they left.
+    /// `newest` is the one that left last of those that count. `delay` is the wait of the largest
+    /// number.
     ///
     /// # Errors
-    /// If the frame tells what no packet number is, or more than was wanted (§6).
+    /// If the frame reports an invalid packet number, or more timestamps than requested (§6).
     pub(super) fn read(
         self,
         now: Instant,
@@ -71,11 +73,11 @@ impl Timestamps {
         times.sort_unstable();
         let time_of = |number: u64| {
             let place = times.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-            Some(self.unit().saturating_mul(times[place].1).min(Duration::from_micros(MOST_MICROSECONDS)))
+            Some(self.unit().saturating_mul(times[place].1).min(Duration::from_micros(MAX_MICROSECONDS)))
         };
         let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
-        // When the packets would have been acknowledged here: the largest `delay` ago, those before
-        // it earlier by what they came earlier.
+        // Times at which immediate ACKs would have arrived here: that of the largest number `delay`
+        // earlier, those of earlier packets earlier by the difference of their arrivals.
         let largest_at = time_of(ack.ranges.largest());
         let round_trips = departures.filter_map(|(number, left_at)| {
             let earlier = largest_at?.saturating_sub(time_of(number)?);
@@ -86,7 +88,7 @@ impl Timestamps {
     }
 }
 
-/// When packets came that no frame has told of.
+/// Arrival times not yet reported in a frame.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveTimes {
     wanted: Option<Timestamps>,
@@ -97,12 +99,12 @@ pub(super) struct ReceiveTimes {
 }
 
 impl ReceiveTimes {
-    /// The peer wants these.
+    /// Applies the peer's request for timestamps.
     pub(super) const fn want(&mut self, wanted: Option<Timestamps>) {
         self.wanted = wanted;
     }
 
-    /// A packet has come for the first time.
+    /// Records the first arrival of a packet.
     #[inline]
     pub(super) fn note(&mut self, now: Instant, number: u64) {
         if let Some(wanted) = self.wanted {
@@ -112,7 +114,7 @@ impl ReceiveTimes {
 
     #[inline(never)]
     fn keep(&mut self, now: Instant, number: u64, wanted: Timestamps) {
-        // The basis is less than every time that is told, by a unit: zero would be none.
+        // The basis is one unit before every reported time, because zero would mean no basis.
         let basis = *self.basis.get_or_insert(now);
         if self.untold.len() == wanted.most as usize {
             self.untold.pop_front();
@@ -121,8 +123,8 @@ impl ReceiveTimes {
         self.untold.push_back((number, units));
     }
 
-    /// The ranges of a frame that acknowledges numbers up to `largest`, in `room` octets besides
-    /// what a plain frame takes. Returns `None` if none is wanted, known or fits.
+    /// Returns the ranges of a frame that acknowledges numbers up to `largest`, in `room` bytes
+    /// beyond those of a plain frame. Returns `None` if none is requested, available or fits.
     pub(super) fn take(&mut self, largest: Option<u64>, room: u64) -> Option<Vec<TimestampRange>> {
         self.wanted?;
         let largest = largest?;
@@ -182,7 +184,7 @@ mod tests {
             told.note(at(us), number);
         }
         let first = [range(5, &[96, 1, 2, 2])];
-        assert_eq!(told.take(Some(100), 1000).unwrap(), first, "what was told before is not repeated");
+        assert_eq!(told.take(Some(100), 1000).unwrap(), first, "reported times are not repeated");
         assert_eq!(told.take(Some(100), 1000), None);
     }
 
@@ -190,10 +192,10 @@ mod tests {
     fn the_oldest_are_left_out() {
         let few = Timestamps { most: 3, ..WANTED };
         assert_eq!(times(few, &EARLY).take(Some(100), 1000).unwrap(), [range(0, &[81, 10, 10])]);
-        // Type 3, count 1; range 3, then 2 octets and 1.
+        // Type 3, count 1; range 3, then 2 bytes and 1.
         assert_eq!(times(WANTED, &EARLY).take(Some(100), 10).unwrap(), [range(0, &[81, 10])]);
         assert_eq!(times(WANTED, &EARLY).take(Some(100), 8), None);
-        assert_eq!(ReceiveTimes::default().take(Some(100), 1000), None, "nobody wants them");
+        assert_eq!(ReceiveTimes::default().take(Some(100), 1000), None, "not requested");
     }
 
     #[test]
@@ -210,8 +212,8 @@ mod tests {
         wanted.read(at(14_000), &ack, Duration::from_millis(1), Some(2), left)
     }
 
-    /// Three packets leave a millisecond apart and come 5, 6 and 9 ms later; the ACK waits for 1 ms
-    /// and takes 2.
+    /// Three packets leave a millisecond apart and arrive 5, 6 and 9 ms later. The ACK waits for 1
+    /// ms and travels for 2 ms.
     #[test]
     fn each_packet_has_its_round_trip() {
         let told = read(WANTED, vec![range(0, &[11_000, 4_000, 2_000])]).unwrap();
@@ -231,10 +233,7 @@ mod tests {
         let told = read(coarse, vec![range(0, &[varint::LARGEST, varint::LARGEST - 1, 0])]).unwrap();
         assert_eq!(
             told,
-            Received {
-                newest_at: Duration::from_micros(MOST_MICROSECONDS),
-                least_rtt: Some(Duration::from_millis(11))
-            }
+            Received { newest_at: Duration::from_micros(MAX_MICROSECONDS), least_rtt: Some(Duration::from_millis(11)) }
         );
     }
 

@@ -1,4 +1,4 @@
-//! The half that sends: what is outstanding in each packet number space, and when more may leave.
+//! The sending half: outstanding packets of each packet number space, and when more may leave.
 
 mod content;
 mod feedback;
@@ -26,14 +26,14 @@ pub(super) struct Sender {
     adapts_threshold: bool,
     /// The time threshold, if it adapts.
     widening: Option<Widening>,
-    /// Reductions for losses that were none are undone.
+    /// Reductions after spurious losses are undone.
     undoes: bool,
     recovery: Manager<Content, Estimator, Congestion, 3>,
-    /// When a packet last left or was acknowledged that moved the timer of a client without
-    /// anything in flight.
+    /// The time when a packet last left or was acknowledged that moved the timer of a client
+    /// without packets in flight.
     active_at: Instant,
-    /// The ranges behind the newest in the last ACK frame of each space. The next frame repeats
-    /// them most of the time.
+    /// The ranges behind the newest in the last ACK frame of each space. The next frame usually
+    /// repeats them.
     told: [Option<OlderRanges>; Id::ALL.len()],
     counters: Counters,
 }
@@ -49,7 +49,7 @@ impl Sender {
             adapts_threshold: config.adaptive_packet_threshold,
             widening: config.adaptive_time_threshold.then(Widening::default),
             undoes: config.undo,
-            // A window that was never used up by the handshake says nothing about it.
+            // A window that the handshake never filled is not validated.
             recovery: Manager::new(Estimator::default(), congestion).controlling_from(Id::Application as usize),
             active_at: Instant::ZERO,
             told: Default::default(),
@@ -67,48 +67,48 @@ impl Sender {
         self.recovery.space_mut(id as usize)
     }
 
-    /// The packet threshold in force, if it adapts.
+    /// Returns the packet threshold in force, if it adapts.
     pub(super) fn adaptive_threshold(&self) -> Option<u64> {
         self.adapts_threshold.then_some(self.thresholds.packets)
     }
 
-    /// Octets in flight.
+    /// Returns the bytes in flight.
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
         self.recovery.in_flight()
     }
 
-    /// The number of the next packet of a space.
+    /// Returns the number of the next packet of a space.
     #[inline]
     pub(super) fn next_number(&self, id: Id) -> u64 {
         self.space(id).next_number()
     }
 
-    /// The largest number of a space that was acknowledged.
+    /// Returns the largest acknowledged number of a space.
     #[inline]
     pub(super) const fn largest_acknowledged(&self, id: Id) -> Option<u64> {
         self.space(id).largest_acknowledged()
     }
 
-    /// Returns `true` if a packet of a space is outstanding that must be acknowledged.
+    /// Returns `true` if an ack-eliciting packet of a space is outstanding.
     #[inline]
     pub(super) const fn has_outstanding(&self, id: Id) -> bool {
         self.space(id).has_ack_eliciting()
     }
 
-    /// The oldest packet of a space that is outstanding and must be acknowledged.
+    /// Returns the oldest outstanding ack-eliciting packet of a space.
     pub(super) fn oldest(&self, id: Id) -> Option<&Content> {
         let mut outstanding = self.space(id).outstanding();
         outstanding.find(|(_, packet)| packet.is_ack_eliciting).map(|(_, packet)| &packet.content)
     }
 
-    /// A packet leaves that nothing is remembered of. Returns its number.
+    /// Assigns a number to a packet that is not tracked. Returns the number.
     pub(super) fn pass(&mut self, id: Id) -> u64 {
         self.space_mut(id).pass()
     }
 
-    /// A packet leaves. `octets_of_streams` of its octets are of streams, and `repeats` says if
-    /// some of those left before. Returns its number.
+    /// Records a packet that leaves. `octets_of_streams` of its bytes are data of streams, and
+    /// `repeats` states whether some are retransmitted. Returns its number.
     #[inline]
     pub(super) fn send(&mut self, id: Id, packet: Packet<Content>, octets_of_streams: u64, repeats: bool) -> u64 {
         if packet.is_ack_eliciting {
@@ -122,30 +122,30 @@ impl Sender {
         self.recovery.send(id as usize, packet, repeats)
     }
 
-    /// The packets of a space no longer count (RFC 9002, §6.4).
+    /// Removes the packets of a space from the bytes in flight (RFC 9002, §6.4).
     pub(super) fn abandon(&mut self, id: Id) {
         self.recovery.abandon(id as usize);
     }
 
-    /// The keys of a space are discarded, and its timers with them (RFC 9002, §6.2.2 and §6.4).
+    /// Discards the keys of a space, and its timers (RFC 9002, §6.2.2 and §6.4).
     pub(super) fn discard(&mut self, now: Instant, id: Id) {
         self.abandon(id);
         self.recovery.expiries.reset();
         self.active_at = now;
     }
 
-    /// Probes are about to leave.
+    /// Records that probes are about to leave.
     pub(super) const fn note_probe(&mut self, now: Instant) {
         self.active_at = now;
     }
 
-    /// The handshake is complete.
+    /// Records that the handshake is complete.
     pub(super) fn on_established(&mut self, now: Instant) {
         let least = self.rtt().min();
         self.recovery.congestion.on_established(now, least);
     }
 
-    /// A datagram with an ACK frame has arrived.
+    /// Counts a datagram with an ACK frame that has arrived.
     pub(super) const fn count_ack(&mut self) {
         self.counters.acks += 1;
     }
@@ -154,45 +154,45 @@ impl Sender {
         &self.counters
     }
 
-    /// What congestion control counts.
+    /// Returns the counters of congestion control.
     pub(super) const fn recoveries(&self) -> &congestion::Counters {
         &self.recovery.congestion.counters
     }
 
-    /// Reductions of the window in response to marks.
+    /// Returns the number of reductions of the window in response to marks.
     pub(super) const fn mark_reductions(&self) -> u64 {
         self.recovery.counters().mark_reductions
     }
 
-    /// Octets of packets that were acknowledged, as congestion control counts them.
+    /// Returns the acknowledged bytes, as congestion control counts them.
     pub(super) const fn delivered(&self) -> u64 {
         self.recovery.counters().delivered
     }
 
-    /// Round-trip times.
+    /// Returns the estimator of the round-trip time.
     #[inline]
     pub(super) const fn rtt(&self) -> &Estimator {
         self.recovery.round_trips()
     }
 
-    /// A round trip was measured, of which the peer says that it waited `delay`. Returns it without
-    /// what is taken off of that.
+    /// Records a round-trip time in which the peer reports a wait of `delay`. Returns it minus the
+    /// part of `delay` that counts.
     pub(super) fn sample(&mut self, now: Instant, rtt: Duration, delay: Duration) -> Duration {
         self.recovery.round_trips_at(now).sample_with_delay(rtt, delay)
     }
 
-    /// Congestion window and threshold.
+    /// Returns the congestion window and the slow-start threshold.
     #[inline]
     pub(super) const fn window(&self) -> &Window {
         self.recovery.congestion.window()
     }
 
-    /// What the controller needs feedback for at present.
+    /// Returns the present purpose for which the controller needs feedback.
     pub(super) fn phase(&self) -> Option<cc::Phase> {
         self.recovery.congestion.phase()
     }
 
-    /// Octets that the window has room for.
+    /// Returns the bytes for which the window has room.
     pub(super) fn room(&self) -> u64 {
         self.window().cwnd.saturating_sub(self.in_flight())
     }
@@ -209,13 +209,13 @@ impl Sender {
         self.holds_until(now).is_none() && self.has_room()
     }
 
-    /// When pacing lets the next packet leave, if not now.
+    /// Returns when pacing permits the next packet, if not now.
     #[inline]
     pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.recovery.congestion.holds_until(now)
     }
 
-    /// When the controller wants to be woken.
+    /// Returns when the controller has to be woken.
     #[inline]
     pub(super) fn controller_at(&self) -> Option<Instant> {
         self.recovery.congestion.deadline()
@@ -227,80 +227,80 @@ impl Sender {
         self.recovery.congestion.wake(now, in_flight);
     }
 
-    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back.
+    /// Records that nothing leaves for now, with `delayed` bytes that only pacing delays.
     pub(super) fn note_limit(&mut self, delayed: u64) {
         let (in_flight, packet) = (self.in_flight(), self.window().mss);
         self.recovery.congestion.note_limit(in_flight, packet, delayed);
     }
 
-    /// The application has nothing more to send, and the window would let it.
+    /// Records that the application has no more data to send, although the window has room.
     pub(super) fn on_app_limited(&mut self) {
         let in_flight = self.in_flight();
         self.recovery.congestion.on_app_limited(in_flight);
     }
 
-    /// The rate of sending.
+    /// Returns the pacing rate.
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         self.recovery.congestion.pacing_rate(self.rtt().srtt())
     }
 
-    /// Probe timeouts.
+    /// Returns the probe timeouts so far.
     pub(super) const fn expiries(&self) -> &Expiries {
         &self.recovery.expiries
     }
 
-    /// A probe timeout has passed. Returns the event that tells of it. `is_open`: the handshake is
-    /// over; `repeats`: the probe has no new data to carry.
+    /// Records a probe timeout, and returns its event. `is_open`: the handshake is over; `repeats`:
+    /// the probe has no new data to carry.
     pub(super) const fn on_probe_timeout(&mut self, is_open: bool, repeats: bool) -> Event {
         self.recovery.expiries.on_timeout();
         self.recovery.expiries.event(is_open, repeats)
     }
 
-    /// The probe timeout (RFC 9002, §6.2.1) of a space whose packets the peer may let wait for
-    /// `delay`, after this number of expiries in a row. It doubles with each, and the RFC sets no
-    /// bound.
+    /// Returns the probe timeout (RFC 9002, §6.2.1) of a space whose packets the peer may delay by
+    /// `delay`, after this number of consecutive expiries. It doubles with each, and the RFC
+    /// specifies no maximum.
     pub(super) fn timeout_after(&self, delay: Duration, expiries: u32) -> Duration {
         probe_timeout(self.rtt(), self.thresholds.initial_rtt, delay, expiries)
     }
 
-    /// The probe timeout after those that have expired.
+    /// Returns the probe timeout after the present number of expiries.
     #[inline]
     pub(super) fn timeout(&self, delay: Duration) -> Duration {
         self.timeout_after(delay, self.recovery.expiries.in_a_row())
     }
 
-    /// Returns `true` if a space may have to be probed by `bound`, without its timeout, which is
-    /// dear to compute: none is shorter than kGranularity.
+    /// Returns `true` if a space may have to be probed by `bound`. Does not use its timeout, which
+    /// is expensive to compute: none is shorter than kGranularity.
     #[inline]
     pub(super) fn may_probe_by(&self, id: Id, bound: Instant) -> bool {
         self.space(id).last_ack_eliciting_at().is_some_and(|last| last + GRANULARITY <= bound)
     }
 
-    /// When a space is to be probed whose timeout is this.
+    /// Returns when a space with this timeout has to be probed.
     #[inline]
     pub(super) fn probe_at(&self, id: Id, timeout: Duration) -> Option<Instant> {
         self.space(id).probe_at(timeout)
     }
 
-    /// When a client without anything in flight probes, whose timeout is this.
+    /// Returns when a client with this timeout and without packets in flight probes.
     pub(super) fn lone_probe_at(&self, timeout: Duration) -> Instant {
         self.active_at + timeout
     }
 
-    /// When packets of a space count as lost next.
+    /// Returns when packets of a space next count as lost.
     #[inline]
     pub(super) const fn loss_at(&self, id: Id) -> Option<Instant> {
         self.space(id).loss_at()
     }
 
-    /// An ACK frame has come in a packet of a space.
+    /// Handles an ACK frame in a packet of a space.
     ///
     /// # Errors
     /// If it acknowledges a number that was never used.
     pub(super) fn acknowledge(&mut self, now: Instant, id: Id, ranges: &AckRanges) -> Result<Progress, NeverSent> {
         let told = &mut self.told[id as usize];
         let repeats = told.as_ref().zip(ranges.older()).is_some_and(|(told, older)| told.is_same(older));
-        // What has been acknowledged stays so.
+        // Acknowledged packets remain acknowledged.
         let of_interest = if repeats { 1 } else { usize::MAX };
         let progress = self.recovery.acknowledge(now, id as usize, ranges.iter().take(of_interest).cloned())?;
         if !repeats {
@@ -309,13 +309,13 @@ impl Sender {
         Ok(progress)
     }
 
-    /// The packets that were newly acknowledged, and when they left.
+    /// Returns the newly acknowledged packets, and when they left.
     pub(super) fn departures(&self) -> impl Iterator<Item = (u64, Instant)> {
         self.recovery.departures()
     }
 
-    /// Something was acknowledged. `is_validated`: the peer knows that this end receives what it
-    /// sends (RFC 9002, §6.2.1).
+    /// Records an acknowledgment. `is_validated`: the peer has validated this end's address (RFC
+    /// 9002, §6.2.1).
     pub(super) const fn on_progress(&mut self, now: Instant, is_validated: bool) {
         self.active_at = now;
         if is_validated {

@@ -1,5 +1,5 @@
-//! The settings of a connection, as a scenario says them ([`Settings`]) and as a connection holds
-//! them ([`ConnectionConfig`]).
+//! The settings of a connection, as written in a scenario ([`Settings`]) and as used by a
+//! connection ([`ConnectionConfig`]).
 
 use super::ask;
 use super::flow::FlowControl;
@@ -17,45 +17,45 @@ use acklab_wire::quic::{Frame, LEAST_INITIAL, OUTER_HEADERS, TAG};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Octets of the connection ids of both ends.
+/// Bytes of the connection IDs of both ends.
 pub const CONNECTION_ID: u64 = 8;
-/// The least IPv4 packet that must get through without being cut up (RFC 9000, §14).
-const LEAST_PACKET: u64 = LEAST_INITIAL + OUTER_HEADERS;
-/// The largest IPv4 packet: the Length field of a long header takes two octets here, so packets
-/// stay below 2¹⁴ octets.
-const MOST_PACKET: u64 = 16_000;
-/// The largest buffer, as for TCP (RFC 7323, §2.2).
+/// Minimum size of an IPv4 packet that must pass without fragmentation (RFC 9000, §14).
+const MIN_PACKET: u64 = LEAST_INITIAL + OUTER_HEADERS;
+/// Maximum size of an IPv4 packet: the Length field of a long header has two octets here, so
+/// packets stay below 2¹⁴ bytes.
+const MAX_PACKET: u64 = 16_000;
+/// Maximum buffer, as for TCP (RFC 7323, §2.2).
 const LARGEST_BUFFER: u64 = 1 << 30;
 /// `max_ack_delay` is less than 2¹⁴ ms (RFC 9000, §18.2).
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
-/// The initial window that RFC 9002, §7.2, recommends: ten packets, but not more than this, or than
-/// two packets if those are more.
+/// The initial window that RFC 9002, §7.2, recommends: ten packets, limited to the larger of this
+/// size and two packets.
 const INITIAL_PACKETS: u64 = 10;
-const MOST_INITIAL_WINDOW: u64 = 14_720;
-/// Octets of the packet number and of the offset of a stream that a full-sized packet is reckoned
-/// with.
+const MAX_INITIAL_WINDOW: u64 = 14_720;
+/// Typical packet number and stream offset, from whose bytes the size of a full-sized packet is
+/// computed.
 const TYPICAL_NUMBER: u64 = 2;
 const TYPICAL_OFFSET: u64 = 1 << 20;
 
-/// What a scenario says of both ends. What it leaves out follows from the preset.
+/// A scenario's settings of both ends. The preset determines the omitted ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Whose defaults the settings left out are.
+    /// The implementation whose defaults replace omitted settings.
     pub preset: Preset,
     /// Congestion controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<cc::ControllerConfig>,
-    /// What ends slow start before a loss does. Default: what the preset's implementation has,
-    /// whatever the controller; with `rfc` HyStart++ for CUBIC (RFC 9438, §4.10), and nothing for
-    /// others.
+    /// Ends slow start before a loss does. Default: that of the preset's implementation, for every
+    /// controller. With `rfc`, HyStart++ for CUBIC (RFC 9438, §4.10), and nothing for other
+    /// controllers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<cc::SlowStart>,
-    /// When a receiver acknowledges packets of application data, unless its peer asks for something
-    /// else.
+    /// When a receiver acknowledges packets of application data, unless its peer requests other
+    /// rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<ack::PolicyConfig>,
-    /// What a sender of data asks of its peer's ACKs (draft-ietf-quic-ack-frequency).
+    /// Requests by which a sender of data controls its peer's ACKs (draft-ietf-quic-ack-frequency).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<ask::AskConfig>,
     /// The `max_ack_delay` that is announced (RFC 9000, §18.2), within which every packet is
@@ -68,86 +68,85 @@ pub struct Settings {
     /// extension is not supported.
     #[schemars(example = "1ms")]
     pub min_ack_delay: Duration,
-    /// The ranges that an ACK frame lists, at most (RFC 9000, §13.2.3). Default: as many as with
-    /// the preset.
+    /// Maximum number of ranges in an ACK frame (RFC 9000, §13.2.3). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub ack_ranges: Option<u32>,
-    /// Receive timestamps that an end wants in the ACK frames of its peer
-    /// (draft-ietf-quic-receive-ts). By default none.
+    /// Receive timestamps that an end requests in the ACK frames of its peer
+    /// (draft-ietf-quic-receive-ts). Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_timestamps: Option<Timestamps>,
-    /// The largest IPv4 packet, headers included. Default: that of the preset.
+    /// Maximum size of an IPv4 packet, headers included. Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
     pub packet: Option<Bytes>,
-    /// Begin with packets of 1228 octets and search for what the path carries, up to `packet` (RFC
-    /// 9000, §14.3; RFC 8899). Otherwise the path is taken to carry `packet`.
+    /// Begin with packets of 1228 bytes and search for the largest that the path carries, up to
+    /// `packet` (RFC 9000, §14.3; RFC 8899). Otherwise the path is assumed to carry `packet`.
     pub mtu_discovery: bool,
-    /// Initial window. Default: that of the preset, or ten packets, at most 14720 octets or two
-    /// packets (RFC 9002, §7.2).
+    /// Initial window. Default: that of the preset, or ten packets, limited to the larger of 14720
+    /// bytes and two packets (RFC 9002, §7.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<Segments>,
-    /// What an earlier connection has learnt of the path, by which slow start is shortened
+    /// Measurements of the path by an earlier connection, which shorten slow start
     /// (draft-ietf-tsvwg-careful-resume). Controllers that set the window themselves, such as BBR,
-    /// take no notice.
+    /// ignore them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful_resume: Option<Saved>,
-    /// A packet is lost if one was acknowledged whose number is larger by this (RFC 9002, §6.1.1).
-    /// Default: that of the preset.
+    /// A packet is lost if a packet whose number is larger by this was acknowledged (RFC 9002,
+    /// §6.1.1). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub packet_threshold: Option<u32>,
-    /// Raise the packet threshold when a packet that counted as lost is acknowledged after all, to
-    /// what would have waited for it, and ask a peer that is [asked](Self::ask) for ACKs for the
-    /// same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its value). Default: as
-    /// with the preset.
+    /// Raise the packet threshold when a packet declared lost is acknowledged later, so that it
+    /// would have waited for that packet. If the peer's ACKs are [controlled](Self::ask), the peer
+    /// receives the same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its
+    /// value). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_packet_threshold: Option<bool>,
-    /// Widen the time threshold when a packet that counted as lost is acknowledged after all: to a
-    /// round trip and a quarter of the shortest one, and a quarter more for each further round trip
-    /// with such a packet, for 16 recoveries (RFC 8985, §6.2, step 4).
+    /// Widen the time threshold when a packet declared lost is acknowledged later: to a round trip
+    /// and a quarter of the minimum. Each further round trip with such a packet adds a quarter. The
+    /// widening lasts for 16 recoveries (RFC 8985, §6.2, step 4).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub adaptive_time_threshold: bool,
-    /// Round trips after which a packet before an acknowledged one is lost (RFC 9002, §6.1.2).
-    /// Default: as many as with the preset.
+    /// Round trips after which a packet sent before an acknowledged one is lost (RFC 9002, §6.1.2).
+    /// Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_threshold: Option<f64>,
-    /// The round trip before the first sample (RFC 9002, §6.2.2). Default: that of the preset.
+    /// The round-trip time before the first sample (RFC 9002, §6.2.2). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "333ms")]
     pub initial_rtt: Option<Duration>,
-    /// What the application may write to a stream ahead of acknowledgement.
+    /// Maximum data of a stream that are written but not acknowledged.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
-    /// The windows that each end offers. Default: those of the preset.
+    /// The windows that each end announces. Default: those of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
-    /// How many times `MAX_DATA` and `MAX_STREAM_DATA` leave while a window is read through: each
-    /// time this part of it was read (RFC 9000, §4.2). Default: as often as with the preset.
+    /// How many times per window read `MAX_DATA` and `MAX_STREAM_DATA` leave: a window divided by
+    /// this number is read between two of them (RFC 9000, §4.2). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub updates_per_window: Option<u32>,
-    /// How many streams the peer may have open at a time.
+    /// Maximum number of streams that the peer may have open at a time.
     #[schemars(range(min = 1))]
     pub streams: u32,
-    /// Who is paced (RFC 9002, §7.7). Default: who is with the preset.
+    /// Which controllers are paced (RFC 9002, §7.7). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<pacing::PacingConfig>,
-    /// What may leave at once (RFC 9002, §7.7). Default: that of the preset; without one, packets
-    /// are spaced one by one.
+    /// The burst that may leave at once (RFC 9002, §7.7). Default: that of the preset; without one,
+    /// packets are spaced individually.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
-    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that needs to know how much
-    /// was marked asks for it by itself.
+    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that counts marks enables
+    /// this itself.
     pub ecn: bool,
-    /// Spin the bit by which whoever sees the packets can measure round trips (RFC 9000, §17.4),
-    /// which takes both ends. Default: as with the preset.
+    /// Enable the spin bit, by which an observer of the packets can measure round trips (RFC 9000,
+    /// §17.4). Both ends must enable it. Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spin_bit: Option<bool>,
-    /// Undo a reduction of the window if every packet that was lost then is acknowledged after all.
-    /// RFC 9002 does not.
+    /// Undo a reduction of the window if every packet declared lost then is acknowledged later. RFC
+    /// 9002 does not.
     pub undo: bool,
     /// `max_idle_timeout` (RFC 9000, §10.1). Zero: none.
     #[schemars(example = "30s")]
@@ -193,34 +192,35 @@ impl Default for Settings {
     }
 }
 
-/// The settings of a connection, with nothing left out.
+/// The settings of a connection, with all defaults resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionConfig {
     /// Congestion controller.
     pub congestion: cc::ControllerConfig,
-    /// What ends slow start before a loss does.
+    /// Ends slow start before a loss does.
     pub slow_start: cc::SlowStart,
     /// ACK policy.
     pub ack: ack::PolicyConfig,
-    /// What is asked of the peer's ACKs.
+    /// Requests that control the peer's ACKs.
     pub ask: ask::AskConfig,
     /// `max_ack_delay`.
     pub max_ack_delay: Duration,
     /// `min_ack_delay`, if the extension is supported.
     pub min_ack_delay: Option<Duration>,
-    /// Ranges of an ACK frame, at most.
+    /// Maximum number of ranges in an ACK frame.
     pub ack_ranges: usize,
-    /// Receive timestamps that are wanted, if any are.
+    /// Receive timestamps that are requested, if any.
     pub receive_timestamps: Option<Timestamps>,
-    /// The largest datagram: the payload of UDP, in octets. Congestion control counts in it.
+    /// Maximum size of a datagram: the payload of UDP, in bytes. Congestion control uses it as the
+    /// packet size.
     pub datagram: u64,
-    /// Whether the size that the path carries is searched for.
+    /// Whether the end searches for the size that the path carries.
     pub mtu_discovery: bool,
-    /// Initial window, in octets.
+    /// Initial window, in bytes.
     pub initial_window: u64,
-    /// What is known of the path.
+    /// Saved measurements of the path.
     pub careful_resume: Option<Saved>,
-    /// What counts as lost, and the round trip before the first sample.
+    /// Thresholds of loss detection, and the round-trip time before the first sample.
     pub thresholds: Thresholds,
     /// `Settings::adaptive_packet_threshold`.
     pub adaptive_packet_threshold: bool,
@@ -228,17 +228,17 @@ pub struct ConnectionConfig {
     pub adaptive_time_threshold: bool,
     /// Send buffer of a stream.
     pub send_buffer: Bytes,
-    /// Windows offered.
+    /// Windows announced.
     pub flow_control: FlowControl,
-    /// How often they are told while they are read through.
+    /// How often windows are announced per window read.
     pub updates_per_window: u64,
-    /// Streams that the peer may have open.
+    /// Maximum number of open streams of the peer.
     pub streams: u32,
-    /// Who is paced.
+    /// Which controllers are paced.
     pub pacing: pacing::PacingConfig,
-    /// What may leave at once, if packets are not spaced one by one.
+    /// The burst that may leave at once, if packets are not spaced individually.
     pub burst: Option<pacing::Burst>,
-    /// Whether probes ask for an ACK at once.
+    /// Whether probes request an immediate ACK.
     pub probes_demand_acks: bool,
     /// Whether packets are ECN-capable.
     pub ecn: bool,
@@ -246,14 +246,14 @@ pub struct ConnectionConfig {
     pub spin_bit: bool,
     /// Whether spurious reductions are undone.
     pub undo: bool,
-    /// `max_idle_timeout`, if there is one.
+    /// `max_idle_timeout`, if enabled.
     pub idle_timeout: Option<Duration>,
     /// Sizes of the messages of TLS.
     pub tls: Tls,
 }
 
 impl Settings {
-    /// The settings with nothing left out.
+    /// Returns the settings with all defaults resolved.
     #[must_use]
     pub fn config(&self) -> ConnectionConfig {
         let stack = self.preset.stack();
@@ -261,9 +261,9 @@ impl Settings {
         let congestion = self.congestion.unwrap_or(stack.congestion);
         let datagram = self.packet.unwrap_or(stack.packet).get().saturating_sub(OUTER_HEADERS);
         let first = if self.mtu_discovery { LEAST_INITIAL } else { datagram };
-        let recommended = (INITIAL_PACKETS * first).min(MOST_INITIAL_WINDOW.max(2 * first));
+        let recommended = (INITIAL_PACKETS * first).min(MAX_INITIAL_WINDOW.max(2 * first));
         let initial_window = self.initial_window.or(stack.initial_window);
-        // An announced delay belongs to the policy that keeps it.
+        // An announced delay belongs to the policy that complies with it.
         let announced = self.max_ack_delay.or(stack.max_ack_delay.filter(|_| self.ack.is_none()));
         let some = |time: Duration| (!time.is_zero()).then_some(time);
         ConnectionConfig {
@@ -303,7 +303,7 @@ impl Settings {
         }
     }
 
-    /// The same settings with what the preset says written out.
+    /// Returns the same settings with the values of the preset filled in.
     #[must_use]
     pub fn in_full(&self) -> Self {
         let (config, stack) = (self.config(), self.preset.stack());
@@ -316,7 +316,7 @@ impl Settings {
             max_ack_delay: Some(config.max_ack_delay),
             ack_ranges: self.ack_ranges.or(Some(stack.ack_ranges)),
             packet: self.packet.or(Some(stack.packet)),
-            // The recommendation is no number of packets.
+            // The recommendation is not a number of packets.
             initial_window: self.initial_window.or(stack.initial_window),
             packet_threshold: self.packet_threshold.or(u32::try_from(stack.thresholds.packets).ok()),
             adaptive_packet_threshold: Some(config.adaptive_packet_threshold),
@@ -331,10 +331,10 @@ impl Settings {
         }
     }
 
-    /// Checks what the schema cannot say.
+    /// Checks what the schema cannot express.
     ///
     /// # Errors
-    /// If a setting makes no sense: the first one.
+    /// If a setting is invalid: the first one.
     pub fn check(&self) -> Result<(), Fault> {
         let config = self.config();
         config.congestion.check().map_err(|fault| fault.within("congestion"))?;
@@ -352,8 +352,8 @@ impl Settings {
         if self.min_ack_delay > config.max_ack_delay {
             return Err(Fault::expected("min_ack_delay", format!("at most max_ack_delay, {}", config.max_ack_delay)));
         }
-        if self.packet.is_some_and(|packet| !(LEAST_PACKET..=MOST_PACKET).contains(&packet.get())) {
-            return Err(Fault::expected("packet", format!("{LEAST_PACKET}B to {MOST_PACKET}B")));
+        if self.packet.is_some_and(|packet| !(MIN_PACKET..=MAX_PACKET).contains(&packet.get())) {
+            return Err(Fault::expected("packet", format!("{MIN_PACKET}B to {MAX_PACKET}B")));
         }
         if let Some(saved) = &config.careful_resume {
             above_zero("rtt", saved.rtt).map_err(|fault| fault.within("careful_resume"))?;
@@ -373,7 +373,7 @@ impl Settings {
 }
 
 impl ConnectionConfig {
-    /// What packets leave with (RFC 9000, §13.4; RFC 9331, §4.1).
+    /// Returns the codepoint of outgoing packets (RFC 9000, §13.4; RFC 9331, §4.1).
     #[must_use]
     pub fn codepoint(&self) -> Ecn {
         match (self.ecn, self.congestion.is_scalable()) {
@@ -383,19 +383,20 @@ impl ConnectionConfig {
         }
     }
 
-    /// Octets of a stream in a full-sized packet, far into the stream.
+    /// Returns the bytes of a stream in a full-sized packet, at a large offset.
     #[must_use]
     pub const fn mss(&self) -> u64 {
         self.datagram - Self::packet_headers()
     }
 
-    /// The size of datagrams at first.
+    /// Returns the initial size of datagrams.
     #[must_use]
     pub const fn first_datagram(&self) -> u64 {
         if self.mtu_discovery { LEAST_INITIAL } else { self.datagram }
     }
 
-    /// Octets of a full-sized packet that are none of a stream, those of IPv4 and UDP among them.
+    /// Returns the overhead of a full-sized packet: all bytes that are not stream data, including
+    /// the headers of IPv4 and UDP.
     #[must_use]
     pub const fn headers(&self) -> u64 {
         OUTER_HEADERS + Self::packet_headers()
@@ -405,13 +406,13 @@ impl ConnectionConfig {
         1 + CONNECTION_ID + TYPICAL_NUMBER + Frame::stream_header(0, TYPICAL_OFFSET) + TAG
     }
 
-    /// What the controller of the flow called `flow` is given at its birth.
+    /// Returns the input from which the controller of the flow `flow` is created.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
             mss: self.first_datagram(),
             initial_window: self.initial_window,
-            // RFC 9002, §7.3: by the octets that are acknowledged.
+            // RFC 9002, §7.3: by the bytes that are acknowledged.
             growth: cc::Growth::PerSegment,
             slow_start: self.slow_start,
             dialect: cc::Dialect::Reference,
@@ -421,13 +422,13 @@ impl ConnectionConfig {
         }
     }
 
-    /// What the rule of asking of the flow called `flow` is given at its birth.
+    /// Returns the input from which the rule of ACK requests of the flow `flow` is created.
     #[must_use]
     pub fn ask_start(&self, seed: Seed, flow: &str) -> ask::Start {
         ask::Start { mss: self.first_datagram(), random: seed.stream(&format!("flow/{flow}/ask")) }
     }
 
-    /// What the ACK policy of the flow called `flow` is given at its birth.
+    /// Returns the input from which the ACK policy of the flow `flow` is created.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss(), random: seed.stream(&format!("flow/{flow}/ack")) }
@@ -461,8 +462,8 @@ mod tests {
     }
 
     /// RFC 9002, §7.2: "ten times the maximum datagram size, while limiting the window to the
-    /// larger of 14,720 bytes or twice the maximum datagram size". What a scenario asks for is not
-    /// limited.
+    /// larger of 14,720 bytes or twice the maximum datagram size". A window set by a scenario is
+    /// not limited.
     #[test]
     fn the_initial_window_is_what_is_asked_for_or_recommended() {
         let window = |packet, packets: Option<u32>| {

@@ -6,10 +6,10 @@ use crate::streams::Outgoing;
 use acklab_wire::quic::{Packet, PacketType};
 use std::ops::{Index, IndexMut};
 
-/// Octets of the handshake that may arrive out of order, at least (§7.5).
-const MOST_AHEAD: u64 = 4096;
-/// Packets that wait until they can be read (RFC 9001, §5.7): as many as an initial window has.
-const MOST_WAITING: usize = 10;
+/// Minimum number of bytes of the handshake that may arrive out of order (§7.5).
+const MAX_AHEAD: u64 = 4096;
+/// Maximum number of packets that wait for their keys (RFC 9001, §5.7): those of an initial window.
+const MAX_WAITING: usize = 10;
 
 /// A packet number space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,14 +44,14 @@ pub(super) enum Keys {
 pub(super) struct Space {
     pub(super) keys: Keys,
     pub(super) arrived: Arrived,
-    /// Octets of the handshake that this end sends, and that have arrived.
+    /// Bytes of the handshake that this end sends, and that have arrived.
     pub(super) crypto: Outgoing,
     pub(super) crypto_arrived: Ranges,
-    /// In the spaces of the handshake, something is to be acknowledged at once (§13.2.1).
+    /// In the spaces of the handshake, an ACK is due at once (§13.2.1).
     pub(super) owes_ack: bool,
-    /// Ack-eliciting packets that are to leave whatever the window says (RFC 9002, §6.2.4).
+    /// Ack-eliciting packets that must leave irrespective of the window (RFC 9002, §6.2.4).
     pub(super) probes: u32,
-    /// Packets that cannot be read yet.
+    /// Packets whose keys are not available yet.
     pub(super) waiting: Vec<Packet>,
 }
 
@@ -72,14 +72,14 @@ impl Space {
         self.keys == Keys::Available
     }
 
-    /// Returns `true` if octets of the handshake up to this offset can be kept.
+    /// Returns `true` if bytes of the handshake up to this offset can be buffered.
     pub(super) fn buffers(&self, end: u64) -> bool {
-        end <= self.crypto_arrived.next() + MOST_AHEAD.max(MOST_HANDSHAKE)
+        end <= self.crypto_arrived.next() + MAX_AHEAD.max(MAX_HANDSHAKE)
     }
 
-    /// A packet has come too early.
+    /// Keeps a packet that arrived before its keys.
     pub(super) fn wait(&mut self, packet: &Packet) -> bool {
-        let has_room = self.waiting.len() < MOST_WAITING;
+        let has_room = self.waiting.len() < MAX_WAITING;
         if has_room {
             self.waiting.push(packet.clone());
         }
@@ -93,8 +93,8 @@ impl Space {
     }
 }
 
-/// Octets of a flight of TLS, at most.
-pub(super) const MOST_HANDSHAKE: u64 = 1 << 16;
+/// Maximum bytes of a flight of TLS.
+pub(super) const MAX_HANDSHAKE: u64 = 1 << 16;
 
 /// The three spaces.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl Spaces {
         }
     }
 
-    /// The keys of a space become available.
+    /// Installs the keys of a space.
     pub(super) fn install(&mut self, id: Id) {
         let space = &mut self.spaces[id as usize];
         if space.keys == Keys::NotYet {
@@ -124,7 +124,7 @@ impl Spaces {
         }
     }
 
-    /// The keys of a space are discarded (RFC 9001, §4.9). Returns `false` if they were before.
+    /// Discards the keys of a space (RFC 9001, §4.9). Returns `false` if they already were.
     pub(super) fn discard(&mut self, id: Id) -> bool {
         if self[id].keys == Keys::Discarded {
             return false;
@@ -135,32 +135,32 @@ impl Spaces {
         true
     }
 
-    /// Does any space in which packets may leave or be outstanding satisfy `predicate`? Once the
-    /// handshake is behind both ends, only that of application data is asked.
+    /// Returns `true` if a space in which packets may leave or be outstanding satisfies
+    /// `predicate`. Once the handshake is over at both ends, this checks application data only.
     #[inline]
     pub(super) fn any(&self, predicate: impl Fn(Id) -> bool) -> bool {
         if self.is_past_handshake { predicate(Id::Application) } else { Id::ALL.into_iter().any(predicate) }
     }
 
-    /// The least of what those spaces have by `of`.
+    /// Returns the minimum of `of` over those spaces.
     #[inline]
     pub(super) fn least<T: Ord>(&self, of: impl Fn(Id) -> Option<T>) -> Option<T> {
         if self.is_past_handshake { of(Id::Application) } else { Id::ALL.into_iter().filter_map(of).min() }
     }
 
-    /// Returns `true` if packets that wait may be read now, and takes the note of it.
+    /// Returns `true` if waiting packets may be read now, and clears the flag.
     pub(super) const fn take_waiting(&mut self) -> bool {
         std::mem::replace(&mut self.has_waiting, false)
     }
 
-    /// Returns `true` if packets are to leave whatever the window says.
+    /// Returns `true` if packets must leave irrespective of the window.
     #[inline]
     pub(super) fn are_probing(&self) -> bool {
         self.any(|id| self[id].probes > 0)
     }
 
-    /// Returns `true` if the handshake is behind both ends, so that packets of application data
-    /// alone leave, and no probe is due.
+    /// Returns `true` if the handshake is over at both ends, so that only packets of application
+    /// data leave, and no probe is due.
     #[inline]
     pub(super) fn are_settled(&self) -> bool {
         self.is_past_handshake && self[Id::Application].probes == 0

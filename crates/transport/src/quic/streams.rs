@@ -1,8 +1,8 @@
 //! The streams of a connection (RFC 9000, §2 and §3).
 //!
 //! All are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …; unidirectional
-//! streams are not offered. Streams that have something to send take turns, packet by packet. The
-//! port of an application is that of stream 0, which is there from the start.
+//! streams are not offered. Streams with data to send take turns, packet by packet. The port of an
+//! application belongs to stream 0, which exists from the start.
 
 use super::flow::Tuning;
 use super::settings::ConnectionConfig;
@@ -19,17 +19,17 @@ impl From<Violation> for TransportError {
     }
 }
 
-/// What is kept of a stream besides its halves.
+/// The state of a stream besides its two directions.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(super) tuning: Tuning,
-    /// The peer is to be told the window.
+    /// The window is to be announced to the peer.
     pub(super) owes_window: bool,
-    /// The limit of which the peer was last told that it holds back sending.
+    /// The last limit that this end reported as blocking.
     pub(super) complained: Option<u64>,
-    /// The peer is to be asked to stop sending, with this code.
+    /// A request that the peer stop sending is due, with this code.
     pub(super) owes_stop: Option<u32>,
-    /// It was asked so.
+    /// The code of the request that was sent.
     pub(super) stop_code: Option<u32>,
 }
 
@@ -42,7 +42,7 @@ impl Control {
 pub(super) type Stream = crate::streams::Stream<Control>;
 
 impl Stream {
-    /// Returns `true` if the peer's window holds back sending and the peer was not told so.
+    /// Returns `true` if the peer's window blocks sending and this was not reported.
     fn owes_complaint(&self) -> bool {
         self.outgoing.is_blocked() && self.own.complained != Some(self.outgoing.limit())
     }
@@ -54,12 +54,13 @@ impl Stream {
             || self.owes_complaint()
     }
 
-    /// Returns `true` if both halves have ended.
+    /// Returns `true` if both directions have ended.
     fn is_over(&self) -> bool {
         self.outgoing.is_finished() && self.incoming.is_at_end()
     }
 
-    /// The application has been given octets, of which `before` had been given before.
+    /// Records that bytes were delivered to the application, of which `before` had been delivered
+    /// before.
     fn note_read(&mut self, now: Instant, before: u64) {
         if self.incoming.delivered() > before {
             self.own.tuning.begin(now);
@@ -72,13 +73,13 @@ impl Stream {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Control>,
-    /// How the window of a new stream is told and grows.
+    /// Tuning of the window of a new stream.
     tuning: Tuning,
-    /// How many streams the peer may have open at a time, and how many it was allowed to open in
-    /// all.
+    /// How many streams the peer may have open at a time, and how many it was permitted to open in
+    /// total.
     concurrent: u64,
     offered: u64,
-    /// How many streams the peer lets this end open.
+    /// How many streams the peer permits this end to open.
     allowed: u64,
 }
 
@@ -99,18 +100,18 @@ impl Streams {
         self.table.add(id, Control::new(self.tuning))
     }
 
-    /// What the peer offers in the handshake.
+    /// Applies the limits that the peer announces in the handshake.
     pub(super) fn on_parameters(&mut self, window: u64, streams: u64) {
         self.allowed = self.allowed.max(streams);
         self.table.set_first_window(window);
     }
 
-    /// The peer lets more streams be opened.
+    /// Raises the number of streams that the peer permits.
     pub(super) fn on_max_streams(&mut self, limit: u64) {
         self.allowed = self.allowed.max(limit);
     }
 
-    /// Opens a stream, if the peer lets it. Returns its id.
+    /// Opens a stream, if the peer permits it. Returns its ID.
     pub(super) fn open(&mut self) -> Option<u32> {
         let side = self.table.side;
         let id = self.table.of_side(side).next_back().map_or(side.first_id(), |last| last.id() + 4);
@@ -121,7 +122,7 @@ impl Streams {
         Some(id)
     }
 
-    /// The stream of this id, of which the peer speaks and which it opens if it is new.
+    /// Returns the stream of this ID in a frame of the peer, and opens it if it is new.
     pub(super) fn of_peer(&mut self, id: u64) -> Result<&mut Stream, TransportError> {
         // Unidirectional streams are not offered, and this end opens none.
         if id & 2 != 0 {
@@ -142,8 +143,8 @@ impl Streams {
         self.table.get_mut(id).ok_or(TransportError::StreamState)
     }
 
-    /// Octets have arrived. Returns by how much the highest offset grew, and how many octets the
-    /// application has been given.
+    /// Inserts bytes that have arrived. Returns by how much the highest offset grew, and how many
+    /// bytes were delivered to the application.
     pub(super) fn insert(
         &mut self,
         now: Instant,
@@ -169,8 +170,8 @@ impl Streams {
         Ok((stream.incoming.highest() - highest, stream.incoming.delivered() - delivered))
     }
 
-    /// The peer has reset a stream. Returns by how much the highest offset grew, and how many
-    /// octets count as read.
+    /// Handles the peer's reset of a stream. Returns by how much the highest offset grew, and how
+    /// many bytes count as read.
     pub(super) fn on_reset(
         &mut self,
         id: u64,
@@ -192,7 +193,7 @@ impl Streams {
         Ok((size - highest, size - delivered))
     }
 
-    /// The application reads. Returns how much it was.
+    /// Reads for the application. Returns the number of bytes read.
     pub(super) fn read(&mut self, now: Instant, id: u32, most: u64) -> Option<u64> {
         let stream = self.table.get_mut(id)?;
         if stream.incoming.reset_code().is_some() {
@@ -204,7 +205,7 @@ impl Streams {
         Some(octets)
     }
 
-    /// Returns `true` if a stream has octets that were never sent.
+    /// Returns `true` if a stream has new bytes, never sent before.
     pub(super) fn have_new(&self) -> bool {
         self.table.iter().any(|stream| stream.outgoing.has_new())
     }
@@ -214,19 +215,19 @@ impl Streams {
         self.table.iter().any(Stream::has_control)
     }
 
-    /// The first stream of which a frame is due.
+    /// Returns the first stream for which a frame is due.
     pub(super) fn with_control(&self) -> Option<u32> {
         self.table.iter().find(|stream| stream.has_control()).map(Stream::id)
     }
 
-    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those
-    /// that it was allowed are over.
+    /// Returns `true` if a new limit of streams should be announced to the peer: half of the
+    /// permitted streams have ended.
     pub(super) fn may_offer_more(&self) -> bool {
         self.limit() - self.offered >= self.concurrent.div_ceil(2)
     }
 
-    /// Allows the peer to open as many streams as it has ended. Returns how many it may open in
-    /// all.
+    /// Permits the peer to open as many streams as have ended. Returns how many it may open in
+    /// total.
     pub(super) fn offer_more(&mut self) -> u64 {
         self.offered = self.limit();
         self.offered

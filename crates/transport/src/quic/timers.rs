@@ -1,5 +1,5 @@
-//! Time passes: delayed ACKs, the loss timer, the probe timeout (RFC 9002, §6.2 and appendix A.8),
-//! the idle timeout.
+//! Timers: delayed ACKs, the loss timer, the probe timeout (RFC 9002, §6.2 and appendix A.8), the
+//! idle timeout.
 
 use super::connection::{Connection, Phase};
 use super::space;
@@ -7,11 +7,11 @@ use crate::streams::Side;
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::LEAST_INITIAL;
 
-/// Packets that a probe timeout makes leave, at most (RFC 9002, §6.2.4).
+/// Maximum number of packets per probe timeout (RFC 9002, §6.2.4).
 const PROBES: u32 = 2;
 
 impl Connection {
-    /// The probe timeout of a space (RFC 9002, §6.2.1).
+    /// Returns the probe timeout of a space (RFC 9002, §6.2.1).
     pub(super) fn probe_timeout(&self, id: space::Id) -> Duration {
         let delay = match id {
             space::Id::Application => self.asker.max_ack_delay(),
@@ -20,8 +20,8 @@ impl Connection {
         self.sender.timeout(delay)
     }
 
-    /// When to probe, and in which space (`GetPtoTimeAndSpace`), if that may not be later than
-    /// `bound`.
+    /// Returns when to probe, and in which space (`GetPtoTimeAndSpace`), if that may not be later
+    /// than `bound`.
     #[inline]
     fn probe_by(&self, bound: Instant) -> Option<(Instant, space::Id)> {
         // A server that may not send a probe waits for its client.
@@ -32,7 +32,7 @@ impl Connection {
             return if self.peer_has_validated() || self.phase == Phase::Idle { None } else { Some(self.lone_probe()) };
         }
         self.spaces.least(|id| {
-            // Where probes are about to leave, nothing is waited for.
+            // A space whose probes are about to leave has no timer.
             let is_skipped = (id == space::Id::Application && !self.is_confirmed()) || self.spaces[id].probes > 0;
             if is_skipped || !self.sender.has_outstanding(id) || !self.sender.may_probe_by(id, bound) {
                 return None;
@@ -41,7 +41,7 @@ impl Connection {
         })
     }
 
-    /// The probe of a client that has nothing in flight.
+    /// Returns the probe of a client that has nothing in flight.
     #[cold]
     fn lone_probe(&self) -> (Instant, space::Id) {
         let has_handshake = self.spaces[space::Id::Handshake].is_usable();
@@ -49,19 +49,19 @@ impl Connection {
         (self.sender.lone_probe_at(self.probe_timeout(id)), id)
     }
 
-    /// When packets count as lost next, and in which space (`GetLossTimeAndSpace`).
+    /// Returns when packets next count as lost, and in which space (`GetLossTimeAndSpace`).
     #[inline]
     fn loss_at(&self) -> Option<(Instant, space::Id)> {
         self.spaces.least(|id| Some((self.sender.loss_at(id)?, id)))
     }
 
-    /// When a timer of loss recovery expires, if that may not be later than `bound`.
+    /// Returns when a timer of loss recovery expires, if that may not be later than `bound`.
     #[inline]
     fn recovers_by(&self, bound: Instant) -> Option<Instant> {
         self.loss_at().or_else(|| self.probe_by(bound)).map(|(at, _)| at)
     }
 
-    /// When the connection ends because nothing arrives (RFC 9000, §10.1), if that is not later
+    /// Returns when the connection ends because it is idle (RFC 9000, §10.1), if that is not later
     /// than `bound`.
     #[inline]
     fn idles_by(&self, bound: Instant) -> Option<Instant> {
@@ -73,9 +73,9 @@ impl Connection {
         self.idle.expires_at(mine, peer, probe).filter(|at| *at <= bound)
     }
 
-    /// Wakes timers that are overdue without having waited: that of application data until the
-    /// handshake is confirmed (RFC 9002, §6.2.1), those of a server that may send nothing
-    /// (§6.2.2.1), and those that an ACK moves to the past, because it ends the backoff.
+    /// Wakes timers that are overdue when they are set: that of application data until the
+    /// handshake is confirmed (RFC 9002, §6.2.1), and those of a server that may send nothing
+    /// (§6.2.2.1). An ACK also moves timers to the past, because it ends the backoff.
     pub(super) fn wake_overdue(&mut self, now: Instant) {
         let is_open = matches!(self.phase, Phase::Handshaking | Phase::Established);
         if is_open && self.recovers_by(now).is_some_and(|at| at <= now) {
@@ -101,7 +101,7 @@ impl Connection {
         if self.loss_at().is_some() {
             return;
         }
-        // The timer of a server that was not allowed to send may have expired in several spaces.
+        // The timer of a server that was not permitted to send may have expired in several spaces.
         let mut is_first = true;
         while let Some((_, id)) = self.probe_by(now).filter(|(at, _)| *at <= now) {
             self.probe(now, id);
@@ -111,7 +111,7 @@ impl Connection {
         }
     }
 
-    /// Lets probes leave in a space.
+    /// Schedules probes in a space.
     fn probe(&mut self, now: Instant, id: space::Id) {
         self.spaces[id].probes = if self.sender.has_outstanding(id) { PROBES } else { 1 };
         self.sender.note_probe(now);
@@ -128,8 +128,8 @@ impl Connection {
             Phase::Idle | Phase::Listening => None,
             Phase::Closed(_) => self.close.deadline(),
             Phase::Handshaking | Phase::Established => {
-                // The timers that are dear to compute come last: those before them are earlier most
-                // of the time.
+                // The timers that are expensive to compute come last: the earlier ones usually
+                // expire first.
                 let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.sender.controller_at());
                 let owed = Instant::earliest(owed, self.departs_at());
                 let owed = Instant::earliest(owed, self.recovers_by(owed.unwrap_or(Instant::FAR_FUTURE)));
@@ -138,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// When pacing lets the next packet leave, if there is one and the window lets it.
+    /// Returns when pacing permits the next packet, if there is one and the window has room.
     #[inline]
     fn departs_at(&self) -> Option<Instant> {
         let until = self.sender.holds_until(self.output.polled_at())?;

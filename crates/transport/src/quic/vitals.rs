@@ -1,4 +1,4 @@
-//! The connection as those see it who observe it: vitals, counters, events.
+//! The connection as reported to observers: vitals, counters, events.
 
 use super::connection::{Connection, Phase};
 use super::handshake::Parameters;
@@ -108,7 +108,7 @@ impl Endpoint for Connection {
             (counter::BLACK_HOLES, "", self.mtu.black_holes()),
             (counter::ACK_FREQUENCY_SENT, "", self.asker.sent),
             (counter::ACK_FREQUENCY_RECEIVED, "", arrived.requests),
-            // Nothing here asks for an ACK at once.
+            // Nothing here requests an immediate ACK.
             (counter::IMMEDIATE_ACK_SENT, "", 0),
             (counter::IMMEDIATE_ACK_RECEIVED, "", arrived.demands),
             (super::input::STRANGER, "packets", self.refused.strangers),
@@ -173,7 +173,7 @@ impl Endpoint for Connection {
 }
 
 impl Connection {
-    /// Packets of application data that this end has sent, by their numbers.
+    /// Returns the packets of application data that this end has sent, by their numbers.
     #[must_use]
     pub fn packets_sent(&self) -> u64 {
         self.sender.next_number(space::Id::Application)

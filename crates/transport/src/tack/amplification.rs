@@ -9,7 +9,7 @@ use acklab_wire::tack::BELOW;
 use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};
 
 /// Octets of an IPv4 packet whose datagram is as large as one that opens a connection.
-pub(super) const LEAST_PACKET: u64 = BELOW + LEAST_OPEN as u64;
+pub(super) const MIN_PACKET: u64 = BELOW + LEAST_OPEN as u64;
 
 /// Octets of packets, before the address is confirmed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,10 +41,10 @@ mod tests {
     fn three_answers_for_each_packet_of_the_same_size() {
         let mut amplification = Amplification::default();
         assert!(!amplification.lets(1));
-        amplification.on_arrival(LEAST_PACKET);
+        amplification.on_arrival(MIN_PACKET);
         for _ in 0..3 {
-            assert!(amplification.lets(LEAST_PACKET));
-            amplification.on_sent(LEAST_PACKET);
+            assert!(amplification.lets(MIN_PACKET));
+            amplification.on_sent(MIN_PACKET);
         }
         assert!(!amplification.lets(1));
     }

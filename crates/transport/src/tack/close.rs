@@ -21,9 +21,9 @@ const DONE: u32 = 0;
 pub(super) const PROTOCOL_VIOLATION: u32 = 1 << 31 | 0x0a;
 /// The largest number of Close frames, unanswered or in response to others: a peer that has
 /// answered none of them is gone.
-const MOST_CLOSES: u32 = 10;
+const MAX_CLOSES: u32 = 10;
 /// The largest number of times that the interval between two of them doubles.
-const MOST_DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Close {
@@ -111,14 +111,14 @@ impl Connection {
     pub(super) fn take_after_end(&mut self, packet: &Packet) {
         let closes = packet.frames.iter().any(|frame| matches!(frame, Frame::Close { .. }));
         if !closes {
-            self.close.is_due |= self.close.sent < MOST_CLOSES;
+            self.close.is_due |= self.close.sent < MAX_CLOSES;
         } else if self.close.asks {
             self.close.is_answered = true;
             self.close.repeats.set(None);
         } else {
             // Two ends that both believe to answer, after a forged Close, would answer each other
             // without end.
-            self.close.is_due |= self.close.sent < MOST_CLOSES;
+            self.close.is_due |= self.close.sent < MAX_CLOSES;
         }
     }
 
@@ -133,8 +133,8 @@ impl Connection {
         }
         let close = &mut self.close;
         close.sent += 1;
-        if close.asks && !close.is_answered && close.sent < MOST_CLOSES {
-            let factor = 1 << (close.sent - 1).min(MOST_DOUBLINGS);
+        if close.asks && !close.is_answered && close.sent < MAX_CLOSES {
+            let factor = 1 << (close.sent - 1).min(MAX_DOUBLINGS);
             close.repeats.set(Some(now + self.sender.probe_timeout().saturating_mul(factor)));
         }
         Some(Frame::Close { code })

@@ -11,7 +11,7 @@ use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 
 /// The least timeout in probe timeouts (RFC 9000, §10.1).
-const LEAST_PROBES: u64 = 3;
+const MIN_PROBES: u64 = 3;
 
 /// When the connection ends or asks for a sign of life. Zero means never.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl Idle {
     #[inline]
     pub(super) fn expires_at(&self, probe_timeout: Duration) -> Option<Instant> {
         let since = self.since.filter(|_| !self.timeout.is_zero())?;
-        Some(since + self.timeout.max(probe_timeout.saturating_mul(LEAST_PROBES)))
+        Some(since + self.timeout.max(probe_timeout.saturating_mul(MIN_PROBES)))
     }
 
     /// When to ask for a sign of life. A question that is out already is repeated by the probe

@@ -1,6 +1,6 @@
 //! A packet arrives.
 
-use super::amplification::LEAST_PACKET;
+use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
 use super::handshake::NO_CONNECTION;
 use super::receiver::Arrived;
@@ -196,5 +196,5 @@ impl Connection {
 
 /// A packet that opens a connection is as large as the base size of a path (RFC 9000, §14.1).
 fn check_size(packet: &Packet) -> Result<(), Refusal> {
-    if packet.wire_len().get() < LEAST_PACKET { Err(Refusal::Small) } else { Ok(()) }
+    if packet.wire_len().get() < MIN_PACKET { Err(Refusal::Small) } else { Ok(()) }
 }

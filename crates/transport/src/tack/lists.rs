@@ -18,7 +18,7 @@ use std::ops::Range;
 /// Octets by which the first run of a list may grow.
 pub(super) const GROWTH: u64 = 7;
 /// Octets of the shortest run.
-const LEAST_RUN: u64 = Run { skip: 0, length: 0 }.wire_len();
+const MIN_RUN: u64 = Run { skip: 0, length: 0 }.wire_len();
 
 /// How many blocks a TACK lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,7 +89,7 @@ pub(super) struct Acked {
 pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newest: u64) -> Acked {
     let count = beyond.len();
     let all = || runs(next, beyond.iter().cloned());
-    if LEAST_RUN * count as u64 <= room && fitting(all(), room) == count {
+    if MIN_RUN * count as u64 <= room && fitting(all(), room) == count {
         return Acked { runs: all().collect(), unlisted: 0, upto: None };
     }
     let first = beyond.partition_point(|range| range.end <= from);

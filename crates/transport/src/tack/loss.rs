@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// The largest number of steps by which the settling time grows; RFC 8985 bounds the reordering
 /// window by the smoothed round trip.
-const MOST_STEPS: u32 = 4;
+const MAX_STEPS: u32 = 4;
 /// The number of losses after which the settling time is no longer widened (RFC 8985, §6.2, step 4:
 /// `RACK.reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
@@ -111,7 +111,7 @@ impl LossDetector {
     fn on_late(&mut self) {
         self.counters.late += 1;
         if self.is_adaptive {
-            self.steps = (self.steps + 1).min(MOST_STEPS);
+            self.steps = (self.steps + 1).min(MAX_STEPS);
             self.persists = PERSISTENCE;
         }
     }

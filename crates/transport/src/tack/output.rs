@@ -1,6 +1,6 @@
 //! A packet leaves.
 
-use super::amplification::LEAST_PACKET;
+use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
 use super::handshake::NO_CONNECTION;
 use super::sender::{Content, Control};
@@ -59,7 +59,7 @@ impl Output {
 
 /// A TACK without blocks, some windows and losses, and a stream frame with an octet find room in
 /// this.
-const LEAST_ROOM: u64 = 128;
+const MIN_ROOM: u64 = 128;
 
 impl Connection {
     pub(super) fn next_packet(&mut self, now: Instant) -> Option<Packet> {
@@ -115,7 +115,7 @@ impl Connection {
     /// The peer takes no packet that is larger.
     pub(super) fn limit_packets(&mut self, most: u64) {
         // Whatever the peer says, a packet that acknowledges must fit.
-        let most = most.max(OVERHEAD + LEAST_ROOM).min(self.settings.packet.get());
+        let most = most.max(OVERHEAD + MIN_ROOM).min(self.settings.packet.get());
         self.mtu = mtu::Search::new(self.settings.base_packet().min(most), most);
         self.mtu.start(most);
     }
@@ -143,14 +143,14 @@ impl Connection {
     }
 
     fn handshake_packet(&mut self, now: Instant) -> Option<Packet> {
-        if self.side == Side::Server && !self.amplification.lets(LEAST_PACKET) {
+        if self.side == Side::Server && !self.amplification.lets(MIN_PACKET) {
             return None;
         }
         let frame = self.handshake_frame(now)?;
-        let padding = LEAST_PACKET.saturating_sub(OVERHEAD + frame.wire_len());
+        let padding = MIN_PACKET.saturating_sub(OVERHEAD + frame.wire_len());
         let padding = u16::try_from(padding).ok().filter(|octets| *octets > 0).map(Frame::Padding);
         let frames = std::iter::once(frame).chain(padding).collect();
-        self.amplification.on_sent(LEAST_PACKET);
+        self.amplification.on_sent(MIN_PACKET);
         self.idle.on_asked(now);
         self.output.told = now;
         self.output.acks += u64::from(self.side == Side::Server);
@@ -172,7 +172,7 @@ impl Connection {
         let mut push = |frames: &mut Frames, frame: Frame| {
             room = room.saturating_sub(frame.wire_len());
             frames.push(frame);
-            room >= LEAST_ROOM
+            room >= MIN_ROOM
         };
         while let Some(lost) = self.receiver.take_loss() {
             let (after, before) = (PktSeq::of(lost.start.wrapping_sub(1)), PktSeq::of(lost.end));
@@ -196,7 +196,7 @@ impl Connection {
             if counts != EcnCounts::default() {
                 push(&mut frames, Frame::EcnCounts(counts));
             }
-            frames.push(Frame::Tack(Box::new(self.receiver.tack(now, stamp, room.saturating_sub(LEAST_ROOM / 2)))));
+            frames.push(Frame::Tack(Box::new(self.receiver.tack(now, stamp, room.saturating_sub(MIN_ROOM / 2)))));
             self.receiver.acknowledger.sent(now, reason);
             self.output.told = self.receiver.acknowledger.newest_reported();
         } else {

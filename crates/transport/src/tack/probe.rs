@@ -14,7 +14,7 @@ use crate::ack::tack::Law;
 
 /// The largest number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298,
 /// §2.5).
-pub(super) const MOST_DOUBLINGS: u32 = 6;
+pub(super) const MAX_DOUBLINGS: u32 = 6;
 
 /// Probes of a timeout that follows another one; RFC 9002 (§6.2.4) allows two. A probe and its
 /// answer pass a path that loses the share p in each direction with the probability (1 − p)². As
@@ -64,7 +64,7 @@ impl Probe {
     /// requests it after a timeout.
     pub(super) fn await_window(&mut self, now: Instant, timeout: Duration) {
         if !self.persist.is_set() {
-            let factor = 1 << self.questions.min(MOST_DOUBLINGS);
+            let factor = 1 << self.questions.min(MAX_DOUBLINGS);
             self.persist.set(Some(now + timeout.saturating_mul(factor)));
         }
     }

@@ -20,10 +20,10 @@ use std::ops::Range;
 
 /// The largest number of packets in flight: the largest window, 1 GiB, in packets of 1 KiB. A
 /// number that is further ahead does not belong to this connection.
-const MOST_AHEAD: u64 = 1 << 20;
+const MAX_AHEAD: u64 = 1 << 20;
 /// The most ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight of that
 /// many losses needs more than 32,768 packets.
-const MOST_RANGES: usize = 1 << 14;
+const MAX_RANGES: usize = 1 << 14;
 /// ρ′ is told as a share of this number.
 const SHARES: f64 = 65_536.0;
 
@@ -116,7 +116,7 @@ impl Receiver {
         let end = self.numbers.end();
         let number = number.near(end);
         if number >= end {
-            return if number > end + MOST_AHEAD { Err(Refusal::Ahead) } else { Ok(number) };
+            return if number > end + MAX_AHEAD { Err(Refusal::Ahead) } else { Ok(number) };
         }
         let is_new = number >= self.floor && self.numbers.first_duplicate(number..number + 1).is_none();
         if is_new { Ok(number) } else { Err(Refusal::Replayed) }
@@ -132,7 +132,7 @@ impl Receiver {
     #[inline]
     fn insert(&mut self, number: u64) {
         let _ = self.numbers.insert(number..number + 1);
-        if self.numbers.beyond().len() > MOST_RANGES {
+        if self.numbers.beyond().len() > MAX_RANGES {
             self.floor = self.numbers.forget_first().map_or(self.floor, |range| range.end);
         }
     }
@@ -352,9 +352,9 @@ mod tests {
         let settings = Settings::default();
         let policy = Policy::new(settings.ack).expect("it is built in");
         let mut receiver = Receiver::new(&settings, policy);
-        let most = MOST_RANGES as u64;
+        let most = MAX_RANGES as u64;
         (0..most + 10).for_each(|place| receiver.pass(2 * place + 1));
-        assert_eq!(receiver.numbers.beyond().len(), MOST_RANGES);
+        assert_eq!(receiver.numbers.beyond().len(), MAX_RANGES);
         let check = |number: u64| receiver.check_number(PktSeq::of(number));
         assert_eq!([check(0), check(19), check(20)], [Err(Refusal::Replayed), Err(Refusal::Replayed), Ok(20)]);
         assert_eq!(receiver.numbers.next(), 0, "what is forgotten is not acknowledged");

@@ -4,7 +4,7 @@ mod feedback;
 
 use super::ecn::Validation;
 use super::lists;
-use super::probe::{MOST_DOUBLINGS, Probe, tack_delay};
+use super::probe::{MAX_DOUBLINGS, Probe, tack_delay};
 use super::refusal::Refusal;
 use super::settings::Settings;
 use super::sync::Synced;
@@ -498,7 +498,7 @@ impl Sender {
             0 => self.base_timeout,
             // Probes request a TACK at once, and max_ack_delay is the time that a receiver may
             // delay one by (RFC 9002, §6.2.1).
-            expiries => self.timeout_after(expiries.min(MOST_DOUBLINGS), Duration::ZERO),
+            expiries => self.timeout_after(expiries.min(MAX_DOUBLINGS), Duration::ZERO),
         };
     }
 

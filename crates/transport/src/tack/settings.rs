@@ -1,6 +1,6 @@
 //! The settings of a connection, as a scenario says them and the connection holds them.
 
-use super::amplification::LEAST_PACKET;
+use super::amplification::MIN_PACKET;
 use super::lists::Lists;
 use super::rate::RateSource;
 use super::timing::Timing;
@@ -126,7 +126,7 @@ impl Settings {
 
     /// The packets that are known to arrive when the connection opens.
     pub(super) fn base_packet(&self) -> u64 {
-        if self.mtu_discovery { LEAST_PACKET } else { self.packet.get() }
+        if self.mtu_discovery { MIN_PACKET } else { self.packet.get() }
     }
 
     /// These settings where the IP header of packets is `longer` octets longer than that of IPv4,
@@ -172,7 +172,7 @@ impl Settings {
         }
         self.ack.check().map_err(|fault| fault.within("ack"))?;
         above_zero("rtt_window", self.rtt_window)?;
-        let least = LEAST_PACKET + longer;
+        let least = MIN_PACKET + longer;
         if !(least..=u64::from(u16::MAX)).contains(&self.packet.get()) {
             return Err(Fault::expected("packet", format!("{least}B to {}B", u16::MAX)));
         }

@@ -12,7 +12,7 @@ use acklab_base::random::Stream;
 /// well).
 const FIRST_BITS: u32 = 6;
 /// Distances grow no more beyond this many bits, half the space in which feedback is unambiguous.
-const MOST_BITS: u32 = 30;
+const MAX_BITS: u32 = 30;
 
 /// Chooses the numbers.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Skip {
         if let Some(random) = &mut self.random {
             let least = 1 << self.bits;
             self.next = from + least + random.below(least);
-            self.bits = (self.bits + 1).min(MOST_BITS);
+            self.bits = (self.bits + 1).min(MAX_BITS);
         }
     }
 

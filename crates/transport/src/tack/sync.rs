@@ -17,7 +17,7 @@ use acklab_wire::tack::{Sync, time::micros};
 /// RTTmin is told again once it has changed by more than an eighth of itself.
 const RTT_CHANGE: u32 = 8;
 /// ρ′ is told again if it has changed by a half, and by a hundredth at least.
-const LEAST_LOSS_CHANGE: u16 = 655;
+const MIN_LOSS_CHANGE: u16 = 655;
 
 #[derive(Debug)]
 pub(super) struct Synced {
@@ -61,7 +61,7 @@ impl Synced {
         let has_moved = rtt.abs_diff(told.rtt_min) > told.rtt_min / RTT_CHANGE;
         let loss = share_of(self.ack_loss.share());
         let loss_change = loss.abs_diff(told.ack_loss);
-        let has_lost = loss_change > LEAST_LOSS_CHANGE.max(told.ack_loss / 2);
+        let has_lost = loss_change > MIN_LOSS_CHANGE.max(told.ack_loss / 2);
         // Not more than once in a round trip: what is under way has not been heard.
         if (has_moved || has_lost) && now.since(*at) >= rtt_min {
             self.is_due = true;

@@ -1,6 +1,6 @@
 //! Time passes.
 
-use super::amplification::LEAST_PACKET;
+use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
 use super::mtu::datagram_size;
 use acklab_base::Instant;
@@ -37,7 +37,7 @@ impl Connection {
     /// When to probe. A server that may not answer strangers any more waits for its client.
     #[inline]
     fn probe_at(&self) -> Option<Instant> {
-        let is_held = self.phase == Phase::Accepting && !self.amplification.lets(LEAST_PACKET);
+        let is_held = self.phase == Phase::Accepting && !self.amplification.lets(MIN_PACKET);
         if is_held { None } else { self.sender.probe_at() }
     }
 

@@ -1,23 +1,23 @@
-//! ACKs that cover more while the return path loses them: congestion control of ACKs, after RFC
-//! 5690.
+//! Congestion control of ACKs after RFC 5690: each ACK covers more packets while the return path
+//! loses ACKs.
 //!
-//! The sender of data sees by the peer's packet numbers that ACKs were lost. In a round trip with a
-//! loss it doubles the number of packets an ACK; in a round trip without one it takes one off (RFC
-//! 5690, §4.3). Two ACKs in a window is the fewest (§4.2).
+//! The sender of data detects lost ACKs by gaps in the peer's packet numbers. In a round trip with
+//! a loss it doubles the number of packets per ACK. In a round trip without a loss it decreases the
+//! number by one (RFC 5690, §4.3). The minimum is two ACKs per window (§4.2).
 
 use super::{Path, Request};
 use acklab_base::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// ACKs in a window of data, at least.
-const LEAST_ACKS: u64 = 2;
+/// Minimum number of ACKs per window of data.
+const MIN_ACKS: u64 = 2;
 
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckCongestion {
-    /// Packets an ACK while no ACK is lost.
+    /// Packets per ACK while no ACK is lost.
     #[schemars(range(min = 1))]
     pub packets: u32,
 }
@@ -32,9 +32,9 @@ impl Default for AckCongestion {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
     least: u64,
-    /// Packets an ACK.
+    /// Packets per ACK.
     ratio: u64,
-    /// When the present round trip ends, and how many ACKs were lost before it.
+    /// The end of the present round trip, and the number of ACKs lost before it.
     round: Option<(Instant, u64)>,
 }
 
@@ -54,7 +54,7 @@ impl State {
                 self.round = Some((now + path.srtt, path.lost_acks));
             }
         }
-        let most = (path.packets() / LEAST_ACKS).max(self.least);
+        let most = (path.packets() / MIN_ACKS).max(self.least);
         self.ratio = self.ratio.clamp(self.least, most);
         Request::after(self.ratio, path.srtt)
     }

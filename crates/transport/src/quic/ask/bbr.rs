@@ -1,11 +1,11 @@
-//! What BBR should ask for, by its phase (draft-ietf-ccwg-bbr, section "Impact of changing ACK
-//! frequency", editors' copy of August 2026).
+//! Requests for BBR, by its phase (draft-ietf-ccwg-bbr, section "Impact of changing ACK frequency",
+//! editors' copy of August 2026).
 //!
-//! While it probes for bandwidth, and with controllers that have no phases, four ACKs in a round
-//! trip. While it cruises, an ACK for a quarter of the window or after half a round trip. In
-//! `ProbeRTT` the last packet that the window has room for brings `IMMEDIATE_ACK`.
+//! While BBR probes for bandwidth, and with controllers without phases: four ACKs per round trip.
+//! While it cruises: an ACK per quarter of the window or after half a round trip. In `ProbeRTT` the
+//! last packet that fits into the window carries `IMMEDIATE_ACK`.
 //!
-//! Not modelled: more ACKs where the window is often exhausted before the next one, for which the
+//! Not modelled: more ACKs where the window is often exhausted before the next ACK, for which the
 //! draft has no number.
 
 use super::round_trip::RoundTrip;
@@ -18,13 +18,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bbr {
-    /// ACKs in a round trip while the controller probes.
+    /// ACKs per round trip while the controller probes.
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// While it cruises, an ACK for the window divided by this.
+    /// While the controller cruises, the window divided by this is the number of bytes per ACK.
     #[schemars(range(min = 1))]
     pub window_divisor: u32,
-    /// While it cruises, an ACK after the smoothed round trip divided by this.
+    /// While the controller cruises, the smoothed round-trip time divided by this is the delay of
+    /// an ACK.
     #[schemars(range(min = 1))]
     pub rtt_divisor: u32,
 }

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fixed {
-    /// Acknowledge with more than this many packets unacknowledged.
+    /// The peer acknowledges when more than this number of packets are unacknowledged.
     pub ack_eliciting_threshold: u32,
-    /// Acknowledge at the latest after this time.
+    /// The peer acknowledges at the latest after this time.
     pub max_ack_delay: Duration,
-    /// Packets by which a gap may lie back before it is reported at once; 0 for never.
+    /// The distance in packets at which a gap is reported at once; 0 disables it.
     pub reordering_threshold: u32,
 }
 

@@ -1,7 +1,7 @@
-//! Firefox: a fixed number of ACKs in a round trip (neqo, `neqo-transport/src/ackrate.rs`).
+//! Firefox: a fixed number of ACKs per round trip (neqo, `neqo-transport/src/ackrate.rs`).
 //!
-//! An ACK for a share of the window, 2 to 256 packets, or after that share of the round trip, 50 ms
-//! at most. A gap is reported at once.
+//! An ACK leaves per share of the window, 2 to 256 packets, or after that share of the round-trip
+//! time, at most 50 ms. A gap is reported at once.
 
 use super::{Path, Request};
 use acklab_base::Duration;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 /// `MIN_PACKETS` and `MAX_PACKETS`.
 const PACKETS: (u64, u64) = (2, 256);
 /// `MAX_DELAY`.
-const MOST_DELAY: Duration = Duration::from_millis(50);
+const MAX_DELAY: Duration = Duration::from_millis(50);
 
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Neqo {
-    /// ACKs in a round trip.
+    /// ACKs per round trip.
     #[schemars(range(min = 1))]
     pub acks_per_rtt: u32,
 }
@@ -33,7 +33,7 @@ impl Neqo {
     pub(super) fn request(self, path: &Path) -> Request {
         let acks = u64::from(self.acks_per_rtt.max(1));
         let packets = (path.packets() / acks).clamp(PACKETS.0, PACKETS.1);
-        Request::after(packets, (path.srtt / acks).min(MOST_DELAY))
+        Request::after(packets, (path.srtt / acks).min(MAX_DELAY))
     }
 }
 

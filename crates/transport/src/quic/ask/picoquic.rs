@@ -1,41 +1,40 @@
-//! picoquic: four ACKs in a round trip, with bounds that depend on rate and round trip (`frames.c`,
-//! `picoquic_compute_ack_gap` and `picoquic_compute_ack_delay_max`).
+//! picoquic: four ACKs per round trip, with bounds that depend on rate and round-trip time
+//! (`frames.c`, `picoquic_compute_ack_gap` and `picoquic_compute_ack_delay_max`).
 //!
-//! The correction for a smoothed round trip above 1.5 times the shortest one is left out: it needs
-//! the rate of the return path, which a receiver without data of its own to acknowledge does not
-//! show.
+//! The correction for a smoothed round-trip time above 1.5 times the minimum is not modelled. It
+//! needs the rate of the return path, which a receiver without data of its own cannot measure.
 
 use super::{Path, Request};
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// ACKs in a round trip.
+/// ACKs per round trip.
 const ACKS: u64 = 4;
 /// `PICOQUIC_ACK_DELAY_MAX`.
-const MOST_DELAY: Duration = Duration::from_millis(10);
-/// `PICOQUIC_BANDWIDTH_MEDIUM`, in octets a second: 16 Mbps.
+const MAX_DELAY: Duration = Duration::from_millis(10);
+/// `PICOQUIC_BANDWIDTH_MEDIUM`, in bytes per second: 16 Mbps.
 const MEDIUM_RATE: u64 = 2_000_000;
 /// `PICOQUIC_TARGET_RENO_RTT`.
 const RENO_RTT: Duration = Duration::from_millis(100);
-/// `PICOQUIC_ACK_DELAY_MIN`: an ACK is not worth more than four a millisecond, so on shorter paths
-/// the window counts as larger.
-const LEAST_DELAY: Duration = Duration::from_millis(1);
-/// The most packets an ACK, for Reno and on short paths.
-const MOST_PACKETS: u64 = 32;
-/// The most packets an ACK for other controllers, where an eighth of what is above four times
-/// [`MOST_PACKETS`] is added.
-const MOST_PACKETS_OTHERS: u64 = 64;
+/// `PICOQUIC_ACK_DELAY_MIN`: at most four ACKs per millisecond are useful, so the window counts as
+/// larger on shorter paths.
+const MIN_DELAY: Duration = Duration::from_millis(1);
+/// Maximum number of packets per ACK, for Reno and on short paths.
+const MAX_PACKETS: u64 = 32;
+/// Maximum number of packets per ACK for other controllers, which add an eighth of the excess over
+/// four times [`MAX_PACKETS`].
+const MAX_PACKETS_OTHERS: u64 = 64;
 
-/// The settings: there are none.
+/// The settings, of which there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Picoquic {}
 
-/// The rule at work.
+/// The state of the rule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
-    /// The most packets an ACK so far: it never asks for fewer
+    /// Maximum number of packets per ACK so far, which never decreases
     /// (`picoquic_format_ack_frequency_frame`).
     gap: u64,
 }
@@ -47,13 +46,13 @@ impl State {
 
     pub(super) fn request(&mut self, path: &Path) -> Request {
         self.gap = self.gap.max(gap(path));
-        Request::after(self.gap, (path.min_rtt / ACKS).min(MOST_DELAY))
+        Request::after(self.gap, (path.min_rtt / ACKS).min(MAX_DELAY))
     }
 }
 
 /// `picoquic_compute_ack_gap`.
 fn gap(path: &Path) -> u64 {
-    // A window in slow start is half as large as it will be.
+    // The window in slow start is half as large as it will be.
     let packets = if path.in_slow_start { path.packets() / 2 } else { path.packets() };
     let packets = packets * times_larger(path.min_rtt);
     let least = match path.rate {
@@ -62,21 +61,22 @@ fn gap(path: &Path) -> u64 {
         _ => 2,
     };
     // On a path so short, the delay is longer than a quarter of the round trip.
-    let is_short = path.min_rtt < LEAST_DELAY * ACKS;
+    let is_short = path.min_rtt < MIN_DELAY * ACKS;
     let most = if path.is_reno || is_short {
-        MOST_PACKETS
+        MAX_PACKETS
     } else {
-        (MOST_PACKETS + packets.saturating_sub(ACKS * MOST_PACKETS) / 8).min(MOST_PACKETS_OTHERS)
+        (MAX_PACKETS + packets.saturating_sub(ACKS * MAX_PACKETS) / 8).min(MAX_PACKETS_OTHERS)
     };
     packets.div_ceil(ACKS).clamp(least, most)
 }
 
-/// By how much the window of a path with less than four delays in its round trip counts as larger.
+/// Returns the factor by which the window counts as larger on a path whose round-trip time is less
+/// than four delays.
 fn times_larger(min_rtt: Duration) -> u64 {
-    let four = LEAST_DELAY * ACKS;
+    let four = MIN_DELAY * ACKS;
     if min_rtt >= four {
         1
-    } else if min_rtt > LEAST_DELAY {
+    } else if min_rtt > MIN_DELAY {
         four.as_nanos() / min_rtt.as_nanos()
     } else {
         ACKS
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn the_least_number_of_packets_depends_on_rate_and_round_trip() {
         let gap = |cwnd, rtt| gap(&path(cwnd, rtt));
-        // 10 packets of 1000 octets in 100 ms are 0.8 Mbps; 12 in 5 ms 19 Mbps.
+        // 10 packets of 1000 bytes in 100 ms are 0.8 Mbps; 12 in 5 ms 19 Mbps.
         assert_eq!([gap(4, 100), gap(12, 5), gap(30, 5), gap(4000, 600)], [2, 4, 8, 32]);
         assert_eq!(gap(30, 14), 8);
-        assert_eq!(State::new().request(&path(10, 600)).max_ack_delay, MOST_DELAY);
+        assert_eq!(State::new().request(&path(10, 600)).max_ack_delay, MAX_DELAY);
     }
 }

@@ -1,19 +1,18 @@
-//! quicly: an ACK for a share of the window, once the connection has lost packets a few times
+//! quicly: an ACK per share of the window, once the connection has lost packets a few times
 //! (`quicly.c`, `do_send` and `QUICLY_MAX_PACKET_TOLERANCE`).
 //!
-//! As long as there were fewer than four recoveries, or the share is less than three packets,
-//! nothing is asked.
+//! No request leaves before the fourth recovery, or while the share is less than three packets.
 
 use super::{Path, Request};
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Recoveries before anything is asked.
+/// Recoveries before the first request.
 const RECOVERIES: u64 = 4;
-/// The least share, in packets.
-const LEAST_PACKETS: u64 = 3;
-/// A share of the window is a multiple of one over this number.
+/// Minimum share, in packets.
+const MIN_PACKETS: u64 = 3;
+/// The share of the window is a multiple of one divided by this number.
 const SHARES: u64 = 1024;
 
 /// The settings.
@@ -23,10 +22,10 @@ pub struct Quicly {
     /// The share of the window, in 1024ths.
     #[schemars(range(min = 1, max = 1024))]
     pub fraction: u32,
-    /// The most packets an ACK: `QUICLY_MAX_PACKET_TOLERANCE`.
+    /// Maximum number of packets per ACK: `QUICLY_MAX_PACKET_TOLERANCE`.
     #[schemars(range(min = 2))]
     pub most_packets: u32,
-    /// The delay that is asked for: quicly's own.
+    /// The requested delay: quicly's own.
     pub max_ack_delay: Duration,
 }
 
@@ -40,7 +39,7 @@ impl Default for Quicly {
 impl Quicly {
     pub(super) fn request(self, path: &Path) -> Option<Request> {
         let packets = path.packets() * u64::from(self.fraction) / SHARES;
-        let is_asked = path.recoveries >= RECOVERIES && packets >= LEAST_PACKETS;
+        let is_asked = path.recoveries >= RECOVERIES && packets >= MIN_PACKETS;
         is_asked.then(|| Request::after(packets.min(self.most_packets.into()), self.max_ack_delay))
     }
 }

@@ -1,5 +1,5 @@
-//! A number of ACKs in a round trip, without bounds: an ACK for a share of the window, or after the
-//! same share of the round trip.
+//! A number of ACKs per round trip, without bounds: an ACK leaves per share of the window, or after
+//! the same share of the round-trip time.
 
 use super::{Path, Request};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundTrip {
-    /// ACKs in a round trip.
+    /// ACKs per round trip.
     #[schemars(range(min = 1))]
     pub acks: u32,
 }

@@ -1,5 +1,5 @@
-//! Control frames, which are sent again, in their present form, if their packet is lost (RFC 9000,
-//! §13.3).
+//! Control frames, which are retransmitted with their present values if their packet is lost (RFC
+//! 9000, §13.3).
 
 use super::Data;
 use crate::quic::ask::Asker;
@@ -23,7 +23,7 @@ pub(in crate::quic) enum Control {
 }
 
 impl Control {
-    /// The packet with this frame was acknowledged.
+    /// Handles the acknowledgment of the packet with this frame.
     pub(in crate::quic) fn acknowledge(self, data: &mut Data, asker: &mut Asker) {
         match self {
             Self::AckFrequency { sequence } => asker.on_acked(sequence),
@@ -36,7 +36,8 @@ impl Control {
         }
     }
 
-    /// The packet with this frame was lost: the frame is due again, in its present form.
+    /// Handles the loss of the packet with this frame: the frame is due again, with its present
+    /// values.
     pub(in crate::quic) fn lose(self, data: &mut Data, asker: &mut Asker) {
         match self {
             Self::HandshakeDone => data.due.handshake_done = true,
@@ -69,7 +70,7 @@ impl Control {
     }
 }
 
-/// Frames that are due, besides those of streams.
+/// Control frames that are due, besides those of streams.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     handshake_done: bool,
@@ -78,17 +79,17 @@ pub(super) struct Due {
 }
 
 impl Data {
-    /// The handshake is confirmed, which the client is to be told.
+    /// Schedules `HANDSHAKE_DONE`, which notifies the client that the handshake is confirmed.
     pub(in crate::quic) const fn owe_handshake_done(&mut self) {
         self.due.handshake_done = true;
     }
 
-    /// The peer wants these octets back (RFC 9000, §8.2).
+    /// Schedules the echo of a path challenge (RFC 9000, §8.2).
     pub(in crate::quic) fn on_path_challenge(&mut self, data: [u8; 8]) {
         self.due.path_responses.push(data);
     }
 
-    /// Returns `true` if a control frame is due, of the connection, of its streams or of `asker`.
+    /// Returns `true` if a control frame of the connection, of its streams or of `asker` is due.
     pub(in crate::quic) fn has_control(&self, asker: &Asker) -> bool {
         let due = &self.due;
         due.handshake_done
@@ -100,7 +101,7 @@ impl Data {
             || self.streams.have_control()
     }
 
-    /// The next control frame that fits into `room`, and what it is remembered as.
+    /// Returns the next control frame that fits into `room`, and the record of it.
     pub(in crate::quic) fn next_control(
         &mut self,
         now: Instant,
@@ -108,7 +109,7 @@ impl Data {
         srtt: Option<Duration>,
         asker: &mut Asker,
     ) -> Option<(Frame, Option<Control>)> {
-        // No frame below takes more.
+        // Maximum size of a frame below.
         const MOST: u64 = 1 + 8 + 8 + 8;
         if room < MOST {
             return None;
@@ -141,7 +142,7 @@ impl Data {
     }
 }
 
-/// The next control frame of a stream.
+/// Returns the next control frame of a stream.
 fn stream_control(streams: &mut Streams, now: Instant, srtt: Option<Duration>) -> Option<(Frame, Control)> {
     let id = streams.with_control()?;
     let stream = streams.table.get_mut(id)?;
@@ -162,7 +163,7 @@ fn stream_control(streams: &mut Streams, now: Instant, srtt: Option<Duration>) -
         if let Some(limit) = stream.incoming.take_window() {
             return Some((Frame::MaxStreamData { stream: id.into(), limit }, Control::MaxStreamData(id)));
         }
-        // The end of the stream is known meanwhile.
+        // The end of the stream has arrived meanwhile.
         return stream_control(streams, now, srtt);
     }
     let limit = stream.outgoing.limit();

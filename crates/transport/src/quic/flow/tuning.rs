@@ -1,16 +1,16 @@
-//! When an end tells its windows again, and how they grow in the stacks that let them.
+//! When an end announces its windows again, and how they grow in the stacks that tune them.
 
 use acklab_base::{Duration, Instant, mul_div};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Quiche: a window doubles if it is told again within this number of round trips.
+/// Quiche: a window doubles if it is announced again within this number of round trips.
 const ROUND_TRIPS: u64 = 2;
-/// neqo's `WINDOW_UPDATE_FRACTION`: it tells a window again after this share of it.
+/// neqo's `WINDOW_UPDATE_FRACTION`: a window is announced again after this share of it.
 const NEQO_FRACTION: u64 = 4;
 /// neqo's `WINDOW_INCREASE_MULTIPLIER`.
 const NEQO_MULTIPLIER: u64 = 4;
-/// quic-go: half of a window read within twice a round trip, and so on in proportion.
+/// quic-go: half of a window read within twice a round trip, and in proportion for other shares.
 const QUIC_GO_ROUND_TRIPS: u64 = 4;
 /// msquic's `QUIC_RECV_BUFFER_DRAIN_RATIO`.
 const MSQUIC_RATIO: u64 = 4;
@@ -21,50 +21,50 @@ const PICOQUIC_FACTOR: u64 = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// Twice the size if the window is told again within two round trips (Google's quiche,
+    /// Twice the size if the window is announced again within two round trips (Google's quiche,
     /// `QuicFlowController::MaybeIncreaseMaxWindowSize`).
     #[default]
     Quiche,
-    /// By four times what was read beyond what three quarters of the window allow in that time
+    /// Plus four times the bytes read in excess of three quarters of the window per round trip
     /// (neqo, `fc.rs`, `auto_tune_inner`).
     Neqo,
-    /// Twice the size if half of the window or more was read in less than two round trips a half
+    /// Twice the size if at least half of the window was read in less than two round trips per half
     /// (quic-go, `flow_controller_base.go`, `maybeAdjustWindowSize`).
     QuicGo,
-    /// Twice the size if the quarter that is told again was read within a round trip (msquic,
+    /// Twice the size if the quarter announced again was read within a round trip (msquic,
     /// `stream_recv.c`, `QuicStreamOnBytesDelivered`).
     Msquic,
-    /// The limit triples whenever it is told (picoquic, `cc_common.c`,
-    /// `picoquic_cc_increased_window`, for round trips up to 100 ms).
+    /// Three times the limit at each announcement (picoquic, `cc_common.c`,
+    /// `picoquic_cc_increased_window`, for round-trip times up to 100 ms).
     Picoquic,
 }
 
 impl Growth {
-    /// All of them.
+    /// All growth rules.
     pub const ALL: [Self; 5] = [Self::Quiche, Self::Neqo, Self::QuicGo, Self::Msquic, Self::Picoquic];
 }
 
-/// A window that is offered, in octets.
+/// An announced window, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::quic) struct Window {
     pub(in crate::quic) size: u64,
-    /// Octets that were read, all in all.
+    /// Bytes read in total.
     pub(in crate::quic) read: u64,
-    /// Of those, the ones since the peer was told.
+    /// Bytes read since the last announcement.
     pub(in crate::quic) released: u64,
 }
 
-/// Decides when a window is told, and when it grows.
+/// Decides when a window is announced, and when it grows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::quic) struct Tuning {
-    /// A window is told again once one part in this number of it was read.
+    /// A window is announced again once its size divided by this number was read.
     updates: u64,
-    /// How it grows, and how far.
+    /// How the window grows, and its maximum.
     growth: Option<Growth>,
     largest: u64,
-    /// When the present period began: with the first octets, or when the window was told.
+    /// Start of the present period: at the first bytes read, or at the last announcement.
     began: Option<Instant>,
-    /// quic-go: what had been read then.
+    /// quic-go: bytes read before that.
     read: u64,
 }
 
@@ -73,20 +73,20 @@ impl Tuning {
         Self { updates, growth, largest, began: None, read: 0 }
     }
 
-    /// Octets were read. The stacks but neqo take the first ones for an update: from then on the
-    /// initial window is used up.
+    /// Records that bytes were read. All stacks except neqo count the first read as an
+    /// announcement: the initial window is used from then on.
     pub(in crate::quic) fn begin(&mut self, now: Instant) {
         if self.growth != Some(Growth::Neqo) {
             self.began.get_or_insert(now);
         }
     }
 
-    /// Returns `true` if enough of a window has been released to tell the peer.
+    /// Returns `true` if enough of a window has been released to announce it.
     pub(in crate::quic) const fn is_worth_telling(&self, released: u64, size: u64) -> bool {
         released > 0 && released.saturating_mul(self.updates) >= size
     }
 
-    /// The window is told again now. Returns its new size.
+    /// Records that the window is announced again now. Returns its new size.
     pub(in crate::quic) fn resized(&mut self, now: Instant, srtt: Option<Duration>, window: Window) -> u64 {
         let Window { size, read, released } = window;
         let wanted = match (self.growth, srtt) {
@@ -98,7 +98,7 @@ impl Tuning {
                 grown(growth, size, Use { time: now.since(began), released, read }, srtt)
             }),
         };
-        // quic-go goes on measuring until half of the window was read.
+        // quic-go continues to measure until half of the window was read.
         if self.growth != Some(Growth::QuicGo) || read - self.read > size / 2 {
             (self.began, self.read) = (Some(now), read);
         }
@@ -106,19 +106,19 @@ impl Tuning {
     }
 }
 
-/// What was made of a window since the present period began.
+/// Use of a window since the present period began.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     time: Duration,
-    /// Octets since the window was told.
+    /// Bytes read since the last announcement.
     released: u64,
-    /// Octets since the period began.
+    /// Bytes read since the period began.
     read: u64,
 }
 
-/// The size that a window of `size` wants to have.
+/// Returns the size to which a window of `size` should grow.
 fn grown(growth: Growth, size: u64, used: Use, srtt: Duration) -> u64 {
-    // Of `octets` in a round trip, those in the time that was measured.
+    // The share of `octets` per round trip within the measured time.
     let in_time = |octets| mul_div(octets, used.time.as_nanos(), srtt.as_nanos().max(1));
     let is_fast = match growth {
         Growth::Quiche => used.time < srtt.saturating_mul(ROUND_TRIPS),
@@ -140,8 +140,8 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
     const SRTT: Option<Duration> = Some(Duration::from_millis(50));
 
-    /// The sizes of a window of 1000 octets as it is told, `updates` times while it is read
-    /// through; 100 octets are read at intervals of `every`.
+    /// Returns the sizes of a window of 1000 bytes at each announcement, of which there are
+    /// `updates` per window; 100 bytes are read at intervals of `every`.
     fn sizes(growth: Growth, updates: u64, every: Duration, times: usize) -> Vec<u64> {
         let mut tuning = Tuning::new(updates, Some(growth), 8000);
         let (mut now, mut size, mut read, mut told, mut sizes) = (Instant::ZERO, 1000, 0, 0, Vec::new());
@@ -160,29 +160,29 @@ mod tests {
 
     #[test]
     fn quiche_doubles_a_window_that_is_told_within_two_round_trips() {
-        // 500 octets in 4 · 20 ms, counted from the first; then 1000 in 200 ms.
+        // 500 bytes in 4 · 20 ms, counted from the first; then 1000 in 200 ms.
         assert_eq!(sizes(Growth::Quiche, 2, MS * 20, 3), [2000, 2000, 2000]);
         assert_eq!(sizes(Growth::Quiche, 2, MS, 4), [2000, 4000, 8000, 8000], "up to the most");
         assert_eq!(sizes(Growth::Quiche, 2, MS * 26, 2), [1000, 1000]);
     }
 
-    /// 300 octets are told. In 30 ms of a round trip of 50, three quarters of 1000 allow 450; in 15
-    /// ms 225, so that 75 are too many.
+    /// 300 bytes are announced. In 30 ms of a round trip of 50 ms, three quarters of 1000 allow
+    /// 450; in 15 ms 225, so 75 are in excess.
     #[test]
     fn neqo_adds_four_times_what_is_too_fast() {
         assert_eq!(sizes(Growth::Neqo, 4, MS * 10, 3), [1000, 1000, 1000]);
         assert_eq!(sizes(Growth::Neqo, 4, MS * 5, 2), [1000, 1300], "the first time nothing is measured");
     }
 
-    /// A quarter is told; the window grows once more than half was read in four round trips times
-    /// the share of it.
+    /// A quarter is announced. The window grows once more than half was read in four round trips
+    /// times the share read.
     #[test]
     fn quic_go_measures_until_half_of_the_window_is_read() {
         assert_eq!(sizes(Growth::QuicGo, 4, MS * 20, 2), [1000, 2000], "600 in 100 ms, for 120 are allowed");
         assert_eq!(sizes(Growth::QuicGo, 4, MS * 30, 2), [1000, 1000], "600 in 150 ms");
     }
 
-    /// A quarter within a round trip, and what is more in proportion: 300 within 60 ms.
+    /// A quarter within a round trip, and more in proportion: 300 within 60 ms.
     #[test]
     fn msquic_doubles_if_a_quarter_takes_a_round_trip() {
         assert_eq!(sizes(Growth::Msquic, 4, MS * 20, 1), [2000], "300 in 40 ms, from the first octets on");

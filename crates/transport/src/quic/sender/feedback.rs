@@ -1,4 +1,4 @@
-//! What an ACK frame or the loss timer tells the sender (RFC 9002, appendix A.7).
+//! Processes ACK frames and expiries of the loss timer in the sender (RFC 9002, appendix A.7).
 
 use super::{Content, Counters, Sender};
 use crate::events::Events;
@@ -10,7 +10,7 @@ use crate::recovery::manager::{Context, PersistentCongestion, Report};
 use crate::recovery::packets::{Lost, Packet, Progress};
 use acklab_base::{Duration, Event, Instant};
 
-/// Who owns what packets hold.
+/// The owners of the packets' contents.
 pub(in crate::quic) struct Owners<'a> {
     pub(in crate::quic) data: &'a mut Data,
     pub(in crate::quic) asker: &'a mut Asker,
@@ -20,8 +20,9 @@ pub(in crate::quic) struct Owners<'a> {
 }
 
 impl Sender {
-    /// Packets of a space were acknowledged, or its loss timer has expired. `marks` packets are
-    /// newly reported as marked, and before all that, `prior_in_flight` octets were in flight.
+    /// Handles newly acknowledged packets of a space, or the expiry of its loss timer. `marks`
+    /// packets are newly reported as marked. Before these changes, `prior_in_flight` bytes were in
+    /// flight.
     pub(in crate::quic) fn settle(
         &mut self,
         now: Instant,
@@ -51,7 +52,7 @@ impl Sender {
         let mut contents = Contents { is_application, owners, counters: &mut self.counters, has_ended: false };
         let is_persistent = self.recovery.settle(now, id as usize, &report, &mut contents);
         if contents.has_ended {
-            // A stream of the peer is over only once the peer has all of the answer.
+            // A stream of the peer ends only once the peer has all of the answer.
             contents.owners.data.note_stream_end();
         }
         if is_application {
@@ -59,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// Adapts the time threshold after `spurious` packets that counted as lost have arrived.
+    /// Adapts the time threshold after the arrival of `spurious` packets that were declared lost.
     fn widen(&mut self, id: Id, spurious: u64) {
         let recoveries = self.recoveries().recoveries;
         let (largest, next) = (self.largest_acknowledged(id).unwrap_or_default(), self.next_number(id));
@@ -71,8 +72,7 @@ impl Sender {
         }
     }
 
-    /// Losses are remembered for as long as they may make up persistent congestion, and until they
-    /// have.
+    /// Forgets losses that cannot be part of persistent congestion any more, or that already were.
     fn forget_lost(&mut self, now: Instant, max_ack_delay: Duration, is_persistent: bool) {
         let before = match self.recovery.persistent_duration(max_ack_delay) {
             Some(longest) if !is_persistent => now.as_nanos().saturating_sub(2 * longest.as_nanos()),
@@ -82,7 +82,7 @@ impl Sender {
     }
 }
 
-/// What the packets of a space hold.
+/// The contents of a space's packets.
 struct Contents<'a> {
     is_application: bool,
     owners: Owners<'a>,

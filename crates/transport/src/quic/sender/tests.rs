@@ -36,7 +36,7 @@ fn sender() -> Sender {
     Sender::new(&Settings::default().config(), controller)
 }
 
-/// These ranges arrive. Returns what that brings.
+/// Handles the ACK of these ranges. Returns the result.
 fn acknowledge(sender: &mut Sender, now: Instant, ranges: &AckRanges) -> String {
     let prior_in_flight = sender.in_flight();
     let progress = sender.acknowledge(now, ID, ranges).unwrap();
@@ -51,7 +51,7 @@ fn acknowledge(sender: &mut Sender, now: Instant, ranges: &AckRanges) -> String 
 }
 
 proptest! {
-    /// A list that the last frame had is passed over, which changes nothing. Packets and frames are
+    /// Skipping a list that equals that of the last frame changes nothing. Packets and frames are
     /// lost, late or out of order.
     #[test]
     fn ranges_that_are_repeated_bring_nothing(fates in vec(0u8..16, 1..200), most in 1usize..6) {
