@@ -1,8 +1,8 @@
 //! Timelines as scripts of packetdrill: `cargo run -p acklab-transport --example scripts -- FOLDER`
 //!
-//! Each timeline of `tests/timelines` that a kernel can be asked about becomes a script of the same
-//! name in FOLDER, so that the kernel judges what the timeline shows. Prints the timelines that a
-//! kernel cannot be asked about, with the reason.
+//! Writes to FOLDER a script per timeline of `tests/timelines` that a kernel can run, under the
+//! same name. The kernel then judges what the timeline shows. Prints the timelines that a kernel
+//! cannot run, with the reason.
 
 #![expect(clippy::disallowed_methods, reason = "timelines and scripts are files")]
 
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The script of a timeline, or why a kernel cannot be asked about it.
+/// Returns the script of a timeline, or the reason why a kernel cannot run it.
 fn as_script(timeline: &Script, text: &str) -> Result<String, String> {
     let variables = variables(timeline)?;
     let mut written = String::new();
@@ -77,7 +77,7 @@ fn as_script(timeline: &Script, text: &str) -> Result<String, String> {
     Ok(exporter.written)
 }
 
-/// The variables that say the settings of a timeline. A setting that no variable says is refused.
+/// Returns the variables for the settings of a timeline. Refuses a setting without a variable.
 fn variables(timeline: &Script) -> Result<Vec<String>, String> {
     let config = &timeline.config;
     let linux = Preset::Linux.config();
@@ -174,7 +174,7 @@ impl Exporter<'_> {
         matches!(self.timeline.machine, Machine::Sender | Machine::Active)
     }
 
-    /// The connection is opened, at zero, and established when the timeline says so.
+    /// Opens the connection at zero and establishes it when the timeline does.
     fn handshake(&mut self) -> Result<(), String> {
         let established = self.timeline.handshake.ok_or("it shows a handshake of its own")?;
         let config = &self.timeline.config;
@@ -384,8 +384,8 @@ fn within(name: &str, time: &str) -> Option<String> {
     Some(format!("{} <= {name} <= {}", time.saturating_sub(tolerated), time + tolerated))
 }
 
-/// What a timeline says of the state, as far as `tcp_info` has it: in whole segments, and times as
-/// a kernel keeps them.
+/// Returns the assertion for a state in a timeline, as far as `tcp_info` has it: in whole segments,
+/// and times as a kernel keeps them.
 fn assertion(name: &str, value: &str) -> Option<String> {
     Some(match (name, value) {
         ("state", state) => {

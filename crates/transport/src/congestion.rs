@@ -32,7 +32,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Tells each by its name, with its unit.
+    /// Reports each by its name, with its unit.
     pub fn report(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
         to(counter::UNDONE_REDUCTIONS, "", CounterValue::Count(self.undone));
         to(counter::RECOVERIES, "", CounterValue::Count(self.recoveries));
@@ -100,7 +100,7 @@ pub struct LostPacket {
 }
 
 impl LostPacket {
-    /// What congestion control has to know of it.
+    /// Returns what congestion control records of it.
     #[must_use]
     pub const fn of<T>(lost: &packets::Lost<T>) -> Self {
         Self { number: lost.number, sent_at: lost.packet.at, octets: lost.packet.octets, stamp: lost.stamp }
@@ -139,14 +139,14 @@ pub struct Feedback<'a> {
     pub min_rtt: Option<Duration>,
     /// Of the packets in flight that it acknowledges, the one sent last.
     pub newest: Option<(Newest, Stamp)>,
-    /// When that one arrived, by the receiver's clock; zero if it does not tell.
+    /// When that one arrived, by the receiver's clock; zero if it is not reported.
     pub received_at: Duration,
     /// The delivery rate that the receiver reports: octets, and the time that they took. It
     /// replaces the sender's measurement, as far as it is not above the rate of sending.
     pub reported: Option<(u64, Duration)>,
     /// Newly reported as marked, if a mark was reported.
     pub marked: Option<u64>,
-    /// Outcomes of packets, if the controller [wants](Congestion::wants_outcomes) them.
+    /// Outcomes of packets, if the controller [requires](Congestion::wants_outcomes) them.
     pub outcomes: &'a [Transmission],
     /// The losses are persistent congestion: the window is no longer valid (RFC 9002, §7.6).
     pub is_persistent: bool,
@@ -166,7 +166,7 @@ pub enum Transition {
 }
 
 impl Transition {
-    /// The event that tells of it, with the first stream sent up to the offset `sent`.
+    /// Returns the event that reports it, with the first stream sent up to the offset `sent`.
     #[must_use]
     pub const fn event(self, sent: u64) -> Event {
         match self {
@@ -187,7 +187,7 @@ struct Reduction {
     lost: u64,
 }
 
-/// A controller and its window, with what it is told and asked.
+/// A controller and its window, with its inputs and outputs.
 #[derive(Debug)]
 pub struct Congestion {
     control: ControlledWindow,
@@ -199,7 +199,7 @@ pub struct Congestion {
     recover: u64,
     recovery_began: Instant,
     reduction: Option<Reduction>,
-    /// Octets reported as marked that the controller has yet to be told of.
+    /// Octets reported as marked that the controller has not yet received.
     marked: u64,
     limit: Limit,
     careful_resume: Option<CarefulResume>,
@@ -234,8 +234,8 @@ impl Congestion {
         Self { careful_resume: saved.map(|saved| CarefulResume::new(saved, self.control.window.cwnd)), ..self }
     }
 
-    /// Paces those that `pacing` says; where the controller names no rate, it spreads the window by
-    /// `spread`.
+    /// Paces the controllers that `pacing` selects. A controller without a rate spreads the window
+    /// by `spread`.
     #[must_use]
     pub fn with_pacing(self, pacing: pacing::PacingConfig, spread: pacing::Spread) -> Self {
         Self { pacing, spread, ..self }
@@ -303,7 +303,7 @@ impl Congestion {
         self.control.controller.on_established(now, &mut self.control.window, rtt);
     }
 
-    /// When the controller wants to be [woken](Self::wake).
+    /// Returns when the controller is to be [woken](Self::wake).
     #[must_use]
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
@@ -417,7 +417,7 @@ impl Congestion {
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) -> impl Iterator<Item = Transition> + use<> {
         let mut transitions = [None; 4];
         if let Some(octets) = feedback.marked {
-            // The controller is told of them with those that are delivered next.
+            // The controller receives them with those that are delivered next.
             self.marked += octets;
             if self.on_mark(feedback) {
                 transitions[0] = Some(Transition::Reduced);

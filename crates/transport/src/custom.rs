@@ -1,4 +1,4 @@
-//! Strategies that are not built in: those of whoever runs a scenario.
+//! Strategies that are not built in: those that the user of a scenario supplies.
 
 use arrayvec::ArrayString;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What is wrong with settings that a schema cannot tell.
+//! Errors in settings that a schema cannot express.
 
 use acklab_base::Duration;
 

@@ -1,14 +1,14 @@
 //! The largest datagram that a path carries: datagram packetization layer path MTU discovery (RFC
 //! 8899), for transports that number their packets (RFC 9000, §14.3).
 //!
-//! A [`Search`] begins with a size that every path must carry and sends probes: packets that hold
-//! nothing that matters. A probe that is acknowledged shows that its size passes; one that is lost
-//! says nothing about congestion. The first probe has the largest size. If it does not pass, the
-//! search halves what is left.
+//! A [`Search`] begins with a size that every path must carry and sends probes: packets without
+//! relevant contents. A probe that is acknowledged shows that its size passes; one that is lost is
+//! no evidence of congestion. The first probe has the largest size. If it does not pass, the search
+//! halves what is left.
 //!
-//! A path may change and drop what it carried before, without a word (a black hole). The search
-//! notices that packets above the least size are lost time after time while smaller ones arrive,
-//! returns to that size, and searches again below the one that failed.
+//! A path may change and silently drop packets that it carried before (a black hole). The search
+//! detects that packets above the minimum size are lost repeatedly while smaller ones arrive. It
+//! returns to the minimum size, and searches again below the one that failed.
 
 use acklab_base::{Duration, Instant};
 
@@ -29,7 +29,7 @@ const PRECISION: u64 = 20;
 /// Where the search stands (RFC 8899, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// `BASE`: the connection is not established, so nothing is known of the path.
+    /// `BASE`: the connection is not established, so the path is unknown.
     Base,
     /// `SEARCH`: sizes from `below` on are too large, as far as is known.
     Searching { below: u64 },
@@ -173,8 +173,8 @@ impl Search {
         false
     }
 
-    /// All losses that came to light at once have been told. Returns `true` if the path is a black
-    /// hole for the present size, which is then the least.
+    /// Ends the report of losses that came to light at once. Returns `true` if the path is a black
+    /// hole for the present size, which is then reset to the minimum.
     pub fn finds_black_hole(&mut self) -> bool {
         if !std::mem::take(&mut self.is_suspicious) || self.size == self.base {
             return false;
@@ -187,10 +187,10 @@ impl Search {
         true
     }
 
-    /// Probe timeouts have passed in a row, `timeouts` by now, in which nothing was acknowledged.
-    /// Returns `true` if the path is taken for a black hole for the present size, which is then the
-    /// least. This is for transports whose packets of the least size are too rare to tell a black
-    /// hole from silence.
+    /// Counts probe timeouts in a row, `timeouts` by now, in which nothing was acknowledged.
+    /// Returns `true` if the path is taken for a black hole for the present size, which is then
+    /// reset to the minimum. For transports whose packets of the minimum size are too rare to
+    /// distinguish a black hole from silence.
     pub fn on_timeout(&mut self, timeouts: u32) -> bool {
         let is_black_hole = timeouts == MAX_LOSSES && self.size > self.base;
         if is_black_hole {
@@ -250,7 +250,7 @@ mod tests {
                 search.on_acknowledged(number, octets);
             } else {
                 assert!(search.on_lost(number, octets));
-                assert!(!search.finds_black_hole(), "a lost probe says nothing of the present size");
+                assert!(!search.finds_black_hole(), "a lost probe is no evidence against the present size");
             }
             sizes.push(octets);
         }
@@ -336,7 +336,7 @@ mod tests {
         assert!(!search.is_suspicious, "a later packet of this size has arrived");
         for _ in 0..10 {
             search.on_lost(numbers.next().unwrap(), 1200);
-            assert!(!search.finds_black_hole(), "packets of the least size say nothing");
+            assert!(!search.finds_black_hole(), "packets of the minimum size are no evidence");
         }
     }
 }

@@ -1,13 +1,14 @@
-//! The octets of a stream, which a driver keeps by their offsets: endpoints count them, and tell by
-//! [stream events](acklab_base::StreamEvent) which of them have arrived and which need not be kept.
+//! The octets of a stream, which a driver keeps by their offsets. Endpoints count them and report
+//! by [stream events](acklab_base::StreamEvent) which of them have arrived and which need not be
+//! kept.
 //!
-//! Octets lie in blocks, so that whoever has a block may hand it over instead of copying it.
+//! Octets lie in blocks, so that the owner of a block can pass it on instead of copying it.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `written` | what an application has written |
-//! | `arrived` | what has arrived, in order or not |
-//! | `pages` | memory for what has arrived out of order |
+//! | `written` | octets that an application has written |
+//! | `arrived` | octets that have arrived, in order or not |
+//! | `pages` | memory for octets that have arrived out of order |
 
 mod arrived;
 mod pages;

@@ -36,7 +36,7 @@ use std::ops::Range;
 pub(crate) enum Violation {
     /// It sends octets beyond the window.
     Window,
-    /// It says something else of the end than it said before.
+    /// It reports another end than before.
     End,
 }
 

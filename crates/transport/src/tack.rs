@@ -2,31 +2,33 @@
 //! Acknowledgments*, SIGCOMM 2020, and its extended version, IEEE/ACM ToN 2021, as a protocol of
 //! its own over UDP, whose packets stand in [`acklab_wire::tack`].
 //!
-//! A [`Connection`] is either end: it sends and receives any number of streams. What it knows of
+//! A [`Connection`] is either end: it sends and receives any number of streams. All its state about
 //! its peer came in packets.
 //!
 //! | concept | module |
 //! |---|---|
 //! | opening and closing a connection | `handshake`, `close` |
 //! | streams and their flow control | `streams` |
-//! | what was sent, and what feedback says of it | `sender`, with the [manager](crate::recovery::manager) |
-//! | what has arrived, and what is owed for it | `receiver` |
+//! | sent packets, and the feedback on them | `sender`, with the
+//! [manager](crate::recovery::manager) |
+//! | arrived packets, and the pending feedback | `receiver` |
 //! | receiver-based loss detection, and the IACKs that follow | `loss` |
-//! | blocks of acked and unacked lists, and TACKs that they do not fit | [`lists`], `sweep` |
+//! | blocks of acked and unacked lists, and lists too long for one TACK | [`lists`], `sweep` |
 //! | round-trip timing by one-way delays | [`timing`] |
 //! | delivery rate and loss rates | [`rate`] |
-//! | RTTmin, ρ′, L and β, told to the receiver | `sync` |
-//! | congestion control and pacing (Li et al., SIGCOMM 2020, §5.3: always) | [`congestion`](crate::congestion) |
-//! | marks of congestion, told and answered | `ecn` |
-//! | probes where nothing comes back | `probe` |
-//! | the end of a connection that nothing comes back on, and signs of life | `idle` |
-//! | how much a stranger is answered | `amplification` |
+//! | RTTmin, ρ′, L and β, reported to the receiver | `sync` |
+//! | congestion control and pacing (Li et al., SIGCOMM 2020, §5.3: always) |
+//! [`congestion`](crate::congestion) |
+//! | marks of congestion, reports of them and reactions | `ecn` |
+//! | probes after a silence of the peer | `probe` |
+//! | the timeout of a silent connection, and keep-alives | `idle` |
+//! | the limit of answers to an unverified peer | `amplification` |
 //! | the largest packet of the path | `mtu` |
-//! | whether the path carries packets both ways | `path` |
-//! | numbers that find out who acknowledges what has not arrived | `skip` |
-//! | what is refused of a peer | [`refusal`] |
+//! | the test whether the path carries packets both ways | `path` |
+//! | skipped numbers, which reveal acknowledgments of what has not arrived | `skip` |
+//! | refused packets of a peer | [`refusal`] |
 //!
-//! | verb | module |
+//! | event | module |
 //! |---|---|
 //! | a packet arrives | `input`; `feedback` for TACKs and IACKs |
 //! | time passes | `timers` |

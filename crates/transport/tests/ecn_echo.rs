@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(acknowledged, marks.len());
     }
 
-    /// RFC 3168, §6.1.3: from the first mark on, for nobody answers.
+    /// RFC 3168, §6.1.3: from the first mark on, because no CWR arrives.
     #[test]
     fn a_classic_echo_never_ends_by_itself(policy in policies(), marks in vec(any::<bool>(), 1..100)) {
         let acks = acks(ecn::EcnConfig::Classic, policy, &marks);

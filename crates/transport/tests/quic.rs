@@ -139,8 +139,7 @@ fn a_client_may_send_after_one_round_trip_and_its_server_after_one_and_a_half() 
     assert!(network.ends.iter().all(|end| end.is_confirmed()), "HANDSHAKE_DONE has come");
 }
 
-/// RFC 9000, §8.1: of a flight of 12 000 octets, a server sends 3600 before it hears from its
-/// client again.
+/// RFC 9000, §8.1: of a flight of 12 000 octets, a server sends 3600 before its client answers.
 #[test]
 fn a_large_certificate_takes_another_round_trip() {
     let tls = Tls { server_flight: Bytes(12_000), ..Tls::default() };

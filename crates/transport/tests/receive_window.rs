@@ -60,7 +60,7 @@ fn windows(config: TcpConfig) -> BTreeMap<u64, u64> {
             }
         };
         offer(&mut receiver);
-        // What the receiver said a round trip before.
+        // The receiver's timestamp of a round trip before.
         let echo = began.wrapping_add(ms - ROUND_TRIP);
         receiver.accept(now, segment(Flags::ACK, [ms, echo], 1 + k * u64::from(MSS), MSS));
         offer(&mut receiver);

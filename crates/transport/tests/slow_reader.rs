@@ -87,7 +87,7 @@ fn the_sender_keeps_to_the_pace_of_the_reader() {
     (0..1000).for_each(|_| transfer.step(1000));
     assert_eq!(transfer.receiver.delivered() - before, 1_000_000, "the buffer never runs dry");
     assert_eq!(transfer.sender.counters().retransmissions, 0, "nothing is sent that has no room");
-    assert_eq!(transfer.window_updates(), 0, "the ACKs of data tell enough");
+    assert_eq!(transfer.window_updates(), 0, "the ACKs of data report enough");
 }
 
 #[test]

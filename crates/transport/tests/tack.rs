@@ -169,7 +169,7 @@ fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, 
     Duration::from_nanos(took.sum::<u64>() / count)
 }
 
-/// A TACK holds some 350 runs of each list. IACKs tell what has arrived between thousands of
+/// A TACK holds some 350 runs of each list. IACKs report what has arrived between thousands of
 /// losses; TACKs alone take more than 1.5 s.
 #[test]
 fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
@@ -219,7 +219,7 @@ fn a_connection_opens_half_closes_and_closes() {
     assert_eq!(network.phases(), [Phase::Closed { code: 0 }; 2]);
     assert_eq!(network.delivered(0, 0), 5000);
     network.run(until + MS * 60_000, |_| false);
-    assert_eq!(network.under_way(), 0, "nothing is said after the end");
+    assert_eq!(network.under_way(), 0, "nothing is sent after the end");
 }
 
 #[test]

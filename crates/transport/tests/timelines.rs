@@ -12,7 +12,7 @@
 //! 100ms > . 1:2001(2000) x2                two segments of one size
 //! 100ms + read 1000                        the application reads so many octets (`reading = on-demand`)
 //! 100ms + write 1000                       it writes so many, into a connection
-//! 100ms + write 1000 more                  and says that more follow; with eor, that a record ends
+//! 100ms + write 1000 more                  and announces more; with eor, a record ends
 //! 100ms + cork                             it holds back segments that are not full; with uncork, no longer
 //! 100ms + push                             what is held back leaves
 //! 100ms + send_buffer 10000                it sets the size of the send buffer
@@ -28,8 +28,8 @@
 //! Sequence numbers count from the initial one of their direction, so data begins at 1. Of what
 //! leaves, flags, numbers and SACK blocks, and the ECN field (`ect0`, `ect1`, `ce`, or not
 //! ECN-capable where none of these stands) must be as written, `ack` too where it stands; `win` and
-//! `<…>` are compared where they stand. What arrives acknowledges nothing unless it says so.
-//! Everything after `#` is a remark.
+//! `<…>` are compared where they stand. What arrives acknowledges nothing unless `ack`
+//! stands there. Everything after `#` is a remark.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "timelines are files, and one may be asked for by name")]

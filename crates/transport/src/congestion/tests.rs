@@ -50,7 +50,7 @@ fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (2 * MSS, 50 * MSS));
 }
 
-/// RFC 9002, §7.3.2: half of the window, however much of it the ACK that tells of the loss has
+/// RFC 9002, §7.3.2: half of the window, however much of it the ACK that reports the loss has
 /// acknowledged.
 #[test]
 fn a_loss_halves_the_window_whatever_is_in_flight() {

@@ -1,10 +1,10 @@
 //! The half of a stream that this end receives, and its flow control.
 //!
-//! The window moves as the application reads. When the peer is told of it is the transport's
-//! affair: TACK tells it in each TACK after something arrived, and in an IACK at once when reading
-//! has released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK, whose "large
-//! volume" is taken here, as in TCP, for a window that doubles; Linux's `__tcp_cleanup_rbuf`); QUIC
-//! tells it when half of it is released.
+//! The window moves as the application reads. The transport decides when to report it to the peer.
+//! TACK reports it in each TACK after something arrived, and in an immediate IACK when reading has
+//! released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK). The paper's "large
+//! volume" is taken here, as in TCP, for a window that doubles (Linux's `__tcp_cleanup_rbuf`). QUIC
+//! reports it when half of it is released.
 
 use super::Violation;
 use crate::ack::Ranges;
@@ -32,7 +32,7 @@ pub(crate) struct Incoming {
     read: u64,
     /// Offsets below it were offered to the peer.
     offered: u64,
-    /// The peer is to be told the window.
+    /// A report of the window to the peer is pending.
     owes_window: bool,
     /// The code with which the peer has reset it.
     reset: Option<u32>,
@@ -52,12 +52,13 @@ impl Incoming {
         }
     }
 
-    /// The same, of which the peer may send octets below `window` before it is told more.
+    /// Sets the window of the handshake: the peer may send octets below `window` before the next
+    /// report.
     pub(crate) fn with_window(self, window: u64) -> Self {
         Self { offered: window, ..self }
     }
 
-    /// Checks that octets up to `end` can be taken. `is_end` says that the stream ends there.
+    /// Checks that octets up to `end` can be taken. `is_end`: the stream ends there.
     pub(crate) fn check(&self, end: u64, is_end: bool) -> Result<(), Violation> {
         if end > self.offered {
             return Err(Violation::Window);
@@ -88,7 +89,8 @@ impl Incoming {
         self.received() - before
     }
 
-    /// The octets of `range` that have not arrived: one range, but where something was sent again.
+    /// Returns the octets of `range` that have not arrived: one range, except after
+    /// retransmissions.
     #[inline]
     pub(crate) fn missing_in(&self, range: Range<u64>) -> Sequence<Range<u64>> {
         self.arrived.missing_in(range).collect()
@@ -177,8 +179,8 @@ impl Incoming {
         self.buffer = self.buffer.max(buffer);
     }
 
-    /// Octets by which the window has moved since the peer was told, while more of the stream is to
-    /// come.
+    /// Returns the octets by which the window has moved since its last report, while more of the
+    /// stream is to come.
     pub(crate) fn released(&self) -> u64 {
         if self.end.is_some() { 0 } else { self.window().saturating_sub(self.offered) }
     }
@@ -188,19 +190,19 @@ impl Incoming {
         self.delivered() + self.buffer
     }
 
-    /// Returns `true` if reading has released enough to tell the peer at once.
+    /// Returns `true` if reading has released enough for an immediate report to the peer.
     pub(crate) fn has_released(&self, mss: u64) -> bool {
         let left = self.offered.saturating_sub(self.in_order());
         let released = self.window().saturating_sub(self.offered);
         self.end.is_none() && released >= left.max(mss.min(self.buffer / 2)).max(1)
     }
 
-    /// The peer asks for the window.
+    /// Schedules a report of the window, which the peer requests.
     pub(crate) const fn owe_window(&mut self) {
         self.owes_window = true;
     }
 
-    /// The window, if it is to be told.
+    /// Returns the window, if a report is pending.
     pub(crate) fn take_window(&mut self) -> Option<u64> {
         if !std::mem::take(&mut self.owes_window) || self.end.is_some() {
             return None;
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!((stream.check(1001, false), stream.check(1000, false)), (Err(Violation::Window), Ok(())));
         assert_eq!(stream.insert(0, 1000, false), 1000);
         stream.owe_window();
-        assert_eq!((stream.take_window(), stream.take_window()), (Some(1000), None), "shut, and told once");
+        assert_eq!((stream.take_window(), stream.take_window()), (Some(1000), None), "shut, and reported once");
         assert_eq!((stream.read(100), stream.has_released(400)), (100, false));
         assert_eq!((stream.read(400), stream.has_released(400)), (400, true));
         stream.owe_window();

@@ -10,12 +10,12 @@ use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// How long this end cares for what it sends.
+/// The time for which this end delivers what it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
     /// What has not been acknowledged by then is given up, and the stream is reset.
     pub until: Option<Instant>,
-    /// Whether lost octets are sent again.
+    /// Lost octets are retransmitted.
     pub retransmits: bool,
 }
 
@@ -27,7 +27,7 @@ impl Lifetime {
 /// Why a stream was reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetCode {
-    /// Its application has asked for it.
+    /// Its application has requested it.
     Application(u32),
     /// Its [`Lifetime`] is over.
     Expired,
@@ -56,7 +56,7 @@ impl ResetCode {
     }
 }
 
-/// What is known of a reset of this end.
+/// The state of a reset of this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reset {
     /// It is to be sent, for the first time or again.
@@ -74,14 +74,14 @@ pub(crate) struct Outgoing {
     /// The end was sent.
     has_sent_end: bool,
     acked: Ranges,
-    /// What is to be sent again, unless it was acknowledged meanwhile.
+    /// Octets to be retransmitted, unless they were acknowledged meanwhile.
     lost: VecDeque<Range<u64>>,
     /// Offsets below it may be sent: the peer's window.
     limit: u64,
-    /// The peer is to be asked for a window.
+    /// A request to the peer for a window is pending.
     asks_for_window: bool,
     lifetime: Lifetime,
-    /// Something was lost that is not sent again.
+    /// Octets were lost that are not retransmitted.
     gave_up: bool,
     reset: Option<Reset>,
 }
@@ -186,12 +186,12 @@ impl Outgoing {
         self.asks_for_window = true;
     }
 
-    /// Returns `true` if the peer is to be asked for a window, once for each limit.
+    /// Returns `true` if a request to the peer for a window is pending, once for each limit.
     pub(crate) fn take_question(&mut self) -> bool {
         std::mem::take(&mut self.asks_for_window) && self.is_blocked()
     }
 
-    /// Returns `true` if the peer is to be asked for a window.
+    /// Returns `true` if a request to the peer for a window is pending.
     pub(crate) fn has_question(&self) -> bool {
         self.asks_for_window && self.is_blocked()
     }
@@ -221,7 +221,7 @@ impl Outgoing {
         }
     }
 
-    /// The octets that are to be sent again, counted up to `enough`.
+    /// Returns the number of octets to be retransmitted, counted up to `enough`.
     pub(crate) fn due_again(&self, enough: u64) -> u64 {
         let mut due = 0;
         for lost in &self.lost {
@@ -319,8 +319,8 @@ impl Outgoing {
         self.acked_octets() - before
     }
 
-    /// The peer says that it has everything. Returns how many octets were not known to have
-    /// arrived. A stream whose end was not sent stays as it is.
+    /// Processes the peer's report that it has everything. Returns how many octets were not known
+    /// to have arrived. A stream whose end was not sent stays as it is.
     pub(crate) fn on_all_acked(&mut self) -> u64 {
         let before = self.acked_octets();
         if let Some(end) = self.buffer.end().filter(|_| self.has_sent_end && self.reset.is_none()) {
@@ -337,21 +337,21 @@ impl Outgoing {
         if self.lifetime.retransmits {
             self.lost.push_back(piece.numbers());
         } else {
-            // Nobody waits for it any more.
+            // No retransmission is needed any more.
             self.acked.insert(piece.numbers());
             self.gave_up = true;
             self.reset_if_given_up();
         }
     }
 
-    /// Tells the receiver that something will not come, once nothing else is out.
+    /// Reports to the receiver that octets will not come, once nothing else is outstanding.
     fn reset_if_given_up(&mut self) {
         if self.gave_up && self.is_finished() {
             self.reset.get_or_insert(Reset::Due(ResetCode::Expired));
         }
     }
 
-    /// The oldest octets that are outstanding, to be sent again as a probe.
+    /// Schedules the oldest outstanding octets for retransmission, as a probe.
     pub(crate) fn repeat(&mut self, piece: &Piece) {
         if self.reset.is_none() && self.lifetime.retransmits {
             self.lost.push_front(piece.numbers());

@@ -23,8 +23,8 @@ pub(crate) trait Multiplexed {
     /// Opens the next stream of this end, if the peer lets it and the connection is open.
     fn open_next(&mut self) -> Option<u32>;
 
-    /// Reads at most `most` octets of a stream, and tells the peer of the window if that is worth
-    /// it.
+    /// Reads at most `most` octets of a stream, and reports the window to the peer if that is
+    /// worthwhile.
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64>;
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Table<T> {
     turn: usize,
     send_buffer: u64,
     receive_buffer: u64,
-    /// The window that the peer was told in the handshake, with which it begins each stream.
+    /// The window that the handshake reported to the peer, with which it begins each stream.
     announced: u64,
     reading: Reading,
     /// The window with which the peer lets a stream begin.
@@ -70,7 +70,7 @@ impl<T> Table<T> {
         self.acknowledged
     }
 
-    /// To be said before the connection opens.
+    /// Sets how the application reads. Call it before the connection opens.
     pub(crate) fn set_reading(&mut self, reading: Reading) {
         self.reading = reading;
         for stream in &mut self.all {
@@ -89,8 +89,8 @@ impl<T> Table<T> {
         self.announced
     }
 
-    /// Lets the application leave so many octets of each stream unread, if that is more than
-    /// before. The peer is to be told the windows of all streams.
+    /// Lets the application leave this many octets of each stream unread, if that is more than
+    /// before. Reports of the windows of all streams are then pending.
     pub(crate) fn raise_receive_buffer(&mut self, octets: u64) {
         self.receive_buffer = self.receive_buffer.max(octets);
         for stream in &mut self.all {

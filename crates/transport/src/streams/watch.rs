@@ -1,4 +1,4 @@
-//! Changes of streams that a driver is told of, if it asks.
+//! Changes of streams that a driver receives, if it requests them.
 
 use super::table::{Stream, Table};
 use super::{Outgoing, Piece, ResetCode};
@@ -35,7 +35,7 @@ impl<T> Table<T> {
         self.acknowledge(piece.id, |outgoing| outgoing.on_acked(piece));
     }
 
-    /// The peer says that it has all that this end has to send.
+    /// Processes the peer's report that it has all that this end has to send.
     pub(crate) fn on_all_acked(&mut self) {
         let ids: Vec<u32> = self.iter().map(Stream::id).collect();
         for id in ids {

@@ -5,8 +5,8 @@ use acklab_base::endpoint::counter;
 use acklab_base::{Bytes, Content, CounterValue, Endpoint, Instant, LimitingFactor, Port, Vitals};
 use acklab_wire::udp::UserDatagram;
 
-/// Where a datagram stands among all octets that its flow sends, as if all datagrams were full: a
-/// datagram does not tell how long those before it were.
+/// Returns the offset of a datagram among all octets of its flow, as if all datagrams were full: a
+/// datagram does not carry the lengths of those before it.
 fn offset_of(datagram: &UserDatagram, full: Bytes) -> u64 {
     (datagram.number - 1) * full.get().max(u64::from(datagram.payload))
 }

@@ -16,7 +16,7 @@ const READ_OCTETS: u64 = 5000;
 
 /// What applications do with the streams of an end.
 pub(crate) trait Streams: Endpoint<Datagram: Clone> {
-    /// It tells duplicates from what it has not seen.
+    /// It distinguishes duplicates from new packets.
     const TELLS_DUPLICATES: bool = true;
 
     fn open_another(&mut self) -> Option<u32>;
@@ -148,7 +148,7 @@ impl<E: Streams> Host<E> {
                     assert_eq!(outgoing.written.kept(), 0, "all is freed");
                 }
                 StreamEvent::Readable | StreamEvent::Writable => {}
-                StreamEvent::Reset { .. } | StreamEvent::Stopped { .. } => panic!("nobody ends {stream}"),
+                StreamEvent::Reset { .. } | StreamEvent::Stopped { .. } => panic!("neither end ends {stream}"),
             }
         }
         assert!(matches!(fate, Fate::Taken | Fate::Waits) || !has_arrived, "{fate:?}");
@@ -302,7 +302,7 @@ pub(crate) fn carries<E: Streams>(ends: impl Fn() -> [E; 2], streams: usize) {
         assert_eq!(
             duplicates > 0,
             E::TELLS_DUPLICATES && weather.duplicates > 0.0,
-            "{duplicates} of {weather:?} are told"
+            "{duplicates} of {weather:?} are reported"
         );
     }
 }

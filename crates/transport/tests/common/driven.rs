@@ -33,7 +33,7 @@ impl Driven {
         }
     }
 
-    /// What has happened since this was last asked.
+    /// Drains the events since the last call.
     #[allow(dead_code, reason = "not every test asks")]
     pub(crate) fn drain_events(&mut self) -> impl Iterator<Item = acklab_base::Event> + '_ {
         self.sender.drain_events()

@@ -12,7 +12,7 @@ use std::fmt::Debug;
 
 /// An end of a connection, as the network knows it.
 pub(crate) trait End: Endpoint<Datagram: Pdu + Clone> + StreamPort + StreamOperations + Debug {
-    /// Is it over?
+    /// Returns `true` if it is over.
     fn is_closed(&self) -> bool;
     /// The packet as its octets bring it.
     fn through_octets(packet: &Self::Datagram) -> Self::Datagram;
@@ -39,7 +39,7 @@ pub(crate) struct Path {
     pub(crate) marks: f64,
     /// Packets arrive as if they were not ECN-capable.
     pub(crate) clears_ecn: bool,
-    /// Larger packets are lost, and nobody is told.
+    /// Larger packets are lost silently.
     pub(crate) mtu: u64,
 }
 
@@ -168,7 +168,7 @@ impl<E: End> Network<E> {
         self.is_honest
     }
 
-    /// Is everything delivered that was written?
+    /// Returns `true` if everything written is delivered.
     pub(crate) fn has_delivered(&self) -> bool {
         let mut promised = self.promised.iter().zip(self.ends.iter().rev());
         promised.all(|(promised, peer)| promised.iter().all(|(id, octets)| peer.delivered_of(*id) >= *octets))
@@ -245,8 +245,8 @@ impl<E: End> Network<E> {
 
     fn applications(&mut self) {
         for (end, streams) in self.ends.iter_mut().zip(&mut self.to_write) {
-            // Nobody answers on streams but the first, so that they are closed once they have
-            // ended.
+            // Neither end answers on streams other than the first, so these are closed once they
+            // have ended.
             let ended: Vec<u32> =
                 end.stream_ids().into_iter().filter(|id| *id > 0 && end.is_stream_at_end(*id)).collect();
             ended.into_iter().for_each(|id| end.close_stream(id).expect(KNOWN));
@@ -353,7 +353,8 @@ impl<E: End> Network<E> {
         self.wire.values().rev().find(|(to, _)| *to == end).map(|(_, packet)| packet.clone())
     }
 
-    /// Gives an end what nobody has sent: what it delivers is not checked from now on.
+    /// Gives an end a packet that neither end has sent. What it delivers is not checked from then
+    /// on.
     pub(crate) fn give_wildly(&mut self, to: usize, packet: E::Datagram) {
         self.is_honest = false;
         self.give(to, packet);

@@ -34,7 +34,7 @@ fn case(body: Body, seed: u64) -> u64 {
     steps
 }
 
-/// Runs `steps` operations, `ACKLAB_STEPS` if that is set, or the one case that is asked for.
+/// Runs `steps` operations, `ACKLAB_STEPS` if that is set, or the one requested case.
 pub(crate) fn look(steps: u64, body: Body) {
     if let Some(seed) = variable("ACKLAB_CASE") {
         case(body, seed);

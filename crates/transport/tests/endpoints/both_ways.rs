@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 /// IPv4 and TCP without options.
 const HEADERS: u64 = 40;
 
-/// One end, and what it has said and heard.
+/// One end, with what it has sent and received.
 struct Side {
     connection: Connection,
     writer: Writer,

@@ -1,8 +1,8 @@
 //! Segments that no endpoint has sent.
 //!
-//! An honest forger may say anything but what would make a correct endpoint lose data: it
+//! An honest forger may send anything except what would make a correct endpoint lose data. It
 //! acknowledges nothing cumulatively that has not arrived, and sends no octet that is not in the
-//! stream. SACK blocks, windows, timestamps and flags are as it likes.
+//! stream. SACK blocks, windows, timestamps and flags are arbitrary.
 
 use super::network::{Network, Way};
 use super::octets::Octets;

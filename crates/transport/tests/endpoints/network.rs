@@ -62,7 +62,7 @@ pub(crate) struct Network {
     pub(crate) is_honest: bool,
     /// The data's first sequence number, once the SYN has left.
     first: Option<SeqNumber>,
-    /// By octet of the stream, the FIN included: was it given to the receiver?
+    /// By octet of the stream, the FIN included: it was given to the receiver.
     given: Vec<bool>,
     /// All before this were.
     prefix: u64,
@@ -391,7 +391,7 @@ impl Network {
     }
 }
 
-/// FNV-1a over what tells two runs apart.
+/// Mixes into an FNV-1a digest what distinguishes two runs.
 fn mix(digest: u64, now: Instant, segment: &Segment) -> u64 {
     let timestamps = segment
         .options

@@ -1,4 +1,4 @@
-//! What connections of the tests ask of their peer's ACKs.
+//! Requests of test connections for their peer's ACKs.
 
 use acklab_base::Duration;
 use acklab_transport::quic::ask::{

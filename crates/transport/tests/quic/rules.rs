@@ -1,5 +1,5 @@
-//! Packet by packet: what a receiver owes its peer whatever its policy, when marks are believed,
-//! how timeouts grow, what a peer may not ask for.
+//! Packet by packet: the duties of a receiver whatever its policy, the validation of marks, the
+//! backoff of timeouts, and requests that a peer must not make.
 
 use crate::timelines::{Bench, MS, acks};
 use acklab_base::{Duration, Ecn, Endpoint, Machine};
@@ -80,8 +80,8 @@ fn a_peer_that_is_silent_is_given_up() {
     }
 }
 
-/// Does the client go on marking after two packets, whose ACK says that these counts have grown by
-/// so much?
+/// Returns `true` if the client continues to mark after two packets whose ACK reports these
+/// increments of the counts.
 fn with_counts(counts: Option<EcnCounts>) -> bool {
     let mut bench = Bench::new(&Settings { ecn: true, ..unpaced() });
     let before = {

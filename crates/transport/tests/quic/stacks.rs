@@ -1,5 +1,4 @@
-//! Packet by packet: what the presets say of implementations, whose sources stand in the table of
-//! presets.
+//! Packet by packet: the presets of implementations, whose sources stand in the table of presets.
 
 use crate::timelines::{Bench, DELAY, MS, acks, offsets};
 use acklab_base::{Ecn, Machine, StreamPort};
@@ -40,7 +39,7 @@ fn neqo_acknowledges_at_once_after_a_round_trip_of_silence() {
 }
 
 /// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: by twos below 128 packets, whatever
-/// the peer asks for.
+/// the peer requests.
 #[test]
 fn picoquic_acknowledges_by_twos_at_first() {
     let ask = Fixed { ack_eliciting_threshold: 7, max_ack_delay: MS * 10, reordering_threshold: 1 };
@@ -95,7 +94,8 @@ fn full(bench: &mut Bench, packets: usize) -> Vec<Datagram> {
     sent
 }
 
-/// Google's quiche, `changed_to_ce_marked_`; RFC 9000, §13.2.1, wants each mark at once.
+/// Google's quiche, `changed_to_ce_marked_`; RFC 9000, §13.2.1, requires an immediate ACK of each
+/// mark.
 #[test]
 fn chrome_tells_only_the_first_mark_at_once() {
     for (of, expected) in [(Preset::Rfc, [1, 1, 1]), (Preset::Chrome, [1, 0, 1])] {
@@ -113,7 +113,8 @@ fn the_first_flight_is_that_of_the_stack() {
     assert_eq!([packets(Preset::Rfc), packets(Preset::Chrome), packets(Preset::QuicGo)], [14_720, 47_104, 47_104]);
 }
 
-/// When what a server reads is told again, as a share of its window of 64 KiB.
+/// The progress of reading at which a server reports its window, as a share of that window of 64
+/// KiB.
 #[test]
 fn windows_are_told_after_the_share_of_the_stack() {
     let told = |of: Preset| {

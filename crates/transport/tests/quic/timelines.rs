@@ -306,7 +306,7 @@ fn a_peer_that_violates_the_protocol_is_told_why() {
     assert_eq!(ends_with(Frame::Ping), None);
 }
 
-/// What a receiver does when another policy than QUIC's own is asked for.
+/// A receiver with another policy than QUIC's own.
 #[test]
 fn other_policies_count_packets_by_number() {
     let delayed = ack::delayed::Delayed::default();

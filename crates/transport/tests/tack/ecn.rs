@@ -1,4 +1,4 @@
-//! Marks of congestion, told by counts as in RFC 9000, §13.4.
+//! Marks of congestion, reported by counts as in RFC 9000, §13.4.
 
 use super::network::{Network, Path};
 use super::{CLEAN, MS};

@@ -199,7 +199,7 @@ proptest! {
     }
 }
 
-/// Each end believes that the other was the first to say that the connection is over.
+/// Each end concludes that the other closed the connection first.
 #[test]
 fn ends_that_are_both_told_that_it_is_over_fall_silent() {
     let (mut network, last) = amid();
@@ -212,5 +212,5 @@ fn ends_that_are_both_told_that_it_is_over_fall_silent() {
     network.poll();
     assert_eq!(network.phases(), [Phase::Closed { code: 64 }; 2]);
     network.run(network.now + MS * 10_000, |network| network.under_way() == 0);
-    assert_eq!(network.under_way(), 0, "nobody is told for ever");
+    assert_eq!(network.under_way(), 0, "no report repeats forever");
 }

@@ -12,8 +12,8 @@ const ONE_WAY: Duration = Duration::from_millis(20);
 const CHUNK: u64 = 20_000;
 const EACH: Duration = Duration::from_millis(10);
 
-/// The pacing rate after three seconds, as a multiple of that of the application. `has_backlog`
-/// tells that the application has always more.
+/// Returns the pacing rate after three seconds, as a multiple of that of the application.
+/// `has_backlog`: the application always has more.
 fn pacing(has_backlog: bool) -> f64 {
     let settings = Settings::default();
     let mut ends: [Connection; 2] = network::ends(&settings, None, Seed(1));

@@ -66,7 +66,7 @@ fn silence_ends_a_connection_and_its_probes() {
     network.ends.iter_mut().for_each(|end| assert_eq!(closings(end), ["idle-timeout"]));
     let now_sent = network.sent;
     network.run(began + SECOND * 3600, |_| false);
-    assert_eq!(network.sent, now_sent, "nothing more is said");
+    assert_eq!(network.sent, now_sent, "nothing more is sent");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn streams_are_limited_at_a_time_and_not_in_all() {
             Err(_) => {
                 let until = network.now + MS * 200;
                 network.run(until, |_| false);
-                // The other end has nothing to say.
+                // The other end has nothing to send.
                 for id in network.ends[1].stream_ids().into_iter().filter(|id| *id > 0) {
                     network.ends[1].close_stream(id).expect("it is known");
                 }

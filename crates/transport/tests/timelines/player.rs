@@ -30,7 +30,8 @@ impl Subject {
         }
     }
 
-    /// Where the lines of a script write and read; what a sender writes, its traffic says.
+    /// Returns the port on which the lines of a script write and read. The traffic of a sender
+    /// defines what it writes.
     fn port(&mut self) -> Result<&mut dyn StreamPort, String> {
         match self {
             Self::Sender(_) => Err("a sender reads nothing, and writes its traffic".into()),
@@ -69,7 +70,7 @@ impl Subject {
 struct Player<'a> {
     script: &'a Script,
     subject: Subject,
-    /// The machine's own initial sequence number, once it has said it.
+    /// The machine's own initial sequence number, once it has sent it.
     own: Option<SeqNumber>,
     now: Instant,
     /// What has left and no line has spoken of.

@@ -38,7 +38,7 @@ pub(crate) struct Script {
     pub(crate) lines: Vec<Line>,
 }
 
-/// What the other end says in a handshake that is not written out.
+/// The other end's segments in a handshake that is not written out.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) window: u16,
@@ -371,7 +371,7 @@ fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
     }
 }
 
-/// `flags start:end(len)`, then what else is said, and `xN` for N segments of one size.
+/// Parses `flags start:end(len)`, the other fields, and `xN` for N segments of one size.
 fn segments(text: &str) -> Result<impl Iterator<Item = Written>, String> {
     let (text, options) = match text.trim().strip_suffix('>').and_then(|text| text.split_once('<')) {
         Some((segment, list)) => (segment, Some(options(list)?)),
@@ -391,7 +391,7 @@ fn segments(text: &str) -> Result<impl Iterator<Item = Written>, String> {
     }
     let (mut written, mut count) = (Written { flags, start, len, options, ..Written::default() }, 1);
     while let Some(word) = words.next() {
-        let mut argument = || words.next().ok_or_else(|| format!("{word} says nothing"));
+        let mut argument = || words.next().ok_or_else(|| format!("{word}: its value is missing"));
         match word {
             "ack" => written.ack = Some(value(argument()?)?),
             "win" => written.window = Some(value(argument()?)?),

@@ -6,10 +6,10 @@
 const REMEMBERED: u64 = 8192;
 const BITS: u64 = u64::BITS as u64;
 
-/// What the number of a datagram tells.
+/// The meaning of the number of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It is beyond all before it. The number tells how many it skips.
+    /// It is beyond all before it, and skips some.
     Next {
         /// How many.
         passed_over: u64,
