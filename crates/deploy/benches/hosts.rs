@@ -1,5 +1,5 @@
-//! What it costs to move octets between two hosts of this machine, which a pair of virtual Ethernet
-//! devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
+//! Measures the cost of moving bytes between two hosts of this machine, which a pair of virtual
+//! Ethernet devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
 //!
 //! Both ends run in this process, whose processor time counts, with the applications that write and
 //! read. They count octets, as `iperf3` does; that of "TACK, checked" compares each with what was
@@ -42,7 +42,7 @@ const ALPN: &[u8] = b"acklab-bench";
 /// A flood sleeps for at least so long [s].
 const FLOOD_TICK: f64 = 1e-3;
 
-/// How applications hand over octets.
+/// The way in which applications hand over bytes.
 #[derive(Clone, Copy, PartialEq)]
 enum Hands {
     Chunks,
@@ -51,13 +51,13 @@ enum Hands {
     Buffers,
 }
 
-/// What sends.
+/// The sender.
 #[derive(Clone)]
 enum Contender {
     Tack(Box<Settings>, Hands),
     Quinn,
     Kernel(&'static str),
-    /// What no transport over UDP can do without, in packets of this size.
+    /// The minimum work of any transport over UDP, in packets of this size.
     Floor(usize),
 }
 
@@ -203,7 +203,7 @@ fn kernel(hosts: &Hosts, congestion: &str, size: usize) -> Cost {
 /// First datagrams of clients that never go on, from many addresses, at a rate or as fast as one
 /// thread can send them.
 struct Flood {
-    /// The thread waits for the first, and goes on until the second.
+    /// The thread waits for the first, and runs until the second.
     begin: Option<mpsc::SyncSender<()>>,
     goes_on: Arc<AtomicBool>,
     sent: Arc<AtomicU64>,
@@ -315,8 +315,8 @@ fn main() {
         compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals(1497)[1..], Contender::transfer);
         hosts.limit(None);
     }
-    // Whether the connection survives depends on the processors that are left to it, so that this
-    // is not part of the rest.
+    // The survival of the connection depends on the processors that are left to it, so this is not
+    // part of the other measurements.
     if only.as_deref() == Some("flood") {
         println!("\n{:<34} {:>8} {:>10}", "MTU 1500, TACK", "Gbps", "CPU s/GB");
         tell("alone", &tack_alone.transfer(&hosts, size));

@@ -58,7 +58,7 @@ const DRAINING: u64 = 3;
 /// The code by which a connection ends that the host has no memory for (RFC 9000, §20.1:
 /// INTERNAL_ERROR), above those of applications.
 const NO_MEMORY: u32 = 1 << 31 | 0x01;
-/// The least time for which a client waits for a server, whatever its idle timeout is.
+/// The minimum time for which a client waits for a server, whatever its idle timeout is.
 const MIN_HANDSHAKE: Duration = Duration::from_secs(1);
 
 /// Random octets of the system.
@@ -77,7 +77,7 @@ fn random_id() -> Result<ConnectionId, ConnectError> {
 #[derive(Debug)]
 pub(crate) struct Association {
     settings: Settings,
-    /// Of its random streams.
+    /// The seed of its random streams.
     seed: Seed,
     machine: Connection,
     session: Session,
@@ -99,8 +99,8 @@ pub(crate) struct Association {
     pool: Arc<Pool>,
     /// Which it shares with its streams.
     backlog: Arc<Backlog>,
-    /// Who waits for the handshake, for a stream of the peer, for room for another stream, or for
-    /// the end.
+    /// The tasks that wait for the handshake, for a stream of the peer, for room for another
+    /// stream, or for the end.
     pub(crate) wakers: Wakers,
     lost: Option<Lost>,
     /// A handshake that takes longer is given up.
@@ -114,7 +114,7 @@ pub(crate) struct Association {
     pub(crate) counters: Counters,
 }
 
-/// What a connection begins with.
+/// The initial parameters of a connection.
 #[derive(Clone, Copy)]
 struct Birth {
     settings: Settings,
@@ -123,7 +123,7 @@ struct Birth {
     handshake_until: Instant,
 }
 
-/// Who waits for what.
+/// The waiting tasks, by what they wait for.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     pub(crate) established: Vec<Waker>,
@@ -152,7 +152,7 @@ pub struct Counters {
     pub datagrams_received: u64,
     /// Octets in them.
     pub octets_received: u64,
-    /// How often the peer's address has changed.
+    /// The number of changes of the peer's address.
     pub migrations: u64,
 }
 
@@ -299,7 +299,7 @@ impl Association {
         self.machine.phase() == Phase::Established && self.session.is_complete()
     }
 
-    /// Why there is no connection any more.
+    /// Returns why the connection has ended, if it has.
     pub(crate) const fn lost(&self) -> Option<&Lost> {
         self.lost.as_ref()
     }
@@ -395,7 +395,7 @@ impl Association {
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
         let sample = self.recorder.as_ref().filter(|_| self.lost.is_none()).and_then(|recorder| recorder.deadline());
-        // What waits for credit goes first, so that nothing leaves when a timer of the transport
+        // Data that wait for credit go first, so that nothing leaves when a timer of the transport
         // expires.
         let is_held = !self.path.is_proven() && !self.waiting.is_empty();
         let transport = if is_held { None } else { self.machine.deadline() };

@@ -37,7 +37,7 @@ pub fn settings() -> Settings {
     }
 }
 
-/// How much state strangers get.
+/// Limits of the state that strangers get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections at a time.
@@ -66,20 +66,20 @@ impl Default for Limits {
     }
 }
 
-/// What makes an endpoint a server.
+/// The configuration that makes an endpoint a server.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// Its certificate: see [`identity`](acklab_secure::identity).
     pub tls: Arc<rustls::ServerConfig>,
     /// The key of its stateless resets, which should outlive the process.
     pub reset_key: ResetKey,
-    /// How much state strangers get.
+    /// Limits of the state that strangers get.
     pub limits: Limits,
     /// Every client has to show that it receives at its address, which costs a round trip.
     pub always_retry: bool,
 }
 
-/// What is recorded of each connection.
+/// The records kept of each connection.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// The series, and how they are sampled.
@@ -100,7 +100,7 @@ pub struct Config {
     pub client: Option<Arc<rustls::ClientConfig>>,
     /// Set if others may connect to this endpoint.
     pub server: Option<Server>,
-    /// What is recorded of each connection; nothing if `None`.
+    /// The records kept of each connection; none if `None`.
     pub recording: Option<Recording>,
     /// The keys of a connection are replaced after this many packets, or earlier if the cipher
     /// demands it.

@@ -53,7 +53,7 @@ impl Owner {
         result
     }
 
-    /// The same for what changes nothing that the peer would notice.
+    /// Does the same for actions that change nothing visible to the peer.
     fn look<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.endpoint.shared.lock().look(self.handle, act)
     }
@@ -215,7 +215,7 @@ impl Connection {
         .await
     }
 
-    /// What the connection has measured so far. Returns `None` if it is gone.
+    /// Returns the measurements of the connection so far. Returns `None` if it is gone.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         let now = self.inner.endpoint.shared.now();
@@ -278,7 +278,8 @@ impl SendStream {
     /// acknowledged it.
     ///
     /// # Errors
-    /// If the connection is lost, the stream was ended or reset, or the peer reads no more of it.
+    /// If the connection is lost, the stream was ended or reset, or the peer has stopped reading
+    /// it.
     pub async fn write_chunk(&mut self, chunk: &mut Bytes) -> io::Result<()> {
         let Half { connection, id } = &self.half;
         while !chunk.is_empty() {
@@ -307,7 +308,7 @@ impl SendStream {
     /// Waits until the peer has everything, after [`end`](Self::end).
     ///
     /// # Errors
-    /// If the connection is lost before, the stream was reset, or the peer reads no more of it.
+    /// If the connection is lost before, the stream was reset, or the peer has stopped reading it.
     pub async fn finished(&mut self) -> io::Result<()> {
         let Half { connection, id } = &self.half;
         let finished = poll_fn(|context| {
@@ -333,7 +334,7 @@ impl AsyncWrite for SendStream {
         self.write_some(context, octets).map_err(io::Error::from)
     }
 
-    /// What is written leaves by itself.
+    /// Written data leave without a flush.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

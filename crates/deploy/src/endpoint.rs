@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::thread::JoinHandle;
 
-/// What the thread of an endpoint shares with its users.
+/// The state that the thread of an endpoint shares with its users.
 #[derive(Debug)]
 pub(crate) struct Shared {
     hub: Mutex<Hub>,
@@ -168,13 +168,13 @@ impl Endpoint {
         self.inner.shared.lock().set_transport(settings)
     }
 
-    /// How many connections there are, those included that are opening or ending.
+    /// Returns the number of connections, including those that are opening or ending.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.inner.shared.lock().connections()
     }
 
-    /// What the endpoint has seen, and what it has refused of datagrams that belong to no
+    /// Returns the counters of the endpoint, and the refused datagrams that belong to no
     /// connection.
     #[must_use]
     pub fn counters(&self) -> (HubCounters, RefusedCounts) {
@@ -208,11 +208,11 @@ struct Server<'s> {
     held: Option<Held>,
     moderation: Moderation,
     noted: Vec<(Handle, u32)>,
-    /// What comes from now on has arrived after it.
+    /// Datagrams received from now on have arrived after this instant.
     arrived: Instant,
 }
 
-/// What the thread of an endpoint does until it is stopped.
+/// Serves an endpoint in its thread until it is stopped.
 fn serve(shared: &Shared, port: UdpPort, wait: Wait) {
     let (out, moderation, noted) = (Outbox::default(), Moderation::default(), Vec::new());
     let mut server = Server { shared, port, wait, out, held: None, moderation, noted, arrived: shared.now() };

@@ -1,9 +1,9 @@
-//! What can go wrong between hosts.
+//! Errors between hosts.
 
 use acklab_transport::fault::{Complaint, Fault};
 use std::io;
 
-/// Why there is no connection any more.
+/// The reason why a connection has ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     /// This end has closed it.
@@ -29,13 +29,13 @@ pub enum Lost {
     Handshake {
         /// The code that is sent to the peer.
         code: u32,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// This host has no memory for what the peer sends.
     #[error("out of memory")]
     Memory,
-    /// Nothing has come for too long.
+    /// No packet has come for too long.
     #[error("timed out")]
     TimedOut,
     /// The peer's host does not know the connection.
@@ -57,7 +57,7 @@ impl From<Lost> for io::Error {
     }
 }
 
-/// Why a connection cannot be begun.
+/// The reason why a connection cannot be begun.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The endpoint has no client configuration, so it trusts no server.

@@ -34,14 +34,15 @@ use strangers::Strangers;
 pub(crate) use admission::host_of;
 pub(crate) use strangers::TURN as STRANGERS_A_TURN;
 
-/// The most datagrams that need no state and wait to leave: a flood gets no more answers.
+/// The maximum number of datagrams that need no state and wait to leave: a flood gets no more
+/// answers.
 const MAX_ANSWERS: usize = 256;
 
 /// A connection of a hub. It is never used again for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle {
     place: usize,
-    /// How many connections have had this place before.
+    /// The number of earlier connections at this place.
     generation: u64,
 }
 
@@ -57,7 +58,7 @@ struct Slot {
     deadline: Option<Instant>,
 }
 
-/// What a hub has seen.
+/// The counters of a hub.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HubCounters {
     /// Connections that were accepted.
@@ -167,19 +168,19 @@ impl Hub {
         Ok(())
     }
 
-    /// How many connections there are, those included that are opening or ending.
+    /// Returns the number of connections, including those that are opening or ending.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// What it has seen.
+    /// Returns its counters.
     #[must_use]
     pub const fn counters(&self) -> &HubCounters {
         &self.counters
     }
 
-    /// What was refused of datagrams that belong to no connection.
+    /// Returns the counts of refused datagrams that belong to no connection.
     #[must_use]
     pub const fn refused(&self) -> &RefusedCounts {
         &self.refused
@@ -223,7 +224,7 @@ impl Hub {
         self.touch(handle);
     }
 
-    /// The same for datagrams that came together. Their memory may be kept.
+    /// Does the same for datagrams that came together. Their memory may be kept.
     pub fn receive_batch(&mut self, now: Instant, at: Instant, batch: &mut Batch<'_>) {
         let (from, ecn) = (batch.from, batch.ecn);
         let mut of_batch = None;
@@ -465,7 +466,7 @@ impl Hub {
         }
     }
 
-    /// The least round trip of the connection from which a datagram has come last.
+    /// Returns the minimum round trip of the connection from which the last datagram has come.
     pub(crate) fn last_round_trip(&self) -> Option<Duration> {
         let (_, handle) = self.last?;
         self.get(handle)?.least_round_trip()
@@ -561,7 +562,7 @@ impl Hub {
         self.acceptors.drain(..).for_each(Waker::wake);
     }
 
-    /// Why a connection is over. Returns `None` as long as it is not.
+    /// Returns why a connection has ended. Returns `None` as long as it has not.
     #[must_use]
     pub fn lost(&self, handle: Handle) -> Option<Lost> {
         match self.get(handle) {

@@ -1,10 +1,10 @@
-//! What a connection has measured.
+//! The measurements of a connection.
 
 use crate::association::{Association, Counters};
 use acklab_base::endpoint::{CounterValue, Vitals};
 use acklab_base::{Endpoint, Instant, Rate};
 
-/// What a connection has measured since it began.
+/// The measurements of a connection since it began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
     /// When, by the clock of the endpoint.
@@ -22,7 +22,7 @@ pub struct Statistics {
     pub acknowledgments: Vec<(String, u64)>,
     /// Datagrams refused, by their reason.
     pub refused: Vec<(&'static str, u64)>,
-    /// How often the keys were updated.
+    /// The number of key updates.
     pub key_updates: u64,
 }
 

@@ -200,8 +200,8 @@ fn the_end_of_a_connection_reaches_all_who_wait() {
     });
 }
 
-/// What a writer's half, endpoint or runtime leaves behind when it is dropped is no complete
-/// stream: its reader gets what has arrived, and then an error.
+/// Dropping a writer's half, endpoint or runtime leaves no complete stream: its reader gets the
+/// bytes that have arrived, and then an error.
 #[test]
 fn a_stream_that_is_dropped_before_its_end_is_an_error_for_its_reader() {
     const PART: usize = 100_000;
@@ -210,7 +210,7 @@ fn a_stream_that_is_dropped_before_its_end_is_an_error_for_its_reader() {
     let leave: [(&str, Leave); 3] = [
         ("stream", |endpoint, connection, send| {
             drop(send);
-            // The connection goes on for a while.
+            // The connection continues for a while.
             std::thread::sleep(std::time::Duration::from_millis(100));
             drop((connection, endpoint));
         }),
@@ -299,7 +299,7 @@ fn memory() -> u64 {
 #[test]
 fn a_thousand_connections_live_at_once() {
     const CONNECTIONS: usize = 1000;
-    // What both ends of a connection keep that is open and has moved some kilobytes.
+    // The memory that both ends keep of a connection that is open and has moved some kilobytes.
     const MAX_EACH: u64 = 200_000;
     run(async {
         let endpoints = endpoints(false);

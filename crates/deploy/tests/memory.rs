@@ -14,8 +14,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 const MB: u64 = 1 << 20;
-/// What a stream may send ahead of its reader, and how far apart pieces are that fill all pages of
-/// it.
+/// The bytes that a stream may send ahead of its reader, and the distance of pieces that fill all
+/// pages of it.
 const WINDOW: u64 = 1 << 20;
 const STRIDE: u64 = 256;
 
@@ -85,7 +85,7 @@ fn without_the_token_clients_take_little_memory_for_some_seconds() {
     let (start, mut most) = (Instant::now(), 0);
     while start.elapsed() < Duration::from_secs(3) {
         for enemy in &mut enemies {
-            // What is allowed, and what is not.
+            // First data that are allowed, then data that are not.
             enemy.scatter(scattered(16 << 10, 16).map(|offset| (2, offset)));
             let streams = (2..12).step_by(2);
             enemy.scatter(streams.flat_map(|stream| scattered(WINDOW, 4096).map(move |offset| (stream, offset))));

@@ -1,4 +1,4 @@
-//! What is read of strangers, on the seeds of the fuzz targets and on random octets.
+//! The parsers of strangers' data, on the seeds of the fuzz targets and on random bytes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ fn operation(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind], &(body.len() as u16).to_be_bytes()[..], body].concat()
 }
 
-/// What the harness seals, a server reads: the frames of a real client get as far as TLS.
+/// A server reads the harness's sealed packets: the frames of a real client get as far as TLS.
 #[test]
 fn frames_of_a_client_survive_the_harness() {
     let frames = frames_of_a_client();

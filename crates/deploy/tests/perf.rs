@@ -110,8 +110,8 @@ fn assert_sensible(row: &Row) {
     assert!(row.retransmitted_share.unwrap() <= 100.0, "{row:?}");
 }
 
-/// What becomes of a measurement of each transport, in either direction, when the server is stopped
-/// in its middle.
+/// Returns the results of measurements of each transport, in either direction, when the server is
+/// stopped in the middle of each.
 fn stopped_meanwhile(drain: Duration) -> Vec<Result<Vec<Row>, ToolError>> {
     let stop = |with: &'static str, reverse: bool| {
         let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();

@@ -28,7 +28,7 @@ fn side() {
     side::run();
 }
 
-/// What befalls a proxy.
+/// The fate of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     StopNear,

@@ -26,7 +26,7 @@ fn keys(side: Side) -> Keys {
     TLS13_AES_128_GCM_SHA256.tls13().unwrap().quic_suite().unwrap().keys(b"floor", side, Version::V1)
 }
 
-/// What of a header is masked: the first octet and the packet number.
+/// Returns the masked parts of a header: the first octet and the packet number.
 fn masked(header: &mut [u8]) -> (&mut u8, &mut [u8]) {
     let (first, rest) = header.split_first_mut().unwrap();
     (first, &mut rest[NUMBER_AT - 1..])

@@ -85,7 +85,7 @@ pub(crate) fn address(host: &str, port: u16) -> SocketAddr {
     SocketAddr::new(host.parse().unwrap(), port)
 }
 
-/// What one transfer took.
+/// The cost of one transfer.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) gigabits_per_second: f64,
@@ -110,7 +110,7 @@ fn pattern() -> Bytes {
     (0..CHUNK).map(|place| (place * 131 % 251) as u8).collect()
 }
 
-/// What is sent: `size` octets, in chunks.
+/// Returns the bytes to send: `size` bytes, in chunks.
 pub(crate) fn chunks(size: usize) -> impl Iterator<Item = Bytes> {
     let pattern = pattern();
     (0..size).step_by(CHUNK).map(move |start| pattern.slice(..CHUNK.min(size - start)))
@@ -118,7 +118,7 @@ pub(crate) fn chunks(size: usize) -> impl Iterator<Item = Bytes> {
 
 /// Takes what arrives.
 pub(crate) struct Sink {
-    /// What each octet is compared with.
+    /// The expected value of the bytes.
     expected: Option<Bytes>,
     count: usize,
 }

@@ -13,16 +13,15 @@ use std::net::SocketAddr;
 
 /// The probe timeouts within which the proof has to come (RFC 9000, §8.2.4).
 const PATIENCE: u64 = 3;
-/// The least time for the proof: three probe timeouts of a path that is not known (RFC 9000,
-/// §8.2.4).
+/// The minimum time for the proof: three probe timeouts of an unknown path (RFC 9000, §8.2.4).
 const MIN_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Where the peer is.
+/// The peer's address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     address: SocketAddr,
-    /// What may be sent before the address is validated, and until when it has to be; `None` if it
-    /// is.
+    /// The bytes that may be sent before the address is validated, and the deadline of the
+    /// validation; `None` if it is validated.
     trial: Option<Trial>,
     /// The last address that was validated.
     proven: SocketAddr,

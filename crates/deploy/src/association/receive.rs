@@ -63,7 +63,7 @@ impl Association {
         let mut pieces = std::mem::take(&mut self.pieces);
         let (start, octets) = (place.start, place.len());
         let mut packet = Packet::default();
-        // What is refused was counted.
+        // Refused packets were counted.
         if let Ok(true) = self.session.open(&mut memory[place], ecn, &mut packet, &mut pieces) {
             self.path.on_arrival(from, octets);
             if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {

@@ -1,4 +1,4 @@
-//! What of a connection is recorded: the tables of a simulation, and a log for qvis.
+//! The records of a connection: the tables of a simulation, and a log for qvis.
 
 use super::Association;
 use crate::config::Recording;
@@ -58,7 +58,7 @@ pub(super) fn recorder(
 }
 
 impl Association {
-    /// Has the transport accept a packet.
+    /// Passes a packet to the transport.
     #[inline]
     pub(super) fn accept(&mut self, now: Instant, packet: &Packet) -> Fate {
         match &mut self.recorder {

@@ -1,6 +1,6 @@
-//! Octets of a stream that arrive in one batch of datagrams are moved together to the beginning of
-//! its memory, which is in the caches since they were deciphered there, and the reader gets this
-//! memory. Otherwise they would be copied to memory that is not.
+//! Moves the bytes of a stream that arrive in one batch of datagrams together to the beginning of
+//! its memory. This memory is in the caches, because the bytes were deciphered there, and the
+//! reader gets it. Otherwise they would be copied to memory outside the caches.
 
 use super::Association;
 use super::streams::MIN_BLOCK;
@@ -20,7 +20,7 @@ pub(super) struct Run {
     stream: u32,
     start: u64,
     length: usize,
-    /// Where the octets go that were taken last.
+    /// The destination of the bytes taken last.
     place: usize,
 }
 
@@ -42,7 +42,7 @@ impl Run {
         true
     }
 
-    /// Where the octets go that were taken last.
+    /// Returns the destination of the bytes taken last.
     #[inline]
     pub(super) const fn place(&self) -> usize {
         self.place

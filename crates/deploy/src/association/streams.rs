@@ -12,10 +12,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The unsent octets at which a stream takes no more, so that what is written does not grow old in
-/// buffers, nor leave the caches (as `TCP_NOTSENT_LOWAT` of Linux), unless a millisecond sends
-/// more: the time for which Linux' sockets hand segments on ahead (`sk_pacing_shift` 10). Half of
-/// it is the time that a writer has to run once it is woken.
+/// The unsent bytes at which a stream takes no more, unless a millisecond sends more. The limit
+/// keeps written data from growing old in buffers and from leaving the caches (as
+/// `TCP_NOTSENT_LOWAT` of Linux). A millisecond is the time for which Linux' sockets hand segments
+/// on ahead (`sk_pacing_shift` 10). Half of the limit is the time that a writer has to run once it
+/// is woken.
 const MAX_UNSENT: u64 = 512 << 10;
 const MILLISECONDS: u64 = 1000;
 /// Octets of a packet that is not of a bulk transfer.
@@ -25,7 +26,7 @@ pub(super) const MIN_BLOCK: usize = BLOCK / 4;
 /// The code that reports to the peer that a stream has no reader.
 const NO_READER: u32 = 0;
 
-/// What the application of a stream holds of it.
+/// The application's handles of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
     pub(crate) id: u32,
@@ -40,7 +41,7 @@ pub(super) struct Stream {
     inlet: Arc<Inlet>,
     written: Written<Bytes>,
     pub(super) arrived: Arrived,
-    /// What the application has read, as far as the transport knows.
+    /// The bytes that the application has read, as reported to the transport.
     read: u64,
     /// It has changed, and its reader does not know.
     is_changed: bool,
@@ -101,7 +102,7 @@ impl Stream {
     }
 }
 
-/// How much may have been written to a stream in all.
+/// Returns the maximum number of bytes that may have been written to a stream in all.
 fn limit(machine: &Connection, id: u32, written: u64) -> u64 {
     written + machine.room_of(id).min(most_unsent(machine).saturating_sub(machine.unsent_of(id)))
 }
@@ -122,7 +123,7 @@ impl Association {
         !self.streams.is_empty()
     }
 
-    /// Opens a stream. Returns `None` if the peer lets no more be opened for now.
+    /// Opens a stream. Returns `None` if the peer permits no more streams for now.
     pub(crate) fn open_stream(&mut self) -> Option<Ends> {
         let id = self.machine.open_stream().ok()?;
         Some(self.add_stream(id).ends(id))
@@ -138,7 +139,7 @@ impl Association {
         _ = self.machine.limit_stream(id, Lifetime { until: Some(until), retransmits: true });
     }
 
-    /// What has happened to a stream.
+    /// Handles an event of a stream.
     #[inline]
     pub(super) fn on_stream_event(&mut self, id: u32, event: &StreamEvent) {
         if *event == StreamEvent::Opened {

@@ -35,7 +35,8 @@ impl Association {
         let Self { machine, session, streams, path, waiting, recorder, backlog, .. } = self;
         machine.note_backlog(!backlog.is_empty());
         let mut copy = |id: u32, range: std::ops::Range<u64>, octets: &mut Vec<u8>| {
-            // What the transport sends was written, and is kept until it is acknowledged.
+            // The bytes that the transport sends were written, and are kept until they are
+            // acknowledged.
             let is_kept = streams.get_mut(&id).is_some_and(|stream| stream.copy(range.clone(), octets));
             if !is_kept {
                 octets.resize(octets.len() + (range.end - range.start) as usize, 0);

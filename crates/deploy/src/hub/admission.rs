@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 /// applications.
 pub(super) const BUSY: u32 = 1 << 31 | 0x02;
 
-/// What a stranger gets.
+/// The treatment of a stranger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     /// A connection.
@@ -32,7 +32,7 @@ pub(super) struct Visitors {
     /// Clients that are not authenticated and whose address is not validated.
     strangers: usize,
     by_host: HashMap<IpAddr, usize>,
-    /// Those who are not authenticated, by their number, and how many have come.
+    /// Connections that are not authenticated, by their number, and how many have come.
     opening: BTreeMap<u64, Handle>,
     count: u64,
 }
@@ -44,7 +44,8 @@ struct Visitor {
     is_stranger: bool,
 }
 
-/// What counts as one address: hosts have a /64 of IPv6 to themselves (RFC 7934, §6).
+/// Returns the part of an address that counts as one host: hosts have a /64 of IPv6 to themselves
+/// (RFC 7934, §6).
 pub(crate) fn host_of(address: SocketAddr) -> IpAddr {
     match address.ip() {
         IpAddr::V6(ip) => ip.to_ipv4_mapped().map_or_else(|| IpAddr::V6(network_of(ip)), IpAddr::V4),

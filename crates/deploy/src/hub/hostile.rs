@@ -25,7 +25,7 @@ const LIMITS: Limits =
     Limits { connections: 300, strangers: 64, per_address: 16, handshakes: 300, handshake: Duration::from_secs(10) };
 /// The datagrams of the honest connection that are at hand to be changed and repeated.
 const RECORDED: usize = 500;
-/// How often the honest hosts have their turn, one after the other, before time passes.
+/// The number of turns of the honest hosts, one after the other, before time passes.
 const ROUNDS: usize = 4;
 
 fn address(host: u64) -> SocketAddr {
@@ -225,8 +225,8 @@ fn first_datagram(world: &mut World) -> Vec<u8> {
     out.iter().next().unwrap().0.to_vec()
 }
 
-/// How many octets of a connection arrive in 50 turns of 5 ms, while before each turn so many first
-/// datagrams of others come at once; and what the server has seen.
+/// Returns the bytes of a connection that arrive in 50 turns of 5 ms, while `flood` first datagrams
+/// of other clients come at once before each turn. Also returns the server's counters.
 fn read_under_flood(flood: u64) -> (u64, HubCounters) {
     let mut world = World::new();
     let handles = connect(&mut world);

@@ -27,7 +27,7 @@ pub(super) struct Stranger {
     pub(super) datagram: Vec<u8>,
 }
 
-/// Those that wait.
+/// Datagrams that wait.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
     waiting: VecDeque<Stranger>,

@@ -38,7 +38,7 @@ fn configs() -> [Config; 2] {
     [client, Config { server: Some(server), ..Config::new() }]
 }
 
-/// What the network does to a datagram, each with this chance.
+/// The impairments of the network, each with its probability per datagram.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weather {
     loss: f64,
@@ -58,11 +58,12 @@ struct Net {
     chance: Stream,
     under_way: BTreeMap<(Instant, u64), (SocketAddr, SocketAddr, Vec<u8>)>,
     count: u64,
-    /// Where the client is.
+    /// The client's address.
     client: SocketAddr,
     /// Datagrams that have left, by their source.
     sent: HashMap<SocketAddr, Vec<usize>>,
-    /// Hosts take what has come within this time together, and how often they have kept its memory.
+    /// Hosts receive the datagrams of this time together. `kept` is the number of times they have
+    /// kept its memory.
     pause: Duration,
     batches: u64,
     kept: u64,
@@ -253,7 +254,7 @@ impl Net {
         self.carry_together(handles, 1, size);
     }
 
-    /// The same on so many streams at once.
+    /// Does the same on so many streams at once.
     fn carry_together(&mut self, [client, server]: [Handle; 2], streams: usize, size: usize) {
         let all: Vec<u8> = (0..size).map(|_| self.chance.below(256) as u8).collect();
         let mut flows: Vec<_> = (0..streams).map(|_| (self.open(client), 0, Vec::new(), None, false)).collect();

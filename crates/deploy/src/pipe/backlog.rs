@@ -1,5 +1,5 @@
-//! Whether applications have more to send than streams have room for: then it is the host that
-//! leaves a stream empty until it lets them run, and not they.
+//! Tracks whether applications have more to send than streams have room for. If so, an empty stream
+//! is the fault of the host, which has not yet run them, and not of the applications.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

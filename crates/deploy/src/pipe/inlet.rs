@@ -1,4 +1,4 @@
-//! What has arrived on a stream in order, until its application reads it.
+//! The bytes that have arrived on a stream in order, until its application reads them.
 
 use super::{Done, lock};
 use crate::error::Lost;
@@ -19,7 +19,7 @@ const SMALL: usize = 1024;
 /// Octets of a block of such copies: chosen, those of a page.
 const TAIL: usize = 4096;
 
-/// Why nothing can be read.
+/// The reason why nothing can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
     /// The peer has reset the stream, with this code of its application, or because its lifetime is
@@ -225,8 +225,7 @@ mod tests {
         assert_eq!(&first[..], [1; SMALL], "a chunk stays valid while it is held");
     }
 
-    /// A peer sends single octets, of which nothing is read: they take no more than twice their
-    /// number.
+    /// A peer sends single bytes, none of which is read: they take at most twice their number.
     #[test]
     fn small_blocks_that_wait_are_in_one_piece() {
         let (inlet, context) = (Inlet::new(1 << 20), Context::from_waker(Waker::noop()));

@@ -1,4 +1,5 @@
-//! What an application has written to a stream, until the thread of the endpoint takes it.
+//! The bytes that an application has written to a stream, until the thread of the endpoint takes
+//! them.
 
 use super::{Backlog, Done, Pool, lock};
 use crate::error::Lost;
@@ -13,11 +14,11 @@ use std::task::{Context, Poll, Waker};
 /// which would take more memory to list than to copy.
 const SMALL: usize = 4 << 10;
 
-/// Why nothing can be written.
+/// The reason why nothing can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WriteError {
     Lost(Lost),
-    /// The peer reads no more, for the reason of this code.
+    /// The peer has stopped reading, for the reason of this code.
     Stopped(u32),
     /// The stream was ended or reset here.
     Ended,
@@ -59,7 +60,7 @@ struct State {
 }
 
 impl State {
-    /// How much of `octets` may be written.
+    /// Returns how many of `octets` may be written.
     fn room(&self, octets: usize) -> usize {
         usize::try_from(self.limit.saturating_sub(self.written)).unwrap_or(usize::MAX).min(octets)
     }
@@ -95,8 +96,8 @@ impl Outlet {
         self.note_backlog(&mut lock(&self.state), false);
     }
 
-    /// How much of `octets` has room now. The writer is in the backlog until all that it has is
-    /// taken, even if it is interrupted.
+    /// Returns how many of `octets` have room now. The writer is in the backlog until all its data
+    /// are taken, even if it is interrupted.
     fn poll_room<'s>(
         &'s self,
         context: &Context<'_>,

@@ -1,9 +1,9 @@
-//! What can go wrong with a tool.
+//! Errors of a tool.
 
 use std::error::Error;
 use std::fmt::Display;
 
-/// Why a tool has ended. Messages name the place, what was found and what was expected.
+/// The reason why a tool has ended. Messages name the place, what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
     /// An argument makes no sense.

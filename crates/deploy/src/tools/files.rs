@@ -109,7 +109,8 @@ mod tests {
         static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
     }
 
-    /// What a writer unwinds with: nothing of it runs any more, as if the process had been killed.
+    /// The payload with which a writer unwinds: none of its code runs any more, as if the process
+    /// had been killed.
     struct Killed;
 
     pub(crate) fn step() {

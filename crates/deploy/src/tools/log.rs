@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 const MAX_LINES: u32 = 30;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// What a line is about.
+/// The subject of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The tool itself, which has few.
@@ -115,7 +115,7 @@ impl Log {
         }
     }
 
-    /// What is left when the tool ends.
+    /// Returns the lines that are left when the tool ends.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         let mut rest = Vec::new();
         while let Ok((kind, line)) = self.lines.try_recv() {

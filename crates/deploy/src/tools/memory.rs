@@ -3,10 +3,10 @@
 use acklab_live::memory::{resident, trim};
 use std::time::Duration;
 
-/// How often a tool looks: chosen. To trim takes milliseconds if much is free.
+/// The interval between checks: chosen. A trim takes milliseconds if much memory is free.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Octets more than the least that the process has occupied: chosen, as much as buffers that are
-/// used again.
+/// The growth in bytes above the minimum that the process has occupied: chosen, as much as buffers
+/// that are reused.
 const GROWTH: u64 = 16 << 20;
 
 /// Returns free memory to the system while `may` returns `true`, if the process has grown. It never

@@ -53,13 +53,13 @@ use crate::config;
 use acklab_base::Duration;
 use acklab_transport::tack::Settings;
 
-/// What the first stream begins with: name, version and kind.
+/// The beginning of the first stream: name, version and kind.
 const PREFACE: [u8; 8] = *b"acklab\x02\x02";
 /// The reply to the token.
 const WELCOME: u8 = 0;
 /// TCP connections at a time over one connection. Each may hold both buffers.
 const MAX_STREAMS: u32 = 1000;
-/// How many octets of a stream may wait: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
+/// The number of bytes of a stream that may wait: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
 const BUFFER: acklab_base::Bytes = acklab_base::Bytes(1 << 20);
 /// The code by which a connection ends whose client does not have the token.
 const NO_TOKEN: u32 = 2;
@@ -86,7 +86,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Those with which a client begins.
+/// Returns the settings with which a client begins.
 fn settings_for_strangers() -> Settings {
     Settings { streams: STREAMS_OF_STRANGER, receive_buffer: BUFFER_OF_STRANGER, ..settings() }
 }

@@ -24,14 +24,15 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// Connections at a time, of each transport: the most parallel streams and some more.
+/// The maximum number of connections at a time, of each transport: the maximum of parallel streams
+/// and some more.
 const MAX_CONNECTIONS: usize = 512;
-/// How often ports are tried if any will do.
+/// The number of ports that are tried if any will do.
 const TRIES: usize = 50;
-/// How long clients have to notice that the server stops.
+/// The time that clients have to notice that the server stops.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What a server needs.
+/// The options of a server.
 #[derive(Debug)]
 pub struct Options {
     /// The addresses to listen at; without one, all of IPv4, and all of IPv6 if the system has it.
@@ -44,7 +45,7 @@ pub struct Options {
     pub reset_key: ResetKey,
 }
 
-/// What clients have to know.
+/// The facts about a server that clients need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serving {
     /// The port of TACK and TCP; QUIC has the next one.

@@ -1,14 +1,14 @@
-//! How a tool is stopped: first it begins nothing new, and after a time for what is unfinished it
-//! ends.
+//! The stop of a tool in two phases: first it begins nothing new, and after a time for unfinished
+//! work it ends.
 
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How often a tool looks whether it should stop.
+/// The interval between checks whether a tool should stop.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// How far a tool has been stopped.
+/// The phase of a tool's stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     #[default]
@@ -17,7 +17,7 @@ enum Phase {
     Over,
 }
 
-/// Whether a tool should stop. Clones see the same.
+/// Shows whether a tool should stop. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct Stop {
     phase: watch::Receiver<Phase>,
@@ -93,7 +93,7 @@ impl Stop {
 mod tests {
     use super::*;
 
-    /// How long after the start each phase is reached if the first demand comes at once, and the
+    /// Returns the time from the start to each phase, if the first demand comes at once, and the
     /// second one after `second`.
     fn phases(drain: Duration, second: Duration) -> [Duration; 2] {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

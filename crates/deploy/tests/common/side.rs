@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Set in the process of a side: what it does, as words.
 const SIDE: &str = "ACKLAB_TEST_SIDE";
-/// What a side prints before the words that others need.
+/// The prefix that a side prints before the words that other sides need.
 const READY: &str = "ready ";
 const HOST: &str = "127.0.0.1";
 
@@ -143,7 +143,7 @@ fn words<const N: usize>(side: &str, drain: Duration, others: [&str; N]) -> Stri
     format!("{side} {} {}", drain.as_millis(), others.join(" "))
 }
 
-/// What the process of a side does. A line of its input is a demand to stop; its end, two.
+/// Runs the process of a side. A line of its input is a demand to stop; its end, two.
 pub(crate) fn run() {
     let Ok(words) = std::env::var(SIDE) else { return };
     let demands = Arc::new(AtomicU32::new(0));

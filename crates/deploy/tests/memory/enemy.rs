@@ -27,7 +27,7 @@ pub(super) struct Enemy {
     start: std::time::Instant,
     machine: Connection,
     session: Session,
-    /// What the server calls the connection.
+    /// The server's id of the connection.
     remote: ConnectionId,
     /// Octets of the first stream.
     written: Vec<u8>,

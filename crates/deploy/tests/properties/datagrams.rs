@@ -1,5 +1,5 @@
-//! What must hold for the datagrams of any stranger. The tests of this crate and the fuzz target
-//! `tack_strangers` share it.
+//! Properties that hold for the datagrams of any stranger. The tests of this crate and the fuzz
+//! target `tack_strangers` share them.
 
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_deploy::config::{Limits, Server};
@@ -33,13 +33,13 @@ fn address(host: u8) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, host], 4433))
 }
 
-/// What anybody can derive who sees `seed` (RFC 9001, §5.2).
+/// Returns the keys that any observer of `seed` can derive (RFC 9001, §5.2).
 fn keys(seed: &[u8], side: Side) -> Keys {
     TLS13_AES_128_GCM_SHA256.tls13().unwrap().quic_suite().unwrap().keys(seed, side, Version::V1)
 }
 
-/// The first datagram of a client, of which all but the header is in `frames`. They are padded to
-/// the least size.
+/// Returns the first datagram of a client, with `frames` behind the header. They are padded to the
+/// minimum size.
 pub(crate) fn first_datagram(frames: &[u8]) -> Vec<u8> {
     let seed = [0, 0, 0, 1, 0, 0, 0, 2];
     let mut header = vec![first_octet(Level::Initial, false, 1)];
@@ -109,7 +109,7 @@ struct World {
     client: Hub,
     server: Hub,
     connections: [Handle; 2],
-    /// What the server calls the connection, which observers see.
+    /// The server's id of the connection, which observers see.
     id: [u8; 8],
     /// Octets from strangers to the server, and from it to them.
     from_strangers: usize,

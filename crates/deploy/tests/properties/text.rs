@@ -1,6 +1,6 @@
-//! What must hold for any octets that the tools read: requests of SOCKS5, messages of measurements,
-//! lines of `known_hosts`, and words of a command line. The tests of this crate and the fuzz target
-//! `tack_tools` share it.
+//! Properties that hold for any bytes that the tools read: requests of SOCKS5, messages of
+//! measurements, lines of `known_hosts`, and words of a command line. The tests of this crate and
+//! the fuzz target `tack_tools` share them.
 
 use acklab_deploy::tools::known_hosts;
 use acklab_deploy::tools::perf::contender::Contender;
@@ -24,7 +24,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// What is read is written so that the same is read again.
+/// Checks that a value that was read is written so that reading it yields the same value.
 fn survives<T: FromStr<Err: Debug> + Display + PartialEq + Debug>(text: &str) {
     if let Ok(read) = text.parse::<T>() {
         assert_eq!(read.to_string().parse::<T>().unwrap(), read, "{text:?}");

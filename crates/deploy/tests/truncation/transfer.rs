@@ -9,7 +9,7 @@ use std::time::Duration;
 const BLOCK: usize = 80_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How a transfer has ended for a program.
+/// The end of a transfer for a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// It has written everything, and read so many octets and then the end.
@@ -18,7 +18,7 @@ pub(super) enum End {
 }
 
 impl End {
-    /// Whether nothing was lost without an error.
+    /// Returns `true` if nothing was lost without an error.
     pub(super) fn is_right(&self, size: usize) -> bool {
         matches!(self, Self::Error(_)) || *self == Self::All(size)
     }
@@ -105,7 +105,7 @@ impl Target {
         Self { port, end, arrived }
     }
 
-    /// How the connection of the program has ended. One that has not come is refused by an error.
+    /// Returns how the connection of the program has ended. An error refuses one that has not come.
     pub(super) fn end(&self, patience: Duration) -> Option<End> {
         if self.arrived.try_recv().is_err() {
             return Some(End::Error(ErrorKind::NotConnected));

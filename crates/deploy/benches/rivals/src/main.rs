@@ -1,6 +1,5 @@
-//! What it costs s2n-quic to move octets between two hosts of this machine:
-//! `cargo run --release --manifest-path crates/deploy/benches/rivals/Cargo.toml [-- MEGABYTES]`, by
-//! root.
+//! Measures the cost at which s2n-quic moves bytes between two hosts of this machine: `cargo run
+//! --release --manifest-path crates/deploy/benches/rivals/Cargo.toml [-- MEGABYTES]`, by root.
 //!
 //! Measured as the contenders of `benches/hosts.rs` are, with the same paths. It encrypts with
 //! AES-128-GCM of aws-lc.

@@ -6,7 +6,7 @@ use crate::pipe::ReadError;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// What an application or a host does in the middle of a transfer.
+/// The act of an application or a host in the middle of a transfer.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     /// Ends the connection with this code.
@@ -25,7 +25,7 @@ struct Direction {
     to_write: Vec<u8>,
     written: usize,
     read: Vec<u8>,
-    /// How it has ended for its reader.
+    /// Its end for the reader.
     end: Option<Result<(), ReadError>>,
     /// `true` once its writer was notified that the reader's host has everything.
     is_delivered: bool,
@@ -34,7 +34,7 @@ struct Direction {
 struct Transfer {
     net: Net,
     handles: [Handle; 2],
-    /// What the client and the server have of the stream.
+    /// The handles of the client and the server on the stream.
     ends: [Option<Ends>; 2],
     /// From the client, and from the server.
     directions: [Direction; 2],

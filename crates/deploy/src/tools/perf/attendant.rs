@@ -24,7 +24,8 @@ pub(super) const CONTROL_BUFFER: acklab_base::Bytes = acklab_base::Bytes(64 << 1
 /// its measurement.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// How a client has come, by which the next connections get the settings that it requests.
+/// The transport by which a client has come. The next connections get the settings that it
+/// requests.
 #[derive(Clone)]
 pub(crate) enum Door {
     Tack(Endpoint),
@@ -73,7 +74,8 @@ pub(crate) fn settings_of_control() -> Settings {
     Settings { streams: 1, receive_buffer: CONTROL_BUFFER, ..config::settings() }
 }
 
-/// What a client may choose. The server keeps its own limits on memory, streams and time.
+/// Returns the settings that a client may choose. The server keeps its own limits on memory,
+/// streams and time.
 fn bounded(wanted: &Settings) -> Settings {
     let usual = config::settings();
     let least = |buffer: acklab_base::Bytes| acklab_base::Bytes(buffer.get().min(LARGEST_BUFFER));

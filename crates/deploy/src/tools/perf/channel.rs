@@ -83,7 +83,7 @@ pub(crate) enum Carrier {
     Tcp(OwnedFd),
 }
 
-/// What a connection has counted.
+/// The counters of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) data_packets: u64,
@@ -109,7 +109,7 @@ impl Channel {
 }
 
 impl Carrier {
-    /// What it has counted so far; zero once it is gone.
+    /// Returns its counters so far; zero once it is gone.
     pub(crate) fn counted(&self) -> Counted {
         match self {
             Self::Tack(connection) => {
@@ -161,7 +161,7 @@ impl Carrier {
         }
     }
 
-    /// Has the kernel use this controller.
+    /// Sets the kernel's congestion controller.
     pub(crate) fn set_kernel_congestion(&self, name: &str) -> Result<(), ToolError> {
         match self {
             Self::Tcp(socket) => set_congestion(socket, name),

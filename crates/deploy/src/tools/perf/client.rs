@@ -24,7 +24,7 @@ pub(crate) const QUIC_ALPN: &[u8] = b"acklab-perf/1";
 /// and the length of a measurement in reverse.
 const SILENCE: Duration = Duration::from_secs(45);
 
-/// What is to be measured.
+/// The options of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The server: a name or an address.
@@ -33,23 +33,23 @@ pub struct Options {
     pub port: u16,
     /// The servers to trust. Without it, only the kernel's TCP can be measured.
     pub trust: Option<Trust>,
-    /// What is measured, in turns.
+    /// The contenders, measured in turns.
     pub contenders: Vec<Contender>,
-    /// How many turns each has.
+    /// The number of turns per contender.
     pub rounds: u32,
     /// The server sends.
     pub reverse: bool,
     /// Parallel streams, each a connection of its own.
     pub streams: u32,
-    /// How long data are received.
+    /// The duration for which data are received.
     pub seconds: Option<f64>,
-    /// How many octets are sent instead.
+    /// The number of bytes to send instead.
     pub octets: Option<u64>,
     /// The rate at which the application writes to each stream, in bits per second.
     pub bitrate: Option<u64>,
     /// Time between reports, in seconds.
     pub interval: f64,
-    /// Where the secrets of TLS are appended, for Wireshark.
+    /// The file to which the secrets of TLS are appended, for Wireshark.
     pub keys: Option<PathBuf>,
     /// A folder for a log (qlog) of each connection of TACK, at this end.
     pub qlog: Option<PathBuf>,
@@ -63,12 +63,12 @@ pub enum Told {
     Begins {
         /// The round, counted from 0.
         round: u32,
-        /// What is measured.
+        /// The contender.
         contender: String,
     },
     /// An interval has passed.
     Interval {
-        /// What is measured.
+        /// The contender.
         contender: String,
         /// Its begin, in seconds since the first octet.
         from: f64,
@@ -83,7 +83,7 @@ pub enum Told {
     Done(Row),
 }
 
-/// How connections to the server are made.
+/// The means of connecting to the server.
 enum Dialer {
     Tack { endpoint: Endpoint, remote: SocketAddr },
     Quic { endpoint: quinn::Endpoint, remote: SocketAddr },

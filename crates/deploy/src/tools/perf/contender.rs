@@ -14,10 +14,10 @@ const QUIC_WINDOW: Bytes = Bytes(16 << 20);
 /// The maximum window that may be requested.
 const MAX_WINDOW: Bytes = Bytes(1 << 30);
 
-/// What is measured.
+/// A transport that is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contender {
-    /// What tables call it: as it was written.
+    /// Its name in tables: as it was written.
     pub name: String,
     /// The transport.
     pub transport: Transport,
@@ -60,8 +60,8 @@ pub struct Quic {
     /// The sender requests fewer ACKs from its receiver (draft-ietf-quic-ack-frequency), with
     /// quinn's settings.
     pub ack_frequency: bool,
-    /// Octets in flight that flow control allows, 1 GiB at most. quinn ends a connection with more
-    /// than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler), which slow start leaves in the
+    /// Bytes in flight that flow control allows, 1 GiB at most. quinn ends a connection with more
+    /// than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler). Slow start leaves so many in the
     /// queue of a path that holds more of the window.
     pub window: Bytes,
 }
@@ -73,7 +73,7 @@ impl Default for Quic {
 }
 
 impl Quic {
-    /// Those of connections of control.
+    /// Returns the settings of control connections.
     pub(crate) fn of_control() -> Self {
         Self { window: super::attendant::CONTROL_BUFFER, ..Self::default() }
     }

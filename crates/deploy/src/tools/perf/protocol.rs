@@ -22,7 +22,7 @@ const NAME: &[u8; 6] = b"acklab";
 /// Octets of a preface.
 pub const PREFACE: usize = 16;
 
-/// What a channel begins with.
+/// The beginning of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preface {
     /// Data follow, and no messages.
@@ -46,7 +46,7 @@ impl Preface {
     /// Reads what a channel begins with.
     ///
     /// # Errors
-    /// What is not as it should be.
+    /// The error describes the fault.
     pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Self, String> {
         let mut octets = [0; PREFACE];
         match tokio::time::timeout(PATIENCE, from.read_exact(&mut octets)).await {
@@ -59,7 +59,7 @@ impl Preface {
     /// The preface of these octets.
     ///
     /// # Errors
-    /// What is not as it should be.
+    /// The error describes the fault.
     pub fn parse(octets: [u8; PREFACE]) -> Result<Self, String> {
         if octets[..6] != *NAME {
             return Err(format!("preface: found {:?}, expected \"acklab\"", String::from_utf8_lossy(&octets[..6])));
@@ -88,9 +88,9 @@ pub struct Plan {
     pub reverse: bool,
     /// Parallel streams.
     pub streams: u32,
-    /// How long data are received, in seconds; without it, until all `octets` have arrived.
+    /// The seconds for which data are received; without it, until all `octets` have arrived.
     pub seconds: Option<f64>,
-    /// How many octets all streams together carry.
+    /// The number of bytes that all streams carry together.
     pub octets: Option<u64>,
     /// The rate at which the application writes to each stream, in bits per second.
     pub bitrate: Option<u64>,
@@ -102,7 +102,7 @@ impl Plan {
     /// Checks the limits.
     ///
     /// # Errors
-    /// What is not as it should be.
+    /// The error describes the fault.
     pub fn check(&self) -> Result<(), ToolError> {
         let fault =
             |place: &str, found: &dyn std::fmt::Display, expected: &str| Err(ToolError::usage(place, found, expected));
@@ -140,7 +140,7 @@ impl Plan {
     }
 }
 
-/// What has arrived so far.
+/// The data that have arrived so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -150,11 +150,11 @@ pub struct Report {
     pub octets: u64,
 }
 
-/// What one side of a measurement has counted.
+/// The counters of one side of a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Side {
-    /// What has arrived, as the receiver reports it.
+    /// The data that have arrived, as the receiver reports them.
     pub received: Option<Report>,
     /// Packets with data sent, retransmissions among them.
     pub data_packets: u64,
@@ -182,15 +182,15 @@ pub enum Message {
     Accepted,
     /// The server has all data channels.
     Started,
-    /// What the server has received.
+    /// The counts of what the server has received.
     Report(Report),
     /// The client has received all that it requires.
     Stop,
-    /// What the server has counted.
+    /// The server's counters.
     Result(Side),
     /// The server does not go on.
     Refused {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -210,7 +210,7 @@ pub(crate) async fn send(to: &mut (impl AsyncWrite + Unpin), message: &Message) 
 /// Reads a message.
 ///
 /// # Errors
-/// What is not as it should be.
+/// The error describes the fault.
 async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Message, String> {
     let lost = |error: io::Error| format!("the control channel is lost: {error}");
     let length = from.read_u32().await.map_err(lost)? as usize;

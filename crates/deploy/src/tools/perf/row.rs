@@ -1,4 +1,4 @@
-//! What a measurement yields.
+//! The results of a measurement.
 
 use super::protocol::{Plan, Report, Side};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Row {
     /// The round, counted from 0.
     pub round: u32,
-    /// What was measured, as it was named.
+    /// The contender, by its name.
     pub contender: String,
     /// `tack`, `quic` or `tcp`.
     pub transport: String,
@@ -32,7 +32,7 @@ pub struct Row {
     pub retransmitted_share: Option<f64>,
     /// Acknowledgments that the receiver has sent: packets without data (over QUIC, ACK frames).
     pub acks: u64,
-    /// The same in a second.
+    /// ACKs per second.
     pub acks_per_second: f64,
     /// The mean of the sender's smoothed round-trip time under load, in milliseconds.
     pub mean_rtt: Option<f64>,

@@ -16,11 +16,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, consume_budget};
 use tokio::time::{Instant, sleep_until};
 
-/// What an application writes at once, as iperf3's does over TCP.
+/// The bytes that an application writes at once, as iperf3's does over TCP.
 const BLOCK: usize = 128 << 10;
 /// With a set bitrate, an application writes so often.
 const PACE: Duration = Duration::from_millis(10);
-/// The least that it writes then: the payload of a packet.
+/// The minimum that it writes then: the payload of a packet.
 const MIN_BLOCK: usize = 1200;
 /// The time between samples of round trips.
 const SAMPLE: Duration = Duration::from_millis(20);
@@ -53,7 +53,7 @@ impl Meter {
         Self { before: total(&carriers), carriers, cpu_before: cpu_seconds() }
     }
 
-    /// What the connections have done so far.
+    /// Returns the counters of the connections so far.
     pub(super) fn read(&self, load: Option<&Load>, received: Option<Report>) -> Side {
         let (now, cpu_seconds) = (total(&self.carriers), cpu_seconds() - self.cpu_before);
         let rtts = load.map(Load::rtts);
@@ -163,7 +163,7 @@ async fn write(mut to: Sending, block: Bytes, octets: Option<u64>, bitrate: Opti
     Ok(to)
 }
 
-/// What several readers have counted.
+/// The sum of several readers' counters.
 #[derive(Default)]
 struct Tally {
     octets: AtomicU64,

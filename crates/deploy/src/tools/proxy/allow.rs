@@ -35,7 +35,7 @@ impl Allow {
     /// addresses of the public Internet only.
     ///
     /// # Errors
-    /// Those of `leads_here`.
+    /// The errors of `leads_here`.
     pub fn allows(
         &self,
         target: &Target,

@@ -30,7 +30,7 @@ const MAX_CONNECTIONS: usize = super::MAX_STREAMS as usize;
 pub struct Forward {
     /// The address to listen at. The default is this host only.
     pub local: SocketAddr,
-    /// Where connections lead.
+    /// The target of the connections.
     pub target: Target,
 }
 
@@ -55,7 +55,7 @@ impl FromStr for Forward {
     }
 }
 
-/// What the near side needs.
+/// The options of the near side.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The far side: a name or an address.
@@ -66,11 +66,11 @@ pub struct Options {
     pub trust: Trust,
     /// The secret of the far side.
     pub token: Token,
-    /// Where SOCKS5 is spoken.
+    /// The address at which SOCKS5 is served.
     pub socks: Option<SocketAddr>,
     /// Ports that are forwarded.
     pub forwards: Vec<Forward>,
-    /// Where the secrets of TLS are appended, for Wireshark.
+    /// The file to which the secrets of TLS are appended, for Wireshark.
     pub keys: Option<PathBuf>,
 }
 
@@ -309,7 +309,7 @@ impl Link {
     }
 }
 
-/// Why the connection is over, in words.
+/// Describes why the connection has ended.
 fn explained(lost: &Lost) -> String {
     match lost {
         Lost::Peer { code: NO_TOKEN } => "the far side has closed it; is the token right?".to_owned(),

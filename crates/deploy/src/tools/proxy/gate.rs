@@ -20,7 +20,7 @@ struct Waiting {
     count: u64,
 }
 
-/// Where clients wait until they have shown the token.
+/// The place where clients wait until they have shown the token.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate(Arc<Mutex<Waiting>>);
 

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 
-/// What the far side needs.
+/// The options of the far side.
 #[derive(Debug)]
 pub struct Options {
     /// The addresses to listen at; without one, all of IPv4, and all of IPv6 if the system has it.
@@ -36,7 +36,7 @@ pub struct Options {
     pub identity: Identity,
     /// The key of stateless resets.
     pub reset_key: ResetKey,
-    /// Who has it may use the proxy.
+    /// The token that permits the use of the proxy.
     pub token: Token,
     /// Which targets are allowed; without a rule, those of the [public Internet](Allow::PUBLIC).
     pub allow: Vec<Allow>,

@@ -4,11 +4,11 @@ use super::allow::is_within;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns `true` for an address that the IANA registries of special-purpose addresses (RFC 6890)
-/// do not list, and that does not lead to this host, as `leads_here` finds out.
+/// Returns `true` for a public address elsewhere. The IANA registries of special-purpose addresses
+/// (RFC 6890) do not list it, and by `leads_here` it does not lead to this host.
 ///
 /// # Errors
-/// Those of `leads_here`.
+/// The errors of `leads_here`.
 pub(super) fn is_public_elsewhere(
     address: IpAddr,
     mut leads_here: impl FnMut(IpAddr) -> io::Result<bool>,
@@ -68,9 +68,10 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !SPECIAL.iter().any(|(network, length)| is_within(address.into(), (*network).into(), *length))
 }
 
-/// Of IPv6 only 2000::/3 is assigned for global use (RFC 4291, §2.4), without loopback, mapped and
-/// compatible addresses, link-local ones with or without a zone, multicast, and the prefix for
-/// NAT64 of a network (64:ff9b:1::/48, RFC 8215). What embeds an address of IPv4 leads there.
+/// Only 2000::/3 of IPv6 is assigned for global use (RFC 4291, §2.4). It excludes loopback, mapped
+/// and compatible addresses, link-local ones with or without a zone, multicast, and the prefix for
+/// NAT64 of a network (64:ff9b:1::/48, RFC 8215). An address that embeds an IPv4 address leads to
+/// that address.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(embedded) = embedded(address.into()) {
         return is_public_v4(embedded);

@@ -25,7 +25,7 @@ impl Reply {
     pub(super) const COMMAND_NOT_SUPPORTED: Self = Self(7);
     pub(super) const ADDRESS_NOT_SUPPORTED: Self = Self(8);
 
-    /// What to reply if connecting has failed so.
+    /// Returns the reply to a connection attempt that has failed with this error.
     pub(super) fn of(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionRefused => Self::REFUSED,

@@ -11,7 +11,7 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Where a TCP connection leads.
+/// The target of a TCP connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub(super) host: Host,
