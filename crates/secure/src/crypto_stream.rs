@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-/// The most octets beyond the first missing one that are kept: TLS messages have 64 KiB at most
+/// The maximum number of bytes kept beyond the first missing one: TLS messages have 64 KiB at most
 /// (RFC 9000, §7.5: 4096 at least).
 const MOST: u64 = 1 << 16;
 
-/// What it takes to keep a piece, besides its octets: an entry of the map and of the heap.
+/// The memory for a piece besides its bytes: an entry of the map and of the heap.
 const PIECE: usize = 64;
 
-/// What is sent, all of which is kept until the handshake ends, and what has arrived.
+/// The bytes sent, all of which are kept until the handshake ends, and the bytes that have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct CryptoStream {
     pub(crate) outgoing: Vec<u8>,

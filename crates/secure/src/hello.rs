@@ -20,7 +20,7 @@ pub(crate) const HEADER: usize = 17;
 pub struct Hello {
     /// The packet, for the transport.
     pub packet: Packet,
-    /// What packets to the client are to be addressed to.
+    /// The connection id to which packets to the client are addressed.
     pub source: ConnectionId,
     /// The token that a server has given it.
     pub token: Option<Box<[u8]>>,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The application protocol in the handshake (RFC 7301): this version of the transport.
 const ALPN: &[u8] = b"acklab-tack/1";
 
-/// What is wrong with a certificate, a key or a configuration.
+/// A fault of a certificate, a key or a configuration.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct IdentityError(String);
@@ -57,7 +57,7 @@ fn of_key(fault: impl fmt::Display) -> IdentityError {
 pub struct Fingerprint([u8; digest::SHA256_OUTPUT_LEN]);
 
 impl Fingerprint {
-    /// That of a certificate in DER.
+    /// Returns the fingerprint of a certificate in DER.
     #[must_use]
     pub fn of(certificate: &[u8]) -> Self {
         let mut octets = [0; digest::SHA256_OUTPUT_LEN];

@@ -1,9 +1,9 @@
 //! TLS 1.3 around the packets of the TACK transport.
 //!
-//! A [`Session`] is either end of a connection as cryptography sees it: a machine without clock and
+//! A [`Session`] is the cryptography of either end of a connection: a machine without clock and
 //! socket, between the [packets](acklab_wire::tack) of a transport and the datagrams of a network.
 //! The handshake is that of QUIC (RFC 9001) through the interface that rustls has for it. Its
-//! octets travel in Crypto frames beside the Open and the Accept of the transport, so that both
+//! octets travel in Crypto frames beside the Open and the Accept of the transport. So both
 //! handshakes take one round trip together, and the transport's timers repeat both.
 //!
 //! ```text

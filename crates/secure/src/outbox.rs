@@ -15,7 +15,7 @@ impl Outbox {
         self.ends.push((self.octets.len(), ecn));
     }
 
-    /// Where the datagram begins that is being written.
+    /// Returns the offset at which the current datagram begins.
     pub(crate) fn start(&self) -> usize {
         self.ends.last().map_or(0, |(end, _)| *end)
     }
@@ -39,7 +39,7 @@ impl Outbox {
         self.end(Ecn::NotEct);
     }
 
-    /// How many datagrams there are.
+    /// Returns the number of datagrams.
     #[must_use]
     pub const fn datagrams(&self) -> usize {
         self.ends.len()

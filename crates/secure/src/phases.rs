@@ -10,7 +10,7 @@ pub(crate) struct Phases {
     mask: Box<dyn HeaderProtectionKey>,
     unmask: Box<dyn HeaderProtectionKey>,
     current: PacketKeySet,
-    /// Those of the phase before, for packets that were overtaken.
+    /// The keys of the previous phase, for packets that were overtaken.
     previous: Option<Box<dyn PacketKey>>,
     next: PacketKeySet,
     secrets: Secrets,

@@ -18,7 +18,7 @@ pub(crate) fn initial_keys(seed: &[u8], side: Side) -> Option<Keys> {
     Some(suite.keys(seed, side, Version::V1))
 }
 
-/// What the first octet and PKT.SEQ are combined with. `payload` begins behind PKT.SEQ.
+/// Returns the mask for the first octet and PKT.SEQ. `payload` begins behind PKT.SEQ.
 fn mask(key: &dyn HeaderProtectionKey, payload: &[u8]) -> Option<(u8, [u8; NUMBER])> {
     // The form of a long header with a packet number of four octets: four bits of the first octet
     // are masked.

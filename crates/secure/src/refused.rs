@@ -1,6 +1,6 @@
-//! What is refused of datagrams before a transport sees it.
+//! Packets of datagrams that are refused before a transport sees them.
 
-/// Why a packet is refused. It has no effect but a count.
+/// The reason why a packet is refused. A refusal only increases a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Refused {
     /// It is no protected packet of this version.
@@ -44,7 +44,7 @@ impl Refused {
     ];
 }
 
-/// How many packets were refused, by reason.
+/// The number of refused packets, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RefusedCounts([u64; Refused::ALL.len()]);
 
@@ -54,13 +54,13 @@ impl RefusedCounts {
         self.0[refused as usize] += 1;
     }
 
-    /// How many were refused for this reason.
+    /// Returns the number refused for this reason.
     #[must_use]
     pub const fn of(&self, refused: Refused) -> u64 {
         self.0[refused as usize]
     }
 
-    /// How many were refused in all.
+    /// Returns the number of all refused packets.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()

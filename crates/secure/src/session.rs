@@ -32,8 +32,8 @@ pub(crate) use seal::append_level;
 /// The maximum number of packets sealed with the same keys, unless the session is configured
 /// otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
 const UPDATE_AFTER: u64 = 1 << 22;
-/// Of this many packets of data, one carries the last message of the client. Those without data,
-/// which probes are, all do.
+/// One packet of data in this many carries the last message of the client. Packets without data,
+/// which probes are, all carry it.
 const LAST_MESSAGE_INTERVAL: u32 = 8;
 /// Errors of TLS as codes of a Close, above those of applications: the alert is added (RFC 9001,
 /// §4.8).
@@ -44,9 +44,9 @@ const CRYPTO_ERROR: u32 = 1 << 31 | 0x100;
 pub struct Piece {
     /// The stream.
     pub stream: u32,
-    /// Where they begin in the stream.
+    /// Their offset in the stream.
     pub offset: u64,
-    /// Where they stand in the datagram.
+    /// Their range in the datagram.
     pub at: Range<usize>,
 }
 
@@ -69,12 +69,12 @@ pub enum Step {
     Failed {
         /// The code of a Close.
         code: u32,
-        /// Why, in words.
+        /// The reason, in words.
         reason: String,
     },
 }
 
-/// What of the handshake has left.
+/// The parts of the handshake that have left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
     initial: usize,
@@ -84,11 +84,12 @@ struct Flight {
 /// One end of a connection.
 pub struct Session {
     side: Side,
-    /// What the peer addresses packets to.
+    /// The connection id to which the peer addresses packets.
     local: ConnectionId,
-    /// What packets of the handshake are addressed to; the client learns it by the Accept.
+    /// The connection id to which packets of the handshake are addressed; the client learns it from
+    /// the Accept.
     remote: ConnectionId,
-    /// What a client begins TLS with, once its transport has made the Open.
+    /// The parameters with which a client begins TLS, once its transport has made the Open.
     start: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     tls: Option<Connection>,
     initial: Option<Keys>,
@@ -221,13 +222,13 @@ impl Session {
         self.phases.as_ref().is_some_and(|phases| phases.opened_newest)
     }
 
-    /// How often the keys were updated.
+    /// Returns the number of key updates.
     #[must_use]
     pub fn key_updates(&self) -> u64 {
         self.phases.as_ref().map_or(0, |phases| phases.updates)
     }
 
-    /// What was refused of datagrams.
+    /// Returns the counts of refused packets.
     #[must_use]
     pub const fn refused(&self) -> &RefusedCounts {
         &self.refused
@@ -239,7 +240,7 @@ impl Session {
         self.reset_token.as_ref()
     }
 
-    /// What has happened, in order.
+    /// Takes the next event, in order.
     pub fn take_step(&mut self) -> Option<Step> {
         self.steps.pop_front()
     }

@@ -37,7 +37,7 @@ fn key(random: &SystemRandom) -> Result<LessSafeKey, NoRandomness> {
 }
 
 impl Tokens {
-    /// Those of a server that starts now.
+    /// Creates the keys of a server that starts now.
     ///
     /// # Errors
     /// If the system has no random numbers.
@@ -90,7 +90,8 @@ impl Tokens {
     }
 }
 
-/// What a token is bound to. An IPv4 address counts as the IPv6 address that maps it.
+/// Returns the bytes to which a token is bound. An IPv4 address counts as the IPv6 address that
+/// maps it.
 fn bound(address: SocketAddr, source: ConnectionId) -> [u8; 26] {
     let ip = match address.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped(),

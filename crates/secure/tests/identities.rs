@@ -1,4 +1,4 @@
-//! What is read of certificates and keys, on the seeds of the fuzz target and on random octets.
+//! The parsers of certificates and keys, on the seeds of the fuzz target and on random bytes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -59,8 +59,8 @@ impl Session {
             }
             if head.level == Level::Session {
                 let has_opened = self.open_session(&mut datagram[at..], &head, at, ecn, opened, pieces);
-                // What comes with a packet of the handshake may be of no use, and the other way
-                // round.
+                // The packet of the handshake may be refused and the packet behind it accepted, or
+                // the reverse.
                 return has_opened.or_else(|refused| {
                     if result.is_ok() {
                         self.refused.count(refused);
@@ -107,7 +107,7 @@ impl Session {
         if all { Ok(()) } else { Err(Refused::Crypto) }
     }
 
-    /// What a packet of the handshake holds besides octets of TLS.
+    /// Handles the content of a packet of the handshake besides octets of TLS.
     fn take_frames(&mut self, frames: &Frames) -> Result<(), Refused> {
         for frame in frames.iter() {
             match frame {
@@ -152,7 +152,7 @@ impl Session {
         let (number, payload) = phases.open(packet, head).ok_or(Refused::Forged)?;
         let departed = payload.first_chunk().map(|octets| u32::from_be_bytes(*octets)).ok_or(Refused::Frames)?;
         let octets = payload.get(4..).unwrap_or_default();
-        // Where the frames begin in the datagram: the tag stands behind them.
+        // The offset of the frames in the datagram: the tag stands behind them.
         let base = at + end - acklab_wire::tack::TAG as usize - octets.len();
         let origin = octets.as_ptr() as usize;
         opened.frames.clear();

@@ -1,11 +1,11 @@
-//! What must hold for any octets as certificates and keys. The tests of this crate and the fuzz
-//! target `identity` share it.
+//! Properties that hold for any bytes as certificates and keys. The tests of this crate and the
+//! fuzz target `identity` share them.
 
 use acklab_secure::identity::{Identity, server_config};
 use rustls::NoKeyLog;
 use std::sync::Arc;
 
-/// What separates the certificates from the key. A file that holds both is read as both.
+/// The separator between the certificates and the key. A file that holds both is read as both.
 const BOUNDARY: &[u8] = b"====";
 
 /// Any octets are an identity, which a server takes or refuses, or are refused in one line.
@@ -23,7 +23,7 @@ pub(crate) fn identities_are_read_or_refused(octets: &[u8]) {
             server_config(identity, Arc::new(NoKeyLog)).map(drop)
         }),
         Identity::certificate(key, ["host".to_owned()]).map(|certificate| {
-            // What a key has signed is read again with it.
+            // A certificate signed by a key is read again with it.
             Identity::from_pem(certificate.as_bytes(), key).expect("a key that signs");
         }),
     ];
