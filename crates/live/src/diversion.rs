@@ -2,10 +2,10 @@
 //!
 //! The kernel forwards, by a bridge or by its routes. A classifier at the exit of the second device
 //! redirects what came in at the first one to a TAP device of this process, from which a ring
-//! collects the frames. Everything else passes: what the host itself sends, what came in elsewhere,
-//! and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the device,
-//! routed, and with the header of the next hop. The kernel has cut segments of offloads into
-//! packets and has computed their checksums, because the TAP device has no offloads.
+//! collects the frames. Other frames pass: those that the host itself sends or that came in
+//! elsewhere, and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the
+//! device, routed, and with the header of the next hop. The kernel has cut segments of offloads
+//! into packets and has computed their checksums, because the TAP device has no offloads.
 //!
 //! Everything is bound to descriptors: the kernel removes the classifier and the device with the
 //! last of them, whatever ends the process. The classifier also lets traffic pass as soon as the
@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 const ETHERNET: usize = 14;
 /// The octets of the tag of a VLAN (IEEE 802.1Q, 9.6).
 const TAG: usize = 4;
-/// Where the tag stands: behind the two addresses.
+/// The offset of the tag: behind the two addresses.
 const TAG_AT: usize = 12;
 
 /// The octets of a ring, which hold some 4,000 frames of 1500 octets: what arrives in 13 ms at
@@ -35,8 +35,8 @@ const TAG_AT: usize = 12;
 const RING: usize = 8 << 20;
 /// The octets of a block of a ring. No frame is larger.
 const BLOCK: usize = 1 << 17;
-/// What the kernel puts before the octets of a frame: `TPACKET2_HDRLEN`, and room to align what
-/// follows the Ethernet header.
+/// The bytes that the kernel puts before a frame: `TPACKET2_HDRLEN`, and room to align the content
+/// behind the Ethernet header.
 const BEFORE_FRAME: usize = 96;
 
 /// Words that the classifier and this process share.
@@ -48,7 +48,7 @@ mod word {
     pub(super) const COUNT: usize = 2;
 }
 
-/// Why traffic cannot be diverted.
+/// The reason why traffic cannot be diverted.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The TAP device cannot be made.
@@ -75,7 +75,7 @@ pub enum Error {
     Exit(io::Error),
 }
 
-/// How frames come from the kernel to this process.
+/// The way in which frames come from the kernel to this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// A packet socket with a ring in shared memory (`TPACKET_V2`).
@@ -139,7 +139,7 @@ impl Diversion {
         Ok(Self { _classifier: classifier, words, source, overruns: 0 })
     }
 
-    /// How frames come to this process.
+    /// Returns how frames come to this process.
     #[must_use]
     pub const fn method(&self) -> Method {
         match self.source {
@@ -158,7 +158,7 @@ impl Diversion {
         self.words.set(word::UNTIL, 0);
     }
 
-    /// Whether frames are diverted now. After a stall of the process they may have passed
+    /// Returns `true` if frames are diverted now. After a stall of the process they may have passed
     /// meanwhile.
     #[must_use]
     pub fn is_in_force(&self) -> bool {
@@ -182,9 +182,9 @@ impl Diversion {
         Ok(self.overruns)
     }
 
-    /// Moves the next frame, its header to `header` and the packet behind it to `packet`, both of
-    /// which are emptied first. Returns `None` if no frame waits, and the length that the packet
-    /// has on the wire, which is larger than what is present if the frame did not fit.
+    /// Moves the next frame: its header to `header` and the packet behind it to `packet`, both of
+    /// which are emptied first. Returns the length of the packet on the wire, which exceeds that of
+    /// `packet` if the frame did not fit. Returns `None` if no frame waits.
     ///
     /// # Errors
     /// If the device is gone.

@@ -19,10 +19,10 @@ const BATCH: usize = 64;
 /// The devices that one wait reports.
 const EVENTS: usize = 64;
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The time has come.
+    /// The time was reached.
     Done,
     /// The callback stopped the run.
     Stopped,
@@ -30,15 +30,15 @@ pub enum Outcome {
 
 /// The devices of a driver. A function that reads is devices that send by themselves.
 pub trait Devices<W> {
-    /// Reads a packet from the device with a number, passes it at `now` to the machine behind which
-    /// the device is, and returns this machine, or `None` if no packet waits.
+    /// Reads a packet from the device with a number, and passes it at `now` to the machine behind
+    /// the device. Returns this machine, or `None` if no packet waits.
     ///
     /// # Errors
     /// If the device fails.
     fn read(&mut self, world: &mut W, device: usize, now: Instant) -> io::Result<Option<MachineId>>;
 
-    /// Sends what the world has delivered since the last call, before the driver sleeps. Called at
-    /// least every 20 ms unless the process stalls.
+    /// Sends the world's deliveries since the last call, before the driver sleeps. Called at least
+    /// every 20 ms unless the process stalls.
     ///
     /// # Errors
     /// If a device fails.
@@ -55,11 +55,10 @@ impl<W, F: FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>> Devic
 
 /// Runs a world in real time.
 ///
-/// The world's time is exact: a machine whose deadline has passed is woken with its deadline as the
-/// time, not with the later time of the clock, so that delays do not accumulate along a path.
-/// Packets enter the world at the time at which they are read, after all machines whose deadlines
-/// lie before. The driver sleeps between deadlines, unless it
-/// [wakes early](Self::wake_early_while).
+/// The world's time is exact. A machine whose deadline has passed is woken with its deadline as the
+/// time, not with the later time of the clock. So delays do not accumulate along a path. Packets
+/// enter the world at the time at which they are read, after all machines whose deadlines lie
+/// before. The driver sleeps between deadlines, unless it [wakes early](Self::wake_early_while).
 #[derive(Debug)]
 pub struct Driver {
     clock: WallClock,
@@ -89,8 +88,8 @@ impl Driver {
         Ok(Self { clock, agenda, epoll, devices: 0, now, next_call: now, wakes: 0, wake_latency, wakes_early })
     }
 
-    /// Makes the driver set its timers earlier than deadlines by the usual latency of wake-ups, and
-    /// poll its devices for the rest of the time, some microseconds, as long as `is_awake`.
+    /// As long as `is_awake`, makes the driver set its timers earlier than deadlines by the usual
+    /// latency of wake-ups. It polls its devices for the rest of the time, some microseconds.
     /// Deliveries are less late by this latency. It costs nothing more where an idle processor
     /// polls as well ([`AwakeProcessors`](crate::AwakeProcessors)).
     pub fn wake_early_while(&mut self, is_awake: Arc<AtomicBool>) {

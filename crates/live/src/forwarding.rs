@@ -1,4 +1,4 @@
-//! What carries traffic between two devices when no process does: a bridge, or the routes of the
+//! The means of forwarding between two devices without a process: a bridge, or the routes of the
 //! host.
 
 use crate::netlink::{Interface, Netlink};
@@ -9,7 +9,7 @@ const BRIDGE: &str = "acklab%d";
 /// The text by which a later process knows such a bridge.
 const ALIAS: &str = "acklab inline";
 
-/// Why there is nothing that could carry the traffic.
+/// The reason why nothing can carry the traffic.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no device of this name.
@@ -39,7 +39,7 @@ pub enum Error {
     /// The kernel refuses.
     #[error("cannot {what}: {source}")]
     Refused {
-        /// What it refuses.
+        /// The refused action.
         what: &'static str,
         /// The reason.
         source: io::Error,
@@ -50,7 +50,7 @@ fn refused(what: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Refused { what, source }
 }
 
-/// What carries the traffic.
+/// The means of forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A bridge that was there.
@@ -73,9 +73,9 @@ impl Kind {
     }
 }
 
-/// What carries traffic between two devices. A bridge of this process is removed when this is
-/// dropped. If the process is killed it stays, because traffic would stop without it, and a later
-/// process takes it over.
+/// The means of forwarding between two devices. Dropping this removes a bridge of this process. If
+/// the process is killed the bridge stays, because traffic would stop without it, and a later
+/// process adopts it.
 pub struct Forwarding {
     netlink: Netlink,
     kind: Kind,
@@ -122,7 +122,7 @@ impl Forwarding {
         Ok(Self { netlink, kind, own_bridge, interfaces })
     }
 
-    /// What carries the traffic.
+    /// Returns the means of forwarding.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.kind
@@ -159,7 +159,7 @@ fn bridge(netlink: &Netlink, ports: [u32; 2]) -> Result<u32, Error> {
     Ok(bridge)
 }
 
-/// Whether the host forwards packets.
+/// Returns `true` if the host forwards packets.
 fn forwards() -> bool {
     ["ipv4/ip_forward", "ipv6/conf/all/forwarding"].iter().any(|parameter| {
         std::fs::read_to_string(format!("/proc/sys/net/{parameter}")).is_ok_and(|value| value.trim() == "1")

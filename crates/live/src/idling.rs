@@ -1,5 +1,5 @@
-//! What idle processors do while packets are carried: they stay awake unless a hypervisor makes
-//! that worse than halting.
+//! The behavior of idle processors while packets are carried: they stay awake unless a hypervisor
+//! makes that worse than halting.
 
 use crate::steal::Steal;
 use crate::wait::Wait;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// wait as long for a processor.
 pub const BOUND_OF_STEAL: f64 = 0.01;
 
-/// What idle processors shall do.
+/// The requested behavior of idle processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdleProcessors {
     /// They stay awake, where the system allows that, until the hypervisor takes more than 1 % of a
@@ -47,7 +47,7 @@ impl FromStr for IdleProcessors {
     }
 }
 
-/// What idle processors do.
+/// The behavior of idle processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idling {
     /// They stay awake.
@@ -60,7 +60,7 @@ pub enum Idling {
 }
 
 impl Idling {
-    /// What they do, for people.
+    /// Describes the behavior for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ struct Shared {
 struct State {
     request: Option<AwakeProcessors>,
     idling: Idling,
-    /// Whether the request is withdrawn once too much is taken.
+    /// `true` if the request is withdrawn once too much is taken.
     gives_way: bool,
     steal: Option<Steal>,
     /// When the window of measurement began.
@@ -139,13 +139,13 @@ impl Wakefulness {
         Self { shared, clock, watcher }
     }
 
-    /// Whether processors are awake at this moment.
+    /// Returns `true` if processors are awake at this moment.
     #[must_use]
     pub fn is_awake(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.shared.is_awake)
     }
 
-    /// What processors do now.
+    /// Returns the present behavior of processors.
     #[must_use]
     pub fn idling(&self) -> Idling {
         self.shared.state().idling
@@ -234,7 +234,7 @@ mod tests {
         State { request: None, idling, gives_way, steal: None, from: at(0), worst: None, is_over: false }
     }
 
-    /// A tick of a hundredth of a second, the least that is counted, is not more than 1 %.
+    /// A tick of a hundredth of a second, the smallest unit of the count, is not more than 1 %.
     #[test]
     fn processors_halt_once_more_than_one_percent_of_a_second_was_taken() {
         let mut state = awake(true);

@@ -1,4 +1,4 @@
-//! How late packets are delivered.
+//! The lateness of deliveries.
 
 use acklab_base::{Duration, Instant};
 

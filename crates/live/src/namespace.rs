@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// The namespace of the calling thread; `/proc/self` would be that of the first thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// Why a namespace cannot be made.
+/// The reason why a namespace cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot create a network namespace: {source}; it takes root (CAP_SYS_ADMIN, for instance `sudo acklab …`), or a user namespace"

@@ -53,9 +53,9 @@ pub struct Interface {
     pub mtu: u32,
     /// The index of the bridge or other device of which it is a port.
     pub master: Option<u32>,
-    /// Whether it is up.
+    /// `true` if it is up.
     pub is_up: bool,
-    /// Whether its frames are those of Ethernet.
+    /// `true` if its frames are those of Ethernet.
     pub is_ethernet: bool,
     /// Its addresses beyond the link.
     pub addresses: Vec<IpAddr>,
@@ -388,8 +388,8 @@ impl Netlink {
         let quick_ack = metrics.quick_ack.then_some(RouteMetric::QuickAck(1));
         let initial_window = metrics.initial_window.map(RouteMetric::InitCwnd);
         let min_rto = metrics.min_rto_ms.map(RouteMetric::RtoMin);
-        // The kernel takes notice of a least timeout only where the route locks it (`tcp_rto_min`),
-        // as iproute2 does.
+        // The kernel applies a minimum timeout only where the route locks it (`tcp_rto_min`), as
+        // iproute2 does.
         let lock = metrics.min_rto_ms.map(|_| RouteMetric::Lock(1 << RTAX_RTO_MIN));
         let values: Vec<RouteMetric> = [lock, quick_ack, initial_window, min_rto].into_iter().flatten().collect();
         if !values.is_empty() {
@@ -399,8 +399,8 @@ impl Netlink {
     }
 }
 
-/// Keeps the host from using IPv6 on the device `name`, and so from sending through it of its own
-/// accord and from taking part in its network.
+/// Disables IPv6 on the device `name`, so that the host neither sends through it of its own accord
+/// nor takes part in its network.
 ///
 /// # Errors
 /// If the system refuses, as it does in most containers.

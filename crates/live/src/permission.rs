@@ -16,7 +16,7 @@ const SWITCHES: [(&str, &str, &str); 3] = [
     ("/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
 ];
 
-/// Why the permission cannot be had.
+/// The reason why the permission is denied.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The process has several threads, and the kernel moves only a process with one into a user
@@ -32,7 +32,7 @@ pub enum Error {
          allows it no user namespace ({source}); start it as root (`sudo acklab …`), or let root grant it by `{grant}`"
     )]
     Refused {
-        /// What grants it.
+        /// The command that grants it.
         grant: &'static str,
         /// The reason of the kernel.
         source: io::Error,
@@ -42,7 +42,7 @@ pub enum Error {
     Map(io::Error),
 }
 
-/// How the process may make namespaces.
+/// The way in which the process may make namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     /// It has the capabilities.
@@ -51,7 +51,8 @@ pub enum Permission {
     UserNamespace,
 }
 
-/// Whether the process may make network namespaces, process namespaces and devices in them.
+/// Returns `true` if the process may make network namespaces, process namespaces and devices in
+/// them.
 #[must_use]
 pub fn is_granted() -> bool {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
@@ -81,7 +82,7 @@ pub fn acquire() -> Result<Permission, Error> {
     Ok(Permission::UserNamespace)
 }
 
-/// What would grant user namespaces on this system.
+/// Returns the command that would grant user namespaces on this system.
 fn grant() -> &'static str {
     let is_set =
         |(path, value, _): &&(&str, &str, &str)| fs::read_to_string(path).is_ok_and(|found| found.trim() == *value);

@@ -1,5 +1,5 @@
-//! What makes a thread run in time: real-time priority, locked memory and processors that do not
-//! halt.
+//! The means of running a thread in time: real-time priority, locked memory and processors that do
+//! not halt.
 
 use crate::idling::{Idling, Wakefulness};
 use crate::sys;
@@ -18,9 +18,9 @@ pub const APPLICATIONS: i32 = 11;
 /// Keeps the calling thread on the last of the processors that it may use. Returns `true` if there
 /// is another one for everything else.
 ///
-/// An application that shares its processor with the thread that carries packets, and has a higher
-/// priority, writes as soon as an ACK makes room and reads each packet before the next one is
-/// delivered, as the applications of a simulation do.
+/// Lets an application share its processor with the thread that carries packets, at a higher
+/// priority. It then writes as soon as an ACK makes room, and reads each packet before the next one
+/// is delivered, as the applications of a simulation do.
 pub fn share_a_processor() -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)) else { return false };
@@ -58,7 +58,7 @@ impl Drop for LockedMemory {
     }
 }
 
-/// What the system grants the thread that carries packets, until it is dropped.
+/// The system's grants to the thread that carries packets, until it is dropped.
 #[derive(Debug)]
 pub struct Privileges {
     is_realtime: bool,
@@ -75,13 +75,13 @@ impl Privileges {
         Self { is_realtime: enter(CARRIER), wakefulness, _memory: memory }
     }
 
-    /// What idle processors do, and what the hypervisor takes of them.
+    /// Returns the behavior of idle processors, and the time that the hypervisor takes from them.
     #[must_use]
     pub const fn wakefulness(&self) -> &Wakefulness {
         &self.wakefulness
     }
 
-    /// What is granted now.
+    /// Returns the present grants.
     #[must_use]
     pub fn granted(&self) -> Granted {
         Granted { is_realtime: self.is_realtime, idling: self.wakefulness.idling() }
@@ -91,9 +91,9 @@ impl Privileges {
 /// Which privileges the system has granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// Whether the thread has real-time priority.
+    /// `true` if the thread has real-time priority.
     pub is_realtime: bool,
-    /// What idle processors do.
+    /// The behavior of idle processors.
     pub idling: Idling,
 }
 

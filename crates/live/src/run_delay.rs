@@ -1,8 +1,8 @@
-//! How long threads that could run wait for a processor.
+//! The time for which threads that could run wait for a processor.
 //!
 //! The kernel counts for each thread the nanoseconds in which it was ready and no processor ran it
-//! (the second number of `/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst),
-//! a virtual processor that its host has stopped not included.
+//! (the second number of `/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst).
+//! The count excludes a virtual processor that its host has stopped.
 
 use crate::wait::Wait;
 use acklab_base::{Duration, Instant};
@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The waiting of some threads, second by second.
 ///
-/// What a thread waits between the last sample and its end is not seen.
+/// The wait of a thread between the last sample and its end is not seen.
 #[derive(Debug)]
 pub struct RunDelays {
     began: Instant,

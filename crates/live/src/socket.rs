@@ -25,7 +25,7 @@ use std::os::fd::{AsFd, OwnedFd};
 /// The sockets that one wait reports.
 const EVENTS: usize = 64;
 
-/// What a socket is watched for. Errors are always reported.
+/// The events for which a socket is watched. Errors are always reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// Room to write, which is also the end of connecting.

@@ -1,4 +1,4 @@
-//! How long a processor stands still, whatever this process does.
+//! Measures how long a processor stands still, whatever this process does.
 
 use crate::WallClock;
 use acklab_base::Duration;

@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr::NonNull;
 
-/// What a device of `/dev/net/tun` carries, without a header of its own (`linux/if_tun.h`).
+/// The content of a device of `/dev/net/tun`, without a header of its own (`linux/if_tun.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TunKind {
     /// IP packets.
@@ -81,7 +81,7 @@ pub(crate) fn before_exec(command: &mut Command, setup: impl FnMut() -> std::io:
     unsafe { command.pre_exec(setup) };
 }
 
-/// Has the kernel reap the children of the calling process: the disposition survives exec.
+/// Makes the kernel reap the children of the calling process: the disposition survives exec.
 pub(crate) fn ignore_children() -> std::io::Result<()> {
     // SAFETY: SIG_IGN is a valid disposition of SIGCHLD.
     if unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) } == libc::SIG_ERR {
@@ -95,8 +95,8 @@ pub(crate) fn set_tcp_option(socket: &OwnedFd, option: libc::c_int, value: libc:
     set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value)
 }
 
-/// Has the kernel cut what is written to a UDP socket into datagrams of this size (`UDP_SEGMENT`,
-/// `linux/udp.h`).
+/// Makes the kernel cut the data written to a UDP socket into datagrams of this size
+/// (`UDP_SEGMENT`, `linux/udp.h`).
 pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Result<()> {
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &libc::c_int::from(size))
 }

@@ -8,7 +8,7 @@ use rustix::net::{AddressFamily, SocketType};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Why a TUN device cannot be made.
+/// The reason why a TUN device cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The device file is missing or may not be opened.

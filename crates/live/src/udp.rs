@@ -34,7 +34,7 @@ pub struct UdpPort {
     state: UdpSocketState,
     buffers: [Vec<u8>; MESSAGES],
     metas: [RecvMeta; MESSAGES],
-    /// How many buffers were filled last.
+    /// The number of buffers that were filled last.
     received: usize,
     /// The system refused segmentation offload once.
     is_plain: bool,
@@ -55,7 +55,7 @@ impl UdpPort {
     /// If the system refuses an option.
     pub fn new(socket: UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new((&socket).into())?;
-        // Where the system allows less, it gives what it allows.
+        // A system that allows less sets its maximum.
         _ = state.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
         _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
         // It begins to note times of arrival.
@@ -73,7 +73,7 @@ impl UdpPort {
         self.socket.local_addr()
     }
 
-    /// How many datagrams leave in one system call at most.
+    /// Returns the maximum number of datagrams per system call.
     #[must_use]
     pub fn most_segments(&self) -> usize {
         if self.is_plain { 1 } else { self.state.max_gso_segments() }
@@ -155,7 +155,7 @@ impl UdpPort {
     }
 }
 
-/// What a call of [`UdpPort::receive`] has brought.
+/// The result of a call of [`UdpPort::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// Nothing waited.
@@ -183,7 +183,7 @@ pub struct Batch<'b> {
 }
 
 impl Batch<'_> {
-    /// Where each datagram lies in the memory.
+    /// Returns the range of each datagram in the memory.
     pub fn places(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let (size, length) = (self.size, self.length);
         (0..length).step_by(size).map(move |start| start..length.min(start + size))
@@ -209,7 +209,7 @@ impl AsFd for UdpPort {
     }
 }
 
-/// Why a [`Wait`] has ended.
+/// The reason why a [`Wait`] has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
     /// Datagrams wait at the socket.
@@ -242,7 +242,7 @@ impl Wait {
         Ok(Self { epoll, wake, waits_to_send: false })
     }
 
-    /// What another thread [wakes](wake) this one by.
+    /// Returns the handle by which another thread [wakes](wake) this one.
     ///
     /// # Errors
     /// If the system allows no further descriptor.

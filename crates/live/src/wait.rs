@@ -1,4 +1,4 @@
-//! How long something that could run waited for a processor in an interval.
+//! The time for which something that could run waited for a processor in an interval.
 
 use acklab_base::Instant;
 

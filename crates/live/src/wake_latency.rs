@@ -1,4 +1,4 @@
-//! How long the system takes to wake the thread whose timer expires.
+//! The time that the system takes to wake the thread whose timer expires.
 
 use acklab_base::Duration;
 
@@ -28,7 +28,8 @@ impl WakeLatency {
         self.window.clear();
     }
 
-    /// What three of four wake-ups take at least, at most 50 us. Zero until 32 of them are known.
+    /// Returns the latency that three of four wake-ups reach or exceed, at most 50 us. Zero until
+    /// 32 of them are known.
     #[must_use]
     pub const fn usual(&self) -> Duration {
         self.usual

@@ -32,11 +32,11 @@ const OWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 19, 0, 1), 49152)
 const SIZE: usize = 2_000_000;
 /// A transfer makes no progress for so long at most.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The kernel's sockets are looked at so often at least.
+/// The maximum interval between two looks at the kernel's sockets.
 const TURN: Duration = Duration::from_millis(1);
 const DELAY: Duration = Duration::from_millis(5);
 
-/// What a path does to packets, in either direction.
+/// The effects of a path on packets, in either direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
     loss: f64,
@@ -290,7 +290,7 @@ fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn:
     assert!(kernel.read == own.sends, "our octets arrive as they were sent");
     assert_eq!(own.written.kept(), 0, "all is freed");
     let agreed = own.connection.receiving().agreement().unwrap().ecn;
-    // What the kernel 6.18 has of ECN: it answers accurate ECN with the classic one.
+    // ECN in the kernel 6.18: it answers accurate ECN with the classic one.
     let expected = if ecn == tcp::ecn::EcnConfig::Off { ecn } else { tcp::ecn::EcnConfig::Classic };
     assert_eq!(agreed, expected, "{name}");
     let (role, sender) = (if opens { "opens" } else { "is opened" }, own.connection.sending().counters());

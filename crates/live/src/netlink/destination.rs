@@ -1,4 +1,4 @@
-//! Whether an address leads to this host.
+//! Decides whether an address leads to this host.
 
 use super::{Netlink, family_of};
 use netlink_packet_route::RouteNetlinkMessage;
@@ -12,9 +12,9 @@ const TCP: u8 = 6;
 
 impl Netlink {
     /// Returns `true` if a TCP connection to `target` leads to this host, or to no single other
-    /// one: an interface has the address, whether the interface is up or not, or the kernel does
-    /// not forward packets to it (a `local`, `broadcast`, `anycast` or `multicast` route). Rules
-    /// for the port of the target and for the user of this process count.
+    /// one. Either an interface, up or not, has the address, or the kernel does not forward packets
+    /// to it (a `local`, `broadcast`, `anycast` or `multicast` route). Rules for the port of the
+    /// target and for the user of this process count.
     ///
     /// # Errors
     /// If the kernel refuses the query.

@@ -100,8 +100,8 @@ impl TcpInfo {
         matches!(self.state(), TCP_ESTABLISHED | TCP_CLOSE_WAIT)
     }
 
-    /// The peer has finished, and all that it has sent has come in order; this end has not
-    /// finished.
+    /// Returns `true` if the peer has finished, all its data have come in order, and this end has
+    /// not finished.
     #[must_use]
     pub const fn is_half_closed(&self) -> bool {
         self.state() == TCP_CLOSE_WAIT

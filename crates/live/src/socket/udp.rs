@@ -38,7 +38,7 @@ impl Udp {
         super::set_traffic_class(&self.socket, tos)
     }
 
-    /// Has the kernel cut what is sent into datagrams of `size` octets, at most 64 at a time.
+    /// Makes the kernel cut the data sent into datagrams of `size` bytes, at most 64 at a time.
     ///
     /// # Errors
     /// If the kernel cannot do it.

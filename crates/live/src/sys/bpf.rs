@@ -24,7 +24,7 @@ pub(crate) enum ProgramKind {
     Classifier = 3,
 }
 
-/// Where a classifier is attached (`BPF_TCX_EGRESS` of `enum bpf_attach_type`): behind routing and
+/// The hook of a classifier (`BPF_TCX_EGRESS` of `enum bpf_attach_type`): behind routing and
 /// bridging, in front of the queueing discipline of the device.
 const TCX_EGRESS: u32 = 47;
 
