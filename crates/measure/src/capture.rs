@@ -54,7 +54,7 @@ pub struct SocketDatagram<'a> {
     pub secrets: Option<&'a Arc<str>>,
 }
 
-/// Why a capture cannot be written.
+/// The reason why a capture cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be created.

@@ -1,9 +1,9 @@
-//! What is measured of an endpoint, a link and a cell.
+//! The measurement of an endpoint, a link and a cell.
 //!
-//! Probes know an endpoint by its contract in `acklab-base` and no transport by name, so the tables
+//! Probes know an endpoint by its contract in `acklab-base` and no transport by name. So the tables
 //! of a simulated, an emulated and a deployed connection have the same columns with the same
-//! meaning. This crate has no scenario, no clock and no socket: who drives the endpoints passes the
-//! time in.
+//! meaning. This crate has no scenario, no clock and no socket: the caller that drives the
+//! endpoints passes the time in.
 //!
 //! In the order of reading:
 //!

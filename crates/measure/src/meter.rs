@@ -131,7 +131,7 @@ impl EndpointMeter {
         self.update_log(now, endpoint);
     }
 
-    /// Of a flow with data in both directions: the payload of a packet belongs to the direction of
+    /// For a flow with data in both directions: the payload of a packet belongs to the direction of
     /// the peer's data, its acknowledgment to the direction of this end's data.
     #[inline(never)]
     fn arrived_both_ways<E: Endpoint>(
@@ -202,7 +202,7 @@ impl EndpointMeter {
         if self.role != Role::Receiver {
             self.role.sent(probes).limited(now, endpoint.limiting_factor(now));
         }
-        // What leaves may be an event itself, such as a tail loss probe.
+        // A departing packet may be an event itself, such as a tail loss probe.
         self.take_events(now, endpoint, probes);
     }
 

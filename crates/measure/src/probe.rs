@@ -49,13 +49,14 @@ impl Records {
         }
     }
 
-    /// The same, but operating points are recorded by [`FlowProbe::sample`] and not at each ACK.
+    /// Creates the same probe, but [`FlowProbe::sample`] records operating points, and not each
+    /// ACK.
     #[must_use]
     pub fn sampled(self) -> Self {
         Self { are_sampled: true, ..self }
     }
 
-    /// Forgets what was recorded and goes on recording.
+    /// Clears the records and continues recording.
     pub(crate) fn clear(&mut self) {
         let Self { operating_points, throughput, packets, events, decisions, are_sampled: _ } = self;
         operating_points.iter_mut().for_each(Vec::clear);
@@ -93,7 +94,7 @@ pub(crate) struct PacketRecord {
     pub(crate) offset: u64,
 }
 
-/// What happened to a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
     Sent,
@@ -245,8 +246,8 @@ impl FlowProbe {
         }
     }
 
-    /// The same probe, of data whose receiver is measured elsewhere: throughput and delays between
-    /// the applications remain unknown.
+    /// Creates the same probe, for data whose receiver is measured elsewhere: throughput and delays
+    /// between the applications remain unknown.
     #[must_use]
     pub fn without_receiver(mut self) -> Self {
         self.sees_receiver = false;

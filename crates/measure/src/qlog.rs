@@ -28,7 +28,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where the logs of a run are written, and in which version.
+/// The folder and the version of the logs of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The folder, which exists.
@@ -46,7 +46,7 @@ impl Options {
     }
 }
 
-/// Why a log cannot be written.
+/// The reason why a log cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be created.
@@ -84,7 +84,7 @@ pub struct Log {
     reasons: Vec<String>,
     is_started: bool,
     is_closed: bool,
-    /// How many directions carry data.
+    /// The number of directions that carry data.
     directions: usize,
     /// By direction and packet number space, the largest packet number.
     largest: [[Option<u64>; 3]; 2],
@@ -113,7 +113,7 @@ impl Log {
         }
     }
 
-    /// Has the endpoint report what a log needs.
+    /// Makes the endpoint report the events that a log needs.
     pub fn prepare(&mut self, endpoint: &mut impl Endpoint) {
         endpoint.record_decisions();
         endpoint.record_losses();

@@ -16,7 +16,7 @@ use crate::tables::series::{self, Direction};
 use acklab_base::{Bytes, Duration, Endpoint, Fate, Instant, Vitals};
 use acklab_wire::{IpVersion, Pdu};
 
-/// What a [`Recorder`] records.
+/// The options of a [`Recorder`].
 #[derive(Clone, Debug)]
 pub struct RecorderOptions {
     /// The series to record. Those of links and cells have no rows here.
@@ -118,7 +118,7 @@ impl Recorder {
         probes.into_iter().flatten().zip(samples).for_each(|(probe, samples)| probe.open(now, samples));
     }
 
-    /// Has `endpoint` accept `pdu`. Returns what became of it.
+    /// Passes `pdu` to `endpoint`. Returns its fate.
     pub fn accept<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &mut E) -> Fate
     where
         E: Endpoint,

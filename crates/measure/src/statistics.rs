@@ -136,7 +136,7 @@ impl OverTime {
         self.since = Instant::FAR_FUTURE;
     }
 
-    /// The same quantity in a window that opens at `now`.
+    /// Returns the same quantity in a window that opens at `now`.
     #[must_use]
     pub fn reopened(&self, now: Instant) -> Self {
         let since = if self.since == Instant::FAR_FUTURE { self.since } else { now };
@@ -193,7 +193,8 @@ impl Distribution {
         least as f64 + ((1_u64 << shift) - 1) as f64 / 2.0
     }
 
-    /// The least value that this share of the series does not exceed. `None` if there was no value.
+    /// Returns the smallest value that this share of the series does not exceed. `None` if there
+    /// was no value.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let mut left = (share * self.total as f64).ceil().max(1.0) as u64;

@@ -1,5 +1,5 @@
-//! What is measured: the names and the known properties of flows, links, cells and proxies, for the
-//! tables.
+//! The subjects of measurements: the names and the known properties of flows, links, cells and
+//! proxies, for the tables.
 //!
 //! The code that assembles a network or opens a connection fills them in. An unknown property is
 //! `None`, and the columns that need it are null.
@@ -26,7 +26,7 @@ pub struct TransportLabels {
     pub protocol: String,
     /// The stack whose settings are the defaults of the end that sends the data.
     pub preset: Option<String>,
-    /// The same of the end that receives the data.
+    /// The preset of the end that receives the data.
     pub peer_preset: Option<String>,
     /// The congestion controller.
     pub controller: Option<String>,
@@ -67,7 +67,8 @@ pub struct FlowInfo {
     pub payload: u64,
     /// The slowest hop on the path of the data. Of hops that are equally slow, the first.
     pub bottleneck: Option<Bottleneck>,
-    /// The same up to the first proxy on the path: the slowest hop of the sender's own connection.
+    /// The bottleneck up to the first proxy on the path: the slowest hop of the sender's own
+    /// connection.
     pub own_bottleneck: Option<Bottleneck>,
     /// The slowest hop on the path of the ACKs that the sender receives, for packets without
     /// payload.
@@ -126,7 +127,7 @@ pub enum Place {
 /// The slowest hop of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
-    /// Where it is.
+    /// Its place.
     pub at: Place,
     /// In bits per second: the mean rate of a link, the capacity of a cell.
     pub rate: f64,
@@ -145,7 +146,7 @@ pub struct LinkInfo {
     pub from: String,
     /// The node at which it ends.
     pub to: String,
-    /// Whether its capacity is assigned on demand.
+    /// `true` if its capacity is assigned on demand.
     pub is_on_demand: bool,
 }
 

@@ -33,7 +33,7 @@ impl ApplicationDelay {
         }
     }
 
-    /// What lies before `upto` is delivered, of which much may have been before.
+    /// Records that the data before `upto` are delivered, of which many may have been before.
     #[inline]
     pub(crate) fn delivered(&mut self, now: Instant, upto: u64) {
         if upto <= self.delivered {

@@ -34,7 +34,7 @@ impl Limits {
         self.set(now, None);
     }
 
-    /// The same with the times counted from `now` on.
+    /// Returns the same with the times counted from `now` on.
     pub(super) fn reopened(&self, now: Instant) -> Self {
         Self { present: self.present.map(|(factor, _)| (factor, now)), ..Self::default() }
     }

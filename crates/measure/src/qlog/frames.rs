@@ -136,7 +136,7 @@ fn close(schema: Schema, space: &str, code: u64) -> Value {
     with_error(schema, frame, code)
 }
 
-/// What an end of a TACK connection offers in the handshake.
+/// Returns the offer of an end of a TACK connection in the handshake.
 fn offer(frame_type: &str, source: tack::ConnectionId, parameters: &tack::Parameters) -> Value {
     json!({
         "frame_type": frame_type,
@@ -157,8 +157,8 @@ pub(super) struct Tack {
 }
 
 impl Tack {
-    /// The frames of a packet. `way` is 0 for a packet that leaves and 1 for one that arrives, and
-    /// `largest` the largest number of the packets that the acknowledgments in it are about.
+    /// Returns the frames of a packet. `way` is 0 for a packet that leaves and 1 for one that
+    /// arrives. `largest` is the largest number among the packets that its acknowledgments cover.
     pub(super) fn frames(&mut self, schema: Schema, frames: &tack::Frames, way: usize, largest: u64) -> Vec<Value> {
         let counts = frames.iter().find_map(|frame| match frame {
             tack::Frame::EcnCounts(counts) => Some(*counts),

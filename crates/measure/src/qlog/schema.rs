@@ -164,7 +164,7 @@ pub struct TraceInfo<'a> {
     pub node: &'a str,
     /// Which end keeps the log.
     pub vantage_point: VantagePoint,
-    /// How many directions carry data: one or two.
+    /// The number of directions that carry data: one or two.
     pub directions: usize,
 }
 

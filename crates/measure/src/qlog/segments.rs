@@ -90,7 +90,7 @@ impl Direction {
 /// The segments of a connection, from the view of one end.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
-    /// Those that leave and those that arrive.
+    /// The directions that leave and arrive.
     ways: [Direction; 2],
 }
 

@@ -49,7 +49,7 @@ impl Completions<'_> {
         (!self.times.is_empty()).then(|| self.times.iter().sum::<f64>() / self.times.len() as f64)
     }
 
-    /// The least time that the given share of the complete copies does not exceed.
+    /// Returns the smallest time that the given share of the complete copies does not exceed.
     fn percentile(&self, share: f64) -> Option<f64> {
         let rank = (share * self.times.len() as f64).ceil() as usize;
         self.times.get(rank.saturating_sub(1)).copied()

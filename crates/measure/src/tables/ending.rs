@@ -1,4 +1,4 @@
-//! How a flow stands at the end of the window of measurement.
+//! The state of a flow at the end of the window of measurement.
 
 use crate::probe::FlowProbe;
 use acklab_base::event::Closing;

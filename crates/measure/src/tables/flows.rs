@@ -34,7 +34,7 @@ pub(crate) struct Path<'a> {
     pub(crate) drops: Drops,
     /// The slowest hop of its data.
     pub(crate) hop: Option<&'a HopUse>,
-    /// The same of the sender's own connection, which ends at the first proxy.
+    /// The use of the slowest hop of the sender's own connection, which ends at the first proxy.
     pub(crate) own_hop: Option<&'a HopUse>,
     /// The slowest hop of its acknowledgments.
     pub(crate) return_hop: Option<&'a HopUse>,
@@ -66,7 +66,7 @@ impl<'a> FlowResult<'a> {
         window: Range<Instant>,
     ) -> Self {
         let stop = info.stop.unwrap_or(window.end);
-        // What was written before the stop arrives until after it.
+        // Data written before the stop arrive until after it.
         let moved = [probe.last_departure(), probe.last_arrival].into_iter().flatten().fold(stop, Instant::max);
         let last = probe.completed.unwrap_or(moved).min(window.end);
         let begin = info.start.max(window.start);
@@ -101,8 +101,8 @@ impl<'a> FlowResult<'a> {
         self.receiver()?.count(name)
     }
 
-    /// How the flow stands at the end of the window. Returns `None` if its transport has no
-    /// connections.
+    /// Returns the state of the flow at the end of the window. Returns `None` if its transport has
+    /// no connections.
     fn ending(&self) -> Option<Ending> {
         self.info.labels.controller.as_ref()?;
         Ending::of(self.probe, self.begin, &self.window)
@@ -138,7 +138,7 @@ impl<'a> FlowResult<'a> {
         self.receiver_count(counter::ACKS_SENT)
     }
 
-    /// The same with those that leave with data.
+    /// Returns the number of ACKs sent, including those that leave with data.
     fn ack_frames_sent(&self) -> Option<u64> {
         self.acks_sent()?;
         let receiver = self.receiver()?;
@@ -168,8 +168,8 @@ impl<'a> FlowResult<'a> {
         Some(self.sender()?.count(counter::DATA_PACKETS).unwrap_or_default())
     }
 
-    /// Packets passed over in the window minus late arrivals in it. It is at least zero, because
-    /// packets that were passed over before the window may arrive in it.
+    /// Returns the packets passed over in the window minus late arrivals in it, and at least zero,
+    /// because packets that were passed over before the window may arrive in it.
     pub(super) fn lost(&self) -> Option<u64> {
         let passed_over = self.receiver_count(counter::PASSED_OVER_PACKETS)?;
         Some(passed_over.saturating_sub(self.receiver_count(counter::REORDERED_PACKETS)?))
@@ -276,7 +276,7 @@ impl<'a> FlowResult<'a> {
         Some(self.limits()?[factor as usize])
     }
 
-    /// How long ACKs are on their path beyond its propagation delay.
+    /// Returns the time of ACKs on their path beyond its propagation delay.
     fn return_wait_ms(&self) -> Option<f64> {
         self.acks_sent()?;
         Some((ms(self.probe.feedback_age.mean())? - self.info.base_return?.as_millis_f64()).max(0.0))

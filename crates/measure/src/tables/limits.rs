@@ -1,4 +1,4 @@
-//! What limits a flow: `docs/models/limits.md` gives the rule and its reasons.
+//! The limit of a flow: `docs/models/limits.md` gives the rule and its reasons.
 
 use crate::observed::Observed;
 use crate::observers::World;
@@ -17,7 +17,7 @@ const ALONE: f64 = 0.95;
 /// same window would carry twice as much.
 const LONG_WAIT: f64 = 0.5;
 
-/// How a hop was used in the window of measurement.
+/// The use of a hop in the window of measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HopUse {
     pub(crate) name: String,
@@ -75,23 +75,23 @@ impl Hops {
 pub(super) struct Facts {
     /// By limiting factor, its share of the time.
     pub(super) shares: [f64; LimitingFactor::ALL.len()],
-    /// Whether it has a congestion window.
+    /// `true` if it has a congestion window.
     pub(super) has_window: bool,
     /// The use of the slowest hop of the sender's own connection, and the flow's own share of its
     /// octets.
     pub(super) hop: Option<(f64, f64)>,
-    /// The same of the slowest hop of the whole path, if that lies behind a proxy.
+    /// The use of the slowest hop of the whole path, if that lies behind a proxy.
     pub(super) behind: Option<(f64, f64)>,
     /// The use of the slowest hop of its ACKs.
     pub(super) return_busy: Option<f64>,
     /// The share of the RTT for which ACKs wait on their path.
     pub(super) return_wait: Option<f64>,
-    /// Whether packets of the flow were lost or marked.
+    /// `true` if packets of the flow were lost or marked.
     pub(super) has_congestion: bool,
 }
 
 impl Facts {
-    /// What limits the flow.
+    /// Returns the limit of the flow.
     pub(super) fn limit(&self) -> &'static str {
         let share = |factor: LimitingFactor| self.shares[factor as usize];
         let network = share(LimitingFactor::Window) + share(LimitingFactor::Pacing);
@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(Facts { hop: None, return_busy: None, return_wait: None, ..FACTS }.limit(), "window");
     }
 
-    /// Twice the buffer carries twice as much, unless the link carries no more, or its ACKs wait
-    /// for more than half of the round trip.
+    /// A buffer of twice the size carries twice as much, unless the link carries no more, or its
+    /// ACKs wait for more than half of the round trip.
     #[test]
     fn a_buffer_is_no_cause_where_the_path_is() {
         for shares in [[0.0, 0.9, 0.1, 0.0, 0.0], [0.0, 0.1, 0.9, 0.0, 0.0]] {
