@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// The interval of checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// A point that makes sense: its scenario in full, as JSON with the seed 0, the trace files that it
-/// reads, and the strategies of the user that it names, each with the key that names it.
+/// A valid point: its scenario in full, as JSON with the seed 0, the trace files that it reads, and
+/// the strategies of the user that it names. Each strategy has the key that names it.
 type Checked = (String, Vec<String>, Vec<(String, String)>);
 
 /// Checks many scenarios that differ in assignments only, on `threads` threads: `sets` are common
@@ -92,7 +92,7 @@ pub(crate) struct BatchResult {
 /// `cancel` is cancelled: the result then has fewer points. A point that fails does not stop the
 /// others.
 ///
-/// The other arguments are those of `run`. Raises what a handler of signals raises, such as
+/// The other arguments are those of `run`. Passes on exceptions of signal handlers, such as
 /// `KeyboardInterrupt`.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, points, base, cancel=None, strategies=None, seconds=None))]

@@ -29,7 +29,7 @@ impl Cancel {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether `cancel` has been called.
+    /// Returns `true` once `cancel` has been called.
     #[getter]
     fn cancelled(&self) -> bool {
         self.flag.load(Ordering::Relaxed)

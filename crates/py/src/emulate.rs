@@ -23,7 +23,7 @@ pub(crate) struct EmulationResult {
     seed: u64,
     /// Arrow record batches by name.
     tables: Py<PyDict>,
-    /// Why the results may not be trusted; empty if they may.
+    /// The reasons why the results are unreliable; empty if they are reliable.
     reasons: Vec<String>,
     /// The exit status of the command with the terminal, if there is one.
     exit_status: Option<i32>,
@@ -63,7 +63,7 @@ pub(crate) fn calibrate(py: Python<'_>, processors: &str) -> PyResult<String> {
     Ok(document.to_string())
 }
 
-/// What idle processors shall do, by its name.
+/// Returns the requested behavior of idle processors, by its name.
 pub(crate) fn idle_processors(name: &str) -> PyResult<IdleProcessors> {
     name.parse().map_err(|why| PyValueError::new_err(format!("processors: {why}")))
 }
@@ -81,9 +81,9 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 ///
 /// `outputs` is the folder for the output of applications; `node` and `words` are a command that
 /// uses the terminal; `watch` is called each second with a sample of the run as JSON; `processors`
-/// is what idle processors do: "auto", "awake" or "halt"; `internet` is the node that leads to the
-/// networks of this machine. The other arguments are those of `run`. Raises `ScenarioError` and
-/// `RunError`. After `cancel` is cancelled it returns what was measured by then, or raises
+/// is the behavior of idle processors: "auto", "awake" or "halt"; `internet` is the node that leads
+/// to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError`
+/// and `RunError`. After `cancel` is cancelled it returns what was measured by then, or raises
 /// `Cancelled` if that is nothing. Ctrl-C stops a run of the main thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, processors="auto", internet=None))]

@@ -211,8 +211,8 @@ pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyRe
 /// The far side of a proxy, until Ctrl-C or `cancel`.
 ///
 /// `allow` are the rules of targets; without one, the public Internet is allowed. `ready` is called
-/// with the port, the fingerprint and the token once clients may come, `tell` with a line for what
-/// is refused. The other arguments are those of `serve`. Raises `UsageError` and `RunError`.
+/// with the port, the fingerprint and the token once clients may come, `tell` with a line for each
+/// refusal. The other arguments are those of `serve`. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (addresses, port, allow, ready, tell=None, certificate=None, key=None, folder=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

@@ -59,13 +59,13 @@ pub(crate) fn check(py: Python<'_>, text: &str, name: &str, sets: Vec<String>, b
 
 /// Runs a scenario with the interpreter detached.
 ///
-/// `base` is the folder to which the paths of trace files are relative; `captures` is the folder
-/// for captures, or `None` for no captures; `qlog` is the folder for logs of endpoints, or `None`
+/// `base` is the folder to which the paths of trace files are relative. `captures` is the folder
+/// for captures, or `None` for no captures. `qlog` is the folder for logs of endpoints, or `None`
 /// for none, and `qlog_version` their version. `strategies` are classes by their name in the
-/// scenario; the interpreter is attached while they are called. Raises `ScenarioError`, `RunError`,
-/// the exceptions of strategies and of `watch`, which is called now and then with the share of the
-/// duration that has passed, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of the
-/// main thread.
+/// scenario; the interpreter is attached while they are called. `watch` is called now and then with
+/// the share of the duration that has passed. Raises `ScenarioError`, `RunError`, the exceptions of
+/// strategies and of `watch`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of
+/// the main thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, seed=None, captures=None, qlog=None, qlog_version=None, cancel=None, strategies=None, watch=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

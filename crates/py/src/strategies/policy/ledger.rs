@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// What a segment means to the receiver.
+/// The meaning of a segment for the receiver.
 #[pyclass(module = "acklab.strategies", frozen)]
 pub(crate) struct Arrival(pub(super) ack::Arrival);
 
