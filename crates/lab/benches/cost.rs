@@ -32,11 +32,11 @@ struct Work {
 /// The reference of a comparison.
 enum Against {
     Nothing,
-    /// The same in ns-3, octet by octet that is delivered: the program and its arguments.
+    /// The same in ns-3, per delivered byte: the program and its arguments.
     Ns3(&'static str),
-    /// The same cell without TCP/HACK, second by second: its index in [`WORK`].
+    /// The same cell without TCP/HACK, per second: its index in [`WORK`].
     Stock(usize),
-    /// The same path with TCP, octet by octet that is delivered: its index in [`WORK`].
+    /// The same path with TCP, per delivered byte: its index in [`WORK`].
     Tcp(usize),
 }
 
@@ -139,8 +139,9 @@ const WIFI_N_DOWNLOAD: &str = include_str!("cost/wifi_n_download.toml");
 const AC_CAPACITY: &str = include_str!("cost/ac_capacity.toml");
 const WIFI_B_UPLOAD: &str = include_str!("cost/wifi_b_upload.toml");
 
-/// Which of [`WORK`] cells of all sizes do, aggregates from the access point and single frames from
-/// all that contend, and how many packets its queue holds for each station.
+/// The entries of [`WORK`] that run in cells of all sizes: aggregates from the access point, and
+/// single frames from all contenders. Each has the number of packets that its queue holds per
+/// station.
 const SWEPT: [(usize, u32); 2] = [(5, 126), (8, 5)];
 const STATIONS: [u32; 9] = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
@@ -224,7 +225,7 @@ fn main() {
     }
 }
 
-/// The same work in cells of all sizes.
+/// Runs the same work in cells of all sizes.
 fn sweep((index, packets): (usize, u32)) {
     println!("{}", WORK[index].name);
     println!(
@@ -333,7 +334,7 @@ fn instructions(index: usize) -> Option<f64> {
     Some(instructions)
 }
 
-/// Of [`WORK`], the one whose flows [`misses`] multiplies, and the numbers of flows.
+/// The entry of [`WORK`] whose flows [`misses`] multiplies, and the numbers of flows.
 const MULTIPLIED: usize = 2;
 const FLOWS: [u32; 4] = [1, 100, 1_000, 10_000];
 
@@ -358,8 +359,8 @@ fn misses(flows: u32) -> Option<[f64; 3]> {
     each_segment(MULTIPLIED, CACHES, &sets, &durations, ["I refs:", "D1 misses:", "LL misses:"])
 }
 
-/// What valgrind counts under these labels between two durations, for each [`SEGMENT`] that is
-/// delivered there.
+/// Returns valgrind's counts under these labels between two durations, per [`SEGMENT`] delivered
+/// there.
 fn each_segment<const N: usize>(
     index: usize,
     caches: &[&str],

@@ -200,7 +200,7 @@ impl<P: Observed> Parts<P> {
     }
 }
 
-/// What is measured of a run with these flows, without proxies.
+/// Returns the subjects of the measurement of a run with these flows, without proxies.
 pub(crate) fn subjects(scenario: &Scenario, flows: impl IntoIterator<Item = Plans>) -> Subjects {
     let plans: Vec<FlowPlan> = flows.into_iter().flat_map(|(plan, reverse)| [Some(plan), reverse]).flatten().collect();
     let (links, cells) = (plan::links(scenario), plan::cells(scenario, &plans));

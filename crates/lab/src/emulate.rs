@@ -75,7 +75,7 @@ pub struct EmulateOptions {
     pub foreground: Option<Foreground>,
     /// The destination of a sample of each second, for a live view of the run.
     pub live: Option<Sender<Sample>>,
-    /// What idle processors shall do.
+    /// The requested behavior of idle processors.
     pub processors: IdleProcessors,
 }
 
@@ -95,7 +95,7 @@ pub struct Emulation {
     /// The results that a simulation has as well, with the tables `timing`, `kernel` and
     /// `applications` after those of a simulation.
     pub results: Results,
-    /// Whether the results may be trusted.
+    /// Whether the results are reliable.
     pub verdict: Verdict,
     /// The exit status of the command with the terminal: 128 and the signal if a signal ended it.
     pub exit_status: Option<i32>,

@@ -6,7 +6,7 @@ use acklab_path::server::{ScheduleError, TraceError};
 use std::io;
 use std::path::PathBuf;
 
-/// Why a run cannot start or continue.
+/// The reason why a run cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -96,7 +96,7 @@ pub enum Error {
     EmptyLog {
         /// The file.
         path: PathBuf,
-        /// What the log holds, and what was expected.
+        /// The content of the log, and the expected content.
         reason: String,
     },
     /// A trace file cannot be read.
@@ -172,7 +172,7 @@ pub enum Error {
         key: String,
         /// Its value.
         found: String,
-        /// What the kernel can do.
+        /// The abilities of the kernel.
         expected: String,
     },
     /// A node that the caller names does not exist.
@@ -186,7 +186,7 @@ pub enum Error {
     /// The system refuses what an emulation needs.
     #[error("{what}: {source}")]
     Host {
-        /// What was tried.
+        /// The attempted action.
         what: String,
         /// The system's reason.
         source: io::Error,

@@ -43,18 +43,18 @@ pub struct InlineOptions {
     pub run: RunOptions,
     /// The destination of a sample of each second, for a live view.
     pub live: Option<Sender<Sample>>,
-    /// What idle processors shall do.
+    /// The requested behavior of idle processors.
     pub processors: IdleProcessors,
-    /// How frames come from the kernel; the best that the system allows by default.
+    /// The way in which frames come from the kernel. Default: the best that the system allows.
     pub method: Option<Method>,
 }
 
 /// The devices between the interfaces, reported once they stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What carries the traffic without this process, for people.
+    /// The means of forwarding without this process, for people.
     pub forwarding: &'static str,
-    /// How frames come from the kernel, for people.
+    /// The way in which frames come from the kernel, for people.
     pub method: &'static str,
     /// The priority of the thread that carries packets, for people.
     pub priority: &'static str,
@@ -125,7 +125,8 @@ pub fn inline(
     let until = runner.now(window.end);
     let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
     runner.run_until(&mut world, Instant::ZERO + scenario.duration, clock, &mut goes_on)?;
-    // What waits in the path leaves it in order, and then traffic takes the way of the kernel.
+    // Packets that wait in the path leave it in order, and then traffic takes the way of the
+    // kernel.
     let wakes = runner.driver().wakes();
     runner.driver().settle(&mut world, SETTLING);
     world.hosts.step_aside().map_err(refused("cannot step aside"))?;

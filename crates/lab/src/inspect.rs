@@ -30,13 +30,13 @@ const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// Packets between two calls of the watcher.
 const WATCH_EVERY: u64 = 1 << 14;
 
-/// What was read, and whether the file ended in the midst of a packet, as it does when a capture
-/// program is killed.
+/// The content of a file, and whether the file ended in the midst of a packet, as it does when a
+/// capture program is killed.
 #[derive(Clone, Debug)]
 pub struct Inspected {
     /// The results from the packets.
     pub report: Report,
-    /// Why the rest of the file was not read, if it was not.
+    /// The reason why the rest of the file was not read, if it was not.
     pub cut: Option<String>,
 }
 

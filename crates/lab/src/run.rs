@@ -21,8 +21,8 @@ pub struct RunOptions {
     pub base: PathBuf,
     /// The folder for captures; without it, none is written.
     pub captures: Option<PathBuf>,
-    /// Where the logs of endpoints are written; without it, none is. A flow over a transport
-    /// without packets of its own, such as UDP, has none.
+    /// The destination of the logs of endpoints; without it, none is written. A flow over a
+    /// transport without packets of its own, such as UDP, has none.
     pub qlog: Option<qlog::Options>,
     /// Strategies of the user that the scenario names.
     pub strategies: Strategies,
@@ -30,7 +30,7 @@ pub struct RunOptions {
     pub progress: Progress,
 }
 
-/// How much of a run's duration has passed. Clones share the value.
+/// The share of a run's duration that has passed. Clones share the value.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<AtomicU32>);
 

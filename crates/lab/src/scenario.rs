@@ -113,7 +113,7 @@ pub struct Scenario {
     /// Captures of packets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capture: Vec<Capture>,
-    /// What a fit found of the path, as `acklab fit` writes it.
+    /// The findings of a fit about the path, as `acklab fit` writes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
 }
@@ -231,7 +231,7 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// Whether it has no end of its own.
+    /// Returns `true` if it has no end of its own.
     #[must_use]
     pub fn is_endless(&self) -> bool {
         self.duration >= LONGEST_TIME

@@ -24,7 +24,7 @@ pub(crate) trait Socket: End {
     /// A packet arrives.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
 
-    /// The deadline has come.
+    /// Handles the expiry of the deadline.
     fn wake(&mut self, now: Instant, probes: &mut Probes);
 
     /// The next departure.
@@ -46,8 +46,8 @@ pub(crate) trait Socket: End {
         octets: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
 
-    /// An IP packet arrives, whose content dates from `origin`. Returns `false` if it is none of
-    /// this transport, or if its streams hold other octets than those of `pattern`.
+    /// Accepts an IP packet whose content dates from `origin`. Returns `false` if it does not
+    /// belong to this transport, or if its streams hold other octets than those of `pattern`.
     fn accept_octets(
         &mut self,
         now: Instant,

@@ -39,7 +39,7 @@ use acklab_wire::IpVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a transport can do beside carrying data from one end to the other.
+/// The abilities of a transport besides carrying data from one end to the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abilities {
     /// The application at `to` can write, too.
@@ -63,7 +63,7 @@ impl Abilities {
 trait Protocol: Clone {
     /// The name in tables and messages.
     const NAME: &'static str;
-    /// What it can do.
+    /// Its abilities.
     const ABILITIES: Abilities;
 
     /// The name in tables, if it is not always the same.
@@ -71,7 +71,7 @@ trait Protocol: Clone {
         Self::NAME
     }
 
-    /// The same settings, all of them written out.
+    /// Returns the same settings, all of them written out.
     fn written_out(&self) -> Self {
         self.clone()
     }
@@ -130,14 +130,14 @@ macro_rules! transports {
         }
 
         impl Transport {
-            /// What it can do.
+            /// Returns its abilities.
             pub(crate) const fn abilities(&self) -> Abilities {
                 match self {
                     $(Self::$Variant(_) => <$Settings>::ABILITIES,)+
                 }
             }
 
-            /// The same transport with all settings written out.
+            /// Returns the same transport with all settings written out.
             pub(crate) fn in_full(&self) -> Self {
                 match self {
                     $(Self::$Variant(settings) => Self::$Variant(settings.written_out().into()),)+

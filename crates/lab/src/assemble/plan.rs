@@ -89,8 +89,8 @@ pub(crate) struct PathFacts {
 }
 
 impl PathFacts {
-    /// Of data that take `path` in packets of `full_size` octets, of which `payload` are data, and
-    /// whose ACKs take `return_path`.
+    /// Returns the facts about data that take `path` in packets of `full_size` bytes, of which
+    /// `payload` are data, and whose ACKs take `return_path`.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         category: Category,
@@ -123,7 +123,7 @@ impl PathFacts {
     }
 }
 
-/// What a hop is to packets of `octets` as a bottleneck. Returns `None` if they take no time to
+/// Returns a hop as a bottleneck for packets of `octets`. Returns `None` if they take no time to
 /// send.
 fn bottleneck<P: Packet>(
     scenario: &Scenario,

@@ -1,5 +1,5 @@
-//! What this machine can carry: packets per second through one link, and how late they are under a
-//! moderate load.
+//! Measures the capacity of this machine: packets per second through one link, and their lateness
+//! under a moderate load.
 
 use super::hosts::{self, RealWorld};
 use super::stage::Stage;
@@ -42,16 +42,16 @@ const AT_ONCE: usize = 40;
 const FLOOD: u64 = u64::MAX;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
-/// How long it is watched whether the processor stands still. The kernel takes a processor from
+/// The time for which standstills of the processor are watched. The kernel takes a processor from
 /// real-time threads after 950 ms (`sched_rt_runtime_us`, and the server for fair threads).
 const WATCH: Duration = Duration::from_millis(900);
 
-/// What this machine can carry.
+/// The capacity of this machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
     /// Packets of 1500 octets per second through one link.
     pub packets_per_second: f64,
-    /// The same in Mbps.
+    /// The capacity in Mbps.
     pub mbps: f64,
     /// The time that the thread which carries packets needs for each, in microseconds.
     pub cpu_us_per_packet: f64,
@@ -59,7 +59,7 @@ pub struct Calibration {
     pub p50_lateness_us: f64,
     /// The 99th percentile of lateness at 5000 packets per second, in microseconds.
     pub p99_lateness_us: f64,
-    /// How long the processor stood still in the last 900 ms, without any load.
+    /// The standstills of the processor in the last 900 ms, without any load.
     pub standstill: Standstill,
     /// The share of a processor that the hypervisor took in the worst second, if the kernel reports
     /// it.

@@ -37,11 +37,11 @@ pub(super) struct Job {
     pub(super) stop: Option<Instant>,
     /// The file for its output; without it, the output goes where that of this process goes.
     pub(super) output: Option<PathBuf>,
-    /// Whether the run ends with it, and whether it uses the terminal.
+    /// `true` if the run ends with it, and it uses the terminal.
     pub(super) is_foreground: bool,
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     pub(super) name: String,
@@ -53,10 +53,10 @@ pub(super) struct Report {
     pub(super) status: Option<i32>,
     /// The signal that ended it.
     pub(super) signal: Option<i32>,
-    /// Why it could not be started.
+    /// The reason why it could not be started.
     pub(super) failure: Option<String>,
     pub(super) is_foreground: bool,
-    /// How long its threads waited for a processor.
+    /// The waits of its threads for a processor.
     pub(super) waits: Vec<Wait>,
 }
 
@@ -113,11 +113,11 @@ pub(super) struct Commands {
     thread: Option<JoinHandle<io::Result<Attended>>>,
 }
 
-/// What became of all commands.
+/// The outcomes of all commands.
 #[derive(Debug, Default)]
 pub(super) struct Attended {
     pub(super) reports: Vec<Report>,
-    /// How long threads waited for a processor that commands have left in the background.
+    /// The waits for a processor of threads that commands have left in the background.
     pub(super) waits_of_orphans: Vec<Wait>,
 }
 
@@ -134,7 +134,7 @@ impl Commands {
         Ok(Self { stop, foreground_ended, thread: Some(thread) })
     }
 
-    /// Whether the command with the terminal has ended.
+    /// Returns `true` if the command with the terminal has ended.
     pub(super) fn has_foreground_ended(&self) -> bool {
         self.foreground_ended.load(Ordering::Relaxed)
     }

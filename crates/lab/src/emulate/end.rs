@@ -23,7 +23,7 @@ use udp::UdpEnd;
 /// The octets that are read at once, which are more than a segment.
 const READ_AT_ONCE: usize = 4096;
 
-/// What the thread of the applications shows of one end.
+/// The state of one end that the thread of the applications shows.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     /// The socket of a connection, once there is one.
@@ -36,13 +36,13 @@ pub(super) struct Shown {
     pub(super) read: AtomicU64,
     /// The end has nothing to send.
     pub(super) only_receives: bool,
-    /// Why the flow failed.
+    /// The reason why the flow failed.
     pub(super) failure: OnceLock<String>,
 }
 
 impl Shown {
-    /// Of an end whose application reads by `reader`, and has nothing to send if it
-    /// `only_receives`.
+    /// Creates the state of an end whose application reads by `reader`, and has nothing to send if
+    /// it `only_receives`.
     pub(super) fn reading(reader: Option<Reader>, only_receives: bool) -> Self {
         Self { reader: reader.map(Mutex::new), only_receives, ..Self::default() }
     }
@@ -64,9 +64,9 @@ impl Shown {
         while let Ok(Some(READ_AT_ONCE)) = socket.discard(&mut buffer) {}
     }
 
-    /// An end that only receives closes once the peer has finished and all has come: a kernel that
-    /// is still open lets the last ACK wait for data to carry it (`tcp_fin`). Returns `true` if
-    /// nothing remains to be done.
+    /// Closes an end that only receives, once the peer has finished and all data have come.
+    /// Otherwise its kernel lets the last ACK wait for data to carry it (`tcp_fin`). Returns `true`
+    /// if nothing remains to be done.
     fn close_with_peer(&self) -> bool {
         let (true, Some(socket)) = (self.only_receives, self.socket.get()) else { return true };
         let has_all = socket.info().is_ok_and(|info| info.is_half_closed());

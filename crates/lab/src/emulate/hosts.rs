@@ -30,16 +30,16 @@ pub(super) type RealWorld = World<RealPacket, RealHosts>;
 
 /// The hosts. Port `i` is TUN device `i`, and the ports behind are ends of acklab's own.
 ///
-/// What a kernel sends in answer to a packet waits in the device when the delivery returns. It
-/// enters the network at the instant of the delivery, as the answer of a simulated host does, and
-/// not at the later time at which the driver would read the device.
+/// A kernel's answer to a packet waits in the device when the delivery returns. It enters the
+/// network at the instant of the delivery, as the answer of a simulated host does, and not at the
+/// later time at which the driver would read the device.
 pub(super) struct RealHosts {
     pub(super) outlet: Outlet,
     /// The number of nodes of the network.
     nodes: usize,
     /// The node that leads to all other networks.
     internet: Option<NodeId>,
-    /// The longest packet that a device yields.
+    /// The maximum size of a packet that a device yields.
     mtu: usize,
     /// By port, the packet that was read and has not entered the network yet.
     inbox: Vec<Option<RealPacket>>,
@@ -154,7 +154,7 @@ impl RealHosts {
         &mut self.flows[last]
     }
 
-    /// What went wrong at acklab's own ends, for people.
+    /// Describes the failures at acklab's own ends, for people.
     pub(super) fn failures(&self) -> Option<String> {
         let count = self.corrupted;
         (count > 0)

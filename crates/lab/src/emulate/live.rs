@@ -1,4 +1,4 @@
-//! What an emulation shows while it runs: a sample each second.
+//! The samples that an emulation shows while it runs: one per second.
 
 use super::end::HostEnd;
 use super::packet::RealPacket;
@@ -18,7 +18,7 @@ use std::sync::mpsc::Sender;
 /// The interval of samples.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What happened in one second of an emulation. Links and cells count in the scenario's window of
+/// The events of one second of an emulation. Links and cells count in the scenario's window of
 /// measurement only.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
@@ -60,7 +60,7 @@ pub struct FlowSample {
 pub struct LinkSample {
     /// Its name.
     pub link: String,
-    /// What it sent, in Mbps.
+    /// The rate at which it sent, in Mbps.
     pub rate: f64,
     /// Packets that wait now.
     pub queue: u64,
@@ -81,7 +81,7 @@ pub struct CellSample {
     pub airtime: BTreeMap<&'static str, f64>,
 }
 
-/// How late packets were delivered.
+/// The lateness of deliveries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LatenessSample {
     /// The number of deliveries.
@@ -94,7 +94,7 @@ pub struct LatenessSample {
     pub max: f64,
 }
 
-/// What a link has sent, in octets, what its queue has dropped, and how many packets wait.
+/// The bytes that a link has sent, the drops of its queue, and the number of waiting packets.
 #[derive(Clone, Copy)]
 struct LinkCounts {
     sent: u64,
@@ -105,7 +105,7 @@ struct LinkCounts {
 
 /// Hosts outside this process, to which packets are delivered.
 pub(crate) trait Real: Hosts<RealPacket> + Measured<End = HostEnd> {
-    /// How late packets were delivered.
+    /// Returns the lateness of deliveries.
     fn lateness(&self) -> &Lateness;
 
     /// Returns the facts about the directions of flows that were found during the run, after the

@@ -20,7 +20,7 @@ pub(crate) struct Data {
     pub(super) payload: u32,
 }
 
-/// What the measurement of a flow notes when a packet leaves its host.
+/// The fields that the measurement of a flow records when a packet leaves its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
     /// The index of the flow.
@@ -99,8 +99,8 @@ impl RealPacket {
         self.0.packet.datagram()
     }
 
-    /// Whether the kernel of the receiver answers the packet itself, if anything does. Datagrams of
-    /// UDP are answered by processes.
+    /// Returns `true` if the kernel of the receiver answers the packet itself, if anything does.
+    /// Processes answer datagrams of UDP.
     pub(super) fn is_answered_by_kernel(&self) -> bool {
         !self.0.packet.is_udp()
     }

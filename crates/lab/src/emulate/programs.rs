@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// The connections that are measured. Each takes some kilobytes, and a scan of ports opens many.
 const MOST: usize = 4096;
-/// What the table of flows calls the traffic of programs.
+/// The name of programs' traffic in the table of flows.
 pub(super) const TRAFFIC: &str = "program";
 
 /// A path between two hosts, and a probe of what takes it.

@@ -27,7 +27,7 @@ impl<D: Copy> Runner<D> {
         Self { driver, devices, subjects, of_scenario, monitor, ended_early: None }
     }
 
-    /// What is measured.
+    /// Returns the subjects of the measurement.
     pub(crate) const fn subjects(&self) -> &Subjects {
         &self.subjects
     }
@@ -72,7 +72,7 @@ impl<D: Copy> Runner<D> {
         self.ended_early.unwrap_or(planned)
     }
 
-    /// Whether the run was stopped.
+    /// Returns `true` if the run was stopped.
     pub(crate) const fn has_ended_early(&self) -> bool {
         self.ended_early.is_some()
     }

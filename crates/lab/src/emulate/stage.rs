@@ -99,7 +99,7 @@ impl Stage {
             let request = if is_own { None } else { kernel::request(&flow)? };
             casts.push(Cast { flow, ends: part.ends, is_own, request });
         }
-        // What an application writes to UDP travels whole, as in a simulation.
+        // An application's write to UDP travels whole, as in a simulation.
         let mtu = casts.iter().filter_map(Cast::largest_packet).fold(MTU, u64::max);
         // Large packets of one flow do not make the segments of the others larger.
         if mtu > MTU {

@@ -31,9 +31,9 @@ const SAMPLING: Duration = Duration::from_secs(1);
 
 /// One end of a flow.
 pub(super) enum TrafficEnd {
-    /// Of a connection.
+    /// The end of a connection.
     Stream(stream::StreamEnd),
-    /// Of a flow over UDP.
+    /// The end of a flow over UDP.
     Datagrams(datagrams::DatagramEnd),
 }
 

@@ -1,5 +1,5 @@
-//! How late packets were and how long programs waited for a processor, and whether the results may
-//! be trusted.
+//! Decides whether the results are reliable, from the lateness of packets and the time for which
+//! programs waited for a processor.
 
 use crate::scenario::Scenario;
 use acklab_base::{Duration, Instant};
@@ -21,15 +21,15 @@ const LARGEST_CONSTANT: Duration = Duration::from_millis(4);
 /// packets, one of a hundred may be late.
 const SHARE_OF_WAITING: f64 = 0.01;
 
-/// Whether the results may be trusted.
+/// The reliability of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Why they may not be trusted; empty if they may.
+    /// The reasons why they are unreliable; empty if they are reliable.
     pub reasons: Vec<String>,
 }
 
 impl Verdict {
-    /// Whether the results may be trusted.
+    /// Returns `true` if the results are reliable.
     #[must_use]
     pub const fn is_good(&self) -> bool {
         self.reasons.is_empty()
@@ -106,8 +106,8 @@ impl Timing {
         }
     }
 
-    /// Counts how long the threads of `program` waited for a processor in the intervals of which at
-    /// least half lies in `window`.
+    /// Counts how long the threads of `program` waited for a processor, in the intervals that lie
+    /// at least by half in `window`.
     pub(crate) fn count_waits(&mut self, program: &str, waits: &[Wait], window: &Range<Instant>) {
         let within = waits.iter().filter(|wait| {
             let common = wait.ended.min(window.end).since(wait.began.max(window.start));
@@ -135,7 +135,7 @@ impl Timing {
         self.constant / SHARE_OF_SECOND
     }
 
-    /// Whether the results may be trusted. `failures` are those of flows.
+    /// Returns whether the results are reliable. `failures` are those of flows.
     pub(crate) fn verdict(&self, failures: Vec<String>) -> Verdict {
         let mut reasons = failures;
         let how =
@@ -288,7 +288,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert!(!timing(100, 1, 0..0).verdict(vec!["flow \"x\": refused".to_owned()]).is_good());
     }
 
-    /// What lies outside the window of measurement does not count.
+    /// Events outside the window of measurement do not count.
     #[test]
     fn a_program_that_waits_for_a_processor_spoils_its_second_and_the_run() {
         let second = |number: u64, share| {
@@ -308,7 +308,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
         );
     }
 
-    /// A hundredth of a second, the least that the kernel counts, may be taken.
+    /// A hundredth of a second, the smallest unit of the kernel's count, may be taken.
     #[test]
     fn a_processor_that_the_hypervisor_takes_spoils_the_run() {
         let taken = |share, idling| {

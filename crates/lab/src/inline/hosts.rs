@@ -20,7 +20,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// which a driver flushes its devices, and no longer than the shortest retransmission timeout of
 /// common stacks (200 ms in Linux).
 const GRACE: Duration = Duration::from_millis(100);
-/// How often the diversion is prolonged and its losses are counted.
+/// The interval at which the diversion is prolonged and its losses are counted.
 const BEAT: Duration = Duration::from_millis(10);
 /// The part of the packets of one second that may be lost in front of the path before traffic
 /// bypasses it: where more are lost, loss and not the path determines what congestion control does.
@@ -42,7 +42,7 @@ pub(super) struct Boundary {
     counts: Counts,
 }
 
-/// What is counted at an interface.
+/// The counters of an interface.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Packets that came in there and took the path.
@@ -92,9 +92,9 @@ pub(super) struct InlineHosts {
     /// The packets that entered and that were lost in front of the path, up to the beginning of the
     /// current second.
     at_second: (Instant, u64, u64),
-    /// How often this process stood still for longer than the grace.
+    /// The number of times that this process stood still for longer than the grace.
     stalls: u64,
-    /// How often the path was bypassed because it was overloaded.
+    /// The number of times that the path was bypassed because of overload.
     overloads: u64,
     /// Delivered packets without octets, whose memory the next ones take.
     spare: Vec<RealPacket>,
@@ -120,7 +120,7 @@ impl InlineHosts {
         }
     }
 
-    /// How frames come from the kernel.
+    /// Returns the way in which frames come from the kernel.
     pub(super) fn method(&self) -> Method {
         self.outlet.devices()[0].diversion.method()
     }

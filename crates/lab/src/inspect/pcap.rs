@@ -1,9 +1,9 @@
 //! Reads a pcap file (draft-ietf-opsawg-pcap) and its relatives.
 //!
-//! The crate `pcap-file`, which writes captures here, refuses what other tools read: fractions of a
-//! second of a million microseconds or more, records longer than the snap length of the file, link
-//! types with bits of the FCS, and other magic numbers. The format is a header and records, so that
-//! it is read here.
+//! The format is a header and records, so it is read here. The crate `pcap-file`, which writes
+//! captures here, refuses files that other tools read. They have fractions of a second of a million
+//! microseconds or more, records longer than the snap length of the file, link types with bits of
+//! the FCS, or other magic numbers.
 
 use super::{Inspected, Progress, Stop, fill, without_fcs};
 use acklab_base::Instant;
@@ -16,7 +16,7 @@ pub(super) const MAX_RECORD: u32 = 262_144;
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
 
-/// How a file with a certain magic number is read.
+/// The variant of the format that a magic number identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
     is_big_endian: bool,
@@ -55,7 +55,7 @@ impl Format {
     }
 }
 
-/// What the header of a file states.
+/// The content of a file's header.
 struct Header {
     link_type: LinkType,
     /// Octets of the FCS at the end of each frame.

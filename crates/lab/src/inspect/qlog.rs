@@ -5,7 +5,7 @@ use acklab_inspect::qlog;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read};
 
-/// Why JSON is refused that is no log.
+/// The message for JSON that is no log.
 const NO_LOG: &str =
     "found a text with neither traces nor events, expected a log in qlog, or a capture as pcap or pcapng";
 /// The share of the work that is done by reading a text once.
@@ -81,7 +81,7 @@ struct Watched<'p, 'w, R> {
     progress: &'p RefCell<&'p mut Progress<'w>>,
     /// The share of the work that was done before.
     before: f64,
-    /// Why the source ends early, if it does.
+    /// The reason why the source ends early, if it does.
     damage: &'p RefCell<Option<io::Error>>,
 }
 
@@ -93,7 +93,7 @@ struct Stopped;
 impl<R: Read> Read for Watched<'_, '_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let read = match self.source.read(to) {
-            // What was decompressed before the damage is read.
+            // Data that were decompressed before the damage are read.
             Err(error)
                 if matches!(
                     error.kind(),

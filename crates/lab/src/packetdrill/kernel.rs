@@ -25,7 +25,7 @@ const PORT: u16 = 8080;
 const CLIENT_PORT: u16 = 49152;
 /// The device, whose packets are of one segment each and wait to be read.
 const DEVICE: Device = Device { mtu: 1500, queue_len: 10_000, gso_max_segs: 1 };
-/// How often a call that blocks is tried again.
+/// The interval between retries of a call that blocks.
 const RETRY: Duration = Duration::from_micros(500);
 /// The largest IP packet.
 const LARGEST: usize = 65_535;
@@ -135,7 +135,7 @@ impl Kernel {
             if !self.tun.read(&mut self.octets).unwrap_or(false) {
                 return;
             }
-            // What is not TCP, such as announcements of IPv6, is no concern of a script.
+            // Packets that are not TCP, such as announcements of IPv6, do not concern a script.
             if let Ok((_, segment)) = decode(&self.octets, Checksums::Verify) {
                 left.push_back((clock.now(), segment));
             }

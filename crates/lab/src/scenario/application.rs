@@ -17,8 +17,8 @@ pub struct Application {
     /// The node on which it runs.
     #[schemars(regex(pattern = NAME), example = &"src_0")]
     pub node: String,
-    /// What the shell runs. `{name}` stands for the IPv4 address of the node with this name, and
-    /// `{name.ipv6}` for its IPv6 address.
+    /// The command for the shell. `{name}` stands for the IPv4 address of the node with this name,
+    /// and `{name.ipv6}` for its IPv6 address.
     #[schemars(example = "iperf3 -c {dst_0}")]
     pub command: String,
     /// When it starts.

@@ -50,11 +50,11 @@ pub(super) type Table = IndexMap<String, Member>;
 pub(super) struct Member {
     pub(super) key: Origin,
     pub(super) node: Node,
-    /// How messages show the key.
+    /// The form of the key in messages.
     pub(super) shown: Shown,
 }
 
-/// How messages show a key.
+/// The form of a key in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// As itself, because the text has it.

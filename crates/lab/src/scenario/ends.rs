@@ -16,9 +16,9 @@ const DESCRIPTION: &str = "The settings of the end at `to`, if they differ from 
 /// `{ preset = "chrome", peer = { preset = "neqo" } }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ends<S> {
-    /// Of the end at `from`, and without a `peer` of both.
+    /// The settings of the end at `from`, and without a `peer` of both.
     pub from: S,
-    /// Of the end at `to`.
+    /// The settings of the end at `to`.
     pub peer: Option<S>,
 }
 
@@ -38,7 +38,7 @@ impl<S> Ends<S> {
         [&self.from, self.to()]
     }
 
-    /// What `change` makes of the settings of both ends.
+    /// Applies `change` to the settings of both ends.
     pub(crate) fn map(&self, change: impl Fn(&S) -> S) -> Self {
         Self { from: change(&self.from), peer: self.peer.as_ref().map(change) }
     }

@@ -1,4 +1,4 @@
-//! What a fit found of each parameter of a path, with its evidence.
+//! The findings of a fit about each parameter of a path, with their evidence.
 //!
 //! `acklab fit` writes this table beside the path. A run reads it for one thing: a parameter that
 //! the capture does not show, and that nothing has set since, refuses the scenario.
@@ -18,7 +18,7 @@ pub struct Fit {
     /// The direction of the fitted transfer: its ends.
     #[schemars(example = "192.0.2.1:443 → 198.51.100.7:51000")]
     pub direction: String,
-    /// What the application did, if it limited the transfer, which then shows no rate.
+    /// The application's behavior, if it limited the transfer, which then shows no rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "requests: 9 bursts, 80 % of 12 s in pauses")]
     pub application: Option<String>,
@@ -52,7 +52,7 @@ pub struct Parameter {
     /// The key in the scenario, as in `--set`.
     #[schemars(example = "link.path.reverse.rate")]
     pub key: String,
-    /// How well it is known.
+    /// The certainty of the value.
     pub status: Status,
     /// The lower end of its interval of 95 %, as a value of the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,18 +62,18 @@ pub struct Parameter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "11.8Mbps")]
     pub high: Option<String>,
-    /// What supports it, or why it is not known.
+    /// The evidence for it, or the reason why it is not known.
     pub evidence: String,
-    /// Where it comes from: the finding of `acklab inspect`, or the assumption.
+    /// Its source: the finding of `acklab inspect`, or the assumption.
     #[schemars(example = "rate of the bottleneck, 198.51.100.7:51001 → 192.0.2.1:443")]
     pub source: String,
-    /// What sets it, if it is not known and a run needs it.
+    /// The option that sets it, if it is not known and a run needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "--set link.path.reverse.rate=VALUE, such as 12Mbps")]
     pub give: Option<String>,
 }
 
-/// How well a parameter is known.
+/// The certainty of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {

@@ -32,7 +32,7 @@ pub struct Flow {
     /// The transport and its settings. As a shorthand, the settings may be given among these keys,
     /// and `transport` may be the protocol's name, which defaults to `"tcp"`.
     pub transport: Transport,
-    /// Whose stack runs the flow. By default it is that of the way in which the scenario is run:
+    /// The stack that runs the flow. The default depends on the way in which the scenario is run:
     /// the transport above in a simulation, and the kernel's TCP or UDP in an emulation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<Stack>,
@@ -51,7 +51,7 @@ pub struct Flow {
     /// connection. Its requests are measured as a separate flow, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<Page>,
-    /// How the application at `to` reads received data.
+    /// The way in which the application at `to` reads received data.
     #[serde(default, skip_serializing_if = "Reading::is_at_once")]
     pub reading: Reading,
     /// When the flow opens its connection.
@@ -70,7 +70,7 @@ pub struct Flow {
     #[serde(default)]
     #[schemars(example = "100ms")]
     pub spacing: Duration,
-    /// How the starts of the copies follow each other.
+    /// The distribution of the starts of the copies.
     #[serde(default, skip_serializing_if = "Arrivals::is_even")]
     pub arrivals: Arrivals,
     /// The name of the flow of which this is a copy, if it has several.
@@ -78,7 +78,7 @@ pub struct Flow {
     pub group: Option<String>,
 }
 
-/// How the starts of the copies of a flow follow each other.
+/// The distribution of the starts of a flow's copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
@@ -97,11 +97,11 @@ impl Arrivals {
     }
 }
 
-/// Whose stack runs a flow.
+/// The stack that runs a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stack {
-    /// That of the kernel, which an emulation alone can run.
+    /// The stack of the kernel, which only an emulation can run.
     Kernel,
     /// The transport above, also in an emulation: its endpoints send the octets of real packets, by
     /// the clock. Only TCP, TACK and UDP.
@@ -117,7 +117,7 @@ pub(crate) enum CustomKey {
     Controller,
     /// A rule of requesting ACKs.
     Ask,
-    /// The same at the end at `to`, if its settings are others.
+    /// The policy of the end at `to`, if its settings differ.
     PeerPolicy,
     PeerController,
     PeerAsk,
@@ -147,7 +147,7 @@ impl CustomKey {
         }
     }
 
-    /// Those of a policy and a controller that are not built in, with their names.
+    /// Returns the policy and the controller that are not built in, with their names.
     pub(crate) fn among(
         policy: Option<ack::PolicyConfig>,
         controller: Option<cc::ControllerConfig>,
@@ -171,7 +171,7 @@ impl CustomKey {
         }
     }
 
-    /// The same part of the end at `to`.
+    /// Returns the same part of the end at `to`.
     pub(crate) const fn of_peer(self) -> Self {
         match self {
             Self::Policy => Self::PeerPolicy,
@@ -233,8 +233,8 @@ impl Flow {
         })
     }
 
-    /// The same flow with all settings of its transport, and with its name if there is only one
-    /// copy. `before` is the number of flows before it in the scenario.
+    /// Returns the same flow with all settings of its transport, and with its name if there is only
+    /// one copy. `before` is the number of flows before it in the scenario.
     pub(super) fn in_full(&self, before: usize, copies: usize) -> Self {
         let only_name = self.copy_names(before, copies).next().filter(|_| copies == 1);
         Self {

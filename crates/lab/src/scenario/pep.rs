@@ -51,7 +51,7 @@ impl Pep {
         self.side.iter().find(|side| side.link == link).map(|side| &side.transport)
     }
 
-    /// The same proxy with all settings written out.
+    /// Returns the same proxy with all settings written out.
     pub(super) fn in_full(&self) -> Self {
         let side = |side: &Side| Side { link: side.link.clone(), transport: side.transport.in_full() };
         Self { side: self.side.iter().map(side).collect(), ..self.clone() }

@@ -5,8 +5,8 @@ use super::snippet::{Spot, note};
 use std::fmt;
 use std::ops::Range;
 
-/// Why a scenario is rejected: one message that names the position, what was found there, and what
-/// was expected.
+/// The reason why a scenario is rejected: one message that names the position, the value found
+/// there, and the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     place: String,

@@ -19,7 +19,7 @@ use super::document::{Member, Node, Origin, Shown, Table, Value, parse_toml_valu
 use super::refuse::{Refusal, suggestion};
 use super::shorthand;
 
-/// What stands for any letters in the name of a list's entry.
+/// The character that stands for any letters in the name of a list's entry.
 const ANY: char = '*';
 /// The maximum number of keys of a path, which no path of the language reaches.
 const LONGEST_PATH: usize = 16;
@@ -189,7 +189,7 @@ fn indices_in(items: &[Node], path: &str, key: &str) -> Result<Vec<usize>, Strin
     Err(format!("`{path}` has no entry `{key}`; {expected}{}", suggestion(key, known.iter().copied())))
 }
 
-/// Whether `name` matches `pattern`, in which each `*` stands for any letters.
+/// Returns `true` if `name` matches `pattern`, in which each `*` stands for any letters.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once(ANY) else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

@@ -11,7 +11,7 @@ pub(super) struct Spot<'a> {
     line_number: usize,
     /// Characters of the line before the range.
     before: usize,
-    /// Characters of the range, at least one.
+    /// The number of characters of the range, at least one.
     length: usize,
 }
 

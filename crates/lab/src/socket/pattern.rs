@@ -12,7 +12,7 @@ const WORD: u64 = 8;
 pub(crate) struct Pattern(u64);
 
 impl Pattern {
-    /// Those of end `end` of the flow called `flow`.
+    /// Returns the pattern of end `end` of the flow called `flow`.
     pub(crate) fn new(seed: Seed, flow: &str, end: usize) -> Self {
         Self(u64::from_le_bytes(seed.stream(&format!("flow/{flow}/octets/{end}")).octets()))
     }

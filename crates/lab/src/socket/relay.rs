@@ -17,7 +17,7 @@ pub(crate) trait Relay: Send {
     /// A packet of either connection arrives.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool);
 
-    /// The deadline of an end has come.
+    /// Handles the expiry of an end's deadline.
     fn wake(&mut self, now: Instant);
 
     /// The next departure of either end.

@@ -27,7 +27,7 @@ pub struct Custom {
     pub settings: Map<String, Value>,
 }
 
-/// What a transport needs to make the two endpoints of a flow.
+/// The parameters from which a transport makes the two endpoints of a flow.
 pub struct TransportStart<'a> {
     /// The flow's name, which should be part of the names of its random streams.
     pub name: &'a str,

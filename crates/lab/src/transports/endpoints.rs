@@ -17,7 +17,7 @@ pub struct Endpoints {
     protocol: u8,
     payload: u64,
     header: u64,
-    /// Of the forward and of the reverse direction.
+    /// The labels of the forward and of the reverse direction.
     labels: [TransportLabels; 2],
     bind: Box<Bind>,
 }
@@ -25,7 +25,7 @@ pub struct Endpoints {
 /// Connects both endpoints with their applications and the routes of their packets.
 type Bind = dyn FnOnce([Application; 2], [Route; 2], &mut Pool) -> [Box<dyn Socket>; 2];
 
-/// The same labels for the forward and for the reverse direction.
+/// Returns the same labels for the forward and for the reverse direction.
 pub(super) fn of_both(labels: TransportLabels) -> [TransportLabels; 2] {
     [labels.clone(), labels]
 }
@@ -43,7 +43,7 @@ impl Endpoints {
         Self::of(protocol, [Role::Sender, Role::Receiver], sender, receiver, payload, header)
     }
 
-    /// The same in these roles.
+    /// Returns the same in these roles.
     pub(super) fn of<S, R>(
         protocol: u8,
         roles: [Role; 2],
@@ -108,7 +108,7 @@ impl Endpoints {
         (self.bind)([at_sender, at_receiver], routes, pool)
     }
 
-    /// The same with the labels of the forward and of the reverse direction.
+    /// Returns the same with the labels of the forward and of the reverse direction.
     pub(super) fn with_labels(mut self, labels: [TransportLabels; 2]) -> Self {
         self.labels = labels;
         self

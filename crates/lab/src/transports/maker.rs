@@ -17,7 +17,7 @@ use acklab_wire::pdu::Pdu;
 /// IP protocol number of UDP (RFC 768).
 pub(super) const UDP: u8 = 17;
 
-/// What the endpoints of a flow are made from, beside the settings of their transport.
+/// The parameters of a flow's endpoints besides the settings of their transport.
 #[derive(Clone, Copy)]
 pub(crate) struct Maker<'a> {
     pub(crate) flow: &'a Flow,
@@ -36,12 +36,13 @@ pub(super) struct End<'a> {
     pub(super) receives: &'a str,
     /// It opens the connection.
     pub(super) opens: bool,
-    /// How its application reads.
+    /// The way in which its application reads.
     pub(super) reading: Reading,
 }
 
 impl End<'_> {
-    /// What makes this end, of what makes an end that opens the connection and one that is opened.
+    /// Returns the value for this end, from the values for an end that opens the connection and one
+    /// that is opened.
     pub(super) fn of<T>(&self, [opens, is_opened]: [T; 2]) -> T {
         if self.opens { opens } else { is_opened }
     }
@@ -61,7 +62,8 @@ impl Maker<'_> {
         Ok([end(at_from)?, end(at_to)?])
     }
 
-    /// How the application at `to` reads. Both applications of a page read for themselves.
+    /// Returns the way in which the application at `to` reads. Both applications of a page read for
+    /// themselves.
     pub(super) fn reading(&self) -> Reading {
         if self.flow.reading.is_at_once() && self.flow.page.is_none() { Reading::AtOnce } else { Reading::OnDemand }
     }

@@ -34,7 +34,7 @@ struct Sent {
     /// IP octets of all packets.
     ip_octets: u64,
     retransmissions: u64,
-    /// What the peer has acknowledged, cumulatively or selectively.
+    /// The ranges that the peer has acknowledged, cumulatively or selectively.
     acknowledged: Ranges,
     acks_received: u64,
     /// Segments that are not acknowledged cumulatively: the offset of the end, and the time of
@@ -50,7 +50,7 @@ struct Received {
     marked: u64,
     /// When data arrived last.
     newest: Option<Instant>,
-    /// The peer's FIN has come, and the end has still to close.
+    /// The peer's FIN has come, and the end must still close.
     closes: bool,
 }
 
@@ -201,7 +201,7 @@ impl TcpEnd {
         }
     }
 
-    /// What acknowledges the SYN of this end, or its SYN-ACK, ends its handshake.
+    /// Records the end of the handshake: the ACK of this end's SYN or SYN-ACK.
     fn see_handshake(&mut self, now: Instant, flags: Flags, probes: &mut Probes) {
         let answers = self.sent.initial.is_some() && flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
         if answers && !std::mem::replace(&mut self.is_established, true) {
@@ -273,12 +273,13 @@ impl TcpEnd {
         self.vitals.written = self.written();
     }
 
-    /// What the application has written: of programs, what has left is all that is known.
+    /// Returns the bytes that the application has written. For programs, only the bytes that have
+    /// left are known.
     fn written(&self) -> u64 {
         self.of_program.as_ref().map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.sent.next)
     }
 
-    /// What the application has read.
+    /// Returns the bytes that the application has read.
     fn delivered(&self) -> u64 {
         let in_order = self.received.ranges.next();
         self.shown.reader.as_ref().map_or(in_order, |_| self.shown.read.load(Ordering::Relaxed).min(in_order))

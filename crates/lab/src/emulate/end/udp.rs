@@ -70,7 +70,8 @@ impl UdpEnd {
         Some(Data { offset: self.of_program.map_or(offset, |_| datagram.number), payload })
     }
 
-    /// What the application has written: of programs, what has left is all that is known.
+    /// Returns the bytes that the application has written. For programs, only the bytes that have
+    /// left are known.
     fn written(&self) -> u64 {
         self.of_program.map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.octets)
     }
@@ -91,7 +92,7 @@ impl UdpEnd {
         }
     }
 
-    /// How long the datagram that arrived last was on its way.
+    /// Returns the transit time of the datagram that arrived last.
     pub(super) const fn transit(&self) -> Option<acklab_base::Duration> {
         self.receiver.transit()
     }

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// The device of the node's host.
 const INNER: &str = "acklab-out";
-/// How long `nft` may take.
+/// The time that `nft` may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(10);
 

@@ -1,4 +1,4 @@
-//! What the kernel is and has, what it dropped, and what failed.
+//! The kernel's version and features, its drops, and failures.
 
 use super::super::end::Shown;
 use super::super::{host_error, kernel};
@@ -39,7 +39,7 @@ impl Stage {
         Ok(sum)
     }
 
-    /// Why flows have failed.
+    /// Returns the reasons why flows have failed.
     pub(in super::super) fn failures(&self) -> Vec<String> {
         let failed = |(name, shown): &(String, Arc<Shown>)| Some(format!("flow \"{name}\": {}", shown.failure.get()?));
         self.shown.iter().filter_map(failed).collect()

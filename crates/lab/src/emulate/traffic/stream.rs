@@ -11,9 +11,9 @@ use std::sync::atomic::Ordering;
 
 /// The octets that one system call reads.
 pub(super) const CHUNK: usize = 256 << 10;
-/// The octets that are written at once. The thread that carries packets shares the processor and
-/// waits meanwhile; the kernel takes some 20 us for these 22 segments, while a third of a send
-/// buffer of 4 MiB, which becomes free at once, takes it half a millisecond.
+/// The bytes that are written at once. The thread that carries packets shares the processor and
+/// waits meanwhile. The kernel takes some 20 us for these 22 segments. A third of a send buffer of
+/// 4 MiB, which becomes free at once, takes it half a millisecond.
 const SLICE: usize = 32 << 10;
 /// The time that is left to the other thread between two slices. Together they are written at some
 /// 4 Gbps, which is as much as one link carries.
@@ -30,8 +30,8 @@ pub(in super::super) struct StreamEnd {
 }
 
 impl StreamEnd {
-    /// What is to be done on its connection: the thread that carries packets reads unless the
-    /// application has a reader.
+    /// Returns the events of interest on its connection: the thread that carries packets reads
+    /// unless the application has a reader.
     fn interest(&self) -> Interest {
         if self.shown.reader.is_some() { Interest::Both } else { Interest::Writing }
     }
@@ -198,5 +198,5 @@ impl StreamPort for SocketPort<'_> {
     }
 }
 
-/// What applications write.
+/// The data that applications write.
 static ZEROS: [u8; SLICE] = [0; SLICE];

@@ -100,7 +100,7 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-/// Why a block cannot be read.
+/// The reason why a block cannot be read.
 enum Failed {
     Read(io::Error),
     Damaged(String),

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
 /// The maximum link-layer overhead: more than any link layer adds to a packet.
 const MAX_OVERHEAD: Bytes = Bytes(65_535);
-/// The least MTU: what every internet module must forward without further fragmentation (RFC 791,
-/// §3.2).
+/// The minimum MTU: the size that every internet module must forward without further fragmentation
+/// (RFC 791, §3.2).
 const MIN_MTU: Bytes = Bytes(68);
 /// The shortest and the longest superframe, and the longest time to an assignment. Requests are
 /// kept for the latter, one in a superframe.
