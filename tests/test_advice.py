@@ -1,4 +1,6 @@
-"""`acklab advise`: what is recommended gains over all scenarios that the path may be, and otherwise there is nothing to recommend."""
+"""`acklab advise`: what is recommended gains over all scenarios that the path may be, and otherwise
+there is nothing to recommend.
+"""
 
 import json
 import math
@@ -22,7 +24,8 @@ from conftest import BUILT
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 TCP = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}}
-# 20 Mbps need 830 ACKs a second if every second segment is acknowledged: 345 kbps, of which the return path has 60.
+# 20 Mbps need 830 ACKs a second if every second segment is acknowledged: 345 kbps, of which the
+# return path has 60.
 NARROW = {
     "duration": "6s",
     "seed": 1,
@@ -249,7 +252,9 @@ def test_the_answer_depends_on_the_arguments_alone():
 
 
 def test_a_filter_in_cake_is_found_where_a_sweep_shows_it():
-    """A download's ACKs take a third of an upload's line, in which CAKE's ACK filter is off: the upload under the download gains by it."""
+    """A download's ACKs take a third of an upload's line, in which CAKE's ACK filter is off: the
+    upload under the download gains by it.
+    """
     line = {
         "name": "line",
         "from": "server",
@@ -328,7 +333,9 @@ def test_what_cannot_be_advised_is_refused():
 
 
 def test_a_transport_that_a_path_cannot_carry_is_no_choice():
-    """A proxy for TCP carries no QUIC: its runs have no score, and today's goodput is no gain for it."""
+    """A proxy for TCP carries no QUIC: its runs have no score, and today's goodput is no gain for
+    it.
+    """
     racer = Known(lambda name, seed, seconds: None if name == "QUIC" else 10.0)
     standings = race(racer, USES["download"], [Candidate(TODAY), Candidate("QUIC")])
     assert standings[0].gain == 0.0

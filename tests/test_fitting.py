@@ -1,4 +1,6 @@
-"""`acklab fit`: a path starts from the inspection's intervals and stays in them, what is not shown is not known, and mechanisms are tested."""
+"""`acklab fit`: a path starts from the inspection's intervals and stays in them, what is not shown
+is not known, and mechanisms are tested.
+"""
 
 import math
 import random
@@ -214,7 +216,9 @@ SPACE = Space(
 
 
 def test_the_ensemble_narrows_to_what_repeats_the_measurement():
-    """The goodput is the rate, so that members have rates within the tolerance of 12 ± 0.3 Mbps; the delay, which changes nothing, keeps its interval."""
+    """The goodput is the rate, so that members have rates within the tolerance of 12 ± 0.3 Mbps;
+    the delay, which changes nothing, keeps its interval.
+    """
     measured = Summary({"goodput": Statistic(12.0, 0.3)})
     found = sample(SPACE, measured, lambda values, seed: Summary({"goodput": Statistic(values.rate, 0.0)}))
     assert found.repeats
@@ -227,7 +231,9 @@ def test_the_ensemble_narrows_to_what_repeats_the_measurement():
 
 
 def test_nothing_outside_the_intervals_is_tried():
-    """No rate of the prior gives 30 Mbps: there is no member, and the closest is at the end of the interval."""
+    """No rate of the prior gives 30 Mbps: there is no member, and the closest is at the end of the
+    interval.
+    """
     found = sample(
         SPACE, Summary({"goodput": Statistic(30.0, 0.3)}), lambda values, seed: Summary({"goodput": Statistic(values.rate, 0.0)})
     )

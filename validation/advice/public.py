@@ -1,8 +1,10 @@
 """Asks for advice on captures of others: `python validation/advice/public.py FOLDER [SECONDS]`.
 
-Of each capture with a transfer the fit says what limited it and what is not known, and where an ensemble repeats it, `advise` is asked for a download, an upload, latency and a page. Printed are the counts by
-reason, and a line for each recommendation. There is no truth to hold them against, but there must be no recommendation for what an application limited. A file that
-takes longer than SECONDS (default 120) is counted, and left.
+Of each capture with a transfer the fit says what limited it and what is not known, and where an
+ensemble repeats it, `advise` is asked for a download, an upload, latency and a page. Printed are
+the counts by reason, and a line for each recommendation. There is no truth to hold them against,
+but there must be no recommendation for what an application limited. A file that takes longer than
+SECONDS (default 120) is counted, and left.
 """
 
 import multiprocessing
@@ -73,7 +75,9 @@ def within(path: Path, seconds: float) -> tuple[str, list[str]]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Prints counts and recommendations; returns 1 if a file failed, or a transfer of an application has a recommendation."""
+    """Prints counts and recommendations; returns 1 if a file failed, or a transfer of an
+    application has a recommendation.
+    """
     folder, seconds = Path(words[0]), float(words[1]) if len(words) > 1 else 120.0
     counts: Counter[str] = Counter()
     is_bad = False

@@ -1,12 +1,16 @@
-"""Holds fits and advice against paths that are known: `python validation/advice/truth.py [simulated|kernel] [FIRST [COUNT]]`.
+"""Holds fits and advice against paths that are known:
+`python validation/advice/truth.py [simulated|kernel] [FIRST [COUNT]]`.
 
-The paths are those of the validation of inspection (`paths.py`), captured during a download, and on even numbers during an upload after it. Of each capture
+The paths are those of the validation of inspection (`paths.py`), captured during a download, and on
+even numbers during an upload after it. Of each capture
 
-* coverage: the truth of each parameter that the fit calls measured or spans with its ensemble lies within its interval, or not;
-* doing: each change that `advise` recommends is done on the true path, over eight seeds. It must gain at least the lower end of its interval, and make nothing
-  worse that it did not name.
+* coverage: the truth of each parameter that the fit calls measured or spans with its ensemble lies
+  within its interval, or not;
+* doing: each change that `advise` recommends is done on the true path, over eight seeds. It must
+  gain at least the lower end of its interval, and make nothing worse that it did not name.
 
-Numbers below 1000 are for building; those of `KEPT` are kept aside. `kernel` runs the same paths with Linux's own TCP in an emulation (root or a user namespace, at most 50 Mbps).
+Numbers below 1000 are for building; those of `KEPT` are kept aside. `kernel` runs the same paths
+with Linux's own TCP in an emulation (root or a user namespace, at most 50 Mbps).
 """
 
 import statistics
@@ -39,7 +43,9 @@ USED = ("download", "upload", "latency", "page", "call")
 SEEDS = range(101, 109)
 """Of the runs on the true path, which no fit has seen."""
 _HARM = 0.10
-"""A quantity that gets worse by more than this without being named is harm: twice what `advise` names, because eight seeds vary."""
+"""A quantity that gets worse by more than this without being named is harm: twice what `advise`
+names, because eight seeds vary.
+"""
 
 
 @dataclass
@@ -68,7 +74,9 @@ def with_upload(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_queue(link: Mapping[str, Any]) -> dict[str, Any]:
-    """The link with a limit of the queue towards the sender, which uploads would fill without end."""
+    """The link with a limit of the queue towards the sender, which uploads would fill without
+    end.
+    """
     if "queue" in link["reverse"]:
         return dict(link)
     return {**link, "reverse": {**link["reverse"], "queue": {"discipline": "fifo", "limit": "100packets"}}}
@@ -116,7 +124,9 @@ def uncovered(fitted: Fit, path: paths.Path) -> tuple[int, list[str]]:
 
 
 def done(found: Verdict, path: paths.Path, upload: bool, seconds: float) -> tuple[float, list[str]]:
-    """The median gain of a recommended change on the true path, and what it makes worse without having named it."""
+    """The median gain of a recommended change on the true path, and what it makes worse without
+    having named it.
+    """
     assert found.winner is not None, "a recommendation has a winner"
     source = Source.of({key: value for key, value in path.scenario.items() if key != "capture"})
     base = source.load([])

@@ -10,7 +10,9 @@ from validation.inspection.dissection import end, pair
 TOLERANCE = 0.02
 QUANTITIES = ("data octets", "pure ACKs", "out of sequence", "below the highest octet", "least RTT")
 SLOW, FAST = 0.5, 1500.0
-"""Mbps beyond which a rate that is no lower bound is listed: hardly a path of the corpus has one."""
+"""Mbps beyond which a rate that is no lower bound is listed: hardly a path of the corpus has
+one.
+"""
 _CLOCK = 2e-6
 """Seconds by which round trips may differ: captures have microseconds."""
 
@@ -50,7 +52,10 @@ def normal(name: str) -> str:
 
 
 def rows(report: Mapping[str, Any], truth: Mapping[str, Any], tcptrace: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for each TCP direction with data that either tool has. Connections on the same ports are added up."""
+    """A row for each TCP direction with data that either tool has.
+
+    Connections on the same ports are added up.
+    """
     found: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for connection in report["connections"]:
         if connection["protocol"] == "tcp":
@@ -123,7 +128,9 @@ def not_quic(report: Mapping[str, Any], truth: Mapping[str, Any]) -> list[str]:
 
 
 def statements(report: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The verdicts of a report that need evidence: thinners, rates that are no lower bounds, and controllers."""
+    """The verdicts of a report that need evidence: thinners, rates that are no lower bounds, and
+    controllers.
+    """
     told: dict[str, list[dict[str, Any]]] = {"thinned": [], "rates": [], "controllers": []}
     for connection in report["connections"]:
         for way in connection["ways"]:

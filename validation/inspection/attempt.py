@@ -15,7 +15,9 @@ from acklab.errors import AcklabError
 
 
 def attempt(path: str, with_page: bool) -> dict[str, Any]:
-    """The report of a capture, the error of the command, its messages, its tracebacks by form, and its seconds."""
+    """The report of a capture, the error of the command, its messages, its tracebacks by form, and
+    its seconds.
+    """
     outcome: dict[str, Any] = {"report": None, "error": None, "tracebacks": {}, "page_octets": None}
     began = time.monotonic()
     told = _run("json", outcome, lambda: inspect_command(Path(path), None, True, None))

@@ -1,7 +1,9 @@
-"""Names the controllers of simulated flows and sets them beside the true ones: `python validation/inspection/controllers.py [FIRST [COUNT]]`.
+"""Names the controllers of simulated flows and sets them beside the true ones:
+`python validation/inspection/controllers.py [FIRST [COUNT]]`.
 
-Numbers below 3000 were used for building, 3000 to 3399 and 4000 to 4399 were looked at. `--kept` takes 400 from 5000 on. Half of the flows are limited by their application, a buffer or the receive window; a name that such a
-flow gets must be right as well, and so must its rate.
+Numbers below 3000 were used for building, 3000 to 3399 and 4000 to 4399 were looked at. `--kept`
+takes 400 from 5000 on. Half of the flows are limited by their application, a buffer or the receive
+window; a name that such a flow gets must be right as well, and so must its rate.
 """
 
 import math
@@ -54,7 +56,9 @@ class Flow:
     scenario: dict[str, Any]
     controller: str
     limit: str
-    """What limits the sender: none but its controller, the application, video, the receive window, or its own buffer."""
+    """What limits the sender: none but its controller, the application, video, the receive window,
+    or its own buffer.
+    """
     rate: float
     """Of the bottleneck, in Mbps."""
     files: tuple[str, ...]
@@ -176,7 +180,9 @@ def controllers(found: list[dict[str, Any]]) -> bool:
 
 
 def rates(found: list[dict[str, Any]]) -> bool:
-    """Prints how many rates are known, bounds or not known by what limits the sender, and returns whether 95 % of them are right."""
+    """Prints how many rates are known, bounds or not known by what limits the sender, and returns
+    whether 95 % of them are right.
+    """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for one in found:
         true, value, is_bound = one["rate"]

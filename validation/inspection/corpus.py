@@ -1,8 +1,11 @@
-"""Inspects a folder of captures and logs that others made, beside tshark and tcptrace: `python validation/inspection/corpus.py FOLDER [--out FOLDER] [--pages] [--again]`.
+"""Inspects a folder of captures and logs that others made, beside tshark and tcptrace:
+`python validation/inspection/corpus.py FOLDER [--out FOLDER] [--pages] [--again]`.
 
-Each file is inspected in a process of its own with a limit of time and memory, two at a time. Prints how many agree by quantity, what is stated without support, and the
-worst disagreements with file and direction. With `--out` all rows are kept as JSON, and what the other tools read; a run that was stopped goes on from there, and
-one with another build of acklab reads only its own part anew. `--pages` writes the report of each file as well, `--again` repeats all of acklab's part.
+Each file is inspected in a process of its own with a limit of time and memory, two at a time.
+Prints how many agree by quantity, what is stated without support, and the worst disagreements with
+file and direction. With `--out` all rows are kept as JSON, and what the other tools read; a run
+that was stopped goes on from there, and one with another build of acklab reads only its own part
+anew. `--pages` writes the report of each file as well, `--again` repeats all of acklab's part.
 """
 
 import argparse
@@ -43,7 +46,9 @@ def truth_of(path: str) -> dict[str, Any]:
 def kept(
     records: Path, files: Sequence[str], stamp: str, function: Callable[[str], dict[str, Any]], limits: Limits
 ) -> dict[str, dict[str, Any]]:
-    """The results of `function` for all files: those of this stamp in `records`, and others as they are made, one line each."""
+    """The results of `function` for all files: those of this stamp in `records`, and others as they
+    are made, one line each.
+    """
     results: dict[str, dict[str, Any]] = {}
     if records.exists():
         for line in records.read_text(encoding="utf-8").splitlines():

@@ -1,8 +1,10 @@
-"""What tshark reads from a capture: the packets of each direction of each connection, and their sums.
+"""What tshark reads from a capture: the packets of each direction of each connection, and their
+sums.
 
-One definition for what comes out of sequence, by which captures are compared: a segment with data that is no keep-alive and no duplicate of the capture, and that
-tshark calls a retransmission (fast and spurious ones included) or out of order. `out_of_sequence` counts the same without tshark's clocks: segments whose first
-octet lies below the highest octet that had passed.
+One definition for what comes out of sequence, by which captures are compared: a segment with data
+that is no keep-alive and no duplicate of the capture, and that tshark calls a retransmission (fast
+and spurious ones included) or out of order. `out_of_sequence` counts the same without tshark's
+clocks: segments whose first octet lies below the highest octet that had passed.
 """
 
 import ipaddress
@@ -23,8 +25,10 @@ _OUT_OF_SEQUENCE = FIELDS.index("tcp.analysis.retransmission"), FIELDS.index("tc
 _FIN, _SYN, _RST, _ACK, _URG = 0x01, 0x02, 0x04, 0x10, 0x20
 
 DUPLICATE_SECONDS = 0.010
-"""A copy of a packet with the same identification comes within this time. Chosen: mirror ports and bridges need microseconds, and the shortest timeout of a
-sender that repeats itself, Linux's tail loss probe, is 10 ms and changes the identification."""
+"""A copy of a packet with the same identification comes within this time.
+
+Chosen: mirror ports and bridges need microseconds, and the shortest timeout of a sender that
+repeats itself, Linux's tail loss probe, is 10 ms and changes the identification. """
 DUPLICATE_PACKETS = 64
 """... and within so many packets of its direction. Chosen."""
 
@@ -143,7 +147,9 @@ def pair(one: str, other: str) -> tuple[str, str]:
 
 
 def _ends(of: dict[str, str], names: Sequence[str], transport: str) -> tuple[str, str] | None:
-    """Source and destination by the innermost network header before the innermost transport header."""
+    """Source and destination by the innermost network header before the innermost transport
+    header.
+    """
     last = len(names) - 1 - list(reversed(names)).index(transport)
     network = next((name for name in reversed(names[:last]) if name in ("ip", "ipv6")), None)
     if network is None or not of[f"{network}.src"]:

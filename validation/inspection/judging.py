@@ -1,4 +1,6 @@
-"""What the validations of inspections have in common: the true ratio of ACKs, and how errors are printed."""
+"""What the validations of inspections have in common: the true ratio of ACKs, and how errors are
+printed.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,15 +12,18 @@ def ack_ratio(path: Path, flow: Mapping[str, Any]) -> float:
     """Segments to an ACK where a path is captured. `flow` is its row of the table of flows."""
     is_behind = path.position in ("receiver", "behind")
     count = flow["total_acks_sent_l4"] if is_behind else flow["total_acks_delivered_l4"]
-    # What the path drops is lost on its one bottleneck, so that a capture behind it does not have it.
+    # What the path drops is lost on its one bottleneck, so that a capture behind it does not have
+    # it.
     segments = flow["total_data_packets_l4"] - (flow["total_drops_l2"] if is_behind else 0)
     return float(segments / count)
 
 
 def show(found: Sequence[Mapping[str, Any]], tolerances: Mapping[str, float]) -> bool:
-    """Prints for each quantity in how many cases it is right, and those in which it is not: their `number`, `kind`, and (truth, found).
+    """Prints for each quantity in how many cases it is right, and those in which it is not: their
+    `number`, `kind`, and (truth, found).
 
-    Returns whether each quantity is right in 95 of 100 cases. A case has None for a quantity, or a truth that is no number, if there is nothing to compare.
+    Returns whether each quantity is right in 95 of 100 cases. A case has None for a quantity, or a
+    truth that is no number, if there is nothing to compare.
     """
     holds = True
     for name, tolerance in tolerances.items():

@@ -1,6 +1,8 @@
-"""Inspects captures of the kernel's TCP in emulated paths: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
+"""Inspects captures of the kernel's TCP in emulated paths: `python validation/inspection/kernel.py`
+(root or a user namespace; a quiet machine).
 
-Each path is one of `paths.py` with a rate that an emulation carries easily, captured at the sender and at the receiver. Numbers 50000 to 50009 are kept aside.
+Each path is one of `paths.py` with a rate that an emulation carries easily, captured at the sender
+and at the receiver. Numbers 50000 to 50009 are kept aside.
 """
 
 import sys
@@ -20,7 +22,9 @@ MOST_RATE = 50.0
 
 
 def inspected(path: paths.Path, way: Way) -> list[str]:
-    """What is true of a path and what a capture tells: rate, base RTT, and whether ACKs are thinned."""
+    """What is true of a path and what a capture tells: rate, base RTT, and whether ACKs are
+    thinned.
+    """
     rate, base, acks = way["rate"], way["round_trip"]["base"], way["acks"]
     assert acks is not None
     bound = " or more" if way["rate_is_lower_bound"] else ""

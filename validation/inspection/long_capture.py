@@ -1,8 +1,12 @@
-"""Memory and time of `acklab inspect` on a capture of any length: `python validation/inspection/long_capture.py GIGABYTES [--one] [--instructions]`.
+"""Memory and time of `acklab inspect` on a capture of any length:
+`python validation/inspection/long_capture.py GIGABYTES [--one] [--instructions]`.
 
-A simulated capture of two bulk transfers over 1 Gbps, of headers only, is repeated with later times and other ports until the file is long enough, so that each repetition is a pair of new
-connections; with `--one` ports stay and numbers go on, so that two connections last for the whole file. Prints packets, the peak of the memory and processor time; with
-`--instructions` what callgrind counts for a packet, by captures of one and two repetitions (minutes). The file is written to the folder of temporary files and removed.
+A simulated capture of two bulk transfers over 1 Gbps, of headers only, is repeated with later times
+and other ports until the file is long enough, so that each repetition is a pair of new connections;
+with `--one` ports stay and numbers go on, so that two connections last for the whole file. Prints
+packets, the peak of the memory and processor time; with `--instructions` what callgrind counts for
+a packet, by captures of one and two repetitions (minutes). The file is written to the folder of
+temporary files and removed.
 """
 
 import json

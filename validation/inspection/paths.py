@@ -1,6 +1,8 @@
-"""Paths drawn by chance, with what is true of them: a scenario whose captures an inspection is judged by.
+"""Paths drawn by chance, with what is true of them: a scenario whose captures an inspection is
+judged by.
 
-The number of a path is the seed of its draw. Numbers below 1000 are for building, those from 10000 on are kept aside.
+The number of a path is the seed of its draw. Numbers below 1000 are for building, those from 10000
+on are kept aside.
 """
 
 import math
@@ -43,7 +45,11 @@ class Path:
         return self.base_of((_SYN, _SYN), (FULL, _ACK))
 
     def base_of(self, *exchanges: Exchange) -> float:
-        """Least RTT in ms of these exchanges: propagation, and the time that packets take on each link. Behind a gate there is none, as each may wait for a tick."""
+        """Least RTT in ms of these exchanges: propagation, and the time that packets take on each
+        link.
+
+        Behind a gate there is none, as each may wait for a tick.
+        """
         if self.period is not None:
             return math.nan
         access = 2 / 1e3  # Mbps
@@ -55,7 +61,10 @@ class Path:
         return replace(self, scenario=self.scenario | {"flow": list(flows)})
 
     def capture(self, folder: str) -> tuple[acklab.Result, File]:
-        """Simulates the path. Returns the result, and the capture in `folder`, which mergecap makes of several."""
+        """Simulates the path.
+
+        Returns the result, and the capture in `folder`, which mergecap makes of several.
+        """
         result = acklab.run(self.scenario, captures=folder)
         files = [File(folder) / file for file in self.files]
         if len(files) == 1:
@@ -109,8 +118,8 @@ def draw(number: int) -> Path:
         "delay": f"{delays[1]:.4f}ms",
         "queue": {"discipline": "fifo", "limit": f"{queue}packets"},
     }
-    # So rare that a loss-based controller still fills the bottleneck: a window of W packets takes one loss in 3/8 W² packets
-    # (Mathis et al., CCR 27(3), 1997).
+    # So rare that a loss-based controller still fills the bottleneck: a window of W packets takes
+    # one loss in 3/8 W² packets (Mathis et al., CCR 27(3), 1997).
     loss = chance.choice([0, 0, 0.0005, 0.002])
     loss = loss if controller == "bbr" else min(loss, 0.2 / max(bdp, 4) ** 2)
     if loss:

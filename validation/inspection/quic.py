@@ -1,7 +1,10 @@
-"""Inspects captures of QUIC whose ends spin the bit (RFC 9000, §17.4): `python validation/inspection/quic.py [FIRST [COUNT]]`.
+"""Inspects captures of QUIC whose ends spin the bit (RFC 9000, §17.4):
+`python validation/inspection/quic.py [FIRST [COUNT]]`.
 
-The paths are those of `paths.py` without ACK filters, in turn with our QUIC and with quinn, of which each end sets the bit at random in an eighth of its connections. A third of the paths
-deliver one packet in a hundred late, both ways. Numbers below 1000 are for building, 60000 to 60399 were used for building, 63000 to 63399 were looked at, 67000 on are kept aside.
+The paths are those of `paths.py` without ACK filters, in turn with our QUIC and with quinn, of
+which each end sets the bit at random in an eighth of its connections. A third of the paths deliver
+one packet in a hundred late, both ways. Numbers below 1000 are for building, 60000 to 60399 were
+used for building, 63000 to 63399 were looked at, 67000 on are kept aside.
 """
 
 import random
@@ -45,7 +48,9 @@ def is_late(path: paths.Path) -> bool:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth, found)}."""
+    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth,
+    found)}.
+    """
     path = paths.draw(number)
     flow = path.scenario["flow"][0]
     congestion = {"algorithm": flow["transport"]["congestion"]["algorithm"]}

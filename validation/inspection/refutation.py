@@ -1,7 +1,10 @@
-"""Why the packets of a capture rule out that ACKs were removed on the way, by necessary conditions that are checked apart from acklab's own code.
+"""Why the packets of a capture rule out that ACKs were removed on the way, by necessary conditions
+that are checked apart from acklab's own code.
 
-A box removes pure ACKs of a connection. Then there are some that it left, no more than one to a segment were sent, the capture is not at their sender, and the
-numbers of IPv4 packets that are missing are those of this connection. RFC 6864 leaves open how a host counts: by connection, by destination, or all its packets.
+A box removes pure ACKs of a connection. Then there are some that it left, no more than one to a
+segment were sent, the capture is not at their sender, and the numbers of IPv4 packets that are
+missing are those of this connection. RFC 6864 leaves open how a host counts: by connection, by
+destination, or all its packets.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +14,15 @@ from typing import Any
 from validation.inspection.dissection import Dissection, Packet, without_copies
 
 _STEPS = 50
-"""Steps of a counter without a gap that show that nothing is missing. Chosen: acklab itself asks for as many to name a counter."""
+"""Steps of a counter without a gap that show that nothing is missing.
+
+Chosen: acklab itself asks for as many to name a counter.
+"""
 _LONGEST_STEP = 512
-"""A step beyond which two numbers are not taken for neighbours. Chosen: half of a burst of 1,024 packets."""
+"""A step beyond which two numbers are not taken for neighbours.
+
+Chosen: half of a burst of 1,024 packets.
+"""
 
 
 def refutations(dissection: Dissection, way: Mapping[str, Any]) -> list[str]:
@@ -62,7 +71,9 @@ def _by_identification(answers: Sequence[Packet], dissection: Dissection, sender
 
 
 def _skipped_elsewhere(answers: Sequence[Packet], dissection: Dissection, sender: str) -> str | None:
-    """Whether numbers that the connection skips are those of other connections of the host at that time."""
+    """Whether numbers that the connection skips are those of other connections of the host at that
+    time.
+    """
     host = sender.rpartition(":")[0]
     others: dict[int, list[float]] = {}
     for packet in dissection.tcp:

@@ -1,4 +1,6 @@
-"""The table of a corpus: how many files and directions agree, what is stated without support, and the worst disagreements."""
+"""The table of a corpus: how many files and directions agree, what is stated without support, and
+the worst disagreements.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +13,10 @@ _WORST = 12
 _LEAST_SEGMENTS = 20
 """Directions with fewer segments are counted apart: one packet is more than 2 % of them."""
 _FEW = 50
-"""Segments below which a rate has little support. Chosen as in the issue that asked for this table."""
+"""Segments below which a rate has little support.
+
+Chosen as in the issue that asked for this table.
+"""
 _NAMES = ("closed", "cut", "damaged")
 """Counts of a report that name what was not looked into."""
 
@@ -49,7 +54,9 @@ def show(files: Sequence[Mapping[str, Any]], folder: str) -> int:
 
 
 def is_silent(one: Mapping[str, Any]) -> bool:
-    """Whether a file ends with status 0, without a connection, and without the name of what is in it."""
+    """Whether a file ends with status 0, without a connection, and without the name of what is in
+    it.
+    """
     counts = one["counts"]
     if counts is None or counts["connections"] or not counts["packets"]:
         return False

@@ -1,7 +1,9 @@
-"""Inspects captures of simulated paths and sets what it finds beside what is true: `python validation/inspection/table.py [FIRST [COUNT]]`.
+"""Inspects captures of simulated paths and sets what it finds beside what is true:
+`python validation/inspection/table.py [FIRST [COUNT]]`.
 
-Numbers below 1000, 10000 to 10099, 30000 to 30199 and 40000 to 40239 were used for building, 31000 to 31199, 33000 to 33199, 34000 to 34199 and 41000 to 41299 were looked at.
-`--kept` takes 200 from 35000 on.
+Numbers below 1000, 10000 to 10099, 30000 to 30199 and 40000 to 40239 were used for building, 31000
+to 31199, 33000 to 33199, 34000 to 34199 and 41000 to 41299 were looked at. `--kept` takes 200 from
+35000 on.
 """
 
 import sys
@@ -22,7 +24,9 @@ TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "ACK ratio": 0.10, "period": 0.10}
 
 
 def judge(number: int) -> dict[str, Any]:
-    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth, found)}."""
+    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth,
+    found)}.
+    """
     path = paths.draw(number)
     with tempfile.TemporaryDirectory() as folder:
         result, capture = path.capture(folder)
@@ -41,7 +45,8 @@ def judge(number: int) -> dict[str, Any]:
     if path.period is not None and path.position in ("sender", "before"):
         found["period"] = (path.period, acks["period"])
     removed = 1 - flow["total_acks_delivered_l4"] / flow["total_acks_sent_l4"]
-    # A box that removes one ACK in twenty, or none because they are too few to wait, is neither a thinner nor none.
+    # A box that removes one ACK in twenty, or none because they are too few to wait, is neither a
+    # thinner nor none.
     if path.position in ("sender", "before") and not 0.03 < removed < 0.1:
         found["thinned"] = (removed > 0.1, acks["thinning"])
         found["why"] = way["evidence"].get("thinning") or way["not_known"].get("thinning")
@@ -49,7 +54,9 @@ def judge(number: int) -> dict[str, Any]:
 
 
 def show_thinners(cases: Sequence[dict[str, Any]]) -> bool:
-    """Prints the verdicts by what is true, and those that are wrong. Returns whether no thinner is named where none is, and at most one in 20 is missed.
+    """Prints the verdicts by what is true, and those that are wrong.
+
+    Returns whether no thinner is named where none is, and at most one in 20 is missed.
 
     A verdict that is not known is neither right nor wrong: it misses nothing.
     """

@@ -27,14 +27,21 @@ _SHORTEST, _LONGEST = 2.0, 30.0
 _EFFORT = 60.0
 """The default of `seconds`."""
 _PACE = 1.5e6
-"""Data packets that two cores simulate in a second, measured beside other load (270 runs in 14.8 s). It turns seconds into an effort, which does not depend
-on the machine."""
+"""Data packets that two cores simulate in a second, measured beside other load (270 runs in 14.8
+s).
+
+It turns seconds into an effort, which does not depend on the machine.
+"""
 _RUNS = 90
-"""Runs of a use on average, measured on the path of docs/guide/advice.md: most uses end after the first round, others are confirmed in runs of twice the duration."""
+"""Runs of a use on average, measured on the path of docs/guide/advice.md: most uses end after the
+first round, others are confirmed in runs of twice the duration.
+"""
 _FULL = 1500
 """IP bytes of a full packet."""
 _NOMINAL = 3e8
-"""Bit/s of a path whose links have no rate, such as that of a Wi-Fi cell, for the effort of a run; *chosen*."""
+"""Bit/s of a path whose links have no rate, such as that of a Wi-Fi cell, for the effort of a run;
+*chosen*.
+"""
 
 
 @dataclass(frozen=True)
@@ -78,11 +85,14 @@ def advise(
     jobs: int | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Advice:
-    """Compares settings of receiver, sender and router, and transports, over the scenarios that a path may be, and recommends what is certain to gain.
+    """Compares settings of receiver, sender and router, and transports, over the scenarios that a
+    path may be, and recommends what is certain to gain.
 
-    `link` is a scenario, whose first flow is the user's, a capture or a log in qlog, which is fitted first, or the name of a template. `set` changes the scenario; `vary`
-    adds ranges of what is uncertain. `uses` are names of `USES`. `seconds` are the effort: about the time that it takes two cores. The answer depends
-    on the arguments, and not on the time that it took. Raises ScenarioError, UsageError.
+    `link` is a scenario, whose first flow is the user's, a capture or a log in qlog, which is
+    fitted first, or the name of a template. `set` changes the scenario; `vary` adds ranges of what
+    is uncertain. `uses` are names of `USES`. `seconds` are the effort: about the time that it takes
+    two cores. The answer depends on the arguments, and not on the time that it took. Raises
+    ScenarioError, UsageError.
     """
     began = time.monotonic()
     wanted = [_use(name) for name in uses]
@@ -146,7 +156,10 @@ def _use(name: str) -> Use:
 
 
 def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Source, str, tuple[str, ...]]:
-    """The scenario, what to call it, and what the fit of a capture says. Files that it needs last as long as the stack."""
+    """The scenario, what to call it, and what the fit of a capture says.
+
+    Files that it needs last as long as the stack.
+    """
     if isinstance(link, Mapping):
         return Source.of(link), "the scenario", ()
     path = File(link)
@@ -168,7 +181,9 @@ def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Sou
 
 
 def _duration(base: Mapping[str, Any], seconds: float) -> float:
-    """Seconds of a run: those of the scenario, within bounds, and as many as the effort for a use allows."""
+    """Seconds of a run: those of the scenario, within bounds, and as many as the effort for a use
+    allows.
+    """
     whole = seconds_of(base["duration"])
     rates = [one.capacity for one in directions(base) if one.is_narrow]
     packets = (sum(rates) if rates else _NOMINAL) / (8 * _FULL)

@@ -1,4 +1,8 @@
-"""What may be changed on a path: settings of the receiver, the sender and the router, and the transport. What cannot act is not listed."""
+"""What may be changed on a path: settings of the receiver, the sender and the router, and the
+transport.
+
+What cannot act is not listed.
+"""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
@@ -11,9 +15,13 @@ TODAY = "as it is"
 RECEIVER, SENDER, ROUTER, TRANSPORT = "receiver", "sender", "router", "transport"
 """Whose setting a candidate is."""
 _SHAPED = 0.95
-"""Of a link's rate, that of a shaper in front of it: tc-cake(8) advises a rate below that of the link, so that the queue forms where CAKE is."""
+"""Of a link's rate, that of a shaper in front of it: tc-cake(8) advises a rate below that of the
+link, so that the queue forms where CAKE is.
+"""
 _ACKS_MATTER = 0.1
-"""The share of the return path that the ACKs of a full download take, from which fewer of them may help; *chosen*: less leaves nine tenths to anything else."""
+"""The share of the return path that the ACKs of a full download take, from which fewer of them may
+help; *chosen*: less leaves nine tenths to anything else.
+"""
 _ACK = 52
 """IP bytes of an ACK with timestamps."""
 _FULL = 1500
@@ -55,7 +63,8 @@ class Candidate:
 def candidates(base: Mapping[str, Any], used: Set[str] | None = None) -> list[Candidate]:
     """All that can act on a path; the first changes nothing.
 
-    `base` is the scenario in full, whose first flow is the user's. `used` are the controllers that the sender may have today, if the flow does not say.
+    `base` is the scenario in full, whose first flow is the user's. `used` are the controllers that
+    the sender may have today, if the flow does not say.
     """
     today = base["flow"][0]["transport"]
     controllers = {(today.get("congestion") or {}).get("algorithm")} if used is None else used
@@ -148,7 +157,9 @@ def _return(base: Mapping[str, Any]) -> Direction | None:
 
 
 def acks_matter(base: Mapping[str, Any]) -> bool:
-    """Returns `True` if the ACKs of a full download take a tenth of the return path, or share the air of a Wi-Fi cell with it."""
+    """Returns `True` if the ACKs of a full download take a tenth of the return path, or share the
+    air of a Wi-Fi cell with it.
+    """
     if base.get("wifi"):
         return True
     flow, back = base["flow"][0], _return(base)

@@ -1,4 +1,6 @@
-"""What a change costs: others on the path, latency, the start of transfers, the return path, and the other direction."""
+"""What a change costs: others on the path, latency, the start of transfers, the return path, and
+the other direction.
+"""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence

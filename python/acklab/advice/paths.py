@@ -13,10 +13,15 @@ from acklab.scenario import Source
 from acklab.sweeps.grid import Variation
 
 MEMBERS = 20
-"""Scenarios of a path, each with a seed of its own. Of 20 gains and that of one more path of the same kind, the latter is below all others with a probability of 1/21
-(Wilks, Annals of Mathematical Statistics 12, 1941), so that the lowest gain is the lower end of an interval of 95 %."""
+"""Scenarios of a path, each with a seed of its own.
+
+Of 20 gains and that of one more path of the same kind, the latter is below all others with a
+probability of 1/21 (Wilks, Annals of Mathematical Statistics 12, 1941), so that the lowest gain is
+the lower end of an interval of 95 %. """
 _SPREAD = "0ms..20ms"
-"""Of the start of the advised flow, which meets other flows and gates at another phase with each seed; *chosen*."""
+"""Of the start of the advised flow, which meets other flows and gates at another phase with each
+seed; *chosen*.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,9 @@ def start_of(seed: int) -> str:
 def members_of(
     source: Source, changes: Sequence[str], vary: Sequence[Variation], given: Sequence[Mapping[str, Any]]
 ) -> tuple[Member, ...]:
-    """The members of an ensemble: those of a fit, or of a scenario with what is uncertain drawn for each seed."""
+    """The members of an ensemble: those of a fit, or of a scenario with what is uncertain drawn for
+    each seed.
+    """
     if given:
         return tuple(Member(source.load([*one["set"], *changes]), int(one["seed"])) for one in given[:MEMBERS])
     if not vary:

@@ -1,7 +1,9 @@
-"""Racing: all candidates over a few scenarios of the path, the better ones over more, and the best over all, so that what cannot win costs little.
+"""Racing: all candidates over a few scenarios of the path, the better ones over more, and the best
+over all, so that what cannot win costs little.
 
-This is successive halving (Jamieson and Talwalkar, AISTATS 2016) by scenarios. All candidates of a round meet the same scenarios with the same seeds, so that what they
-differ by is not chance. The result depends on the path and on the effort, and not on the time that runs take.
+This is successive halving (Jamieson and Talwalkar, AISTATS 2016) by scenarios. All candidates of a
+round meet the same scenarios with the same seeds, so that what they differ by is not chance. The
+result depends on the path and on the effort, and not on the time that runs take.
 """
 
 import math
@@ -36,7 +38,10 @@ class Standing:
     scores: tuple[float | None, ...]
     """By member; None where a run did not reach its end."""
     gains: tuple[float, ...]
-    """Its score / today's, or the inverse for times and delays: above 1 is better. Where only one of the two reached its end, endless or 0."""
+    """Its score / today's, or the inverse for times and delays: above 1 is better.
+
+    Where only one of the two reached its end, endless or 0.
+    """
 
     @property
     def gain(self) -> float:
@@ -45,7 +50,10 @@ class Standing:
 
 
 class Racer:
-    """Runs on some threads: the core holds no lock of the interpreter while it runs. No run is made twice."""
+    """Runs on some threads: the core holds no lock of the interpreter while it runs.
+
+    No run is made twice.
+    """
 
     def __init__(self, path: Path, duration: float, jobs: int | None = None, cancel: core.Cancel | None = None) -> None:
         self.path = path
@@ -58,7 +66,10 @@ class Racer:
     def scores(
         self, use: Use, candidates: Sequence[Candidate], count: int, seconds: float, again: int = 0
     ) -> dict[str, tuple[float | None, ...]]:
-        """The scores over the first `count` members, by candidate. `again` is added to their seeds."""
+        """The scores over the first `count` members, by candidate.
+
+        `again` is added to their seeds.
+        """
         wanted = [(candidate, member) for member in range(count) for candidate in candidates]
         keys = [(use.name, candidate.name, member, seconds, again) for candidate, member in wanted]
         new = [(key, job) for key, job in zip(keys, wanted, strict=True) if key not in self._done]
@@ -71,7 +82,10 @@ class Racer:
         }
 
     def score(self, use: Use, candidate: Candidate, member: int, seconds: float, again: int) -> float | None:
-        """The score of one run. Of a use that ends by itself, runs get longer until one has reached its end."""
+        """The score of one run.
+
+        Of a use that ends by itself, runs get longer until one has reached its end.
+        """
         one = self.path.members[member]
         seed = one.seed + again
         for length in use.seconds or (max(seconds, use.least * seconds / self.duration),):
@@ -85,7 +99,8 @@ class Racer:
             except (ScenarioError, RunError):
                 if candidate.name == TODAY:
                     raise
-                # A transport that the path cannot carry, such as QUIC through a proxy for TCP, is no choice.
+                # A transport that the path cannot carry, such as QUIC through a proxy for TCP, is
+                # no choice.
                 return None
             if score is not None:
                 return score
@@ -106,7 +121,10 @@ def gains_of(use: Use, ours: Sequence[float | None], today: Sequence[float | Non
 
 
 def race(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> list[Standing]:
-    """The standings of all candidates but today's, the best first. A round that finds nothing better by more than 2 % is the last."""
+    """The standings of all candidates but today's, the best first.
+
+    A round that finds nothing better by more than 2 % is the last.
+    """
     today, *alive = candidates
     standings: dict[str, Standing] = {}
     for number, (count, kept) in enumerate(ROUNDS):

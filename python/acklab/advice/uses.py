@@ -11,15 +11,29 @@ from acklab.links import way
 from acklab.result import Result
 
 FORWARD, BACK, TIMING = "forward", "back", "timing"
-"""What of a path a use depends on: the rates of the directions of the first flow's data and against them, and the delay of single packets beside their queue."""
+"""What of a path a use depends on: the rates of the directions of the first flow's data and against
+them, and the delay of single packets beside their queue.
+"""
 _VIDEO_CALL = 1e6
-"""Rate of a video call in bit/s, in each direction: of the order of what WebRTC sends at 720p. Slower paths carry a call of a tenth of their rate."""
+"""Rate of a video call in bit/s, in each direction: of the order of what WebRTC sends at 720p.
+
+Slower paths carry a call of a tenth of their rate.
+"""
 _FILM = 25e6
-"""Rate of a film in bit/s: what streaming services name for 4K. Slower paths carry a film of half of their rate."""
+"""Rate of a film in bit/s: what streaming services name for 4K.
+
+Slower paths carry a film of half of their rate.
+"""
 _PROBE = {"transport": {"protocol": "udp"}, "traffic": {"model": "poisson", "rate": "32kbps", "write": "200B"}}
-"""A probe of latency: 20 datagrams a second, at random so that they meet all phases of a queue (PASTA: Wolff, Operations Research 30(2), 1982); the rate is *chosen*."""
+"""A probe of latency: 20 datagrams a second, at random so that they meet all phases of a queue
+(PASTA: Wolff, Operations Research 30(2), 1982); the rate is *chosen*.
+"""
 PATIENCE = (8.0, 30.0, 120.0)
-"""Simulated seconds of a page: if it is not complete, more, because what runs beside it costs time until the end. After the last it counts as failed."""
+"""Simulated seconds of a page: if it is not complete, more, because what runs beside it costs time
+until the end.
+
+After the last it counts as failed.
+"""
 
 Flows = list[dict[str, Any]]
 
@@ -41,7 +55,9 @@ class Use:
     needs: tuple[str, ...] = (FORWARD,)
     """What of the path it depends on."""
     seconds: tuple[float, ...] = ()
-    """Simulated seconds of a run that ends by itself, until one has reached its end; empty for those of the path."""
+    """Simulated seconds of a run that ends by itself, until one has reached its end; empty for
+    those of the path.
+    """
     perfect: float | None = None
     """The score that cannot be better, if there is one."""
     least: float = 0.0
@@ -105,7 +121,9 @@ def _page(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 
 
 def _rpc(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """Fifty calls one after another, each of 1 kB there and 2 kB back, beside a download of the same user."""
+    """Fifty calls one after another, each of 1 kB there and 2 kB back, beside a download of the
+    same user.
+    """
     calls = {"document": "2kB", "objects": ["2kB"] * 49, "request": "1kB", "requests": "serial"}
     return [_flow(base, candidate, page=calls), _greedy(base, candidate, "beside"), *_others(base)]
 
@@ -127,7 +145,9 @@ def _call(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 
 
 def _slowest(base: Mapping[str, Any], both: bool = False) -> float:
-    """Bit/s of the slowest hop with a rate, in the direction of the first flow or in both; of the uses' own rates if there is none."""
+    """Bit/s of the slowest hop with a rate, in the direction of the first flow or in both; of the
+    uses' own rates if there is none.
+    """
     flow = base["flow"][0]
     ends = [(flow["from"], flow["to"]), *([(flow["to"], flow["from"])] if both else [])]
     rates = [one.capacity for start, end in ends for one in way(base, start, end) if one.rate is not None]
@@ -184,4 +204,7 @@ USES: Mapping[str, Use] = {
         Use("rpc", "50 calls (RPC) beside a download", "time", "s", False, _rpc, _complete, DELAY, PATIENCE),
     )
 }
-"""The uses, by name. The score of a call is the 95th percentile of the delay of its packets in the slower direction; that of RRUL is the sum of both probes'."""
+"""The uses, by name.
+
+The score of a call is the 95th percentile of the delay of its packets in the slower direction; that
+of RRUL is the sum of both probes'. """

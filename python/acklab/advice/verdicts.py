@@ -1,4 +1,6 @@
-"""The answer for a use: a recommendation with its gain, or "nothing to recommend" with the reason and what would settle it."""
+"""The answer for a use: a recommendation with its gain, or "nothing to recommend" with the reason
+and what would settle it.
+"""
 
 import math
 import statistics
@@ -46,7 +48,10 @@ class Verdict:
     winner: Candidate | None
     """None if there is nothing to recommend."""
     gain: Range | None
-    """Of the winner: its score / today's, or the inverse for times and delays. Above 1 is better."""
+    """Of the winner: its score / today's, or the inverse for times and delays.
+
+    Above 1 is better.
+    """
     reason: str
     """Why there is nothing to recommend; empty for a recommendation."""
     settle: str
@@ -91,7 +96,9 @@ def nothing(use: Use, reason: str, settle: str = "", today: Range | None = None,
 
 
 def verdict(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> Verdict:
-    """The answer for a use whose directions are known: the race, and the runs that confirm the winner with other seeds and twice the duration."""
+    """The answer for a use whose directions are known: the race, and the runs that confirm the
+    winner with other seeds and twice the duration.
+    """
     unknown = {need: racer.path.unknown[need] for need in use.needs if need in racer.path.unknown}
     if racer.path.blocked is not None:
         return nothing(use, racer.path.blocked, racer.path.settled_by)
@@ -99,7 +106,8 @@ def verdict(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> Verdict:
         need = next(iter(unknown))
         return nothing(use, unknown[need], racer.path.settles[need])
     if BACK in racer.path.unknown:
-        # ACKs as rare as today's have passed; what a narrower or wider return path does to more of them is not known.
+        # ACKs as rare as today's have passed; what a narrower or wider return path does to more of
+        # them is not known.
         candidates = [one for one in candidates if not one.adds_acks and not one.queues]
     first = racer.scores(use, candidates[:1], min(ROUNDS[0][0], len(racer.path.members)), racer.duration)[TODAY]
     today = Range.of([score for score in first if score is not None])

@@ -11,7 +11,9 @@ from acklab.inspection.model import Way
 
 BULK, STREAM, REQUESTS, PAGE = "bulk transfer", "stream", "requests", "page"
 _PAUSE = 0.2
-"""Seconds without data that are a pause, at least: Linux's least retransmission timeout (`TCP_RTO_MIN`), within which a bulk transfer sends again."""
+"""Seconds without data that are a pause, at least: Linux's least retransmission timeout
+(`TCP_RTO_MIN`), within which a bulk transfer sends again.
+"""
 _ROUND_TRIPS = 3.0
 """Round trips without data that are a pause: a window and its recovery take fewer; *chosen*."""
 _IDLE = 0.2
@@ -19,7 +21,9 @@ _IDLE = 0.2
 _LIMITED = 0.5
 """The share of the time from which `inspect` says that the application limited the sender."""
 _REGULAR = 0.5
-"""The coefficient of variation of the times between bursts, and of their sizes, below which they are those of a stream: that of a Poisson process is 1; *chosen*."""
+"""The coefficient of variation of the times between bursts, and of their sizes, below which they
+are those of a stream: that of a Poisson process is 1; *chosen*.
+"""
 _PERIODS = 4
 """Bursts that show a period, at least; *chosen*."""
 _OBJECTS = 100
@@ -37,7 +41,9 @@ class Application:
 
     @property
     def limits(self) -> bool:
-        """Returns `True` if the application limited the transfer, which then says little of the path."""
+        """Returns `True` if the application limited the transfer, which then says little of the
+        path.
+        """
         return self.kind != BULK
 
 

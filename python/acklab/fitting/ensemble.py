@@ -1,9 +1,12 @@
 """Scenarios that repeat a capture within its own uncertainty, by approximate Bayesian computation.
 
-The prior is uniform over the intervals of the inspection, and log-uniform where only one end is known. Each generation but the first perturbs what came closest, with
-the weights of population Monte Carlo (ABC-PMC: Beaumont, Cornuet, Marin and Robert, Biometrika 96(4), 2009). A scenario is a member if each of its statistics agrees with the
-capture's within the intervals of both, which is exact where these intervals are the model's error (Wilkinson, Statistical Applications in Genetics and
-Molecular Biology 12(2), 2013). Proposals stay within the prior. The result depends on the capture alone.
+The prior is uniform over the intervals of the inspection, and log-uniform where only one end is
+known. Each generation but the first perturbs what came closest, with the weights of population
+Monte Carlo (ABC-PMC: Beaumont, Cornuet, Marin and Robert, Biometrika 96(4), 2009). A scenario is a
+member if each of its statistics agrees with the capture's within the intervals of both, which is
+exact where these intervals are the model's error (Wilkinson, Statistical Applications in Genetics
+and Molecular Biology 12(2), 2013). Proposals stay within the prior. The result depends on the
+capture alone.
 """
 
 import math
@@ -18,13 +21,18 @@ from acklab.fitting.scenario import Values
 from acklab.fitting.summary import Summary
 
 MEMBERS = 20
-"""Members of an ensemble. Of 20 draws and one more, the one more is below all others with a probability of 1/21 (Wilks, Annals of Mathematical Statistics 12, 1941)."""
+"""Members of an ensemble.
+
+Of 20 draws and one more, the one more is below all others with a probability of 1/21 (Wilks, Annals
+of Mathematical Statistics 12, 1941). """
 _FIRST, _LATER = 48, 32
 """Proposals of the first generation and of later ones; *chosen*."""
 _GENERATIONS = 7
 """Generations at most: 240 proposals, half a minute on two cores; *chosen*."""
 _ABOVE = {"queue": 4.0}
-"""How far above its lower end a quantity without an upper one is tried; *chosen*: of paths whose losses are of the channel the queue was up to three times what waited."""
+"""How far above its lower end a quantity without an upper one is tried; *chosen*: of paths whose
+losses are of the channel the queue was up to three times what waited.
+"""
 _NONE = 0.5
 """The prior probability that no packet is lost but by the queue."""
 _RAREST = 30.0
@@ -43,7 +51,9 @@ Point = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Space:
-    """The prior: a unit cube, whose axes are the quantities with an interval, random loss, the controller and the filter."""
+    """The prior: a unit cube, whose axes are the quantities with an interval, random loss, the
+    controller and the filter.
+    """
 
     path: Path
     controllers: tuple[str, ...]
@@ -134,7 +144,11 @@ class _Particle:
 def sample(
     space: Space, measured: Summary, simulate: Callable[[Values, int], Summary], watch: Callable[[float], None] | None = None
 ) -> Ensemble:
-    """Samples an ensemble. `simulate` returns the statistics of a scenario with a seed; `watch` receives the share of the work that is done."""
+    """Samples an ensemble.
+
+    `simulate` returns the statistics of a scenario with a seed; `watch` receives the share of the
+    work that is done.
+    """
     chance = random.Random(_SEED)
     found: list[_Particle] = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -199,7 +213,10 @@ def _reflected(value: float) -> float:
 
 
 def _weight(space: Space, point: Point, found: Sequence[_Particle]) -> float:
-    """The weight of a proposal: the prior, which is 1, / the density by which it was proposed. Discrete axes keep their values mostly, so that they cancel."""
+    """The weight of a proposal: the prior, which is 1, / the density by which it was proposed.
+
+    Discrete axes keep their values mostly, so that they cancel.
+    """
     if not found:
         return 1.0
     best = _population(found)
@@ -215,7 +232,9 @@ def _weight(space: Space, point: Point, found: Sequence[_Particle]) -> float:
 
 
 def _drawn(accepted: Sequence[_Particle], chance: random.Random) -> list[_Particle]:
-    """As many as an ensemble has, without repetition and by their weights (Efraimidis and Spirakis, Information Processing Letters 97(5), 2006)."""
+    """As many as an ensemble has, without repetition and by their weights (Efraimidis and Spirakis,
+    Information Processing Letters 97(5), 2006).
+    """
     if len(accepted) <= MEMBERS:
         return list(accepted)
     keys = [(chance.random() ** (1 / one.weight) if one.weight > 0 else 0.0, place) for place, one in enumerate(accepted)]

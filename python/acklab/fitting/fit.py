@@ -25,7 +25,9 @@ _FILTERS = ("ack-filter", "cake-ack-filter")
 
 @dataclass(frozen=True)
 class Fit:
-    """The scenario of a captured path, what is known of each parameter, and the scenarios that repeat the capture."""
+    """The scenario of a captured path, what is known of each parameter, and the scenarios that
+    repeat the capture.
+    """
 
     observed: Observed
     path: Path
@@ -35,15 +37,21 @@ class Fit:
     """The tests of mechanisms that the capture suggests."""
     measured: Summary
     ensemble: Ensemble | None
-    """None where the path cannot be simulated: a parameter is not known, or the application limited the transfer."""
+    """None where the path cannot be simulated: a parameter is not known, or the application limited
+    the transfer.
+    """
     opposite: Ensemble | None
-    """The scenarios that repeat the opposite transfer, which has its own queue; None without one whose rate is known."""
+    """The scenarios that repeat the opposite transfer, which has its own queue; None without one
+    whose rate is known.
+    """
     scenario: Mapping[str, Any]
     """The scenario of the closest member; what is not known is left out, and a run refuses it."""
 
     @property
     def parameters(self) -> list[Quantity]:
-        """What is known of each parameter, with the part of its interval that the ensemble spans."""
+        """What is known of each parameter, with the part of its interval that the ensemble
+        spans.
+        """
         found = []
         for quantity in (*self.path.rows(), *self.stack.parameters):
             ensemble = self.opposite if quantity.key == BACK_QUEUE else self.ensemble
@@ -55,7 +63,9 @@ class Fit:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The scenarios that repeat the capture, those of the opposite transfer included: each has the queue of one of them."""
+        """The scenarios that repeat the capture, those of the opposite transfer included: each has
+        the queue of one of them.
+        """
         if self.ensemble is None or (self.opposite is not None and not self.opposite.repeats):
             return ()
         if self.opposite is None:
@@ -133,11 +143,14 @@ class Fit:
 
 
 def fit(capture: str | File | Inspection, *, watch: Callable[[float], None] | None = None) -> Fit:
-    """Fits the scenarios of a path with one bottleneck to the largest transfer of a capture, or of a log in qlog.
+    """Fits the scenarios of a path with one bottleneck to the largest transfer of a capture, or of
+    a log in qlog.
 
-    Rates, base RTT, queue and losses start from the intervals of `acklab inspect` and do not leave them. What the capture does not show stays unknown. Scenarios are
-    simulated, captured at the same side of the bottleneck and inspected in the same way; those that agree with the capture within its intervals are the
-    ensemble. The result depends on the capture alone. Raises UsageError if the capture has no connection with data.
+    Rates, base RTT, queue and losses start from the intervals of `acklab inspect` and do not leave
+    them. What the capture does not show stays unknown. Scenarios are simulated, captured at the
+    same side of the bottleneck and inspected in the same way; those that agree with the capture
+    within its intervals are the ensemble. The result depends on the capture alone. Raises
+    UsageError if the capture has no connection with data.
     """
     found = capture if isinstance(capture, Inspection) else inspect(capture)
     observed = observe(found)
@@ -161,7 +174,9 @@ def fit(capture: str | File | Inspection, *, watch: Callable[[float], None] | No
 
 
 def _opposite(observed: Observed, path: Path) -> Ensemble | None:
-    """The scenarios that repeat the opposite transfer, over the same path the other way round; None if its queue was not measured."""
+    """The scenarios that repeat the opposite transfer, over the same path the other way round; None
+    if its queue was not measured.
+    """
     way = observed.opposite
     if way is None or path.back_queue.status == ASSUMED or not (path.back_queue.is_known and path.back_rate.is_known):
         return None
@@ -175,7 +190,9 @@ def _opposite(observed: Observed, path: Path) -> Ensemble | None:
 
 
 def _bursts(observed: Observed) -> Quantity | None:
-    """A period in which packets come together and that no mechanism of the fit explains, from either direction; None if there is none."""
+    """A period in which packets come together and that no mechanism of the fit explains, from
+    either direction; None if there is none.
+    """
     for way in (observed.way, observed.opposite):
         acks = None if way is None else way["acks"]
         if way is None or acks is None or acks["period"] is None:
@@ -191,7 +208,9 @@ _FILTER, _GATE = "ACK filter", "ACK gate"
 def _tested(
     observed: Observed, path: Path, stack: Stack, application: Application
 ) -> tuple[Path, tuple[Test, ...], float | None]:
-    """The path with the mechanisms whose tests let them in, those tests, and the period of a gate."""
+    """The path with the mechanisms whose tests let them in, those tests, and the period of a
+    gate.
+    """
     way, tests, gate = observed.way, [], None
     acks = way["acks"]
     if acks is None or acks["ratio"] is None:
@@ -268,7 +287,8 @@ def _spanned(quantity: Quantity, ensemble: Ensemble | None) -> Quantity | None:
     if ensemble is None or not ensemble.repeats:
         return None
     values = [one.values.loss if quantity.key == LOSS else one.values.queue for one in ensemble.members]
-    # The largest of a prior without an upper end says where the prior ends, and nothing of the path.
+    # The largest of a prior without an upper end says where the prior ends, and nothing of the
+    # path.
     high = max(values) if quantity.high is not None else None
     return replace(quantity, low=min(values), high=high, source=f"{quantity.source}; members of the ensemble")
 
@@ -278,7 +298,9 @@ def _summary(way: Way | None) -> Summary:
 
 
 def _simulated(observed: Observed, stack: Stack, application: Application, values: Values, seed: int) -> Way | None:
-    """The transfer of a simulation, captured at the same side of the bottleneck, or logged at the same end."""
+    """The transfer of a simulation, captured at the same side of the bottleneck, or logged at the
+    same end.
+    """
     from acklab.errors import AcklabError
     from acklab.runner import run
 

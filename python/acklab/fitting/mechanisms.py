@@ -1,8 +1,11 @@
-"""The test of a mechanism on the return path against the simpler path: cross-validation over folds of time.
+"""The test of a mechanism on the return path against the simpler path: cross-validation over folds
+of time.
 
-A gate or a filter is a hypothesis. The ACKs of the capture are cut into folds of time. The parameters of the path with the mechanism, and of the path without it, come
-from one half of the folds; both paths are simulated, and predict what the other half of the folds shows. The mechanism enters if it predicts better than the
-simpler path by the test of Vuong (Econometrica 57(2), 1989) over held-out folds (Stone, Journal of the Royal Statistical Society B 36(2), 1974).
+A gate or a filter is a hypothesis. The ACKs of the capture are cut into folds of time. The
+parameters of the path with the mechanism, and of the path without it, come from one half of the
+folds; both paths are simulated, and predict what the other half of the folds shows. The mechanism
+enters if it predicts better than the simpler path by the test of Vuong (Econometrica 57(2), 1989)
+over held-out folds (Stone, Journal of the Royal Statistical Society B 36(2), 1974).
 """
 
 import math
@@ -18,12 +21,18 @@ _FOLDS = 16
 _ACKS = 12
 """ACKs of a fold at least, so that its statistics say something; *chosen*."""
 _CRITICAL = 2.326
-"""The quantile of the normal distribution above which the mechanism enters: an error of 1 % in each direction of Vuong's test, because it is asked of every capture."""
+"""The quantile of the normal distribution above which the mechanism enters: an error of 1 % in each
+direction of Vuong's test, because it is asked of every capture.
+"""
 _DEVIATION = 0.05
-"""The least standard deviation of a prediction, of a logarithm: what a simulation repeats too exactly must not rule out the capture; *chosen*."""
+"""The least standard deviation of a prediction, of a logarithm: what a simulation repeats too
+exactly must not rule out the capture; *chosen*.
+"""
 
 Features = tuple[float, float]
-"""Of a fold: the logarithm of the segments per ACK, and that of one plus the squared coefficient of variation of the times between ACKs."""
+"""Of a fold: the logarithm of the segments per ACK, and that of one plus the squared coefficient of
+variation of the times between ACKs.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,9 @@ class Fold:
 
 
 def folds_of(way: Way) -> list[Fold]:
-    """The folds of a direction, of all windows whose packets were kept, each with equally many ACKs."""
+    """The folds of a direction, of all windows whose packets were kept, each with equally many
+    ACKs.
+    """
     found: list[Fold] = []
     for window in way["curves"]["windows"]:
         acks = window["acks"]
@@ -67,7 +78,10 @@ def folds_of(way: Way) -> list[Fold]:
 
 
 def test(name: str, way: Way, simpler: Callable[[float], Way | None], mechanism: Callable[[float], Way | None]) -> Test:
-    """Tests a mechanism. Both paths are simulated with the segments per ACK of the folds that are not held out."""
+    """Tests a mechanism.
+
+    Both paths are simulated with the segments per ACK of the folds that are not held out.
+    """
     folds = folds_of(way)
     if len(folds) < _FOLDS // 2:
         return Test(

@@ -7,18 +7,24 @@ from acklab.errors import UsageError
 from acklab.inspection.model import Connection, Inspection, Way
 
 _BESIDE = 0.5
-"""A transfer runs beside another if it shares this part of its time and has this part of its data; *chosen*."""
+"""A transfer runs beside another if it shares this part of its time and has this part of its data;
+*chosen*.
+"""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """A transfer with its connection, the opposite direction, and the number of transfers beside it."""
+    """A transfer with its connection, the opposite direction, and the number of transfers beside
+    it.
+    """
 
     inspection: Inspection
     way: Way
     connection: Connection
     opposite: Way | None
-    """The transfer between the same hosts in the opposite direction whose rate is known, or the largest one."""
+    """The transfer between the same hosts in the opposite direction whose rate is known, or the
+    largest one.
+    """
     overlap: float
     """The share of the transfer's time in which the opposite one runs."""
     beside: int
@@ -41,7 +47,10 @@ class Observed:
 
 
 def observe(found: Inspection) -> Observed:
-    """Selects the transfer with the most data. Raises UsageError if the capture has no connection with data."""
+    """Selects the transfer with the most data.
+
+    Raises UsageError if the capture has no connection with data.
+    """
     if not found.ways:
         raise UsageError(f"{found.path}: found no connection with data, expected a transfer over TCP or QUIC")
     return observe_way(found, found.ways[0])
@@ -67,7 +76,9 @@ def observe_way(found: Inspection, way: Way) -> Observed:
 
 
 def _opposite(found: Inspection, way: Way) -> Way | None:
-    """Returns the best transfer in the opposite direction: one with a known rate, then one with a lower bound, then the largest."""
+    """Returns the best transfer in the opposite direction: one with a known rate, then one with a
+    lower bound, then the largest.
+    """
     there, back = _hosts(way)
     ways = [other for other in found.ways if _hosts(other) == (back, there)]
 

@@ -1,4 +1,7 @@
-"""The quantities of a path, from the figures of the inspection of both directions. Nothing here leaves an interval of the inspection."""
+"""The quantities of a path, from the figures of the inspection of both directions.
+
+Nothing here leaves an interval of the inspection.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -15,19 +18,32 @@ DELAYS = ("link.path.forward.delay", "link.path.reverse.delay")
 _SYN, _ACK = 60, 52
 """IP bytes of a SYN and of an ACK with timestamps, as Linux sends them."""
 _BASE = 0.02
-"""The least RTT of a capture is above that of the empty path by at most this share or by a tick of its clock; *chosen*, held against `validation/advice`."""
+"""The least RTT of a capture is above that of the empty path by at most this share or by a tick of
+its clock; *chosen*, held against `validation/advice`.
+"""
 _LEAST = 0.001
 """One-way propagation in ms that is left to a path at least."""
 _RETURN = 1.1
-"""A return path that is busy with ACKs carries at most so many times the pace of its ACKs; *chosen*."""
+"""A return path that is busy with ACKs carries at most so many times the pace of its ACKs;
+*chosen*.
+"""
 _SHORT_OF_LIMIT = 0.8
-"""The 95th percentile of the queue's delay is at least this share of the limit where packets are dropped: a loss-based controller leaves a window of 70 % (CUBIC, RFC 9438, section 4.6) to fill it again, most of the time above the middle; *chosen*."""
+"""The 95th percentile of the queue's delay is at least this share of the limit where packets are
+dropped: a loss-based controller leaves a window of 70 % (CUBIC, RFC 9438, section 4.6) to fill it
+again, most of the time above the middle; *chosen*.
+"""
 _CLEAR = 0.95
-"""Of the packets that the 95th percentile of the RTT shows, those that waited at one bottleneck: other hops add some delay; *chosen*, held against `validation/advice`."""
+"""Of the packets that the 95th percentile of the RTT shows, those that waited at one bottleneck:
+other hops add some delay; *chosen*, held against `validation/advice`.
+"""
 _RARE = 2.5
-"""Segments per ACK above the two of RFC 9293, section 3.8.6.3, by more than losses and GRO of a pair change; *chosen*."""
+"""Segments per ACK above the two of RFC 9293, section 3.8.6.3, by more than losses and GRO of a
+pair change; *chosen*.
+"""
 ACKS_WAIT = 100.0
-"""Packets of a return path's queue of which only ACKs are known: as many as the ACKs of a window of 200 segments."""
+"""Packets of a return path's queue of which only ACKs are known: as many as the ACKs of a window of
+200 segments.
+"""
 MOST_LOSS = 0.3
 """A path that loses more is no path that a transport fills; *chosen*."""
 
@@ -66,7 +82,10 @@ class Path:
 
     @property
     def reversed(self) -> "Path":
-        """The same path as the opposite transfer takes it. Its losses are those of that transfer."""
+        """The same path as the opposite transfer takes it.
+
+        Its losses are those of that transfer.
+        """
         return replace(self, rate=self.back_rate, back_rate=self.rate, queue=self.back_queue, back_queue=self.queue)
 
     @property
@@ -76,7 +95,9 @@ class Path:
 
     @property
     def can_be_simulated(self) -> bool:
-        """Returns `True` if the transfer can be simulated: all is known but the return path, which carried the ACKs that were seen."""
+        """Returns `True` if the transfer can be simulated: all is known but the return path, which
+        carried the ACKs that were seen.
+        """
         return all(quantity.key in (BACK, BACK_QUEUE) for quantity in self.missing)
 
 
@@ -102,7 +123,9 @@ def _rate(way: Way, key: str, name: str, where: str) -> Quantity:
 
 
 def _back_rate(observed: Observed) -> Quantity:
-    """The rate towards the sender: of the opposite transfer, or of the ACKs that keep a narrow return path busy."""
+    """The rate towards the sender: of the opposite transfer, or of the ACKs that keep a narrow
+    return path busy.
+    """
     acks = observed.way["acks"]
     if acks is not None and acks["rate"] is not None:
         evidence = observed.way["evidence"].get("thinning", "the pace of ACKs that a box leaves")
@@ -131,18 +154,22 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
         return unknown(DELAYS[0], "ms", reason, source, 10.0)
 
     def taken(ahead: int, back: int, slow: bool) -> float:
-        """Serialization of an exchange in ms at the lower ends of the rates, or at the upper ones, of what is known of both directions."""
+        """Serialization of an exchange in ms at the lower ends of the rates, or at the upper ones,
+        of what is known of both directions.
+        """
         ways = ((ahead, rate.low if slow else rate.high), (back, back_rate.low if slow else back_rate.high))
         return sum(8e-3 * size / one for size, one in ways if one)
 
     data = way["packet_octets"]
-    # Data and their ACK pass all the time, so that the base RTT is not above theirs; it is not below that of the quickest exchange.
+    # Data and their ACK pass all the time, so that the base RTT is not above theirs; it is not
+    # below that of the quickest exchange.
     longest = taken(data, _ACK, slow=True)
     shortest = min(taken(_SYN, _SYN, slow=False), taken(_ACK, _SYN, slow=False), taken(_SYN, _ACK, slow=False))
     slack = max(times["tick"], _BASE * base)
     acks = way["acks"]
     if not back_rate.is_known and acks is not None and acks["octets"]:
-        # The return path is at least as fast as the ACKs that it carried, and an ACK may have taken so long on it.
+        # The return path is at least as fast as the ACKs that it carried, and an ACK may have taken
+        # so long on it.
         slack += 8e-3 * _ACK / (acks["octets"] * 8e-6 / max(way["duration"], 1e-3))
     low, high = (base - slack - longest) / 2, (base + times["tick"] - shortest) / 2
     evidence = way["evidence"].get("base", f"{times['samples']} samples")
@@ -158,7 +185,8 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
         reason = way["not_known"].get("round_trip", "no RTT under load was seen")
         return unknown(key, "packets", reason, source, 100.0)
     delay = (high - base) * rate.middle * 1e3 / (way["packet_octets"] * 8)
-    # The packet in service is none that waits, and those of the lower end of the rate's interval are fewer.
+    # The packet in service is none that waits, and those of the lower end of the rate's interval
+    # are fewer.
     waiting = max(delay * (rate.low or 0.0) / rate.middle - 1, 1.0)
     most = max(delay / _SHORT_OF_LIMIT, 4.0)
     lost = way["losses"]["retransmitted"] - way["losses"]["spurious"]
@@ -166,7 +194,8 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
     if _acks_wait(way):
         return Quantity(key, "packets", BOUNDED, f"{seen}, of which ACKs may have waited a part", source, 2.0, most)
     if lost > 0:
-        # The channel may have lost them, or a controller that does not fill the queue: there is no upper end.
+        # The channel may have lost them, or a controller that does not fill the queue: there is no
+        # upper end.
         return Quantity(key, "packets", BOUNDED, f"{seen}, and {lost} segments were lost", source, max(_CLEAR * waiting, 2.0))
     evidence = f"up to {waiting:.0f} packets waited, and nothing was lost: its limit was not reached"
     return Quantity(key, "packets", BOUNDED, evidence, source, max(_CLEAR * waiting, 2.0))
@@ -181,7 +210,9 @@ def _acks_wait(way: Way) -> bool:
 
 
 def _back_queue(observed: Observed, back_rate: Quantity) -> Quantity:
-    """The queue towards the sender: of the opposite transfer, or that of ACKs alone, which does not fill."""
+    """The queue towards the sender: of the opposite transfer, or that of ACKs alone, which does not
+    fill.
+    """
     if observed.opposite is not None and observed.opposite["rate"] is not None and not observed.opposite["rate_is_lower_bound"]:
         return _queue(observed.opposite, back_rate, BACK_QUEUE, observed.inspection.name_of(observed.opposite))
     reason = "no data towards the sender have filled it"
@@ -195,7 +226,8 @@ def _loss(way: Way) -> Quantity:
         return Quantity(LOSS, "", ASSUMED, "losses are not visible in the capture", "assumed: none", 0.0, 0.0)
     interval = losses["share_interval"] or (losses["share"], losses["share"])
     if lost == 0:
-        # The rule of three: no event in n trials bounds the rate by 3/n with 95 % (Hanley and Lippman-Hand, JAMA 249, 1983).
+        # The rule of three: no event in n trials bounds the rate by 3/n with 95 % (Hanley and
+        # Lippman-Hand, JAMA 249, 1983).
         high = 3 / max(way["data_segments"], 1)
         return Quantity(LOSS, "", BOUNDED, f"none of {way['data_segments']} segments was lost", source, 0.0, min(high, MOST_LOSS))
     evidence = f"{lost} of {way['data_segments']} segments were lost, by a full queue or by the channel"

@@ -1,4 +1,6 @@
-"""A parameter of a path: its interval with evidence and source, or "not known" with what to give."""
+"""A parameter of a path: its interval with evidence and source, or "not known" with what to
+give.
+"""
 
 import math
 from dataclasses import dataclass, replace

@@ -10,7 +10,9 @@ from acklab.fitting.quantity import UNITS
 from acklab.fitting.stack import Stack
 
 _LONGEST, _SHORTEST = 30.0, 2.0
-"""Seconds of a simulation: start-up weighs little in the one, and the other has some round trips; *chosen*."""
+"""Seconds of a simulation: start-up weighs little in the one, and the other has some round trips;
+*chosen*.
+"""
 _TRIPS = 40
 """Round trips of a simulation at least; *chosen*."""
 _PACKETS = 8e4

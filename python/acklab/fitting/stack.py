@@ -1,4 +1,6 @@
-"""The transport of a transfer: TCP or QUIC as it was captured, the stack that it may be, and what its controller may be."""
+"""The transport of a transfer: TCP or QUIC as it was captured, the stack that it may be, and what
+its controller may be.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,15 +22,21 @@ _LOGS = {
 }
 """Words in the title of a log in qlog that name a stack, and its preset."""
 _DECIMATES = 6.0
-"""Packets to an ACK from which a QUIC receiver thins its ACKs: half of the ten packets of Chrome, mvfst and s2n-quic (`quic/preset.rs`), and thrice the two of the others."""
+"""Packets to an ACK from which a QUIC receiver thins its ACKs: half of the ten packets of Chrome,
+mvfst and s2n-quic (`quic/preset.rs`), and thrice the two of the others.
+"""
 _FAMILIES = {"reno": ("newreno",), "cubic": ("cubic",), "rate-based": ("bbr",), "delay-based": ("bbr",)}
 """Controllers of each family that `inspect` names."""
 _CONTROLLERS = ("cubic", "bbr", "newreno")
 """One of each family."""
 _AGREED = 0.5
-"""The share of ACKs that cover the usual number of segments from which the receiver's policy is seen; *chosen*."""
+"""The share of ACKs that cover the usual number of segments from which the receiver's policy is
+seen; *chosen*.
+"""
 _BUFFER = "64MiB"
-"""More than any window over the paths that a capture shows, so that no buffer limits a simulation unless the capture shows that one did."""
+"""More than any window over the paths that a capture shows, so that no buffer limits a simulation
+unless the capture shows that one did.
+"""
 _WINDOWS = {"model": "fixed", "stream": _BUFFER, "connection": _BUFFER}
 _LIMITED = 0.5
 """The share of the time from which `inspect` says that the receive window limited the sender."""
@@ -106,7 +114,9 @@ def _policy(way: Way) -> tuple[dict[str, Any], Quantity]:
 
 
 def policy_of(segments: int) -> dict[str, Any]:
-    """The policy of a receiver that acknowledges so many segments at a time: 2 as Linux does, else by counting."""
+    """The policy of a receiver that acknowledges so many segments at a time: 2 as Linux does, else
+    by counting.
+    """
     if segments == 1:
         return {"policy": "per-packet"}
     if segments == 2:
@@ -115,7 +125,9 @@ def policy_of(segments: int) -> dict[str, Any]:
 
 
 def _preset(observed: Observed) -> tuple[str, Quantity]:
-    """The preset of QUIC: the stack that a log names, or else by the number of packets to an ACK where these are visible."""
+    """The preset of QUIC: the stack that a log names, or else by the number of packets to an ACK
+    where these are visible.
+    """
     key, way = "flow.transfer.transport.preset", observed.way
     origin = observed.connection["source"]
     texts = [origin["title"], origin["description"]] if origin else []

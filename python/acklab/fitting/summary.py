@@ -1,4 +1,6 @@
-"""What a simulation must repeat of a transfer: statistics with their intervals, and the distance of two transfers by them."""
+"""What a simulation must repeat of a transfer: statistics with their intervals, and the distance of
+two transfers by them.
+"""
 
 import math
 from collections.abc import Mapping
@@ -7,8 +9,9 @@ from dataclasses import dataclass
 from acklab.inspection.model import Way
 
 _FLOOR = {"goodput": 0.02, "RTT": 0.05, "RTT, 95 %": 0.10, "ACK ratio": 0.05, "lost": 0.0}
-"""Half of the interval of a statistic at least, as a share of it: what one bottleneck leaves out of a path. *Chosen*: half of the 10 % within which fits were held
-before, for the 95th percentile all of it, and 2 % for the goodput, which headers of the link change."""
+"""Half of the interval of a statistic at least, as a share of it: what one bottleneck leaves out of
+a path. *Chosen*: half of the 10 % within which fits were held before, for the 95th percentile all
+of it, and 2 % for the goodput, which headers of the link change."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,11 @@ class Summary:
         return cls(found)
 
     def distances(self, other: "Summary") -> dict[str, float]:
-        """The difference of each statistic in units of what both intervals allow: up to 1, the two agree. Endless where the other one lacks it."""
+        """The difference of each statistic in units of what both intervals allow: up to 1, the two
+        agree.
+
+        Endless where the other one lacks it.
+        """
         found = {}
         for name, mine in self.statistics.items():
             theirs = other.statistics.get(name)
@@ -70,7 +77,9 @@ def _statistic(value: float, interval: tuple[float, float] | None) -> Statistic:
 
 
 def _lost(share: float, interval: tuple[float, float] | None, segments: int) -> Statistic:
-    """Losses, which count at least with Poisson's interval of 95 % in its normal approximation, of two losses if there are fewer."""
+    """Losses, which count at least with Poisson's interval of 95 % in its normal approximation, of
+    two losses if there are fewer.
+    """
     counted = max(share * segments, 2.0)
     half = 1.96 * math.sqrt(counted) / segments
     return Statistic(share, max(half, 0.0 if interval is None else (interval[1] - interval[0]) / 2))

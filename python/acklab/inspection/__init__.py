@@ -2,8 +2,8 @@
 
     from acklab import inspection
 
-    found = inspection.inspect("download.pcapng")
-    found.ways[0]["rate"]                       # {"value": 16.0, "low": 15.9, "high": 16.1}, in Mbps
+    found = inspection.inspect("download.pcapng") found.ways[0]["rate"]                       #
+    {"value": 16.0, "low": 15.9, "high": 16.1}, in Mbps
 
 model     the result, as the core tells it
 tables    the tables of the command line

@@ -38,7 +38,9 @@ def document(found: Inspection) -> Document:
 
 
 def _figures(way: Way, axis: Axis, command: Sequence[str]) -> list[Figure]:
-    """The time–sequence graph of the whole direction, and of a part in which single packets can be seen."""
+    """The time–sequence graph of the whole direction, and of a part in which single packets can be
+    seen.
+    """
     curves = way["curves"]
     if not curves["windows"]:
         return []
@@ -71,7 +73,9 @@ def _within(curves: Curves, span: tuple[float, float]) -> str:
 
 
 def _detail(way: Way) -> tuple[float, float] | None:
-    """The span of time of the enlarged plot: around the first retransmission or the middle, with both data and ACKs if any span has them."""
+    """The span of time of the enlarged plot: around the first retransmission or the middle, with
+    both data and ACKs if any span has them.
+    """
     windows, median = way["curves"]["windows"], way["round_trip"]["median"]
     length = _DETAIL if median is None else _ROUND_TRIPS * median / 1e3
     data = [point[0] for window in windows for point in window["data"]]
@@ -96,7 +100,9 @@ def _detail(way: Way) -> tuple[float, float] | None:
 
 
 def _moved(start: float, length: float, windows: Sequence[Window]) -> tuple[float, float]:
-    """A span of this length that begins at `start`, moved so that the packets of its window fill it."""
+    """A span of this length that begins at `start`, moved so that the packets of its window fill
+    it.
+    """
     middle = start + length / 3
     times = [(window["data"][0][0], window["data"][-1][0]) for window in windows if window["data"]]
     first, last = next((one for one in reversed(times) if one[0] <= middle), times[0])

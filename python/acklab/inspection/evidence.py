@@ -1,4 +1,6 @@
-"""The table of evidence: what supports each finding of an inspection, and why others are not known."""
+"""The table of evidence: what supports each finding of an inspection, and why others are not
+known.
+"""
 
 from collections.abc import Sequence
 
@@ -23,7 +25,8 @@ _QUANTITIES = {
 
 
 def evidence_table(ways: Sequence[Way]) -> Table | None:
-    """One row per finding: the quantity, the directions by their number, and the evidence or the reason why it is not known.
+    """One row per finding: the quantity, the directions by their number, and the evidence or the
+    reason why it is not known.
 
     Directions with the same text share a row. Returns `None` if the directions have no findings.
     """

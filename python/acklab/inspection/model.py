@@ -24,7 +24,8 @@ class Estimate(TypedDict):
 class RoundTrip(TypedDict):
     """Round-trip times in ms: the least, of both sides of the point of capture, and those of data.
 
-    `base_below` is the tick of the capture's clock if the least is below it. Samples of `lone` segments count for the least only, `late` echoes of timestamps not at all.
+    `base_below` is the tick of the capture's clock if the least is below it. Samples of `lone`
+    segments count for the least only, `late` echoes of timestamps not at all.
     """
 
     base: float | None
@@ -45,7 +46,8 @@ class RoundTrip(TypedDict):
 class Losses(TypedDict):
     """Losses in segments, and their share.
 
-    `misfiled` segments are out of order in the file only; the capture lacks the `uncaptured_octets`.
+    `misfiled` segments are out of order in the file only; the capture lacks the
+    `uncaptured_octets`.
     """
 
     retransmitted: int
@@ -60,7 +62,8 @@ class Losses(TypedDict):
 
 
 class Acks(TypedDict):
-    """Acknowledgments: counts, segments to an ACK, spacing and period in ms, and what happens to them on their way.
+    """Acknowledgments: counts, segments to an ACK, spacing and period in ms, and what happens to
+    them on their way.
 
     The rate is that of a return path that is busy with the ACKs that a box leaves, in Mbps.
     """
@@ -89,7 +92,9 @@ class Limits(TypedDict):
 
 
 class Controller(TypedDict):
-    """The likely family of the congestion controller, by reductions, pauses or swings of the window (`episodes`) and the share of them that agree."""
+    """The likely family of the congestion controller, by reductions, pauses or swings of the window
+    (`episodes`) and the share of them that agree.
+    """
 
     family: str
     ratio: float | None
@@ -100,7 +105,8 @@ class Controller(TypedDict):
 class Window(TypedDict):
     """A span of time with all of its packets: seconds, octets from the first, octets.
 
-    ACKs have the octets that they acknowledge, and those up to the right edge of the receive window.
+    ACKs have the octets that they acknowledge, and those up to the right edge of the receive
+    window.
     """
 
     data: list[tuple[float, int, int]]
@@ -111,7 +117,9 @@ class Window(TypedDict):
 
 
 class Point(TypedDict):
-    """The state of a direction at an instant in seconds, in octets, and the extents of what came out of sequence since the point before."""
+    """The state of a direction at an instant in seconds, in octets, and the extents of what came
+    out of sequence since the point before.
+    """
 
     at: float
     sent: int | None
@@ -122,7 +130,9 @@ class Point(TypedDict):
 
 
 class Curves(TypedDict):
-    """Points of the time–sequence graph: windows with all packets, and the course of the whole direction if windows leave packets out."""
+    """Points of the time–sequence graph: windows with all packets, and the course of the whole
+    direction if windows leave packets out.
+    """
 
     windows: list[Window]
     overview: list[Point]
@@ -163,7 +173,9 @@ Way = TypedDict(
 
 
 class Source(TypedDict):
-    """Where a connection of a log comes from: the number of its trace from 1, and what the trace says of itself."""
+    """Where a connection of a log comes from: the number of its trace from 1, and what the trace
+    says of itself.
+    """
 
     trace: int
     vantage_point: str
@@ -174,7 +186,11 @@ class Source(TypedDict):
 
 
 class Connection(TypedDict):
-    """A connection. `source` is None in captures. `duplicates` are copies of its packets that the capture made, on average `duplicate_distance` ms behind them."""
+    """A connection.
+
+    `source` is None in captures. `duplicates` are copies of its packets that the capture made, on
+    average `duplicate_distance` ms behind them.
+    """
 
     protocol: str
     ends: list[str]
@@ -189,7 +205,9 @@ class Connection(TypedDict):
 
 
 class Step(TypedDict):
-    """A step of the capture's clock by `size` seconds before a packet (from 1), `at` seconds from the start."""
+    """A step of the capture's clock by `size` seconds before a packet (from 1), `at` seconds from
+    the start.
+    """
 
     packet: int
     at: float
@@ -197,7 +215,8 @@ class Step(TypedDict):
 
 
 class Clock(TypedDict):
-    """The clock of the capture: its tick in ms, the first of its steps and their number, and the longest gap that may be one.
+    """The clock of the capture: its tick in ms, the first of its steps and their number, and the
+    longest gap that may be one.
 
     `out_of_order` packets are behind later ones in the file, by at most `out_of_order_by` ms.
     """
@@ -211,7 +230,9 @@ class Clock(TypedDict):
 
 
 class Log(TypedDict):
-    """What was read of a log: events, packets sent, received and declared lost, and the events that were not understood, by name."""
+    """What was read of a log: events, packets sent, received and declared lost, and the events that
+    were not understood, by name.
+    """
 
     version: str | None
     traces: int
@@ -223,7 +244,10 @@ class Log(TypedDict):
 
 
 class Counts(TypedDict):
-    """What was read. Of the `others`, so many packets are of UDP that is not QUIC, in so many flows."""
+    """What was read.
+
+    Of the `others`, so many packets are of UDP that is not QUIC, in so many flows.
+    """
 
     packets: int
     others: int
@@ -235,7 +259,9 @@ class Counts(TypedDict):
     closed: dict[str, int]
     """Packets by the innermost protocol, which is not decoded."""
     cut: dict[str, int]
-    """Packets by the header that the snap length cut; those with cut TCP options are followed nevertheless."""
+    """Packets by the header that the snap length cut; those with cut TCP options are followed
+    nevertheless.
+    """
     damaged: dict[str, int]
     """Packets by the header that contradicts itself, or within which the frame ends."""
     retried: int
@@ -256,7 +282,10 @@ class Inspection:
     cut: str | None
     """Why the rest of the file was not read, if it was not."""
     clock: Clock
-    """The clock of the capture. What spans one of its steps is in no duration, rate or round trip."""
+    """The clock of the capture.
+
+    What spans one of its steps is in no duration, rate or round trip.
+    """
     log: Log | None = None
     """What was read of a log; None for a capture."""
 
@@ -271,7 +300,9 @@ class Inspection:
         return next(one["protocol"] for one in self.connections if any(other is way for other in one["ways"]))
 
     def name_of(self, way: Way) -> str:
-        """The name of a direction: its ends, and in a log the title and the connection id, with the trace if there are several."""
+        """The name of a direction: its ends, and in a log the title and the connection id, with the
+        trace if there are several.
+        """
         ends = f"{way['from']} → {way['to']}"
         source = next((one["source"] for one in self.connections if any(other is way for other in one["ways"])), None)
         if source is None:
@@ -312,11 +343,14 @@ def inspect(
     watch: Callable[[float], None] | None = None,
     cancel: core.Cancel | None = None,
 ) -> Inspection:
-    """Reads a capture (pcap, pcapng or snoop) or the log of an endpoint (qlog) of any length, and returns what its packets tell.
+    """Reads a capture (pcap, pcapng or snoop) or the log of an endpoint (qlog) of any length, and
+    returns what its packets tell.
 
-    Either may be compressed by gzip or zstd. `trace` selects one trace of a log, from 1. `watch` receives now and then the share of the file that is read. Raises UsageError for a file
-    that cannot be read or is neither, and for a trace that a log does not have, RunError for a log without data, Cancelled once `cancel` is
-    cancelled. A file that ends in the midst of a packet is read up to there; `cut` says so.
+    Either may be compressed by gzip or zstd. `trace` selects one trace of a log, from 1. `watch`
+    receives now and then the share of the file that is read. Raises UsageError for a file that
+    cannot be read or is neither, and for a trace that a log does not have, RunError for a log
+    without data, Cancelled once `cancel` is cancelled. A file that ends in the midst of a packet is
+    read up to there; `cut` says so.
     """
     path = path_of(capture, "capture")
     report, cut = core.inspect(path, cancel=cancel, watch=watch, trace=_number_of(trace))

@@ -13,7 +13,9 @@ _COARSE = 0.1
 
 
 def notes(found: Inspection) -> list[str]:
-    """Returns a sentence, without its full stop, for each thing that a reader must know of the file."""
+    """Returns a sentence, without its full stop, for each thing that a reader must know of the
+    file.
+    """
     return list(_notes(found))
 
 

@@ -10,7 +10,9 @@ from acklab.tables import Table
 MOST = 6
 """Directions that are shown side by side."""
 _SMALL = 20
-"""Segments below which a direction is listed only if nothing larger is there: it tells too little."""
+"""Segments below which a direction is listed only if nothing larger is there: it tells too
+little.
+"""
 
 THINNING = {
     "none": "none",
@@ -29,7 +31,9 @@ def shown(found: Inspection, limit: int = MOST) -> list[Way]:
 
 
 def tables(found: Inspection, limit: int = MOST) -> list[Table]:
-    """A table with a column for each of the largest directions, their evidence, and the list of the others."""
+    """A table with a column for each of the largest directions, their evidence, and the list of the
+    others.
+    """
     ways = shown(found, limit)
     if not ways:
         return []
@@ -46,7 +50,10 @@ def tables(found: Inspection, limit: int = MOST) -> list[Table]:
 
 
 def _heading(number: int, name: str, count: int) -> str:
-    """The heading of the column of a direction. Several directions have the numbers by which the table of evidence refers to them."""
+    """The heading of the column of a direction.
+
+    Several directions have the numbers by which the table of evidence refers to them.
+    """
     return name if count == 1 else f"{number}: {name}"
 
 
