@@ -1,10 +1,12 @@
-"""Asks for advice on captures of others: `python validation/advice/public.py FOLDER [SECONDS]`.
+"""Fits third-party captures and advises on them.
 
-Of each capture with a transfer the fit says what limited it and what is not known, and where an
-ensemble repeats it, `advise` is asked for a download, an upload, latency and a page. Printed are
-the counts by reason, and a line for each recommendation. There is no truth to hold them against,
-but there must be no recommendation for what an application limited. A file that takes longer than
-SECONDS (default 120) is counted, and left.
+Usage: `python validation/advice/public.py FOLDER [SECONDS]`.
+
+For each capture with a transfer, the fit reports what limited it and what is not known. If an
+ensemble repeats the capture, `advise` judges a download, an upload, latency and a page. Prints the
+counts by reason, and a line for each recommendation. There is no truth to compare them with, but
+there must be no recommendation for a transfer that its application limited. A file that takes
+longer than SECONDS (default 120) is counted and skipped.
 """
 
 import multiprocessing
@@ -23,7 +25,7 @@ from acklab.inspection import inspect
 
 USED = ("download", "upload", "latency", "page")
 _LEAST = 20
-"""Segments of a transfer that is asked about."""
+"""Minimum segments of a transfer that is judged."""
 
 
 def judge(path: Path) -> tuple[str, list[str]]:
@@ -75,8 +77,9 @@ def within(path: Path, seconds: float) -> tuple[str, list[str]]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Prints counts and recommendations; returns 1 if a file failed, or a transfer of an
-    application has a recommendation.
+    """Prints counts and recommendations.
+
+    Returns 1 if a file failed, or if a transfer of an application has a recommendation.
     """
     folder, seconds = Path(words[0]), float(words[1]) if len(words) > 1 else 120.0
     counts: Counter[str] = Counter()

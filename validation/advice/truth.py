@@ -1,5 +1,6 @@
-"""Holds fits and advice against paths that are known:
-`python validation/advice/truth.py [simulated|kernel] [FIRST [COUNT]]`.
+"""Compares fits and advice with known paths.
+
+Usage: `python validation/advice/truth.py [simulated|kernel] [FIRST [COUNT]]`.
 
 The paths are those of the validation of inspection (`paths.py`), captured during a download, and on
 even numbers during an upload after it. Of each capture
@@ -38,7 +39,7 @@ from acklab.scenario import Source
 from validation.inspection import paths
 
 KEPT = {"simulated": (60_000, 200), "kernel": (61_000, 30)}
-MOST_RATE = {"simulated": 200.0, "kernel": 50.0}
+MAX_RATE = {"simulated": 200.0, "kernel": 50.0}
 USED = ("download", "upload", "latency", "page", "call")
 SEEDS = range(101, 109)
 """Of the runs on the true path, which no fit has seen."""
@@ -74,8 +75,9 @@ def with_upload(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_queue(link: Mapping[str, Any]) -> dict[str, Any]:
-    """The link with a limit of the queue towards the sender, which uploads would fill without
-    end.
+    """Returns the link with a limit of the queue towards the sender.
+
+    Uploads would fill an unlimited queue without end.
     """
     if "queue" in link["reverse"]:
         return dict(link)
@@ -124,8 +126,9 @@ def uncovered(fitted: Fit, path: paths.Path) -> tuple[int, list[str]]:
 
 
 def done(found: Verdict, path: paths.Path, upload: bool, seconds: float) -> tuple[float, list[str]]:
-    """The median gain of a recommended change on the true path, and what it makes worse without
-    having named it.
+    """Returns the median gain of a recommended change on the true path.
+
+    Also returns what the change makes worse without having named it.
     """
     assert found.winner is not None, "a recommendation has a winner"
     source = Source.of({key: value for key, value in path.scenario.items() if key != "capture"})
@@ -215,7 +218,7 @@ def main(words: Sequence[str]) -> int:
     first, count = int(words[1]) if len(words) > 1 else first, int(words[2]) if len(words) > 2 else count
     tally, number = Tally(), first
     for _ in range(count):
-        while paths.draw(number).rate > MOST_RATE[population]:
+        while paths.draw(number).rate > MAX_RATE[population]:
             number += 1
         for line in judge(population, number, tally):
             print(f"{number}: {line}", flush=True)

@@ -128,8 +128,9 @@ def not_quic(report: Mapping[str, Any], truth: Mapping[str, Any]) -> list[str]:
 
 
 def statements(report: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The verdicts of a report that need evidence: thinners, rates that are no lower bounds, and
-    controllers.
+    """Returns the verdicts of a report that need evidence.
+
+    They are thinners, rates that are no lower bounds, and controllers.
     """
     told: dict[str, list[dict[str, Any]]] = {"thinned": [], "rates": [], "controllers": []}
     for connection in report["connections"]:

@@ -1,5 +1,6 @@
-"""Runs a function over many inputs, each in a process of its own with limits, so that neither a
-crash nor a hang stops the rest.
+"""Runs a function over many inputs, each in a process of its own with limits.
+
+Neither a crash nor a hang stops the rest.
 """
 
 import contextlib
@@ -40,8 +41,9 @@ class _Running:
 def run_apart(
     function: Callable[[str], dict[str, Any]], items: Sequence[str], limits: Limits
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields each item with the result of `function`, or with the only key `failure`: a traceback,
-    a signal, or the time limit.
+    """Yields each item with the result of `function`, or with its failure.
+
+    A failure has only the key `failure`: a traceback, a signal, or the time limit.
     """
     waiting = list(reversed(items))
     running: list[_Running] = []

@@ -15,8 +15,10 @@ from acklab.errors import AcklabError
 
 
 def attempt(path: str, with_page: bool) -> dict[str, Any]:
-    """The report of a capture, the error of the command, its messages, its tracebacks by form, and
-    its seconds.
+    """Returns the outcome of inspecting a capture.
+
+    It has the report, the error of the command, its messages, its tracebacks by form, and its
+    seconds.
     """
     outcome: dict[str, Any] = {"report": None, "error": None, "tracebacks": {}, "page_octets": None}
     began = time.monotonic()

@@ -1,5 +1,6 @@
-"""Inspects captures of one flow while others that are not captured share its bottleneck:
-`python validation/inspection/competing.py [FIRST [COUNT]]`.
+"""Inspects captures of one flow that shares its bottleneck with flows that are not captured.
+
+Usage: `python validation/inspection/competing.py [FIRST [COUNT]]`.
 
 The paths are those of `paths.py` without gates and filters, with one to three flows between other
 hosts from some time on. Numbers below 1000 are for building, 61000 to 61399 and 64000 to 64399 were
@@ -52,9 +53,7 @@ def shared(number: int) -> tuple[paths.Path, int]:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth,
-    found)}.
-    """
+    """Returns what is true of a path, and what its inspection finds: {quantity: (truth, found)}."""
     path, others = shared(number)
     with tempfile.TemporaryDirectory() as folder:
         result, capture = path.capture(folder)

@@ -1,5 +1,6 @@
-"""Names the controllers of simulated flows and sets them beside the true ones:
-`python validation/inspection/controllers.py [FIRST [COUNT]]`.
+"""Compares the controllers that inspections of simulated flows name with the true ones.
+
+Usage: `python validation/inspection/controllers.py [FIRST [COUNT]]`.
 
 Numbers below 3000 were used for building, 3000 to 3399 and 4000 to 4399 were looked at. `--kept`
 takes 400 from 5000 on. Half of the flows are limited by their application, a buffer or the receive
@@ -180,8 +181,9 @@ def controllers(found: list[dict[str, Any]]) -> bool:
 
 
 def rates(found: list[dict[str, Any]]) -> bool:
-    """Prints how many rates are known, bounds or not known by what limits the sender, and returns
-    whether 95 % of them are right.
+    """Prints how many rates are known, bounds or not known, by what limits the sender.
+
+    Returns `True` if 95 % of them are right.
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for one in found:

@@ -1,5 +1,6 @@
-"""Inspects a folder of captures and logs that others made, beside tshark and tcptrace:
-`python validation/inspection/corpus.py FOLDER [--out FOLDER] [--pages] [--again]`.
+"""Inspects a folder of third-party captures and logs, beside tshark and tcptrace.
+
+Usage: `python validation/inspection/corpus.py FOLDER [--out FOLDER] [--pages] [--again]`.
 
 Each file is inspected in a process of its own with a limit of time and memory, two at a time.
 Prints how many agree by quantity, what is stated without support, and the worst disagreements with
@@ -46,8 +47,10 @@ def truth_of(path: str) -> dict[str, Any]:
 def kept(
     records: Path, files: Sequence[str], stamp: str, function: Callable[[str], dict[str, Any]], limits: Limits
 ) -> dict[str, dict[str, Any]]:
-    """The results of `function` for all files: those of this stamp in `records`, and others as they
-    are made, one line each.
+    """Returns the results of `function` for all files.
+
+    Results of this stamp come from `records`; new ones are added there as they are made, one line
+    each.
     """
     results: dict[str, dict[str, Any]] = {}
     if records.exists():
@@ -73,7 +76,7 @@ def kept(
 
 
 def compared(file: str, found: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
-    """All that is known of a file, and of its directions."""
+    """Returns all that is known about a file and its directions."""
     one: dict[str, Any] = {"file": file, "is_log": is_log(file)} | {
         key: found.get(key) for key in ("failure", "error", "tracebacks", "seconds", "page_octets")
     }
@@ -97,8 +100,8 @@ def compared(file: str, found: Mapping[str, Any], truth: Mapping[str, Any]) -> d
 
 
 def refute(files: Sequence[dict[str, Any]], limits: Limits) -> None:
-    """Adds to each direction whose ACKs are said to be removed why its packets rule that out."""
-    ways = {one["file"]: [told["way"] for told in one["thinned"]] for one in files if one.get("thinned") and not one["is_log"]}
+    """Adds the reasons why packets rule out removed ACKs to each direction that reports them."""
+    ways = {one["file"]: [claim["way"] for claim in one["thinned"]] for one in files if one.get("thinned") and not one["is_log"]}
 
     def checked(file: str) -> dict[str, Any]:
         dissection = dissect(file)
@@ -106,8 +109,8 @@ def refute(files: Sequence[dict[str, Any]], limits: Limits) -> None:
 
     for file, result in run_apart(checked, list(ways), limits):
         (one,) = (one for one in files if one["file"] == file)
-        for told, reasons in zip(one["thinned"], result.get("reasons", [[]] * len(one["thinned"])), strict=True):
-            told["refuted"] = reasons
+        for claim, reasons in zip(one["thinned"], result.get("reasons", [[]] * len(one["thinned"])), strict=True):
+            claim["refuted"] = reasons
 
 
 def digest(file: str) -> str:

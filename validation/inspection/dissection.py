@@ -1,5 +1,6 @@
-"""What tshark reads from a capture: the packets of each direction of each connection, and their
-sums.
+"""Reads the packets of a capture with tshark.
+
+They are sorted by direction and connection, and summed.
 
 One definition for what comes out of sequence, by which captures are compared: a segment with data
 that is no keep-alive and no duplicate of the capture, and that tshark calls a retransmission (fast
@@ -147,8 +148,9 @@ def pair(one: str, other: str) -> tuple[str, str]:
 
 
 def _ends(of: dict[str, str], names: Sequence[str], transport: str) -> tuple[str, str] | None:
-    """Source and destination by the innermost network header before the innermost transport
-    header.
+    """Returns source and destination.
+
+    They are those of the innermost network header before the innermost transport header.
     """
     last = len(names) - 1 - list(reversed(names)).index(transport)
     network = next((name for name in reversed(names[:last]) if name in ("ip", "ipv6")), None)
@@ -179,7 +181,7 @@ def _packet(of: dict[str, str], values: Sequence[str], ends: tuple[str, str]) ->
 def without_copies(packets: Sequence[Packet]) -> list[Packet]:
     """The packets of a direction without those that the capture has more than once."""
     identifications = [packet.identification for packet in packets if packet.identification]
-    # A host that gives all packets one number does not tell copies from packets.
+    # With one number for all packets of a host, copies cannot be distinguished from packets.
     counts = len(set(identifications)) * 8 > len(packets)
     recent: dict[tuple[Any, ...], tuple[int, float]] = {}
     kept = []

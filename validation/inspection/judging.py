@@ -1,5 +1,6 @@
-"""What the validations of inspections have in common: the true ratio of ACKs, and how errors are
-printed.
+"""Implements what the validations of inspections have in common.
+
+This is the true ratio of ACKs, and how errors are printed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,10 @@ from validation.inspection.paths import Path
 
 
 def ack_ratio(path: Path, flow: Mapping[str, Any]) -> float:
-    """Segments to an ACK where a path is captured. `flow` is its row of the table of flows."""
+    """Returns the segments per ACK where a path is captured.
+
+    `flow` is its row of the table of flows.
+    """
     is_behind = path.position in ("receiver", "behind")
     count = flow["total_acks_sent_l4"] if is_behind else flow["total_acks_delivered_l4"]
     # What the path drops is lost on its one bottleneck, so that a capture behind it does not have
@@ -19,8 +23,9 @@ def ack_ratio(path: Path, flow: Mapping[str, Any]) -> float:
 
 
 def show(found: Sequence[Mapping[str, Any]], tolerances: Mapping[str, float]) -> bool:
-    """Prints for each quantity in how many cases it is right, and those in which it is not: their
-    `number`, `kind`, and (truth, found).
+    """Prints for each quantity how many cases are right, and those that are wrong.
+
+    Wrong cases are printed with their `number`, `kind`, and (truth, found).
 
     Returns whether each quantity is right in 95 of 100 cases. A case has None for a quantity, or a
     truth that is no number, if there is nothing to compare.
@@ -34,8 +39,8 @@ def show(found: Sequence[Mapping[str, Any]], tolerances: Mapping[str, float]) ->
         print(f"{name}: within {tolerance:.0%} in {good} of {len(errors)}")
         for one, error, truth, value in errors:
             if error is None or abs(error) > tolerance:
-                told = "nothing" if value is None else f"{value:.4g}"
+                estimate = "nothing" if value is None else f"{value:.4g}"
                 print(
-                    f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {told}{', a lower bound' if name == 'rate' and one.get('lower') else ''}"
+                    f"    {one['number']}: {one['kind']}: true {truth:.4g}, found {estimate}{', a lower bound' if name == 'rate' and one.get('lower') else ''}"
                 )
     return holds

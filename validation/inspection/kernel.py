@@ -1,5 +1,6 @@
-"""Inspects captures of the kernel's TCP in emulated paths: `python validation/inspection/kernel.py`
-(root or a user namespace; a quiet machine).
+"""Inspects captures of the kernel's TCP in emulated paths.
+
+Usage: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
 
 Each path is one of `paths.py` with a rate that an emulation carries easily, captured at the sender
 and at the receiver. Numbers 50000 to 50009 are kept aside.
@@ -17,13 +18,14 @@ from acklab.inspection.model import Way
 from validation.inspection import paths
 
 KEPT = (50_000, 10)
-MOST_RATE = 50.0
+MAX_RATE = 50.0
 """Mbps: above it, deliveries are late on a small machine."""
 
 
 def inspected(path: paths.Path, way: Way) -> list[str]:
-    """What is true of a path and what a capture tells: rate, base RTT, and whether ACKs are
-    thinned.
+    """Returns what is true of a path and what a capture shows.
+
+    This is the rate, the base RTT, and whether ACKs are thinned.
     """
     rate, base, acks = way["rate"], way["round_trip"]["base"], way["acks"]
     assert acks is not None
@@ -36,7 +38,7 @@ def inspected(path: paths.Path, way: Way) -> list[str]:
 
 
 def main() -> int:
-    """Prints what is true of each path and what its captures tell."""
+    """Prints what is true of each path and what its captures show."""
     words = sys.argv[1:]
     first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
     columns = ["path", "at", "trusted", "rate", "base RTT", "ACKs thinned"]
@@ -45,7 +47,7 @@ def main() -> int:
     while count:
         path = paths.draw(number)
         number += 1
-        if path.rate > MOST_RATE:
+        if path.rate > MAX_RATE:
             continue
         count -= 1
         scenario = path.scenario | {
@@ -62,8 +64,8 @@ def main() -> int:
             trusted = "yes" if done.is_trusted else "no"
             for end in ("src", "dst"):
                 found = inspection.inspect(Path(folder) / f"{end}.pcapng")
-                told = inspected(path, found.ways[0])
-                print(f"| {number - 1} | {end} | {trusted} | {' | '.join(told)} |", flush=True)
+                cells = inspected(path, found.ways[0])
+                print(f"| {number - 1} | {end} | {trusted} | {' | '.join(cells)} |", flush=True)
     return 0
 
 

@@ -1,5 +1,6 @@
-"""Memory and time of `acklab inspect` on a capture of any length:
-`python validation/inspection/long_capture.py GIGABYTES [--one] [--instructions]`.
+"""Measures memory and time of `acklab inspect` on a capture of any length.
+
+Usage: `python validation/inspection/long_capture.py GIGABYTES [--one] [--instructions]`.
 
 A simulated capture of two bulk transfers over 1 Gbps, of headers only, is repeated with later times
 and other ports until the file is long enough, so that each repetition is a pair of new connections;
@@ -147,8 +148,8 @@ def main() -> int:
             costs.append(measured(capture, counts))
             size = capture.stat().st_size
             capture.unlink()
-            told = ", ".join(f"{name} {value:,.6g}" for name, value in costs[-1].items())
-            print(f"{size / 1e9:.2f} GB: {told}", flush=True)
+            figures = ", ".join(f"{name} {value:,.6g}" for name, value in costs[-1].items())
+            print(f"{size / 1e9:.2f} GB: {figures}", flush=True)
         short, long = costs
         packets = long["packets"] - short["packets"]
         if counts:

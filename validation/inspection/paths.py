@@ -1,5 +1,6 @@
-"""Paths drawn by chance, with what is true of them: a scenario whose captures an inspection is
-judged by.
+"""Draws paths at random, with what is true of them.
+
+A path is a scenario by whose captures an inspection is judged.
 
 The number of a path is the seed of its draw. Numbers below 1000 are for building, those from 10000
 on are kept aside.
@@ -45,8 +46,9 @@ class Path:
         return self.base_of((_SYN, _SYN), (FULL, _ACK))
 
     def base_of(self, *exchanges: Exchange) -> float:
-        """Least RTT in ms of these exchanges: propagation, and the time that packets take on each
-        link.
+        """Returns the minimum RTT of these exchanges in ms.
+
+        It consists of propagation, and of the time that packets take on each link.
 
         Behind a gate there is none, as each may wait for a tick.
         """

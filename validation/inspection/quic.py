@@ -1,5 +1,6 @@
-"""Inspects captures of QUIC whose ends spin the bit (RFC 9000, §17.4):
-`python validation/inspection/quic.py [FIRST [COUNT]]`.
+"""Inspects captures of QUIC whose ends spin the bit (RFC 9000, §17.4).
+
+Usage: `python validation/inspection/quic.py [FIRST [COUNT]]`.
 
 The paths are those of `paths.py` without ACK filters, in turn with our QUIC and with quinn, of
 which each end sets the bit at random in an eighth of its connections. A third of the paths deliver
@@ -48,9 +49,7 @@ def is_late(path: paths.Path) -> bool:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth,
-    found)}.
-    """
+    """Returns what is true of a path, and what its inspection finds: {quantity: (truth, found)}."""
     path = paths.draw(number)
     flow = path.scenario["flow"][0]
     congestion = {"algorithm": flow["transport"]["congestion"]["algorithm"]}

@@ -1,5 +1,6 @@
-"""Why the packets of a capture rule out that ACKs were removed on the way, by necessary conditions
-that are checked apart from acklab's own code.
+"""Finds why the packets of a capture rule out that ACKs were removed on the way.
+
+The reasons are necessary conditions that are checked apart from acklab's own code.
 
 A box removes pure ACKs of a connection. Then there are some that it left, no more than one to a
 segment were sent, the capture is not at their sender, and the numbers of IPv4 packets that are
@@ -16,7 +17,7 @@ from validation.inspection.dissection import Dissection, Packet, without_copies
 _STEPS = 50
 """Steps of a counter without a gap that show that nothing is missing.
 
-Chosen: acklab itself asks for as many to name a counter.
+Chosen: acklab itself requires as many to name a counter.
 """
 _LONGEST_STEP = 512
 """A step beyond which two numbers are not taken for neighbours.
@@ -71,7 +72,9 @@ def _by_identification(answers: Sequence[Packet], dissection: Dissection, sender
 
 
 def _skipped_elsewhere(answers: Sequence[Packet], dissection: Dissection, sender: str) -> str | None:
-    """Whether numbers that the connection skips are those of other connections of the host at that
+    """Returns the evidence that skipped numbers belong to other connections, or None.
+
+    The numbers are those that the connection skips, the other connections those of the host at that
     time.
     """
     host = sender.rpartition(":")[0]

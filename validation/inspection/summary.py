@@ -1,5 +1,7 @@
-"""The table of a corpus: how many files and directions agree, what is stated without support, and
-the worst disagreements.
+"""Prints the table of a corpus.
+
+It shows how many files and directions agree, what is stated without support, and the worst
+disagreements.
 """
 
 from collections import Counter
@@ -15,7 +17,7 @@ _LEAST_SEGMENTS = 20
 _FEW = 50
 """Segments below which a rate has little support.
 
-Chosen as in the issue that asked for this table.
+Chosen as in the issue that requested this table.
 """
 _NAMES = ("closed", "cut", "damaged")
 """Counts of a report that name what was not looked into."""
@@ -54,8 +56,9 @@ def show(files: Sequence[Mapping[str, Any]], folder: str) -> int:
 
 
 def is_silent(one: Mapping[str, Any]) -> bool:
-    """Whether a file ends with status 0, without a connection, and without the name of what is in
-    it.
+    """Returns `True` if a file ends with status 0, and the report shows no content.
+
+    It has neither a connection nor the name of what the file contains.
     """
     counts = one["counts"]
     if counts is None or counts["connections"] or not counts["packets"]:
@@ -115,14 +118,14 @@ def _show_quantity(quantity: str, files: Sequence[Mapping[str, Any]], name: Call
     cases = [(one, row, row[quantity]) for one, row in _rows(files) if quantity in row]
     if not cases:
         return
-    told = [case for case in cases if case[2][2] is not None]
-    large = [case for case in told if case[1]["segments"] >= _LEAST_SEGMENTS]
+    known = [case for case in cases if case[2][2] is not None]
+    large = [case for case in known if case[1]["segments"] >= _LEAST_SEGMENTS]
     unknown = sum(case[2][0] is None and case[2][1] is not None for case in cases)
     print(
         f"{quantity} within 2 %: {_good(large)} of {len(large)} directions of {_LEAST_SEGMENTS} segments or more, "
-        f"{_good(told)} of {len(told)} of all; not known: {unknown}"
+        f"{_good(known)} of {len(known)} of all; not known: {unknown}"
     )
-    wrong = [case for case in told if not case[2][2]]
+    wrong = [case for case in known if not case[2][2]]
     for one, row, (found, expected, _) in sorted(wrong, key=lambda case: -_weight(case[1], case[2]))[:_WORST]:
         print(
             f"    {name(one)}: {row['from']} → {row['to']}: {found:.6g}, expected {expected:.6g} ({row['segments']} segments, {row['copies']} copies)"
@@ -140,14 +143,14 @@ def _weight(row: Mapping[str, Any], values: Sequence[Any]) -> float:
 
 
 def _show_statements(files: Sequence[Mapping[str, Any]], name: Callable[[Mapping[str, Any]], str]) -> bool:
-    thinned = [(one, told) for one in files for told in one.get("thinned") or ()]
-    refuted = [(one, told) for one, told in thinned if told.get("refuted")]
+    thinned = [(one, claim) for one in files for claim in one.get("thinned") or ()]
+    refuted = [(one, claim) for one, claim in thinned if claim.get("refuted")]
     print(f"thinners named: {len(thinned)}; refuted by the packets: {len(refuted)}")
-    for one, told in [case for case in thinned if case not in refuted][:_WORST]:
-        print(f"    not refuted: {name(one)}: {told['from']} → {told['to']} ({told['segments']} segments)")
-    for one, told in refuted[:_WORST]:
-        print(f"    refuted: {name(one)}: {told['from']} → {told['to']}: {'; '.join(told['refuted'])}")
-    rates = [(one, told) for one in files for told in one.get("rates") or ()]
+    for one, claim in [case for case in thinned if case not in refuted][:_WORST]:
+        print(f"    not refuted: {name(one)}: {claim['from']} → {claim['to']} ({claim['segments']} segments)")
+    for one, claim in refuted[:_WORST]:
+        print(f"    refuted: {name(one)}: {claim['from']} → {claim['to']}: {'; '.join(claim['refuted'])}")
+    rates = [(one, claim) for one in files for claim in one.get("rates") or ()]
     few = [case for case in rates if case[1]["segments"] < _FEW]
     print(f"rates without ≥: {len(rates)}, of them on fewer than {_FEW} segments: {len(few)}")
     for title, cases in (
@@ -157,17 +160,17 @@ def _show_statements(files: Sequence[Mapping[str, Any]], name: Callable[[Mapping
         _listed(
             title,
             [
-                f"{name(one)}: {told['from']} → {told['to']}: {told['rate']:.4g} Mbps, {told['segments']} segments"
-                for one, told in cases
+                f"{name(one)}: {claim['from']} → {claim['to']}: {claim['rate']:.4g} Mbps, {claim['segments']} segments"
+                for one, claim in cases
             ],
         )
-    controllers = [told for one in files for told in one.get("controllers") or ()]
-    families = Counter(told["family"] for told in controllers)
+    controllers = [claim for one in files for claim in one.get("controllers") or ()]
+    families = Counter(claim["family"] for claim in controllers)
     print(f"controllers named: {len(controllers)} ({', '.join(f'{family} {count}' for family, count in families.most_common())})")
     for title, count in (
-        ("on no loss epoch", sum(not told["episodes"] for told in controllers)),
-        ("on one or two", sum(told["episodes"] in (1, 2) for told in controllers)),
-        ("on ten segments or fewer", sum(told["segments"] <= 10 for told in controllers)),
+        ("on no loss epoch", sum(not claim["episodes"] for claim in controllers)),
+        ("on one or two", sum(claim["episodes"] in (1, 2) for claim in controllers)),
+        ("on ten segments or fewer", sum(claim["segments"] <= 10 for claim in controllers)),
     ):
         print(f"    {title}: {count}")
     _listed(

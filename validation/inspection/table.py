@@ -1,5 +1,6 @@
-"""Inspects captures of simulated paths and sets what it finds beside what is true:
-`python validation/inspection/table.py [FIRST [COUNT]]`.
+"""Compares inspections of captures of simulated paths with the truth.
+
+Usage: `python validation/inspection/table.py [FIRST [COUNT]]`.
 
 Numbers below 1000, 10000 to 10099, 30000 to 30199 and 40000 to 40239 were used for building, 31000
 to 31199, 33000 to 33199, 34000 to 34199 and 41000 to 41299 were looked at. `--kept` takes 200 from
@@ -24,9 +25,7 @@ TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "ACK ratio": 0.10, "period": 0.10}
 
 
 def judge(number: int) -> dict[str, Any]:
-    """What is true of a path, and what the inspection of its capture finds: {quantity: (truth,
-    found)}.
-    """
+    """Returns what is true of a path, and what its inspection finds: {quantity: (truth, found)}."""
     path = paths.draw(number)
     with tempfile.TemporaryDirectory() as folder:
         result, capture = path.capture(folder)

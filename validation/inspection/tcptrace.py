@@ -19,8 +19,9 @@ def is_installed() -> bool:
 
 
 def read(path: str) -> dict[str, dict[str, int]]:
-    """Counts by direction, `from > to`, over all connections of these ends; empty if tcptrace does
-    not read the capture.
+    """Returns counts by direction, `from > to`, over all connections of these ends.
+
+    They are empty if tcptrace does not read the capture.
     """
     with tempfile.TemporaryDirectory() as folder:
         # tcptrace reads neither pcapng nor compressed files.

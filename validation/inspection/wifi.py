@@ -1,7 +1,8 @@
-"""Inspects captures of downloads over a Wi-Fi cell:
-`python validation/inspection/wifi.py [FIRST [COUNT]]`.
+"""Inspects captures of downloads over a Wi-Fi cell.
 
-Cells of 802.11n, ac and ax are drawn by chance with one to four stations that download, captured at
+Usage: `python validation/inspection/wifi.py [FIRST [COUNT]]`.
+
+Cells of 802.11n, ac and ax are drawn at random with one to four stations that download, captured at
 the first station or at the server behind a wire. The true period of aggregates is that of the PPDUs
 on the air which carry the data to the station or its ACKs, as tshark reads them from a capture of
 the cell. Numbers below 1000 are for building, 62000 to 62079 and 62100 to 62133 were looked at,
@@ -86,9 +87,7 @@ def period_on_air(air: Path, ends: list[str], point: str) -> float:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """What is true of a cell, and what the inspection of its capture finds: {quantity: (truth,
-    found)}.
-    """
+    """Returns what is true of a cell, and what its inspection finds: {quantity: (truth, found)}."""
     scenario, point = draw(number)
     with tempfile.TemporaryDirectory() as folder:
         result = acklab.run(scenario, captures=folder)

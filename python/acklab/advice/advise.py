@@ -57,7 +57,7 @@ class Advice:
     runs: int
     """Runs that the answer took."""
     notes: tuple[str, ...]
-    """What the fit says of a capture."""
+    """Remarks of the fit on a capture."""
     took: float
     """Seconds that the answer took."""
 
@@ -85,8 +85,10 @@ def advise(
     jobs: int | None = None,
     watch: Callable[[float], None] | None = None,
 ) -> Advice:
-    """Compares settings of receiver, sender and router, and transports, over the scenarios that a
-    path may be, and recommends what is certain to gain.
+    """Compares settings and transports over the possible scenarios of a path.
+
+    Recommends only what is certain to gain. Settings are those of the receiver, the sender and the
+    router.
 
     `link` is a scenario, whose first flow is the user's, a capture or a log in qlog, which is
     fitted first, or the name of a template. `set` changes the scenario; `vary` adds ranges of what
@@ -111,7 +113,7 @@ def advise(
 def _path(
     link: str | File | Mapping[str, Any], stack: ExitStack, changes: list[str], vary: Mapping[str, str]
 ) -> tuple[Path, tuple[str, ...]]:
-    """The path that is advised, and what the fit of a capture says."""
+    """Returns the path that is advised, and the remarks of the fit on a capture."""
     source, name, notes = _source(link, stack)
     table = _fit_of(source)
     known = known_of_fit(table, changes) if table is not None else None
@@ -156,9 +158,9 @@ def _use(name: str) -> Use:
 
 
 def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Source, str, tuple[str, ...]]:
-    """The scenario, what to call it, and what the fit of a capture says.
+    """Returns the scenario, its name, and the remarks of the fit on a capture.
 
-    Files that it needs last as long as the stack.
+    The files of the scenario exist as long as the stack.
     """
     if isinstance(link, Mapping):
         return Source.of(link), "the scenario", ()
@@ -181,8 +183,9 @@ def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Sou
 
 
 def _duration(base: Mapping[str, Any], seconds: float) -> float:
-    """Seconds of a run: those of the scenario, within bounds, and as many as the effort for a use
-    allows.
+    """Returns the seconds of a run.
+
+    They are those of the scenario, within bounds, and at most what the effort for a use allows.
     """
     whole = seconds_of(base["duration"])
     rates = [one.capacity for one in directions(base) if one.is_narrow]

@@ -1,7 +1,6 @@
-"""What may be changed on a path: settings of the receiver, the sender and the router, and the
-transport.
+"""Lists the settings of receiver, sender and router, and the transports, that may be changed.
 
-What cannot act is not listed.
+Changes that cannot act on the path are not listed.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -47,7 +46,7 @@ class Candidate:
     queues: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The queues of directions of links, by name, in place of today's."""
     switches: tuple[str, ...] = ()
-    """Entries of stacks.toml that say how to switch it on."""
+    """Entries of stacks.toml with the commands that switch it on."""
     rates: tuple[tuple[str, str], ...] = ()
     """Directions of links with the RATE that tc sets for each."""
     adds_acks: bool = False
@@ -61,10 +60,10 @@ class Candidate:
 
 
 def candidates(base: Mapping[str, Any], used: Set[str] | None = None) -> list[Candidate]:
-    """All that can act on a path; the first changes nothing.
+    """Returns all candidates that can act on a path; the first changes nothing.
 
     `base` is the scenario in full, whose first flow is the user's. `used` are the controllers that
-    the sender may have today, if the flow does not say.
+    the sender may have today, if the flow names none.
     """
     today = base["flow"][0]["transport"]
     controllers = {(today.get("congestion") or {}).get("algorithm")} if used is None else used
@@ -157,8 +156,10 @@ def _return(base: Mapping[str, Any]) -> Direction | None:
 
 
 def acks_matter(base: Mapping[str, Any]) -> bool:
-    """Returns `True` if the ACKs of a full download take a tenth of the return path, or share the
-    air of a Wi-Fi cell with it.
+    """Returns `True` if the ACKs of a full download matter.
+
+    They matter if they take a tenth of the return path, or share the air of a Wi-Fi cell with the
+    download.
     """
     if base.get("wifi"):
         return True

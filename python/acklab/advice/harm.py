@@ -1,5 +1,7 @@
-"""What a change costs: others on the path, latency, the start of transfers, the return path, and
-the other direction.
+"""Measures the costs of a change.
+
+They concern other flows on the path, latency, the start of transfers, the return path, and the
+other direction.
 """
 
 import statistics
@@ -30,7 +32,7 @@ from acklab.result import Result
 _MEMBERS = 5
 """Scenarios by which each cost is measured; *chosen*."""
 _NOTABLE = 0.05
-"""A change by so much is told as harm; *chosen*."""
+"""The change from which harm is reported; *chosen*."""
 _NEIGHBOUR = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}, "ack": {"policy": "linux"}}
 
 
@@ -101,7 +103,7 @@ _TESTS: Sequence[Use] = (
 
 
 def harms(racer: Racer, use: Use, today: Candidate, chosen: Candidate) -> list[Harm]:
-    """The costs of a choice beside what is there today, of what is known of the path."""
+    """Returns the costs of a choice compared with today, as far as the path is known."""
     count = min(_MEMBERS, len(racer.path.members))
     found = []
     for test in _TESTS:

@@ -46,7 +46,7 @@ class Path:
     settles: Mapping[str, str]
     """What capture shows it, by direction."""
     blocked: str | None
-    """Why nothing can be said of the path, if so."""
+    """Why the path allows no advice, if so."""
     settled_by: str
     """What capture settles that."""
 
@@ -101,8 +101,9 @@ def start_of(seed: int) -> str:
 def members_of(
     source: Source, changes: Sequence[str], vary: Sequence[Variation], given: Sequence[Mapping[str, Any]]
 ) -> tuple[Member, ...]:
-    """The members of an ensemble: those of a fit, or of a scenario with what is uncertain drawn for
-    each seed.
+    """Returns the members of an ensemble.
+
+    They are those of a fit, or those of a scenario whose uncertain values are drawn for each seed.
     """
     if given:
         return tuple(Member(source.load([*one["set"], *changes]), int(one["seed"])) for one in given[:MEMBERS])

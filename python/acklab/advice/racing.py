@@ -1,5 +1,7 @@
-"""Racing: all candidates over a few scenarios of the path, the better ones over more, and the best
-over all, so that what cannot win costs little.
+"""Races candidates over the scenarios of a path.
+
+All candidates run over a few scenarios, the better ones over more, and the best over all, so that
+candidates that cannot win cost little.
 
 This is successive halving (Jamieson and Talwalkar, AISTATS 2016) by scenarios. All candidates of a
 round meet the same scenarios with the same seeds, so that what they differ by is not chance. The

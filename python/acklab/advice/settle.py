@@ -17,7 +17,7 @@ _KEYS = {FORWARD: "link.path.forward.", BACK: "link.path.reverse."}
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a fitted path."""
+    """Describes which directions of a fitted path are known."""
 
     unknown: Mapping[str, str]
     """Why a direction is not known."""

@@ -36,8 +36,9 @@ def stacks() -> Mapping[str, Stack]:
 
 
 def switches(candidate: Candidate, over_wifi: bool) -> list[Stack]:
-    """The entries of a candidate, with its rates; what thins ACKs over Wi-Fi has those of drivers
-    as well.
+    """Returns the entries of a candidate, with its rates.
+
+    A candidate that thins ACKs over Wi-Fi has the entries of drivers as well.
     """
     wanted = list(candidate.switches)
     if over_wifi and {"cake-ack-filter", "linux-gro"} & {*wanted}:

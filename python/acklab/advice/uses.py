@@ -121,8 +121,9 @@ def _page(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 
 
 def _rpc(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """Fifty calls one after another, each of 1 kB there and 2 kB back, beside a download of the
-    same user.
+    """Returns fifty sequential calls beside a download of the same user.
+
+    Each call has a request of 1 kB and a response of 2 kB.
     """
     calls = {"document": "2kB", "objects": ["2kB"] * 49, "request": "1kB", "requests": "serial"}
     return [_flow(base, candidate, page=calls), _greedy(base, candidate, "beside"), *_others(base)]
@@ -145,8 +146,10 @@ def _call(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 
 
 def _slowest(base: Mapping[str, Any], both: bool = False) -> float:
-    """Bit/s of the slowest hop with a rate, in the direction of the first flow or in both; of the
-    uses' own rates if there is none.
+    """Returns the bit/s of the slowest hop that has a rate.
+
+    Hops are those in the direction of the first flow, or in both. Without a rate, the result is
+    ten times the highest rate of a use.
     """
     flow = base["flow"][0]
     ends = [(flow["from"], flow["to"]), *([(flow["to"], flow["from"])] if both else [])]

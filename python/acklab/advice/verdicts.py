@@ -1,5 +1,6 @@
-"""The answer for a use: a recommendation with its gain, or "nothing to recommend" with the reason
-and what would settle it.
+"""Finds the verdict for a use: a recommendation, or "nothing to recommend".
+
+A recommendation has its gain. Otherwise the verdict has the reason, and what would settle it.
 """
 
 import math
@@ -96,8 +97,9 @@ def nothing(use: Use, reason: str, settle: str = "", today: Range | None = None,
 
 
 def verdict(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> Verdict:
-    """The answer for a use whose directions are known: the race, and the runs that confirm the
-    winner with other seeds and twice the duration.
+    """Returns the verdict for a use whose directions are known.
+
+    Runs the race, then confirms the winner with other seeds and twice the duration.
     """
     unknown = {need: racer.path.unknown[need] for need in use.needs if need in racer.path.unknown}
     if racer.path.blocked is not None:

@@ -11,15 +11,15 @@ from acklab.inspection.model import Way
 
 BULK, STREAM, REQUESTS, PAGE = "bulk transfer", "stream", "requests", "page"
 _PAUSE = 0.2
-"""Seconds without data that are a pause, at least: Linux's least retransmission timeout
-(`TCP_RTO_MIN`), within which a bulk transfer sends again.
+"""Seconds without data that are a pause, at least: Linux's minimum retransmission timeout
+(`TCP_RTO_MIN`), within which a bulk transfer retransmits.
 """
 _ROUND_TRIPS = 3.0
 """Round trips without data that are a pause: a window and its recovery take fewer; *chosen*."""
 _IDLE = 0.2
 """The share of the time in pauses from which the application limits a transfer; *chosen*."""
 _LIMITED = 0.5
-"""The share of the time from which `inspect` says that the application limited the sender."""
+"""The share of the time from which `inspect` reports that the application limited the sender."""
 _REGULAR = 0.5
 """The coefficient of variation of the times between bursts, and of their sizes, below which they
 are those of a stream: that of a Poisson process is 1; *chosen*.
@@ -41,8 +41,9 @@ class Application:
 
     @property
     def limits(self) -> bool:
-        """Returns `True` if the application limited the transfer, which then says little of the
-        path.
+        """Returns `True` if the application limited the transfer.
+
+        Such a transfer shows little of the path.
         """
         return self.kind != BULK
 

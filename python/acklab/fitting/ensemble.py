@@ -51,8 +51,9 @@ Point = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Space:
-    """The prior: a unit cube, whose axes are the quantities with an interval, random loss, the
-    controller and the filter.
+    """Describes the prior: a unit cube.
+
+    Its axes are the quantities with an interval, random loss, the controller and the filter.
     """
 
     path: Path
@@ -232,8 +233,9 @@ def _weight(space: Space, point: Point, found: Sequence[_Particle]) -> float:
 
 
 def _drawn(accepted: Sequence[_Particle], chance: random.Random) -> list[_Particle]:
-    """As many as an ensemble has, without repetition and by their weights (Efraimidis and Spirakis,
-    Information Processing Letters 97(5), 2006).
+    """Draws as many particles as an ensemble has, without repetition and by their weights.
+
+    The method is that of Efraimidis and Spirakis (Information Processing Letters 97(5), 2006).
     """
     if len(accepted) <= MEMBERS:
         return list(accepted)

@@ -25,8 +25,9 @@ _FILTERS = ("ack-filter", "cake-ack-filter")
 
 @dataclass(frozen=True)
 class Fit:
-    """The scenario of a captured path, what is known of each parameter, and the scenarios that
-    repeat the capture.
+    """Holds the scenario of a captured path, and each of its parameters with its evidence.
+
+    Also holds the scenarios that repeat the capture.
     """
 
     observed: Observed
@@ -49,9 +50,7 @@ class Fit:
 
     @property
     def parameters(self) -> list[Quantity]:
-        """What is known of each parameter, with the part of its interval that the ensemble
-        spans.
-        """
+        """Returns each parameter, with the part of its interval that the ensemble spans."""
         found = []
         for quantity in (*self.path.rows(), *self.stack.parameters):
             ensemble = self.opposite if quantity.key == BACK_QUEUE else self.ensemble
@@ -63,8 +62,9 @@ class Fit:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The scenarios that repeat the capture, those of the opposite transfer included: each has
-        the queue of one of them.
+        """Returns the scenarios that repeat the capture, including the opposite transfer.
+
+        Each has the queue of one scenario of the opposite transfer.
         """
         if self.ensemble is None or (self.opposite is not None and not self.opposite.repeats):
             return ()
@@ -81,7 +81,7 @@ class Fit:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know of the fit, in sentences."""
+        """Returns remarks on the fit, in sentences."""
         found = [f"The path {self.observed.name} of {self.observed.inspection.path.name}, by acklab fit."]
         if self.application.limits:
             found.append(
@@ -105,10 +105,10 @@ class Fit:
             closest = ensemble.closest
             worst = {} if closest is None else self.measured.distances(closest.summary)
             name = max(worst, key=lambda key: worst[key], default="")
-            told = ", ".join(f"{key} {100 * error:+.0f} %" for key, error in self.errors.items())
+            differences = ", ".join(f"{key} {100 * error:+.0f} %" for key, error in self.errors.items())
             found.append(
                 f"{ensemble.accepted} of {ensemble.tried} scenarios within these intervals repeat the capture: one bottleneck does not explain it"
-                + (f"; the closest differs most in {name} ({told})." if name else ".")
+                + (f"; the closest differs most in {name} ({differences})." if name else ".")
             )
         return found
 
@@ -143,8 +143,9 @@ class Fit:
 
 
 def fit(capture: str | File | Inspection, *, watch: Callable[[float], None] | None = None) -> Fit:
-    """Fits the scenarios of a path with one bottleneck to the largest transfer of a capture, or of
-    a log in qlog.
+    """Fits the scenarios of a path with one bottleneck to the largest transfer of a capture.
+
+    The capture may also be a log in qlog.
 
     Rates, base RTT, queue and losses start from the intervals of `acklab inspect` and do not leave
     them. What the capture does not show stays unknown. Scenarios are simulated, captured at the
@@ -174,8 +175,9 @@ def fit(capture: str | File | Inspection, *, watch: Callable[[float], None] | No
 
 
 def _opposite(observed: Observed, path: Path) -> Ensemble | None:
-    """The scenarios that repeat the opposite transfer, over the same path the other way round; None
-    if its queue was not measured.
+    """Returns the scenarios that repeat the opposite transfer; None if its queue was not measured.
+
+    They use the same path in the reverse direction.
     """
     way = observed.opposite
     if way is None or path.back_queue.status == ASSUMED or not (path.back_queue.is_known and path.back_rate.is_known):
@@ -190,8 +192,9 @@ def _opposite(observed: Observed, path: Path) -> Ensemble | None:
 
 
 def _bursts(observed: Observed) -> Quantity | None:
-    """A period in which packets come together and that no mechanism of the fit explains, from
-    either direction; None if there is none.
+    """Returns the period of bursts that no mechanism of the fit explains; None without bursts.
+
+    In a burst, packets come together. Both directions are examined.
     """
     for way in (observed.way, observed.opposite):
         acks = None if way is None else way["acks"]
@@ -208,8 +211,9 @@ _FILTER, _GATE = "ACK filter", "ACK gate"
 def _tested(
     observed: Observed, path: Path, stack: Stack, application: Application
 ) -> tuple[Path, tuple[Test, ...], float | None]:
-    """The path with the mechanisms whose tests let them in, those tests, and the period of a
-    gate.
+    """Adds the mechanisms that pass their tests to the path.
+
+    Returns the path, the tests, and the period of a gate.
     """
     way, tests, gate = observed.way, [], None
     acks = way["acks"]
@@ -287,7 +291,7 @@ def _spanned(quantity: Quantity, ensemble: Ensemble | None) -> Quantity | None:
     if ensemble is None or not ensemble.repeats:
         return None
     values = [one.values.loss if quantity.key == LOSS else one.values.queue for one in ensemble.members]
-    # The largest of a prior without an upper end says where the prior ends, and nothing of the
+    # The largest of a prior without an upper end shows where the prior ends, and nothing of the
     # path.
     high = max(values) if quantity.high is not None else None
     return replace(quantity, low=min(values), high=high, source=f"{quantity.source}; members of the ensemble")
@@ -298,8 +302,9 @@ def _summary(way: Way | None) -> Summary:
 
 
 def _simulated(observed: Observed, stack: Stack, application: Application, values: Values, seed: int) -> Way | None:
-    """The transfer of a simulation, captured at the same side of the bottleneck, or logged at the
-    same end.
+    """Returns the transfer of a simulation.
+
+    It is captured at the same side of the bottleneck, or logged at the same end.
     """
     from acklab.errors import AcklabError
     from acklab.runner import run

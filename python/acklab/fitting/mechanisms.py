@@ -1,5 +1,6 @@
-"""The test of a mechanism on the return path against the simpler path: cross-validation over folds
-of time.
+"""Tests a mechanism on the return path against the simpler path.
+
+The test is a cross-validation over folds of time.
 
 A gate or a filter is a hypothesis. The ACKs of the capture are cut into folds of time. The
 parameters of the path with the mechanism, and of the path without it, come from one half of the
@@ -19,10 +20,10 @@ from acklab.inspection.model import Way
 _FOLDS = 16
 """Folds of time; *chosen*. Half of them are held out at a time."""
 _ACKS = 12
-"""ACKs of a fold at least, so that its statistics say something; *chosen*."""
+"""Minimum number of ACKs in a fold, so that its statistics have support; *chosen*."""
 _CRITICAL = 2.326
 """The quantile of the normal distribution above which the mechanism enters: an error of 1 % in each
-direction of Vuong's test, because it is asked of every capture.
+direction of Vuong's test, because every capture is tested.
 """
 _DEVIATION = 0.05
 """The least standard deviation of a prediction, of a logarithm: what a simulation repeats too
@@ -60,8 +61,9 @@ class Fold:
 
 
 def folds_of(way: Way) -> list[Fold]:
-    """The folds of a direction, of all windows whose packets were kept, each with equally many
-    ACKs.
+    """Returns the folds of a direction, each with equally many ACKs.
+
+    They cover all windows whose packets were kept.
     """
     found: list[Fold] = []
     for window in way["curves"]["windows"]:
@@ -97,7 +99,7 @@ def test(name: str, way: Way, simpler: Callable[[float], Way | None], mechanism:
             return Test(name, False, "not tested: one of the two paths carries no transfer")
         ratios += [_density(with_it, fold.features) - _density(without, fold.features) for fold in held_out]
     mean, deviation = statistics.fmean(ratios), statistics.stdev(ratios)
-    # Two paths that predict the same are told apart by nothing.
+    # Paths that predict the same cannot be distinguished.
     value = mean / (deviation / math.sqrt(len(ratios))) if deviation > 0 else math.copysign(math.inf, mean) if mean else 0.0
     enters = value > _CRITICAL
     verdict = "better than" if enters else "not better than"

@@ -14,8 +14,9 @@ _BESIDE = 0.5
 
 @dataclass(frozen=True)
 class Observed:
-    """A transfer with its connection, the opposite direction, and the number of transfers beside
-    it.
+    """Describes a transfer, its connection, and the opposite direction.
+
+    Also has the number of transfers beside it.
     """
 
     inspection: Inspection
@@ -76,8 +77,9 @@ def observe_way(found: Inspection, way: Way) -> Observed:
 
 
 def _opposite(found: Inspection, way: Way) -> Way | None:
-    """Returns the best transfer in the opposite direction: one with a known rate, then one with a
-    lower bound, then the largest.
+    """Returns the best transfer in the opposite direction.
+
+    A transfer with a known rate is preferred, then one with a lower bound, then the largest.
     """
     there, back = _hosts(way)
     ways = [other for other in found.ways if _hosts(other) == (back, there)]

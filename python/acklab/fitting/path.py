@@ -44,8 +44,8 @@ ACKS_WAIT = 100.0
 """Packets of a return path's queue of which only ACKs are known: as many as the ACKs of a window of
 200 segments.
 """
-MOST_LOSS = 0.3
-"""A path that loses more is no path that a transport fills; *chosen*."""
+MAX_LOSS = 0.3
+"""No transport fills a path that loses more; *chosen*."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,9 @@ class Path:
 
     @property
     def can_be_simulated(self) -> bool:
-        """Returns `True` if the transfer can be simulated: all is known but the return path, which
-        carried the ACKs that were seen.
+        """Returns `True` if the transfer can be simulated.
+
+        All is known except, perhaps, the return path, which carried the ACKs that were seen.
         """
         return all(quantity.key in (BACK, BACK_QUEUE) for quantity in self.missing)
 
@@ -123,8 +124,9 @@ def _rate(way: Way, key: str, name: str, where: str) -> Quantity:
 
 
 def _back_rate(observed: Observed) -> Quantity:
-    """The rate towards the sender: of the opposite transfer, or of the ACKs that keep a narrow
-    return path busy.
+    """Returns the rate towards the sender.
+
+    It is that of the opposite transfer, or of the ACKs that keep a narrow return path busy.
     """
     acks = observed.way["acks"]
     if acks is not None and acks["rate"] is not None:
@@ -154,15 +156,16 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
         return unknown(DELAYS[0], "ms", reason, source, 10.0)
 
     def taken(ahead: int, back: int, slow: bool) -> float:
-        """Serialization of an exchange in ms at the lower ends of the rates, or at the upper ones,
-        of what is known of both directions.
+        """Returns the serialization time of an exchange in ms.
+
+        Uses the known rates of both directions: their lower ends if `slow`, else the upper ones.
         """
         ways = ((ahead, rate.low if slow else rate.high), (back, back_rate.low if slow else back_rate.high))
         return sum(8e-3 * size / one for size, one in ways if one)
 
     data = way["packet_octets"]
-    # Data and their ACK pass all the time, so that the base RTT is not above theirs; it is not
-    # below that of the quickest exchange.
+    # Data and their ACK pass all the time, so that the base RTT is at most that of this exchange,
+    # and at least that of the quickest one.
     longest = taken(data, _ACK, slow=True)
     shortest = min(taken(_SYN, _SYN, slow=False), taken(_ACK, _SYN, slow=False), taken(_SYN, _ACK, slow=False))
     slack = max(times["tick"], _BASE * base)
@@ -202,7 +205,7 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
 
 
 def _acks_wait(way: Way) -> bool:
-    """Returns `True` if ACKs come rarely or in bursts, so that a part of the RTT may be theirs."""
+    """Returns `True` if ACKs come rarely or in bursts, so that they may cause a part of the RTT."""
     acks = way["acks"]
     if acks is None or acks["ratio"] is None:
         return False
@@ -210,8 +213,9 @@ def _acks_wait(way: Way) -> bool:
 
 
 def _back_queue(observed: Observed, back_rate: Quantity) -> Quantity:
-    """The queue towards the sender: of the opposite transfer, or that of ACKs alone, which does not
-    fill.
+    """Returns the queue towards the sender.
+
+    It is that of the opposite transfer, or that of ACKs alone, which does not fill.
     """
     if observed.opposite is not None and observed.opposite["rate"] is not None and not observed.opposite["rate_is_lower_bound"]:
         return _queue(observed.opposite, back_rate, BACK_QUEUE, observed.inspection.name_of(observed.opposite))
@@ -229,9 +233,9 @@ def _loss(way: Way) -> Quantity:
         # The rule of three: no event in n trials bounds the rate by 3/n with 95 % (Hanley and
         # Lippman-Hand, JAMA 249, 1983).
         high = 3 / max(way["data_segments"], 1)
-        return Quantity(LOSS, "", BOUNDED, f"none of {way['data_segments']} segments was lost", source, 0.0, min(high, MOST_LOSS))
+        return Quantity(LOSS, "", BOUNDED, f"none of {way['data_segments']} segments was lost", source, 0.0, min(high, MAX_LOSS))
     evidence = f"{lost} of {way['data_segments']} segments were lost, by a full queue or by the channel"
-    return Quantity(LOSS, "", BOUNDED, evidence, source, 0.0, min(max(interval[1], losses["share"]), MOST_LOSS))
+    return Quantity(LOSS, "", BOUNDED, evidence, source, 0.0, min(max(interval[1], losses["share"]), MAX_LOSS))
 
 
 def _round(value: float) -> float:

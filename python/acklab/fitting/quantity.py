@@ -1,5 +1,6 @@
-"""A parameter of a path: its interval with evidence and source, or "not known" with what to
-give.
+"""Describes a parameter of a path: its interval with evidence and source.
+
+A parameter that is "not known" has a hint at what to give instead.
 """
 
 import math

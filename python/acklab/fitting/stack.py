@@ -1,5 +1,6 @@
-"""The transport of a transfer: TCP or QUIC as it was captured, the stack that it may be, and what
-its controller may be.
+"""Determines the transport of a transfer.
+
+It is TCP or QUIC as captured, with the stacks and the controllers that are possible.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ _LOGS = {
 }
 """Words in the title of a log in qlog that name a stack, and its preset."""
 _DECIMATES = 6.0
-"""Packets to an ACK from which a QUIC receiver thins its ACKs: half of the ten packets of Chrome,
+"""Packets per ACK from which a QUIC receiver thins its ACKs: half of the ten packets of Chrome,
 mvfst and s2n-quic (`quic/preset.rs`), and thrice the two of the others.
 """
 _FAMILIES = {"reno": ("newreno",), "cubic": ("cubic",), "rate-based": ("bbr",), "delay-based": ("bbr",)}
@@ -39,18 +40,18 @@ unless the capture shows that one did.
 """
 _WINDOWS = {"model": "fixed", "stream": _BUFFER, "connection": _BUFFER}
 _LIMITED = 0.5
-"""The share of the time from which `inspect` says that the receive window limited the sender."""
+"""The share of the time from which `inspect` reports that the receive window limited the sender."""
 
 
 @dataclass(frozen=True)
 class Stack:
-    """The transport of the flow, without its controller, and what is known of it."""
+    """Describes the transport of the flow, without its controller, and the evidence for it."""
 
     transport: dict[str, Any]
     controllers: tuple[str, ...]
     """Those that it may have."""
     parameters: tuple[Quantity, ...]
-    """What is known of the stack, for the table `fit`."""
+    """Quantities of the stack, for the table `fit`."""
 
 
 def stack_of(observed: Observed) -> Stack:
@@ -114,8 +115,9 @@ def _policy(way: Way) -> tuple[dict[str, Any], Quantity]:
 
 
 def policy_of(segments: int) -> dict[str, Any]:
-    """The policy of a receiver that acknowledges so many segments at a time: 2 as Linux does, else
-    by counting.
+    """Returns the policy of a receiver that acknowledges so many segments at a time.
+
+    Two segments are acknowledged as Linux does, more by counting.
     """
     if segments == 1:
         return {"policy": "per-packet"}
@@ -125,8 +127,10 @@ def policy_of(segments: int) -> dict[str, Any]:
 
 
 def _preset(observed: Observed) -> tuple[str, Quantity]:
-    """The preset of QUIC: the stack that a log names, or else by the number of packets to an ACK
-    where these are visible.
+    """Returns the preset of QUIC.
+
+    It is that of the stack that a log names, or else follows from the packets per ACK where these
+    are visible.
     """
     key, way = "flow.transfer.transport.preset", observed.way
     origin = observed.connection["source"]

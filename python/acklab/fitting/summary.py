@@ -1,5 +1,6 @@
-"""What a simulation must repeat of a transfer: statistics with their intervals, and the distance of
-two transfers by them.
+"""Summarizes what a simulation must repeat of a transfer.
+
+A summary has statistics with their intervals, by which the distance of two transfers is measured.
 """
 
 import math
@@ -46,10 +47,11 @@ class Summary:
         return cls(found)
 
     def distances(self, other: "Summary") -> dict[str, float]:
-        """The difference of each statistic in units of what both intervals allow: up to 1, the two
-        agree.
+        """Returns the difference of each statistic, in units of what both intervals allow.
 
-        Endless where the other one lacks it.
+        Two summaries agree if it is at most 1.
+
+        It is infinite if the other summary lacks the statistic.
         """
         found = {}
         for name, mine in self.statistics.items():
@@ -77,8 +79,9 @@ def _statistic(value: float, interval: tuple[float, float] | None) -> Statistic:
 
 
 def _lost(share: float, interval: tuple[float, float] | None, segments: int) -> Statistic:
-    """Losses, which count at least with Poisson's interval of 95 % in its normal approximation, of
-    two losses if there are fewer.
+    """Returns the share of losses, with at least Poisson's interval of 95 %.
+
+    That interval is the normal approximation, of two losses if there are fewer.
     """
     counted = max(share * segments, 2.0)
     half = 1.96 * math.sqrt(counted) / segments

@@ -1,11 +1,11 @@
-"""What the packets of a capture tell of connections and of their path.
+"""Inspects the packets of a capture, and reports connections and their path.
 
     from acklab import inspection
 
-    found = inspection.inspect("download.pcapng") found.ways[0]["rate"]                       #
-    {"value": 16.0, "low": 15.9, "high": 16.1}, in Mbps
+    found = inspection.inspect("download.pcapng")
+    found.ways[0]["rate"]                     # {"value": 16.0, "low": 15.9, "high": 16.1}, in Mbps
 
-model     the result, as the core tells it
+model     the result, as the core reports it
 tables    the tables of the command line
 notes     what the file itself does to its packets
 evidence  the table of what supports each finding

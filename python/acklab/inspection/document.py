@@ -38,8 +38,9 @@ def document(found: Inspection) -> Document:
 
 
 def _figures(way: Way, axis: Axis, command: Sequence[str]) -> list[Figure]:
-    """The time–sequence graph of the whole direction, and of a part in which single packets can be
-    seen.
+    """Returns the time–sequence graphs of a direction.
+
+    One shows all of it, another a part in which single packets are visible.
     """
     curves = way["curves"]
     if not curves["windows"]:
@@ -73,8 +74,10 @@ def _within(curves: Curves, span: tuple[float, float]) -> str:
 
 
 def _detail(way: Way) -> tuple[float, float] | None:
-    """The span of time of the enlarged plot: around the first retransmission or the middle, with
-    both data and ACKs if any span has them.
+    """Returns the span of time of the enlarged plot.
+
+    It lies around the first retransmission or the middle, and has both data and ACKs if any span
+    does.
     """
     windows, median = way["curves"]["windows"], way["round_trip"]["median"]
     length = _DETAIL if median is None else _ROUND_TRIPS * median / 1e3
@@ -100,9 +103,7 @@ def _detail(way: Way) -> tuple[float, float] | None:
 
 
 def _moved(start: float, length: float, windows: Sequence[Window]) -> tuple[float, float]:
-    """A span of this length that begins at `start`, moved so that the packets of its window fill
-    it.
-    """
+    """Returns a span of this length, moved from `start` until the packets of its window fill it."""
     middle = start + length / 3
     times = [(window["data"][0][0], window["data"][-1][0]) for window in windows if window["data"]]
     first, last = next((one for one in reversed(times) if one[0] <= middle), times[0])

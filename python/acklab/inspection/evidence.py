@@ -1,5 +1,6 @@
-"""The table of evidence: what supports each finding of an inspection, and why others are not
-known.
+"""Builds the table of evidence.
+
+It shows what supports each finding of an inspection, and why other quantities are not known.
 """
 
 from collections.abc import Sequence
@@ -25,8 +26,10 @@ _QUANTITIES = {
 
 
 def evidence_table(ways: Sequence[Way]) -> Table | None:
-    """One row per finding: the quantity, the directions by their number, and the evidence or the
-    reason why it is not known.
+    """Returns the table of evidence, with one row per finding.
+
+    A row has the quantity, the numbers of the directions, and the evidence or the reason why it is
+    not known.
 
     Directions with the same text share a row. Returns `None` if the directions have no findings.
     """

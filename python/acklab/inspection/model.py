@@ -1,4 +1,4 @@
-"""The result of an inspection, as the core tells it."""
+"""Holds the result of an inspection, as the core reports it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,8 +62,9 @@ class Losses(TypedDict):
 
 
 class Acks(TypedDict):
-    """Acknowledgments: counts, segments to an ACK, spacing and period in ms, and what happens to
-    them on their way.
+    """Describes acknowledgments, and what happens to them on their way.
+
+    Has counts, segments per ACK, and spacing and period in ms.
 
     The rate is that of a return path that is busy with the ACKs that a box leaves, in Mbps.
     """
@@ -92,8 +93,10 @@ class Limits(TypedDict):
 
 
 class Controller(TypedDict):
-    """The likely family of the congestion controller, by reductions, pauses or swings of the window
-    (`episodes`) and the share of them that agree.
+    """Names the likely family of the congestion controller.
+
+    The evidence is reductions, pauses or swings of the window (`episodes`), and the share of them
+    that agree.
     """
 
     family: str
@@ -117,8 +120,9 @@ class Window(TypedDict):
 
 
 class Point(TypedDict):
-    """The state of a direction at an instant in seconds, in octets, and the extents of what came
-    out of sequence since the point before.
+    """Describes the state of a direction at an instant in seconds, in bytes.
+
+    Has the extents of what came out of sequence since the previous point.
     """
 
     at: float
@@ -130,8 +134,10 @@ class Point(TypedDict):
 
 
 class Curves(TypedDict):
-    """Points of the time–sequence graph: windows with all packets, and the course of the whole
-    direction if windows leave packets out.
+    """Holds the points of the time–sequence graph.
+
+    They are windows with all packets, and the course of the whole direction if windows leave
+    packets out.
     """
 
     windows: list[Window]
@@ -173,8 +179,9 @@ Way = TypedDict(
 
 
 class Source(TypedDict):
-    """Where a connection of a log comes from: the number of its trace from 1, and what the trace
-    says of itself.
+    """Names the source of a connection of a log.
+
+    It has the number of its trace, from 1, and the trace's description of itself.
     """
 
     trace: int
@@ -205,8 +212,9 @@ class Connection(TypedDict):
 
 
 class Step(TypedDict):
-    """A step of the capture's clock by `size` seconds before a packet (from 1), `at` seconds from
-    the start.
+    """Describes a step of the capture's clock by `size` seconds.
+
+    It lies before a packet (numbered from 1), `at` seconds from the start.
     """
 
     packet: int
@@ -215,8 +223,10 @@ class Step(TypedDict):
 
 
 class Clock(TypedDict):
-    """The clock of the capture: its tick in ms, the first of its steps and their number, and the
-    longest gap that may be one.
+    """Describes the clock of the capture.
+
+    Has its tick in ms, the first of its steps and their number, and the longest gap that may be a
+    step.
 
     `out_of_order` packets are behind later ones in the file, by at most `out_of_order_by` ms.
     """
@@ -230,8 +240,10 @@ class Clock(TypedDict):
 
 
 class Log(TypedDict):
-    """What was read of a log: events, packets sent, received and declared lost, and the events that
-    were not understood, by name.
+    """Counts what was read of a log.
+
+    Has events, packets sent, received and declared lost, and by name the events that were not
+    understood.
     """
 
     version: str | None
@@ -270,7 +282,7 @@ class Counts(TypedDict):
 
 @dataclass(frozen=True, repr=False)
 class Inspection:
-    """What a capture tells."""
+    """Holds the findings of a capture."""
 
     path: Path
     start: float
@@ -300,8 +312,9 @@ class Inspection:
         return next(one["protocol"] for one in self.connections if any(other is way for other in one["ways"]))
 
     def name_of(self, way: Way) -> str:
-        """The name of a direction: its ends, and in a log the title and the connection id, with the
-        trace if there are several.
+        """Returns the name of a direction: its ends.
+
+        In a log, the title and the connection id follow, with the trace if there are several.
         """
         ends = f"{way['from']} → {way['to']}"
         source = next((one["source"] for one in self.connections if any(other is way for other in one["ways"])), None)
@@ -311,8 +324,8 @@ class Inspection:
         if connection_id is not None and len(connection_id) > _MOST_ID:
             connection_id = connection_id[: _MOST_ID - 1] + "…"
         trace = f"trace {source['trace']}" if self.log is not None and self.log["traces"] > 1 else None
-        told = [part for part in (trace, source["title"], connection_id) if part is not None]
-        return f"{ends} ({', '.join(told)})" if told else ends
+        parts = [part for part in (trace, source["title"], connection_id) if part is not None]
+        return f"{ends} ({', '.join(parts)})" if parts else ends
 
     def to_dict(self) -> dict[str, Any]:
         """The output of `acklab inspect --json`: everything but the points of figures."""
@@ -343,14 +356,15 @@ def inspect(
     watch: Callable[[float], None] | None = None,
     cancel: core.Cancel | None = None,
 ) -> Inspection:
-    """Reads a capture (pcap, pcapng or snoop) or the log of an endpoint (qlog) of any length, and
-    returns what its packets tell.
+    """Reads a capture or the log of an endpoint, and returns the findings of an inspection.
+
+    A capture is pcap, pcapng or snoop, a log is qlog; both may have any length.
 
     Either may be compressed by gzip or zstd. `trace` selects one trace of a log, from 1. `watch`
     receives now and then the share of the file that is read. Raises UsageError for a file that
     cannot be read or is neither, and for a trace that a log does not have, RunError for a log
     without data, Cancelled once `cancel` is cancelled. A file that ends in the midst of a packet is
-    read up to there; `cut` says so.
+    read up to there; `cut` reports it.
     """
     path = path_of(capture, "capture")
     report, cut = core.inspect(path, cancel=cancel, watch=watch, trace=_number_of(trace))

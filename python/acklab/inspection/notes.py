@@ -13,9 +13,7 @@ _COARSE = 0.1
 
 
 def notes(found: Inspection) -> list[str]:
-    """Returns a sentence, without its full stop, for each thing that a reader must know of the
-    file.
-    """
+    """Returns a sentence, without its full stop, for each caveat of the file."""
     return list(_notes(found))
 
 

@@ -10,7 +10,7 @@ from acklab.tables import Table
 MOST = 6
 """Directions that are shown side by side."""
 _SMALL = 20
-"""Segments below which a direction is listed only if nothing larger is there: it tells too
+"""Segments below which a direction is listed only if nothing larger is there: it shows too
 little.
 """
 
@@ -31,8 +31,10 @@ def shown(found: Inspection, limit: int = MOST) -> list[Way]:
 
 
 def tables(found: Inspection, limit: int = MOST) -> list[Table]:
-    """A table with a column for each of the largest directions, their evidence, and the list of the
-    others.
+    """Returns the tables of an inspection.
+
+    The first has a column for each of the largest directions. Their evidence and the list of the
+    other directions follow.
     """
     ways = shown(found, limit)
     if not ways:
@@ -76,7 +78,7 @@ def _goodput(way: Way) -> float | None:
 
 
 def _time(value: float | None, tick: float) -> str:
-    """A time in ms, by a clock with this tick: what is below it is not told from zero."""
+    """Formats a time in ms. Times below the tick of the clock are not distinguished from zero."""
     return f"< {written(tick)}" if value is not None and value < tick else _number(value)
 
 
