@@ -1,23 +1,23 @@
 //! Packet timelines: one behaviour a file in `timelines/`, and the clause that it shows.
 //!
 //! ```text
-//! machine = sender            sender or receiver, or a connection of both: active, which opens at 0, or passive
+//! machine = sender            sender or receiver; a connection: active (opens at 0) or passive
 //! preset = rfc                linux, ns3 or rfc
 //! shows = RFC 5681, §3.1      the source of what is shown
 //! sack = off                  any setting of a connection, by its name in scenarios
-//! handshake = 100ms           the SYN leaves at 0 and is answered then; without this, the file shows the handshake itself
+//! handshake = 100ms           SYN at 0, answer at this time; if absent, the file shows both
 //!
 //! 0ms > S 0:0(0) win 65535 <mss 1000>      this leaves the machine, at this instant
 //! 100ms < S. 0:0(0) ack 1 win 65535        this arrives
 //! 100ms > . 1:2001(2000) x2                two segments of one size
-//! 100ms + read 1000                        the application reads so many octets (`reading = on-demand`)
+//! 100ms + read 1000                        the application reads this much (`reading = on-demand`)
 //! 100ms + write 1000                       it writes so many, into a connection
 //! 100ms + write 1000 more                  and announces more; with eor, a record ends
-//! 100ms + cork                             it holds back segments that are not full; with uncork, no longer
+//! 100ms + cork                             it holds back partial segments; with uncork, no longer
 //! 100ms + push                             what is held back leaves
 //! 100ms + send_buffer 10000                it sets the size of the send buffer
 //! 100ms + user_timeout 3s                  it gives up after so much time without progress
-//! 100ms + refuse                           the device takes nothing that leaves; with take, it does again
+//! 100ms + refuse                           the device refuses packets; with take, it accepts them
 //! 100ms + close                            and no more
 //! 100ms + release                          a connection: it will not read any more either
 //! 100ms + abort                            it gives the connection up

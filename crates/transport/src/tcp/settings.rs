@@ -37,7 +37,7 @@ macro_rules! settings {
         said { $($(#[doc = $said_doc:literal])+ $(#[schemars($($said_schema:tt)+)])? $said:ident: $said_type:ty,)+ }
         held { $($(#[doc = $held_doc:literal])+ $held:ident: $held_type:ty,)+ }
     ) => {
-        /// One connection's settings, all of them.
+        /// All settings of one connection.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct TcpConfig {
             $($(#[doc = $doc])+ pub $name: $type,)+
@@ -56,7 +56,7 @@ macro_rules! settings {
         }
 
         impl Settings {
-            /// The settings of `preset`.
+            /// Returns the settings of `preset`.
             #[must_use]
             pub const fn of(preset: Preset) -> Self {
                 Self { preset, $($name: None,)+ $($part: None,)+ $($said: None,)+ }

@@ -14,9 +14,9 @@ use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
 /// §3.2.2.5).
 const MAX_CERTAIN: u64 = 7;
 
-/// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`: the mean number of packets
-/// that an ACK covers moves by a 64th of the difference, counts 64ths of a packet, and shows thin
-/// ACKs above four packets.
+/// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`. The mean number of packets
+/// per ACK moves by a 64th of the difference and counts 64ths of a packet. ACKs count as thin above
+/// four packets.
 const COVER_WEIGHT: u32 = 6;
 const COVER_PRECISION: u32 = 6;
 const THIN_COVER: u64 = 4 << COVER_PRECISION;
@@ -27,10 +27,10 @@ pub(super) struct Marks {
     agreed: ecn::EcnConfig,
     ect_packets: EctPackets,
     ambiguity: AceAmbiguity,
-    /// What new data is sent with, and what any other packet.
+    /// The codepoint of new data, and that of other packets.
     codepoint: Ecn,
     codepoint_of_others: Ecn,
-    /// How the SYN-ACK arrived.
+    /// The codepoint with which the SYN-ACK arrived.
     syn_ack: Ecn,
     /// `accurate`, at the end that was opened: nothing has come since the SYN.
     awaits_ack_of_syn_ack: bool,
@@ -39,8 +39,8 @@ pub(super) struct Marks {
     awaits_first_ace: bool,
     /// The peer's feedback counts.
     heeds_feedback: bool,
-    /// An echo counts once an acknowledgment passes this offset: earlier marks have been reacted
-    /// to.
+    /// An echo counts once an acknowledgment passes this offset: earlier marks have had their
+    /// reaction.
     settled_until: Option<u64>,
     /// The next new data carries CWR.
     cwr_due: bool,
@@ -53,14 +53,13 @@ pub(super) struct Marks {
     octets: [u64; Ecn::ALL.len()],
     /// Of the octets taken for marked, those that only the ACE count has reported so far.
     ahead: u64,
-    /// The packets that ACKs cover on average, in 64ths; zero before the first.
+    /// The mean number of packets per ACK, in 64ths; zero before the first.
     cover: u64,
-    /// The option of segments that leave. No data comes to a sender that is not half of a
-    /// connection.
+    /// The option of outgoing segments. A sender that is not half of a connection receives no data.
     pub(super) report: OctetReport,
 }
 
-/// What an ACK brings, as the echo of marks is read by it.
+/// The part of an ACK that is needed to interpret its echo of marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acknowledged {
     /// Octets that it delivers.
@@ -73,7 +72,7 @@ pub(super) struct Acknowledged {
     pub(super) has_newer_timestamp: bool,
 }
 
-/// What an ACK echoes of marks.
+/// The marks that an ACK echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Echoed {
     /// Marked octets among those that it delivers, if the echo counts them.
@@ -82,7 +81,7 @@ pub(super) struct Echoed {
     pub(super) is_congested: bool,
 }
 
-/// What the receiver has reported of marks with AccECN (RFC 9768, §3.2), from zero.
+/// The marks that the receiver has reported with AccECN (RFC 9768, §3.2), counted from zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReportedMarks {
     /// Marked packets (s.cep).
@@ -118,7 +117,7 @@ impl Marks {
         }
     }
 
-    /// Both ends have agreed on this.
+    /// Adopts the mode on which both ends have agreed.
     fn agree(&mut self, agreed: ecn::EcnConfig, config: &TcpConfig, rules: &Rules) {
         let is_accurate = agreed == ecn::EcnConfig::Accurate;
         self.agreed = agreed;
@@ -130,12 +129,12 @@ impl Marks {
         self.codepoint_of_others = if others_are_capable { capable } else { Ecn::NotEct };
     }
 
-    /// No packet is ECN-capable from now on.
+    /// Makes no packet ECN-capable from now on.
     const fn withhold_ect(&mut self) {
         (self.codepoint, self.codepoint_of_others) = (Ecn::NotEct, Ecn::NotEct);
     }
 
-    /// The SYN-ACK has come, after `config` had offered ECN in a SYN that was not ECN-capable.
+    /// Processes the SYN-ACK, after `config` had offered ECN in a SYN that was not ECN-capable.
     pub(super) fn conclude(&mut self, config: &TcpConfig, rules: &Rules, syn_ack: &Segment) {
         self.agree(config.ecn.conclude(syn_ack.flags), config, rules);
         self.syn_ack = syn_ack.ecn;
@@ -149,32 +148,31 @@ impl Marks {
         }
     }
 
-    /// The peer's `syn` has arrived, and the SYN-ACK accepts what it offers as far as `config`
-    /// does.
+    /// Processes the peer's `syn`. The SYN-ACK accepts its offer as far as `config` does.
     pub(super) fn accept(&mut self, config: &TcpConfig, rules: &Rules, syn: &Segment) {
         self.agree(config.ecn.accept(syn.flags), config, rules);
         self.awaits_ack_of_syn_ack = self.agreed == ecn::EcnConfig::Accurate;
     }
 
-    /// The end that was opened has sent or received `packet`, another SYN or SYN-ACK. RFC 9768,
-    /// §3.1.5: if one is without ECN, it sends no ECN-capable packets.
+    /// Records `packet`, another SYN or SYN-ACK that the opened end has sent or received. If one is
+    /// without ECN, it sends no ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn note_handshake(&mut self, packet: &Segment) {
         if self.awaits_ack_of_syn_ack && packet.flags.ace() == 0 {
             self.withhold_ect();
         }
     }
 
-    /// The SYN-ACK has come once more.
+    /// Processes a repeated SYN-ACK.
     pub(super) fn repeat(&mut self, syn_ack: &Segment) {
         self.syn_ack = syn_ack.ecn;
     }
 
-    /// The flags of the ACK of a SYN-ACK (RFC 9768, §3.2.2.1).
+    /// Returns the flags of the ACK of a SYN-ACK (RFC 9768, §3.2.2.1).
     pub(super) fn first_flags(&self) -> Flags {
         if self.agreed == ecn::EcnConfig::Accurate { reflect(self.syn_ack) } else { Flags::NONE }
     }
 
-    /// The flags of any other segment: its own count of marked packets.
+    /// Returns the flags of any other segment: its own count of marked packets.
     pub(super) fn flags(&self) -> Flags {
         match self.agreed {
             ecn::EcnConfig::Accurate => Flags::from_ace((self.received % 8) as u8),
@@ -182,18 +180,18 @@ impl Marks {
         }
     }
 
-    /// What new data is sent with.
+    /// Returns the codepoint of new data.
     pub(super) const fn codepoint(&self) -> Ecn {
         self.codepoint
     }
 
-    /// What retransmissions, and packets without data, are sent with (RFC 3168, §6.1.4 to §6.1.6:
-    /// not ECN-capable).
+    /// Returns the codepoint of retransmissions and of packets without data (RFC 3168, §6.1.4 to
+    /// §6.1.6: not ECN-capable).
     pub(super) const fn codepoint_of_others(&self) -> Ecn {
         self.codepoint_of_others
     }
 
-    /// CWR on the first new data after a reduction of the window (RFC 3168, §6.1.2).
+    /// Returns CWR for the first new data after a reduction of the window (RFC 3168, §6.1.2).
     pub(super) fn take_reduced(&mut self) -> Flags {
         if std::mem::take(&mut self.cwr_due) { Flags::CWR } else { Flags::NONE }
     }
@@ -208,7 +206,7 @@ impl Marks {
         }
     }
 
-    /// An ACK has arrived.
+    /// Processes an ACK.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Segment, acknowledged: Acknowledged) -> Echoed {
         let has_ece = ack.flags.contains(Flags::ECE);
@@ -273,14 +271,14 @@ impl Marks {
         }
     }
 
-    /// Linux's `pkts_acked_ewma`.
+    /// Updates Linux's `pkts_acked_ewma`.
     fn average_cover(&mut self, packets: u64) {
         let newest = packets << COVER_PRECISION;
         let weighted = (self.cover << COVER_WEIGHT) - self.cover + newest;
         self.cover = if self.cover == 0 { newest } else { weighted >> COVER_WEIGHT };
     }
 
-    /// Takes in the counters of an option. Returns the octets that it newly reports as marked, if
+    /// Processes the counters of an option. Returns the octets that it newly reports as marked, if
     /// that counter is present.
     fn read_option(&mut self, option: &AccurateEcn) -> Option<u64> {
         let order = match option.order() {
@@ -300,9 +298,9 @@ impl Marks {
         marked
     }
 
-    /// The newly marked packets that the field reports. RFC 9768, §3.2.2.5.2: where it may have
-    /// gone round, as often as the packets allow, unless the octets `reported` as marked speak
-    /// against it (appendix A.2.2; Linux's `__tcp_accecn_process`).
+    /// Returns the newly marked packets that the field reports. A field that may have wrapped
+    /// counts as having wrapped as often as the packets allow (RFC 9768, §3.2.2.5.2). The octets
+    /// `reported` as marked may contradict that (appendix A.2.2; Linux's `__tcp_accecn_process`).
     fn marks_reported(&self, ace: u8, acknowledged: Acknowledged, reported: Option<u64>) -> u64 {
         let Acknowledged { octets, packets, mss, .. } = acknowledged;
         let least = u64::from(ace).wrapping_sub(self.count) % 8;
@@ -315,7 +313,7 @@ impl Marks {
             None if is_thin => least,
             None => most,
             Some(0) => least,
-            // More than one round is possible: the share of octets shows how many there were.
+            // More than one wrap is possible: the share of octets shows how many there were.
             Some(marked) if packets >= 16 && marked < octets => {
                 most.min(least + (marked * packets).div_ceil(octets) / 8 * 8)
             }
@@ -327,22 +325,22 @@ impl Marks {
         }
     }
 
-    /// The window has been reduced, for whatever reason, while everything below `nxt` had been
-    /// sent.
+    /// Records a reduction of the window, for whatever reason, while everything below `nxt` had
+    /// been sent.
     pub(super) fn on_reduction(&mut self, nxt: u64) {
         self.settled_until = Some(nxt);
         self.cwr_due = matches!(self.agreed, ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp);
     }
 
-    /// Returns `true` if the marks that an echo reports have been reacted to, with everything below
-    /// `una` acknowledged.
+    /// Returns `true` if the marks that an echo reports have had their reaction, with everything
+    /// below `una` acknowledged.
     fn is_settled(&self, una: u64) -> bool {
         self.settled_until.is_some_and(|until| una <= until)
     }
 }
 
 impl Sender {
-    /// What the receiver has reported of marks with AccECN.
+    /// Returns the marks that the receiver has reported with AccECN.
     #[must_use]
     pub const fn reported_marks(&self) -> ReportedMarks {
         let marks = &self.marks;
@@ -354,7 +352,7 @@ impl Sender {
         }
     }
 
-    /// The AccECN option is not sent any more.
+    /// Stops sending the AccECN option.
     pub(in crate::tcp) const fn block_option(&mut self) {
         self.marks.report.block();
     }
@@ -366,8 +364,8 @@ impl Sender {
         self.marks.report.fit(&mut segment.options, room, None);
     }
 
-    /// The window is reduced for an echoed mark, once for each window of data (RFC 3168, §6.1.2).
-    /// Returns the octets by which it may grow, of `growth`.
+    /// Reduces the window for an echoed mark, once per window of data (RFC 3168, §6.1.2). Returns
+    /// the octets by which it may grow, of `growth`.
     #[inline]
     pub(super) fn react_to_marks(&mut self, now: Instant, summary: &AckSummary, growth: u64) -> u64 {
         let is_reducing = self.congestion.state.reduces();
@@ -389,7 +387,7 @@ mod tests {
         Marks { agreed: ecn::EcnConfig::Accurate, codepoint: Ecn::Ect0, ..Marks::new(&Rules::RFC) }
     }
 
-    /// So many packets of 1000 octets.
+    /// Acknowledges this number of packets of 1000 octets.
     const fn of_packets(packets: u64) -> Acknowledged {
         Acknowledged { octets: packets * 1000, packets, mss: 1000, has_newer_timestamp: false }
     }
@@ -410,8 +408,8 @@ mod tests {
         ack(Flags::from_ace((count % 8) as u8), None)
     }
 
-    /// The marks that ACKs report, each for a number of packets of 1000 octets and of marks among
-    /// them.
+    /// Returns the marks that ACKs report, each for a number of packets of 1000 octets and of marks
+    /// among them.
     fn reported(mut marks: Marks, acks: &[(u64, u64)]) -> Vec<u64> {
         let mut count = FIRST_COUNT;
         acks.iter()
@@ -462,8 +460,8 @@ mod tests {
         assert_eq!(marks.on_ack(&counting(8), newer), Echoed { marked: 0, is_congested: true });
     }
 
-    /// Linux trusts the field once ACKs have been thin on average: the first covers ten packets.
-    /// One that follows an ACK of one packet does not make them thin.
+    /// Linux trusts the field once ACKs have been thin on average: the first covers ten packets. A
+    /// further ACK of one packet does not make them thin.
     #[test]
     fn linux_trusts_the_count_if_acks_are_thin_throughout() {
         let linux = Marks { agreed: ecn::EcnConfig::Accurate, ..Marks::new(&Rules::LINUX) };

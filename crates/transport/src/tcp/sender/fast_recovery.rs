@@ -23,7 +23,7 @@ impl Sender {
             self.board.duplicate_without_sack(u64::from(self.loss.duplicates) * self.congestion.control.window.mss);
         }
         self.remember_window();
-        // A reduction that has begun continues and is not made twice (Linux's tcp_enter_recovery).
+        // Continue a reduction that has begun, and do not repeat it (Linux's tcp_enter_recovery).
         if self.congestion.state != CongestionState::Reduced {
             self.begin_reduction(now, summary, Signal::Loss);
         }
@@ -87,8 +87,8 @@ impl Sender {
         0
     }
 
-    /// The recovery was spurious: it ends with the window from before it. If there is a loss
-    /// nevertheless, a new one begins.
+    /// Ends a spurious recovery with the window from before it. If there is a loss nevertheless, a
+    /// new one begins.
     fn abandon_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.undo_reduction(now);
         self.end_recovery(now);
@@ -114,8 +114,8 @@ impl Sender {
         self.resume(now, summary)
     }
 
-    /// A recovery has ended or was undone, and the same ACK is processed as in the state Open
-    /// (Linux's `tcp_fastretrans_alert`).
+    /// Processes the ACK that ended or undid a recovery as in the state Open (Linux's
+    /// `tcp_fastretrans_alert`).
     pub(super) fn resume(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.detect_losses(now, summary);
         if summary.advance.bytes > 0 {
@@ -129,7 +129,7 @@ impl Sender {
         if self.rules.exit_growth == ExitGrowth::Deflates { 0 } else { summary.advance.bytes }
     }
 
-    /// A recovery, fast or after a timeout, has ended.
+    /// Ends a recovery, fast or after a timeout.
     pub(super) fn end_recovery(&mut self, now: Instant) {
         self.loss.duplicates = 0;
         self.transmission.forced = false;
@@ -139,7 +139,7 @@ impl Sender {
         self.events.push_back(Event::RecoveryExited);
     }
 
-    /// Keeps the window and the threshold before a reduction, which may turn out to be spurious.
+    /// Stores the window and the threshold before a reduction, which may turn out to be spurious.
     pub(super) fn remember_window(&mut self) {
         let before = self.congestion.before_reduction(self.board.una());
         let retransmissions = self.board.retransmitted().div_ceil(self.congestion.control.window.mss);
@@ -161,7 +161,7 @@ impl Sender {
         self.congestion.reduce(self.config.recovery, self.board.pipe(), summary, 1 + u32::from(counts_twice));
     }
 
-    /// The reduction was spurious: window and threshold return to what they were.
+    /// Undoes a spurious reduction: restores window and threshold.
     pub(super) fn undo_reduction(&mut self, now: Instant) {
         if self.congestion.undo_reduction(now) {
             self.counters.undone += 1;
@@ -169,7 +169,7 @@ impl Sender {
         }
     }
 
-    /// The same, outside of a recovery: D-SACK has reported every retransmission (Linux's
+    /// Undoes a reduction outside of a recovery: D-SACK has reported every retransmission (Linux's
     /// `tcp_try_undo_dsack`).
     #[inline(never)]
     pub(super) fn undo_by_dsack(&mut self, now: Instant) {

@@ -1,8 +1,8 @@
-//! Data that is held back because the application is about to write more: `MSG_MORE` of `sendmsg`,
-//! and `TCP_CORK` (Linux's `tcp_push` and `tcp_nagle_check` with `TCP_NAGLE_CORK`).
+//! Data held back because the application is about to write more: `MSG_MORE` of `sendmsg`, and
+//! `TCP_CORK` (Linux's `tcp_push` and `tcp_nagle_check` with `TCP_NAGLE_CORK`).
 //!
 //! The last segment waits as long as it is not full. Nagle's algorithm (RFC 9293, §3.7.4) is not
-//! modelled: what is not held back leaves, as with `TCP_NODELAY`.
+//! modelled: data that are not held back leave, as with `TCP_NODELAY`.
 
 use super::Sender;
 
@@ -15,7 +15,7 @@ pub struct SendFlags {
     pub ends_record: bool,
 }
 
-/// Why the last segment is held back.
+/// The reasons for which the last segment is held back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hold {
     /// The application holds each last segment (`TCP_NAGLE_CORK`).
@@ -24,12 +24,12 @@ pub(super) struct Hold {
     awaits_more: bool,
     /// A cork does not hold a segment that begins below this offset (`TCP_NAGLE_PUSH`).
     released_below: u64,
-    /// The retransmission timer runs for what is held.
+    /// The retransmission timer runs for held data.
     is_timed: bool,
 }
 
 impl Hold {
-    /// The application has written. A write without `more` takes the data before it along.
+    /// Processes a write. A write without `more` releases the data before it.
     #[inline]
     pub(super) const fn note_write(&mut self, more: bool) {
         self.awaits_more = more;
@@ -48,21 +48,20 @@ impl Hold {
         self.awaits_more || (self.is_corked && start >= self.released_below)
     }
 
-    /// All below `end` leaves.
+    /// Releases everything below `end`.
     pub(super) const fn release(&mut self, end: u64) {
         (self.awaits_more, self.released_below) = (false, end);
     }
 }
 
 impl Sender {
-    /// Holds back last segments that are not full from now on, or lets them go (`TCP_CORK`).
+    /// Starts to hold back last segments that are not full, or releases them (`TCP_CORK`).
     pub(in crate::tcp) const fn set_corked(&mut self, is_corked: bool) {
         let awaits_more = self.hold.awaits_more && is_corked;
         self.hold = Hold { is_corked, awaits_more, ..self.hold };
     }
 
-    /// What is held back leaves, and a cork holds only what is written later (Linux's
-    /// `__tcp_sock_set_nodelay`).
+    /// Releases held data. A cork then holds only later writes (Linux's `__tcp_sock_set_nodelay`).
     pub(in crate::tcp) fn release_held(&mut self) {
         self.hold.release(self.buffer.written());
     }
@@ -84,13 +83,13 @@ impl Sender {
         self.board.is_empty() && self.next_new().is_some_and(|octets| self.is_held(octets))
     }
 
-    /// Nothing is outstanding and nothing may leave: what is held leaves after a retransmission
-    /// timeout (Linux's `tcp_check_probe_timer`).
+    /// Records whether the retransmission timer runs for held data, because nothing is outstanding
+    /// and nothing may leave (Linux's `tcp_check_probe_timer`). They leave when it expires.
     pub(super) fn time_hold(&mut self) {
         self.hold.is_timed = self.waits_in_hold();
     }
 
-    /// Data leave or are about to, with nothing outstanding: the timer runs anew for them (Linux's
+    /// Resets a timer that ran for held data, so that it runs anew for data that leave (Linux's
     /// `tcp_event_new_data_sent`).
     #[inline]
     pub(super) fn end_timed_hold(&mut self) {
@@ -99,9 +98,9 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer has expired with nothing outstanding. Returns `true` if it ran for
-    /// what is held, which now leaves, with PSH (Linux's `tcp_write_wakeup`), and without a backoff
-    /// (`tcp_send_probe0`).
+    /// Processes an expiry of the retransmission timer with nothing outstanding. Returns `true` if
+    /// it ran for held data. These now leave with PSH (Linux's `tcp_write_wakeup`), and without a
+    /// backoff (`tcp_send_probe0`).
     pub(super) fn release_by_timer(&mut self) -> bool {
         let waits = self.waits_in_hold();
         if waits {

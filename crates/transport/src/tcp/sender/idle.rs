@@ -20,8 +20,8 @@ pub enum AfterIdle {
 }
 
 impl Sender {
-    /// New data is about to leave with nothing outstanding. A controller that governs its window
-    /// handles idleness itself.
+    /// Adapts the window before new data leave with nothing outstanding. A controller that governs
+    /// its window handles idleness itself.
     #[inline(never)]
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
         if self.config.after_idle == AfterIdle::Keep || self.congestion.control.controller.governs_window() {

@@ -27,8 +27,8 @@ impl Sender {
             && self.marks.has_nothing_to_say(segment)
     }
 
-    /// Takes in an ACK that [is in order](Self::is_in_order). What is left out here would do
-    /// nothing.
+    /// Processes an ACK that [is in order](Self::is_in_order). The omitted steps would have no
+    /// effect.
     #[inline]
     pub(super) fn take_in_order(&mut self, now: Instant, segment: &Segment, ack: u64) -> AckReport {
         let prior_flight = self.board.pipe();
@@ -61,8 +61,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    /// A path of 20 ms there and back, on which segments and ACKs meet these fates, one after
-    /// another: zero is a loss, one a long delay.
+    /// A path of 20 ms round trip on which segments and ACKs meet these fates in turn: zero is a
+    /// loss, one a long delay.
     struct Path {
         fates: std::iter::Cycle<std::vec::IntoIter<u8>>,
         flying: Vec<(Instant, Segment)>,
@@ -89,8 +89,8 @@ mod tests {
     }
 
     proptest! {
-        /// A sender for which no ACK is in order sends the same and is in the same state, whatever
-        /// is lost and overtaken.
+        /// A sender without the fast path sends the same and reaches the same state, for any loss
+        /// and reordering.
         #[test]
         fn the_short_way_leads_where_the_long_one_does(
             preset in select(vec![Preset::Rfc, Preset::Linux, Preset::Ns3]),

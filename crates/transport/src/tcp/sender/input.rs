@@ -1,4 +1,4 @@
-//! An ACK arrives.
+//! Processing of an ACK.
 
 use super::super::refusal::Refusal;
 use super::dsack::{Duplicate, Spurious};
@@ -11,14 +11,14 @@ use crate::recovery::scoreboard::Limits;
 use acklab_base::{Event, Fate, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment};
 
-/// What the SACK option of an ACK brings.
+/// The effect of an ACK's SACK option.
 #[derive(Clone, Debug, Default)]
 struct Sacked {
     /// Octets newly acknowledged.
     newly: u64,
     /// When the first and the last of those segments left that were never retransmitted.
     sent: Option<(Instant, Instant)>,
-    /// What a D-SACK reports.
+    /// The report of a D-SACK.
     duplicate: Option<Duplicate>,
 }
 
@@ -59,13 +59,13 @@ impl Sender {
         Fate::Taken
     }
 
-    /// When the SYN was sent, if only once.
+    /// Returns when the SYN was sent, if only once.
     pub(in crate::tcp) fn syn_sent_at(&self) -> Option<Instant> {
         (!self.timing.rto.has_expired()).then_some(self.connection.syn_sent_at)
     }
 
-    /// `segment` acknowledges the SYN or SYN-ACK of this end, which was sent at `sent_at` and only
-    /// then, if that is known. RFC 6298, §3: one that was sent twice gives no sample.
+    /// Processes `segment`, which acknowledges this end's SYN or SYN-ACK. That was sent at
+    /// `sent_at`, if only once. One that was sent twice gives no sample (RFC 6298, §3).
     pub(super) fn begin(&mut self, now: Instant, segment: &Segment, sent_at: Option<Instant>) {
         if let Some(sent_at) = sent_at {
             let rtt = self.connection.measure(now, sent_at, segment);
@@ -80,7 +80,7 @@ impl Sender {
 
     fn input_ack(&mut self, now: Instant, segment: &Segment) -> Fate {
         if segment.flags.contains(Flags::SYN) {
-            // The peer did not get the ACK of its SYN.
+            // The peer did not receive the ACK of its SYN.
             self.marks.repeat(segment);
             self.connection.ack_due = true;
             return Fate::Duplicate;
@@ -88,7 +88,7 @@ impl Sender {
         let una = self.board.una();
         let ack = self.connection.offset_near(segment.ack, una);
         self.watch_acks(ack, segment);
-        // RFC 9293, §3.10.7.4: not what was never sent.
+        // RFC 9293, §3.10.7.4: reject ACKs of data that were never sent.
         if !segment.flags.contains(Flags::ACK) || ack > self.board.nxt() {
             return Refusal::NeverSent.into();
         }
@@ -118,7 +118,7 @@ impl Sender {
         Fate::Taken
     }
 
-    /// An ACK of any kind, from snd.una or above.
+    /// Processes an ACK of any kind, from snd.una or above.
     #[inline(never)]
     fn take_in(&mut self, now: Instant, segment: &Segment, arrived: Arrived) -> AckReport {
         let Arrived { ack, window_moved, has_newer_timestamp } = arrived;
@@ -150,16 +150,16 @@ impl Sender {
         delivered
     }
 
-    /// Counts the octets that are acknowledged by now. After a receiver has reneged, what it
-    /// acknowledges again counts once.
+    /// Counts the octets that are acknowledged by now. Octets that a receiver acknowledges anew
+    /// after reneging count once.
     #[inline]
     pub(super) fn note_acknowledged(&mut self) {
         let acknowledged = self.board.una() + self.board.sacked() - u64::from(self.is_fin_acknowledged());
         self.counters.acknowledged = self.counters.acknowledged.max(acknowledged);
     }
 
-    /// An ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5; Linux's
-    /// `tcp_ack`, `old_ack`).
+    /// Processes an ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5;
+    /// Linux's `tcp_ack`, `old_ack`).
     #[inline(never)]
     fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) -> Fate {
         if self.is_too_old(segment) || segment.options.sack.is_empty() || !self.connection.has_sack {
@@ -229,7 +229,7 @@ impl Sender {
         }
     }
 
-    /// Takes in the SACK option of an ACK up to `ack`.
+    /// Processes the SACK option of an ACK up to `ack`.
     #[inline(never)]
     fn take_sack(&mut self, options: &Options, ack: u64) -> Sacked {
         let una = self.board.una();

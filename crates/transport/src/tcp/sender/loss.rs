@@ -15,7 +15,7 @@ pub(super) struct LossDetection {
     pub(super) duplicates: u32,
     /// `recover` of RFC 6582: everything below had been sent when the last recovery began.
     pub(super) repaired_until: Option<u64>,
-    /// How far packets are displaced. It stays at `DupThresh` where the stack does not measure it.
+    /// The displacement of packets. It stays at `DupThresh` where the stack does not measure it.
     pub(super) reordering: Reordering,
     /// Retransmissions that D-SACK may still report.
     pub(super) retransmitted: Retransmitted,
@@ -24,8 +24,8 @@ pub(super) struct LossDetection {
 }
 
 impl LossDetection {
-    /// An ACK has delivered something (RFC 8985, §6.2, steps 2 and 3). Returns `false` if there is
-    /// nothing among it that RACK may judge by.
+    /// Processes a delivery (RFC 8985, §6.2, steps 2 and 3). Returns `false` if it contains no
+    /// evidence for RACK.
     #[inline]
     pub(super) fn on_delivery(&mut self, now: Instant, delivery: &Delivery, round_trip: RoundTrip) -> bool {
         let Some((newest, at)) = delivery.plausible else { return false };
@@ -37,7 +37,7 @@ impl LossDetection {
         true
     }
 
-    /// Returns `true` if as many duplicate ACKs have arrived as show a loss.
+    /// Returns `true` if enough duplicate ACKs have arrived to show a loss.
     pub(super) const fn has_enough_duplicates(&self) -> bool {
         self.duplicates >= self.reordering.degree()
     }

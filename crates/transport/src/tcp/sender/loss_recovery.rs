@@ -9,7 +9,7 @@ use crate::recovery::{CongestionState, DUP_THRESH};
 use acklab_base::{Event, Instant};
 
 impl Sender {
-    /// The retransmission timer expired for the `expiries`th time since an ACK advanced.
+    /// Processes the `expiries`th expiry of the retransmission timer since an ACK advanced.
     pub(super) fn retransmission_timeout(&mut self, now: Instant, expiries: u32) {
         if self.board.is_empty() {
             self.transmission.window_probe_due = !self.release_by_timer() && self.is_shut_out();
@@ -54,9 +54,9 @@ impl Sender {
         self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
     }
 
-    /// Duplicate ACKs have shown a loss, and Tahoe has no fast recovery: it goes on as after a
-    /// timeout, but the timer does not back off (ns-2's `TcpAgent::dupack_action`, `slowdown` with
-    /// `CLOSE_CWND_ONE`; Fall & Floyd, 1996, §2).
+    /// Falls back to slow start, as after a timeout, when duplicate ACKs show a loss: Tahoe has no
+    /// fast recovery. The timer does not back off (ns-2's `TcpAgent::dupack_action`, `slowdown`
+    /// with `CLOSE_CWND_ONE`; Fall & Floyd, 1996, §2).
     pub(super) fn fall_back_to_slow_start(&mut self, now: Instant, summary: &AckSummary) {
         self.remember_window();
         self.begin_reduction(now, summary, Signal::Loss);
@@ -70,7 +70,7 @@ impl Sender {
         self.events.push_back(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
-    /// What is lost is marked and the threshold lowered: slow start begins at the head.
+    /// Marks what is lost and lowers the threshold: slow start begins at the head.
     fn begin_loss_recovery(&mut self, now: Instant) {
         self.report_losses(now);
         self.congestion.recover = self.board.nxt();
@@ -122,7 +122,7 @@ impl Sender {
         bytes
     }
 
-    /// The timeout was spurious: nothing was lost, and the window is what it was.
+    /// Undoes a spurious timeout: nothing was lost, and the window is restored.
     fn undo_timeout(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.congestion.tests_timeout = false;
         self.board.unmark_lost();
@@ -134,10 +134,11 @@ impl Sender {
         self.resume(now, summary)
     }
 
-    /// F-RTO (RFC 5682, §3.1): returns `true` if the ACK shows the timeout to be spurious.
+    /// Returns `true` if the ACK shows the timeout to be spurious: F-RTO (RFC 5682, §3.1).
     fn test_timeout(&mut self, summary: &AckSummary, passes_recover: bool) -> bool {
         if self.config.undo && self.board.delivery().original_acked {
-            // Step 3.b: what was sent only once has arrived, though everything was taken for lost.
+            // Step 3.b: data that were sent only once have arrived, though everything was taken for
+            // lost.
             return true;
         }
         if self.board.nxt() > self.congestion.recover {
@@ -151,7 +152,7 @@ impl Sender {
         false
     }
 
-    /// Step 2.b of F-RTO: if no new data may leave, retransmissions do, and the test ends.
+    /// Ends the test if no new data may leave, so that retransmissions do (step 2.b of F-RTO).
     #[cold]
     pub(super) fn conclude_without_new_data(&mut self, room: u64) {
         let fits = |octets: u64| octets.min(self.congestion.control.window.mss) <= room;

@@ -1,4 +1,4 @@
-//! Transmission: which segment leaves next, and when.
+//! Transmission: the next segment, and when it leaves.
 
 use super::super::rules::ForcedRetransmission;
 use super::connection::Data;
@@ -11,8 +11,7 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Segment};
 use std::ops::Range;
 
-/// What leaves of the stream: it is decided and counted before the segment that holds it is
-/// written.
+/// Outgoing octets of the stream. They are selected and counted before their segment is written.
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     range: Range<u64>,
@@ -70,7 +69,7 @@ impl Sender {
         true
     }
 
-    /// What leaves next of the stream, if anything may.
+    /// Returns the next outgoing octets of the stream, if any may leave.
     #[inline]
     fn next_in_stream(&mut self, now: Instant) -> Option<Leaving> {
         let leaving = self.take_from_stream(now);
@@ -130,7 +129,8 @@ impl Sender {
         }
     }
 
-    /// What leaves if nothing lost waits for its retransmission and no new data may leave.
+    /// Returns the octets that leave if nothing lost waits for its retransmission and no new data
+    /// may leave.
     #[inline(never)]
     fn next_without_new(&mut self, now: Instant, forced: bool, room: u64) -> Option<Leaving> {
         // RFC 6675, §4, NextSeg rule 3: without new data, a segment that may turn out to be lost.
@@ -170,7 +170,7 @@ impl Sender {
         }
     }
 
-    /// Octets that may be sent and never were; the FIN counts as one.
+    /// Returns the octets that may be sent and never were; the FIN counts as one.
     #[inline]
     pub(super) fn unsent_with_fin(&self) -> u64 {
         let sendable = self.buffer.sendable();
@@ -182,18 +182,18 @@ impl Sender {
         self.unsent_with_fin() > 0
     }
 
-    /// The same, up to the end of the first record.
+    /// Returns the same, up to the end of the first record.
     #[inline]
     pub(super) fn unsent_of_record(&self) -> u64 {
         self.records.first_of(self.unsent_with_fin(), self.board.nxt(), self.buffer.sendable())
     }
 
-    /// The most that the application and the peer's window let one new segment hold.
+    /// Returns the maximum that the application and the peer's window allow in one new segment.
     pub(super) fn sendable_octets(&self) -> u64 {
         self.sendable_of(self.unsent_of_record(), self.full_payload())
     }
 
-    /// The octets of one new segment, given `unsent` octets and at most `full` in a segment.
+    /// Returns the octets of one new segment, given `unsent` octets and at most `full` per segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
         // A FIN takes a sequence number and no room (RFC 9293, §3.4), so a full segment carries it
@@ -202,17 +202,17 @@ impl Sender {
         unsent.min(with_fin).min(self.peer_window.room(self.board.nxt()))
     }
 
-    /// The size of the next new segment, unless it is held back for what the application will
-    /// write.
+    /// Returns the size of the next new segment, unless it is held back for a later write.
     #[inline]
     pub(super) fn new_data(&self) -> Option<u64> {
         self.next_new().filter(|octets| !self.is_held(*octets))
     }
 
-    /// The size of the next new segment that the application and the peer's window allow. A segment
-    /// that is not full waits for more room, unless it holds all unsent data of its record, or
-    /// nothing is outstanding and it fills half of the largest window that the peer has offered
-    /// (RFC 9293, §3.8.6.2.1).
+    /// Returns the size of the next new segment that the application and the peer's window allow.
+    ///
+    /// A segment that is not full waits for more room. Exceptions are one that holds all unsent
+    /// data of its record, and one that fills half of the largest window offered by the peer while
+    /// nothing is outstanding (RFC 9293, §3.8.6.2.1).
     #[inline]
     pub(super) fn next_new(&self) -> Option<u64> {
         let (unsent, full) = (self.unsent_of_record(), self.full_payload());
@@ -222,7 +222,7 @@ impl Sender {
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
-    /// `octets` of new data leave.
+    /// Counts `octets` of new data as sent.
     #[inline]
     pub(super) fn transmit(&mut self, now: Instant, octets: u64) -> Leaving {
         let start = self.board.nxt();
@@ -236,8 +236,8 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Leaving> {
-        // A FIN takes no room, neither that of this segment nor one in flight, which the scoreboard
-        // counts as an octet.
+        // A FIN takes no room, neither that of this segment nor that of one in flight, which the
+        // scoreboard counts as an octet.
         let payload = segment.end - segment.start - u64::from(self.holds_fin(&segment));
         let octets = payload.min(self.congestion.control.window.mss);
         let fin_in_flight = u64::from(self.has_sent_fin() && self.board.is_tail_in_flight());
@@ -250,11 +250,12 @@ impl Sender {
         Some(self.retransmit(now, segment))
     }
 
-    /// After a timeout the earliest segment is retransmitted (RFC 6298, §5.4), and a window of one
-    /// segment (RFC 5681, §3.1) is for that one, however few octets it has: more of them together
-    /// would overflow the same queue time after time. Stacks make one segment of what fits into one
-    /// (Linux's `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count
-    /// segments.
+    /// Returns `true` if the loss window of one segment is used.
+    ///
+    /// After a timeout the earliest segment is retransmitted (RFC 6298, §5.4). The window of one
+    /// segment (RFC 5681, §3.1) is for that one, however few octets it has: several together would
+    /// overflow the same queue repeatedly. Stacks merge what fits into one segment (Linux's
+    /// `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count segments.
     fn is_loss_window_used(&self, fin_in_flight: u64) -> bool {
         let window = &self.congestion.control.window;
         self.congestion.state == CongestionState::Loss && window.cwnd <= window.mss && self.board.pipe() > fin_in_flight
@@ -301,7 +302,7 @@ impl Sender {
         }
     }
 
-    /// Writes the segment that holds what leaves, for the first time or once more.
+    /// Writes the segment with the outgoing octets, for the first time or as a retransmission.
     #[inline]
     pub(super) fn write_data(&mut self, now: Instant, Leaving { range, is_new }: Leaving, place: &mut Segment) {
         let has_fin = self.holds_fin(&range);

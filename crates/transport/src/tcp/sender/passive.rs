@@ -1,5 +1,5 @@
 //! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and
-//! what both halves need of each other.
+//! the interface between both halves.
 
 use super::chronograph::Condition;
 use super::{Controller, Phase, Sender, TcpConfig, announced_mss};
@@ -8,17 +8,17 @@ use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
-    /// A sender with this initial sequence number that opens the connection.
+    /// Creates a sender with this initial sequence number that opens the connection.
     pub(in crate::tcp) fn opening(config: TcpConfig, controller: Controller, initial: SeqNumber) -> Self {
         Self::numbered(config, controller, initial, Phase::Closed)
     }
 
-    /// A sender with this initial sequence number that waits for the peer's SYN.
+    /// Creates a sender with this initial sequence number that waits for the peer's SYN.
     pub(in crate::tcp) fn listening(config: TcpConfig, controller: Controller, initial: SeqNumber) -> Self {
         Self::numbered(config, controller, initial, Phase::Listen)
     }
 
-    /// `syn` has come. `scales`: both ends scale their windows.
+    /// Processes the peer's `syn`. `scales`: both ends scale their windows.
     pub(in crate::tcp) fn take_syn(&mut self, now: Instant, syn: &Segment, scales: bool) {
         self.connection.synchronize(now, syn);
         self.negotiate_ack_request(syn);
@@ -53,12 +53,12 @@ impl Sender {
         is_synchronized
     }
 
-    /// The peer's SYN has come again.
+    /// Processes the peer's repeated SYN.
     pub(in crate::tcp) fn note_repeated_syn(&mut self, syn: &Segment) {
         self.marks.note_handshake(syn);
     }
 
-    /// The peer's `syn_ack` has come after its SYN: both ends have opened the connection.
+    /// Processes the peer's `syn_ack` after its SYN: both ends have opened the connection.
     pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
         self.marks.repeat(syn_ack);
         self.connection.ack_due = true;
@@ -83,18 +83,18 @@ impl Sender {
         self.connection.ack_due
     }
 
-    /// SND.NXT.
+    /// Returns SND.NXT.
     pub(in crate::tcp) const fn next_seq(&self) -> SeqNumber {
         self.connection.seq_at(self.board.nxt())
     }
 
-    /// Returns `true` if `segment` acknowledges what was never sent.
+    /// Returns `true` if `segment` acknowledges data that were never sent.
     pub(in crate::tcp) fn never_sent(&self, segment: &Segment) -> bool {
         segment.ack.is_after(self.next_seq())
     }
 
-    /// Returns `true` if `segment` acknowledges less than an ACK of this connection can: it is
-    /// older than the largest window that the peer has offered (RFC 5961, §5.2).
+    /// Returns `true` if `segment` is older than any ACK of this connection can be: by more than
+    /// the largest window that the peer has offered (RFC 5961, §5.2).
     pub(in crate::tcp) fn is_too_old(&self, segment: &Segment) -> bool {
         let una = self.connection.seq_at(self.board.una());
         SeqNumber(una.0.wrapping_sub(self.peer_window.largest() as u32)).is_after(segment.ack)
@@ -105,13 +105,13 @@ impl Sender {
         self.connection.is_synchronized_by(segment)
     }
 
-    /// A segment with SND.NXT and without data.
+    /// Returns a segment with SND.NXT and without data.
     pub(in crate::tcp) fn bare(&mut self, now: Instant) -> Segment {
         self.connection.bare(now, self.next_seq())
     }
 
-    /// The connection is over, for this reason: nothing is sent any more, and what was written is
-    /// forgotten (Linux's `tcp_write_queue_purge`).
+    /// Ends the connection for this reason. Nothing is sent any more, and unsent data are discarded
+    /// (Linux's `tcp_write_queue_purge`).
     pub(in crate::tcp) fn end(&mut self, now: Instant, reason: Closing) {
         self.connection.phase = Phase::Aborted;
         self.buffer.truncate(self.board.nxt());
@@ -119,7 +119,7 @@ impl Sender {
         self.events.push_back(Event::Closed { reason, code: 0 });
     }
 
-    /// The FIN has been sent.
+    /// Returns `true` if the FIN has been sent.
     pub(in crate::tcp) fn has_sent_fin(&self) -> bool {
         self.buffer.end().is_some_and(|end| self.board.nxt() > end)
     }

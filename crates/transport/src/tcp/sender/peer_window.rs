@@ -37,30 +37,30 @@ pub(super) struct Moved {
 }
 
 impl PeerWindow {
-    /// The window before the peer has offered any, which changes by `rule`.
+    /// Creates the window before the peer has offered any. It changes by `rule`.
     pub(super) const fn new(rule: WindowUpdate) -> Self {
         Self { end: 0, acked: 0, seq: SeqNumber(0), syn: SeqNumber(0), rule, is_silent: false, shift: 0, largest: 0 }
     }
 
-    /// The window of a peer that sends no data.
+    /// Returns the window of a peer that sends no data.
     pub(super) const fn of_silent_peer(self) -> Self {
         Self { is_silent: true, ..self }
     }
 
-    /// The window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), and the shift of those
-    /// that follow.
+    /// Returns the window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), with the shift
+    /// of later ones.
     pub(super) fn establish(self, syn: &Segment) -> Self {
         let window = u64::from(syn.window);
         let shift = syn.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
         Self { end: window, acked: 0, seq: syn.seq, syn: syn.seq, shift, largest: window, ..self }
     }
 
-    /// This window without scaling, because this end does not offer it.
+    /// Returns this window without scaling, because this end does not offer it.
     pub(super) fn unscaled(self) -> Self {
         Self { shift: 0, ..self }
     }
 
-    /// `segment` acknowledges up to `ack`, where snd.una stands or further.
+    /// Processes `segment`, which acknowledges up to `ack`, at snd.una or above.
     #[inline]
     pub(super) fn update(&mut self, ack: u64, segment: &Segment) -> Moved {
         let window = u64::from(segment.window) << self.shift;
@@ -85,13 +85,13 @@ impl PeerWindow {
         moved
     }
 
-    /// Octets that may be sent beyond `nxt`.
+    /// Returns the octets that may be sent beyond `nxt`.
     #[inline]
     pub(super) const fn room(&self, nxt: u64) -> u64 {
         self.end.saturating_sub(nxt)
     }
 
-    /// The largest window that the peer has offered.
+    /// Returns the largest window that the peer has offered.
     pub(super) const fn largest(&self) -> u64 {
         self.largest
     }

@@ -1,4 +1,4 @@
-//! What ACKs deliver without SACK: each duplicate stands for a segment (RFC 9937, §6; Linux's
+//! Delivery by ACKs without SACK: each duplicate stands for a segment (RFC 9937, §6; Linux's
 //! `tcp_add_reno_sack`).
 
 use super::super::rules::{PlainDelivery, PlainExit, ReorderingDegree};
@@ -8,7 +8,7 @@ use crate::recovery::scoreboard::Advance;
 use crate::recovery::{self, CongestionState};
 use acklab_base::Instant;
 
-/// RFC 3042, §2: the duplicate ACKs that may send something new before a recovery.
+/// RFC 3042, §2: the number of duplicate ACKs that may send new data before a recovery.
 const LIMITED_TRANSMIT: u32 = 2;
 
 impl Sender {
@@ -39,8 +39,8 @@ impl Sender {
         delivered
     }
 
-    /// The octets of an ACK that count as delivered for congestion control, if by its numbers and
-    /// duplicates it delivers `delivered`.
+    /// Returns the octets of an ACK that count as delivered for congestion control. By its numbers
+    /// and duplicates it delivers `delivered`.
     #[inline]
     pub(super) fn newly_delivered(&self, delivered: u64) -> u64 {
         if self.connection.has_sack || self.rules.plain_delivery == PlainDelivery::EachDuplicate {
@@ -49,8 +49,9 @@ impl Sender {
         (self.board.una() + self.board.reported()).saturating_sub(self.counters.delivered)
     }
 
-    /// Duplicates after a timeout may come from its own retransmissions, the first two may only be
-    /// counted if they may send (RFC 3042), and later ones where they begin a recovery.
+    /// Returns `true` if duplicates count as deliveries. After a timeout they may come from its own
+    /// retransmissions. The first two count only if they may send (RFC 3042), and later ones where
+    /// they begin a recovery.
     fn counts_duplicates(&self) -> bool {
         match self.congestion.state {
             CongestionState::Loss => false,
@@ -62,8 +63,8 @@ impl Sender {
         }
     }
 
-    /// More duplicates have come than segments can have arrived, `acked` of which have just been
-    /// acknowledged: Linux takes that for reordering (`tcp_check_reno_reordering`).
+    /// Processes more duplicates than segments can have arrived, of which `acked` have just been
+    /// acknowledged. Linux takes that for reordering (`tcp_check_reno_reordering`).
     fn note_excess_duplicates(&mut self, acked: usize) {
         if self.rules.reordering_degree == ReorderingDegree::Measured {
             self.loss.reordering.on_excess_duplicates(self.board.segments() + acked);
@@ -71,21 +72,22 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if as many duplicate ACKs have come as show a loss, and not because of what
-    /// the last recovery sent.
+    /// Returns `true` if enough duplicate ACKs have come to show a loss, and the last recovery's
+    /// retransmissions did not elicit them.
     pub(super) fn shows_loss_by_duplicates(&self) -> bool {
         self.loss.has_enough_duplicates()
             && (self.connection.has_sack || (self.duplicates_may_count() && self.is_beyond_last_recovery()))
     }
 
-    /// Linux counts as many duplicates as segments can have arrived: one less than are outstanding.
+    /// Returns `true` if another duplicate may count. Linux counts as many as segments can have
+    /// arrived: one less than are outstanding.
     fn duplicates_may_count(&self) -> bool {
         let degree = self.loss.reordering.degree() as usize;
         self.rules.reordering_degree == ReorderingDegree::Fixed || self.board.segments() > degree
     }
 
     /// Returns `true` if the ACK reaches the recovery point and the recovery waits for an ACK of
-    /// something sent later.
+    /// later data.
     pub(super) fn holds_recovery(&self, summary: &AckSummary) -> bool {
         self.rules.plain_exit == PlainExit::BeyondAcknowledged
             && !self.connection.has_sack
@@ -94,8 +96,8 @@ impl Sender {
             && self.board.una() == self.congestion.recover
     }
 
-    /// The recovery waits for an ACK of something sent later: duplicates that its retransmissions
-    /// have elicited begin no other (Linux's `tcp_is_non_sack_preventing_reopen`).
+    /// Holds the recovery until an ACK of later data: duplicates that its retransmissions elicit
+    /// begin no other (Linux's `tcp_is_non_sack_preventing_reopen`).
     #[inline(never)]
     pub(super) fn hold_recovery(&mut self, now: Instant, summary: &AckSummary) -> u64 {
         self.board.clear_duplicate_credit();

@@ -9,7 +9,7 @@ use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
-    /// RFC 8985, §7.2: an ACK has moved snd.una, or new data has left.
+    /// Schedules or cancels a probe: an ACK has moved snd.una, or data have left (RFC 8985, §7.2).
     #[inline]
     pub(super) fn arm_probe_timeout(&mut self, now: Instant) {
         let is_quiet = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
@@ -29,8 +29,8 @@ impl Sender {
         self.loss.probe.schedule(now, &timing);
     }
 
-    /// §7.3: new data if there is some, else the last segment again, regardless of the congestion
-    /// window. Probe after probe would keep the sender from measuring a round trip that has grown:
+    /// Schedules new data if there are some, or else the last segment, regardless of the congestion
+    /// window (§7.3). Repeated probes would keep the sender from measuring a longer round trip, so
     /// the retransmission timer is then left to expire.
     pub(super) fn schedule_tail_probe(&mut self) {
         let must_wait =
@@ -60,8 +60,8 @@ impl Sender {
         true
     }
 
-    /// §7.4: ends the probe's episode if the ACK decides it. If the probe has repaired a loss that
-    /// nothing else has shown, the window is reduced.
+    /// Ends the probe's episode if the ACK decides it (§7.4). Reduces the window if the probe has
+    /// repaired a loss that nothing else has shown.
     #[inline]
     pub(super) fn conclude_probe(&mut self, now: Instant, summary: &AckSummary) {
         let Some(Episode { until, is_retransmission }) = self.loss.probe.episode else { return };
@@ -88,9 +88,11 @@ impl Sender {
             && (self.transmission.is_refused || self.new_data().is_none())
     }
 
-    /// RFC 9293, §3.8.6.1, in Linux's form (`tcp_write_wakeup`): as much data as the window allows,
-    /// as §3.8.6.2.1 requires after its timeout; if it allows none, a segment without data from
-    /// before the window, to which the peer must respond with an ACK that shows its window.
+    /// Writes a window probe (RFC 9293, §3.8.6.1) in Linux's form (`tcp_write_wakeup`).
+    ///
+    /// It carries as much data as the window allows, as §3.8.6.2.1 requires after its timeout. If
+    /// the window allows none, it is a segment without data from before the window. The peer must
+    /// answer that with an ACK that shows its window.
     pub(super) fn write_window_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
             return false;

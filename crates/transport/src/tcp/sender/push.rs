@@ -5,15 +5,15 @@ use super::Sender;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Where data is pushed, of what is not acknowledged: offsets behind the last octet, in order.
+/// The offsets behind the last octet of pushed data that are not acknowledged, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pushes {
     ends: VecDeque<u64>,
-    /// The last of them that there was (`pushed_seq`).
+    /// The last offset that was pushed (`pushed_seq`).
     last: u64,
-    /// How many of them lie below the newest segment of new data.
+    /// The number of them below the newest segment of new data.
     passed: usize,
-    /// The end of the last write is not pushed, as more is to follow (`MSG_MORE`).
+    /// The end of the last write is not pushed, because more follows (`MSG_MORE`).
     leaves_end: bool,
 }
 
@@ -23,7 +23,7 @@ impl Pushes {
         (self.last, self.leaves_end) = (end, false);
     }
 
-    /// Returns `true` if data is pushed within `range`, which is sent once more.
+    /// Returns `true` if data are pushed within `range`, which is retransmitted.
     fn is_within(&self, range: &Range<u64>) -> bool {
         let next = self.ends.partition_point(|end| *end <= range.start);
         self.ends.get(next).is_some_and(|end| *end <= range.end)
@@ -41,7 +41,7 @@ impl Pushes {
         false
     }
 
-    /// All below `una` is acknowledged.
+    /// Removes what lies below `una`, which is acknowledged.
     #[inline]
     pub(super) fn forget(&mut self, una: u64) {
         while self.ends.pop_front_if(|end| *end <= una).is_some() {
@@ -51,8 +51,8 @@ impl Pushes {
 }
 
 impl Sender {
-    /// The application has written up to the present end of the buffer. `more`: it is about to
-    /// write on.
+    /// Records a write up to the present end of the buffer. `more`: the application is about to
+    /// write more.
     #[inline]
     pub(super) fn note_write(&mut self, more: bool) {
         if self.rules.push == Push::EachWrite {
@@ -60,8 +60,8 @@ impl Sender {
         }
     }
 
-    /// Linux's `tcp_push` and `forced_push`: the end of a write is pushed unless more follows, and
-    /// within it each half of the peer's window.
+    /// Pushes the end of a write unless more follows, and within it each half of the peer's window
+    /// (Linux's `tcp_push` and `forced_push`).
     fn push_write(&mut self, more: bool) {
         let (written, nxt, full) = (self.buffer.written(), self.board.nxt(), self.full_payload());
         loop {

@@ -1,4 +1,4 @@
-//! What an ACK does to congestion control: from one [`CongestionState`] to the next.
+//! The reaction of congestion control to an ACK: the transitions between [`CongestionState`]s.
 
 use super::super::rules::{Disorder, DuplicateCount, DuplicatesAtExit, Reneging};
 use super::Sender;
@@ -11,7 +11,7 @@ use acklab_base::{Duration, Instant};
 const MIN_RENEGING_DELAY: Duration = Duration::from_millis(10);
 
 impl Sender {
-    /// Detects losses and moves congestion control on. Returns by how many acknowledged octets the
+    /// Detects losses and updates congestion control. Returns the acknowledged octets by which the
     /// window may grow.
     pub(super) fn react(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.suspects_reneging(now, summary) {
@@ -54,7 +54,8 @@ impl Sender {
         self.passes_recover(summary) || (ends_with_any_advance && summary.advance.bytes > 0)
     }
 
-    /// An ACK in [`Open`](CongestionState::Open) or [`Disorder`](CongestionState::Disorder).
+    /// Processes an ACK in [`Open`](CongestionState::Open) or
+    /// [`Disorder`](CongestionState::Disorder).
     #[inline]
     fn react_in_order(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.config.undo && self.congestion.undo.is_refuted_by_dsack() {
@@ -84,7 +85,7 @@ impl Sender {
         summary.advance.bytes
     }
 
-    /// Open or Disorder, as the ACK shows it.
+    /// Enters Open or Disorder, as the ACK shows it.
     #[inline]
     pub(super) fn settle_order(&mut self, now: Instant, summary: &AckSummary) {
         let state = match (summary.is_duplicate, summary.advance.bytes > 0) {
@@ -97,8 +98,9 @@ impl Sender {
         }
     }
 
-    /// Linux's `tcp_check_sack_reneging`: the ACK advances to a segment that SACK has acknowledged.
-    /// If no other ACK comes soon, the retransmission timer finds that the receiver has reneged.
+    /// Returns `true` if the ACK advances to a segment that SACK has acknowledged (Linux's
+    /// `tcp_check_sack_reneging`). If no other ACK comes soon, the retransmission timer detects
+    /// that the receiver has reneged.
     fn suspects_reneging(&mut self, now: Instant, summary: &AckSummary) -> bool {
         let suspects = self.rules.reneging == Reneging::Suspected
             && summary.advance.bytes > 0

@@ -8,17 +8,17 @@ use crate::recovery::scoreboard::Advance;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
 
-/// What an ACK measures.
+/// The measurement of an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     /// For SRTT and the retransmission timeout.
     rtt: Duration,
-    /// For the least round trip, if that is another one.
+    /// For the minimum round trip, if that sample differs.
     least: Duration,
 }
 
 impl Sender {
-    /// Takes a sample, if the ACK gives one. Karn's algorithm: what was retransmitted gives none.
+    /// Takes a sample, if the ACK gives one. Retransmitted segments give none (Karn's algorithm).
     #[inline(always)]
     pub(super) fn sample_rtt(
         &mut self,
@@ -39,10 +39,13 @@ impl Sender {
         Some(rtt)
     }
 
-    /// Linux's `tcp_clean_rtx_queue` and `tcp_ack_update_rtt`: the age of the oldest segment that
-    /// this ACK is the first to acknowledge, unless any that it covers was retransmitted; else that
-    /// of the oldest that it SACKs; else, if it advances, the age of the timestamp that it echoes.
-    /// The least round trip follows from the youngest, which waited least for the ACK.
+    /// Returns the sample of Linux's `tcp_clean_rtx_queue` and `tcp_ack_update_rtt`.
+    ///
+    /// The sample is the age of the oldest segment that this ACK is the first to acknowledge,
+    /// unless any that it covers was retransmitted. Otherwise it is that of the oldest segment that
+    /// it SACKs. If there is none and the ACK advances, it is the age of the timestamp that it
+    /// echoes. The minimum round trip follows from the youngest segment, which waited least for the
+    /// ACK.
     #[inline]
     fn sample_of_send_times(
         &mut self,
@@ -63,7 +66,7 @@ impl Sender {
     }
 
     /// Returns `true` if an ACK that gives a sample restarts the timer although it does not
-    /// advance: it SACKs something that left before the head last did.
+    /// advance: it SACKs a segment that left before the head last did.
     pub(super) fn restarts_timer(&self, summary: &AckSummary) -> bool {
         let sacked = summary.newly_sacked_sent.map(|(first, _)| first);
         self.rules.sack_restart == SackRestart::BeforeHead

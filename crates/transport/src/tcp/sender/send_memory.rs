@@ -1,12 +1,13 @@
-//! The memory that a send buffer takes in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`,
+//! The memory of a send buffer in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`,
 //! `include/net/sock.h`; function names in parentheses).
 //!
-//! A segment takes more memory than its payload, and `tcp_wmem` limits the memory. The limit grows
-//! with the congestion window (`tcp_sndbuf_expand`), and an application that has filled the buffer
-//! may write again when a third of it is free (`sk_stream_write_space`). Segmentation offload,
-//! which puts many segments into one `struct sk_buff`, is modelled only for a buffer whose size the
-//! application sets (`offload`): a small one holds few of those, so that their size decides what it
-//! holds.
+//! A segment needs more memory than its payload, and `tcp_wmem` limits the memory. The limit grows
+//! with the congestion window (`tcp_sndbuf_expand`). An application that has filled the buffer may
+//! write again when a third of it is free (`sk_stream_write_space`).
+//!
+//! Segmentation offload puts many segments into one `struct sk_buff`. It is modelled only for a
+//! buffer whose size the application sets (`offload`): a small one holds few of those, so that
+//! their size determines its contents.
 
 mod offload;
 
@@ -33,10 +34,10 @@ const SK_BUFF: u64 = 256;
 const SHARED_INFO: u64 = 320;
 /// `MAX_TCP_HEADER` of a kernel without 802.11; with `CONFIG_WLAN` it is 320.
 const MAX_TCP_HEADER: u64 = 256;
-/// What a segment takes beside its payload, which lies in pages (`tcp_stream_alloc_skb`,
-/// `SKB_TRUESIZE`): 832 octets, the figure that `SO_MEMINFO` shows as well.
+/// The memory that a segment needs beside its payload, which lies in pages (`tcp_stream_alloc_skb`,
+/// `SKB_TRUESIZE`): 832 octets, which `SO_MEMINFO` shows as well.
 const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
-/// `TCP_INIT_CWND`: the least segments of the windows that the buffer holds.
+/// `TCP_INIT_CWND`: the minimum of segments in the windows that the buffer holds.
 const MIN_SEGMENTS: u64 = 10;
 
 /// The state of a send buffer that counts memory.
@@ -46,7 +47,7 @@ pub(super) struct SendMemory {
     limit: u64,
     /// `tcp_wmem[2]`.
     largest: u64,
-    /// What `tcp_sndbuf_expand` takes a segment for: a head whose size is a power of two.
+    /// The memory of a segment in `tcp_sndbuf_expand`: a head whose size is a power of two.
     per_segment: u64,
     /// The application waits for room (`SOCK_NOSPACE`).
     has_waiting_writer: bool,
@@ -54,12 +55,12 @@ pub(super) struct SendMemory {
     is_fixed: bool,
 }
 
-/// What a send buffer holds.
+/// The contents of a send buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     /// Octets of payload.
     pub(super) payload: u64,
-    /// Segments, or what offload makes of them: a `struct sk_buff` each.
+    /// Segments, or what offload combines them into: a `struct sk_buff` each.
     pub(super) segments: u64,
     /// Octets by which the last of those can still grow.
     pub(super) space_in_last: u64,
@@ -73,19 +74,19 @@ impl Held {
 }
 
 impl SendMemory {
-    /// A buffer that grows to `largest`, for a peer that announced `announced_mss`.
+    /// Creates a buffer that grows to `largest`, for a peer that announced `announced_mss`.
     fn new(largest: u64, announced_mss: u64) -> Self {
         let per_segment = (announced_mss + MAX_TCP_HEADER + SHARED_INFO).next_power_of_two() + SK_BUFF;
         Self { limit: 0, largest, per_segment, has_waiting_writer: false, is_fixed: false }
     }
 
-    /// The size for `windows` windows of `segments`, as far as the buffer may grow.
+    /// Returns the size for `windows` windows of `segments`, as far as the buffer may grow.
     fn size_for(&self, segments: u64, windows: u64) -> u64 {
         let wanted = windows.saturating_mul(segments.max(MIN_SEGMENTS)).saturating_mul(self.per_segment);
         wanted.min(self.largest)
     }
 
-    /// `tcp_sndbuf_expand`: `windows` windows of `segments`.
+    /// Grows the buffer to `windows` windows of `segments` (`tcp_sndbuf_expand`).
     fn expand(&mut self, segments: u64, windows: u64) {
         self.limit = self.limit.max(self.size_for(segments, windows));
     }
@@ -96,8 +97,8 @@ impl SendMemory {
         self.has_waiting_writer
     }
 
-    /// The octets that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a segment
-    /// begins as long as the limit is not reached.
+    /// Returns the octets that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a
+    /// segment begins as long as the limit is not reached.
     pub(super) const fn room(&self, held: Held, full_size: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -106,13 +107,13 @@ impl SendMemory {
         held.space_in_last + free.div_ceil(full_size + OVERHEAD) * full_size
     }
 
-    /// The application takes all the room that there is, and waits for more.
+    /// Records that the application uses all the room that there is, and waits for more.
     pub(super) const fn note_full(&mut self) {
         self.has_waiting_writer = true;
     }
 
-    /// `__sk_stream_is_writeable`: the waiting application may write if the free memory is half of
-    /// what is taken.
+    /// Releases the waiting application if the free memory is half of the used
+    /// (`__sk_stream_is_writeable`).
     const fn release_writer(&mut self, held: Held) {
         let taken = held.memory();
         self.has_waiting_writer = taken >= self.limit || self.limit - taken < taken / 2;
@@ -120,7 +121,8 @@ impl SendMemory {
 }
 
 impl Sender {
-    /// The connection is established, and the buffer gets its first size (`tcp_init_buffer_space`).
+    /// Gives the buffer its first size once the connection is established
+    /// (`tcp_init_buffer_space`).
     pub(super) fn begin_memory(&mut self) {
         let has_fixed = self.memory.is_some();
         if self.config.send_buffer_limit == SendBufferLimit::Memory && !has_fixed {
@@ -131,12 +133,12 @@ impl Sender {
         }
     }
 
-    /// The congestion window in whole segments.
+    /// Returns the congestion window in whole segments.
     const fn window_segments(&self) -> u64 {
         self.congestion.control.window.cwnd / self.congestion.control.window.mss
     }
 
-    /// The octets that the memory lets the application write.
+    /// Returns the octets that the memory lets the application write.
     pub(super) fn room_in(&self, memory: &SendMemory) -> u64 {
         if memory.is_fixed {
             self.room_in_fixed(memory)
@@ -145,8 +147,8 @@ impl Sender {
         }
     }
 
-    /// What the send buffer holds. SACK lets adjacent segments merge (`tcp_shift_skb_data`), so
-    /// those count by their payload only.
+    /// Returns the contents of the send buffer. SACK lets adjacent segments merge
+    /// (`tcp_shift_skb_data`), so those count by their payload only.
     pub(super) fn held(&self) -> Held {
         let full_size = self.congestion.control.window.mss;
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
@@ -155,11 +157,12 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent_segments, space_in_last }
     }
 
-    /// An ACK was processed, and what it permits will be sent. If the application waits and the
-    /// congestion window is not full, the buffer grows (`tcp_should_expand_sndbuf`); it may write
-    /// if enough of the buffer is free. Linux checks this after each new segment
-    /// (`tcp_event_new_data_sent` calls `tcp_check_space`), so the window counts as not full if it
-    /// is not full after the first one.
+    /// Checks the buffer after an ACK, before what it permits is sent.
+    ///
+    /// If the application waits and the congestion window is not full, the buffer grows
+    /// (`tcp_should_expand_sndbuf`). The application may write if enough of the buffer is free.
+    /// Linux checks this after each new segment (`tcp_event_new_data_sent` calls
+    /// `tcp_check_space`). So the window counts as not full if it is not full after the first one.
     pub(super) fn check_space(&mut self, now: Instant) {
         let Some(mut memory) = self.memory.filter(SendMemory::has_waiting_writer) else { return };
         if memory.is_fixed {
@@ -174,7 +177,7 @@ impl Sender {
         }
     }
 
-    /// `tcp_new_space`: the buffer grows with the window.
+    /// Grows the buffer with the window (`tcp_new_space`).
     fn expand_for_window(&self, memory: &mut SendMemory) {
         let segments = self.window_segments();
         let size = memory.size_for(segments, self.congestion.control.controller.send_buffer_windows());

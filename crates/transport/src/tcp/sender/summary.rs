@@ -1,11 +1,11 @@
-//! What one ACK brings, as the parts of the sender need to know it.
+//! The effect of one ACK, as the parts of the sender need it.
 
 use super::ecn::Echoed;
 use super::inform::AckReport;
 use crate::recovery::scoreboard::Advance;
 use acklab_base::Instant;
 
-/// What one ACK brings.
+/// The effect of one ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckSummary {
     pub(super) advance: Advance,
@@ -35,7 +35,7 @@ pub(super) struct AckSummary {
     pub(super) echo: Option<u32>,
     /// Octets in flight before it.
     pub(super) prior_flight: u64,
-    /// What it echoes of marks.
+    /// The marks that it echoes.
     pub(super) echoed: Echoed,
 }
 

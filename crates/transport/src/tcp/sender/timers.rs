@@ -1,4 +1,4 @@
-//! What the timers of the sender do.
+//! The actions of the sender's timers.
 
 use super::super::rules::SynBackoff;
 use super::{Phase, Sender};

@@ -18,7 +18,7 @@ impl Timing {
         Self { rtt: Estimator::new(config.deviation()), rto: Timer::new(config), backoff_end }
     }
 
-    /// Takes a sample of the round-trip time, and one for the least of them.
+    /// Takes a sample of the round-trip time, and one for the minimum.
     #[inline]
     pub(super) fn sample(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
         self.rtt.sample_at(rtt, least, una, nxt);
@@ -27,13 +27,13 @@ impl Timing {
         }
     }
 
-    /// Something was sent.
+    /// Starts the timer for what was sent.
     #[inline]
     pub(super) fn start(&mut self, now: Instant) {
         self.rto.start(now, &self.rtt);
     }
 
-    /// New data was acknowledged.
+    /// Restarts the timer: new data were acknowledged.
     pub(super) fn restart(&mut self, now: Instant) {
         if self.backoff_end == BackoffEnd::NewAck {
             self.rto.end_backoff();
@@ -46,7 +46,7 @@ impl Timing {
         self.rto.rearm(now, &self.rtt);
     }
 
-    /// The timeout without backoff.
+    /// Returns the timeout without backoff.
     pub(super) fn timeout(&self) -> Duration {
         self.rto.base(&self.rtt)
     }

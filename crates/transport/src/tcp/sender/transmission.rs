@@ -21,10 +21,10 @@ pub(super) struct Transmission {
     pub(super) window_probe_due: bool,
     /// Zero-window probes since the last ACK (`icsk_probes_out`).
     pub(super) probes: u32,
-    /// The device of the host refuses what leaves.
+    /// The device of the host refuses outgoing packets.
     pub(super) is_refused: bool,
-    /// The segment that left last was the last one: the window, or pacing, keeps back what follows,
-    /// and nothing has come since that could change it.
+    /// The segment that left last ended the attempt: the window or pacing keeps back the next, and
+    /// nothing has come since that could change it.
     pub(super) is_spent: bool,
     /// Octets of options that the receiving half of the connection puts on a new segment.
     pub(super) options_beside: u64,

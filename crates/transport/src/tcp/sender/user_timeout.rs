@@ -1,9 +1,10 @@
-//! When the connection is given up (RFC 9293, §3.8.3; RFC 5482; Linux's `TCP_USER_TIMEOUT`).
+//! The time after which the connection is aborted (RFC 9293, §3.8.3; RFC 5482; Linux's
+//! `TCP_USER_TIMEOUT`).
 //!
 //! As in Linux, the time counts from the first expiry of the retransmission timer for the same data
-//! (`retrans_stamp`) or for the same shut window (`icsk_probes_tstamp`), and no timer goes beyond
-//! its end (`tcp_clamp_rto_to_user_timeout`, `tcp_clamp_probe0_to_user_timeout`). It applies once
-//! the connection is established.
+//! (`retrans_stamp`) or for the same shut window (`icsk_probes_tstamp`). No timer goes beyond its
+//! end (`tcp_clamp_rto_to_user_timeout`, `tcp_clamp_probe0_to_user_timeout`). It applies once the
+//! connection is established.
 
 use super::Sender;
 use crate::recovery::alarm::Alarm;
@@ -14,13 +15,13 @@ use acklab_base::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UserTimeout {
     limit: Option<Duration>,
-    /// What the retransmission timer has last expired for.
+    /// The stall for which the retransmission timer has last expired.
     stalled: Option<Stall>,
-    /// When the connection is given up if it is still stalled.
+    /// When the connection is aborted if it is still stalled.
     alarm: Alarm,
 }
 
-/// Where a connection stands that does not advance.
+/// The position of a connection that does not advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stall {
     una: u64,
@@ -29,7 +30,7 @@ struct Stall {
 }
 
 impl UserTimeout {
-    /// When the connection is given up at the earliest.
+    /// Returns when the connection is aborted at the earliest.
     #[inline]
     pub(super) const fn alarm(&self) -> Alarm {
         self.alarm
@@ -37,7 +38,7 @@ impl UserTimeout {
 }
 
 impl Sender {
-    /// Gives the connection up once it has not advanced for `limit` since its retransmission timer
+    /// Aborts the connection once it has not advanced for `limit` since its retransmission timer
     /// first expired, or never (`None`).
     pub(in crate::tcp) fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.user_timeout = UserTimeout { limit, ..UserTimeout::default() };
@@ -48,8 +49,8 @@ impl Sender {
         (!is_probing || self.has_unsent()).then_some(Stall { una: self.board.una(), is_probing })
     }
 
-    /// The retransmission timer has expired: the user timeout begins, unless it has begun for the
-    /// same.
+    /// Starts the user timeout when the retransmission timer expires, unless it runs for the same
+    /// stall.
     pub(super) fn note_stall(&mut self, now: Instant) {
         let Some(limit) = self.user_timeout.limit else { return };
         let stalled = self.stall();

@@ -8,39 +8,40 @@ use crate::limit::Limit;
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
-/// The use of the window by what was sent last, as Linux keeps it (`net/ipv4/tcp_output.c`; its
-/// names in parentheses). Sizes in octets, where Linux counts segments.
+/// The use of the window by the last transmissions, as Linux tracks it (`net/ipv4/tcp_output.c`;
+/// its names in parentheses). Sizes in octets, where Linux counts segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// The window was full (`is_cwnd_limited`).
     is_limited: bool,
-    /// If not, the most that was outstanding (`max_packets_out`).
+    /// If not, the maximum that was outstanding (`max_packets_out`).
     most: u64,
     /// Both hold until this is acknowledged (`cwnd_usage_seq`).
     until: u64,
-    /// All below had left when the use was last looked at.
+    /// All below had left when the use was last checked.
     seen: u64,
-    /// The most that was outstanding since the window was last used (`snd_cwnd_used`).
+    /// The maximum that was outstanding since the window was last used (`snd_cwnd_used`).
     used: u64,
     /// When the window was last used, or an ACK last let it grow (`snd_cwnd_stamp`).
     since: Instant,
 }
 
 impl Usage {
-    /// `tcp_is_cwnd_limited`: in slow start, half a window is enough.
+    /// Returns `true` if the window is used (`tcp_is_cwnd_limited`): in slow start, half a window
+    /// is enough.
     #[inline]
     const fn limits(&self, window: &Window) -> bool {
         self.is_limited || (window.in_slow_start() && window.cwnd < 2 * self.most)
     }
 
-    /// The window was set anew after a silence (`tcp_cwnd_restart`).
+    /// Restarts the record after the window was reset for a silence (`tcp_cwnd_restart`).
     pub(super) const fn restart(&mut self, now: Instant) {
         (self.used, self.since) = (0, now);
     }
 }
 
 impl Sender {
-    /// Nothing leaves for now, with `room` octets left in the window.
+    /// Records that nothing leaves for now, with `room` octets left in the window.
     #[inline]
     pub(super) fn note_limit(&mut self, now: Instant, room: u64) {
         let delayed = if self.transmission.paced_until.is_set() { self.delayed() } else { 0 };
@@ -51,8 +52,8 @@ impl Sender {
         }
     }
 
-    /// Octets that only pacing keeps back: those lost and not retransmitted yet, and the new ones
-    /// that the peer's window admits.
+    /// Returns the octets that only pacing keeps back: those lost and not retransmitted yet, and
+    /// the new ones that the peer's window admits.
     fn delayed(&self) -> u64 {
         let board = &self.board;
         let new = self.unsent_with_fin().min(self.peer_window.room(board.nxt()));
@@ -75,7 +76,7 @@ impl Sender {
         }
     }
 
-    /// The end of Linux's `tcp_write_xmit`: it looks at the use of the window if it has sent
+    /// Checks the use of the window at the end of Linux's `tcp_write_xmit`: if it has sent
     /// something, or if the window keeps back what is not sent.
     #[inline]
     fn note_usage(&mut self, now: Instant) {
@@ -87,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// `tcp_cwnd_validate`.
+    /// Records the use of the window (`tcp_cwnd_validate`).
     fn validate_window(&mut self, now: Instant, is_limited: bool) {
         let (outstanding, usage) = (self.board.flight_size(), &mut self.usage);
         let is_new_window = self.board.una() >= usage.until;
@@ -106,8 +107,8 @@ impl Sender {
         self.note_send_buffer_limit(now);
     }
 
-    /// `tcp_cwnd_application_limited` (RFC 2861): the window was not used for a retransmission
-    /// timeout.
+    /// Shrinks a window that was not used for a retransmission timeout
+    /// (`tcp_cwnd_application_limited`; RFC 2861).
     #[inline(never)]
     fn shrink_unused_window(&mut self, now: Instant) {
         if self.config.after_idle != AfterIdle::Decay || self.congestion.control.controller.governs_window() {

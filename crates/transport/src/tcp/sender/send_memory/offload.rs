@@ -1,13 +1,13 @@
 //! A send buffer whose size the application sets (`SO_SNDBUF`), in a kernel with segmentation
 //! offload.
 //!
-//! A `struct sk_buff` takes as many segments as offload allows (`tcp_xmit_size_goal`). The limit is
-//! looked at only before one begins, so that the buffer may hold nearly one more than its size.
+//! A `struct sk_buff` holds as many segments as offload allows (`tcp_xmit_size_goal`). The limit is
+//! checked only before one begins, so the buffer may hold nearly one more than its size.
 
 use super::{Held, OVERHEAD, SendMemory};
 use crate::tcp::sender::Sender;
 
-/// `sysctl_wmem_max`, since Linux 6.17: the application is given no more.
+/// `sysctl_wmem_max`, since Linux 6.17: the maximum that the application obtains.
 const MOST: u64 = 4 << 20;
 /// `SOCK_MIN_SNDBUF` on a 64-bit machine: twice `TCP_SKB_MIN_TRUESIZE`.
 const LEAST: u64 = 4608;
@@ -24,9 +24,9 @@ impl SendMemory {
         Self { limit, largest: limit, per_segment: 0, has_waiting_writer: false, is_fixed: true }
     }
 
-    /// The octets that may be written into buffers of `full_size`, if as many as `leaving` may
-    /// leave at once: those make room in the buffer that is being filled, without another look at
-    /// the limit (`tcp_push_one`).
+    /// Returns the octets that may be written into buffers of `full_size`, if as many as `leaving`
+    /// may leave at once. Those make room in the buffer that is being filled, without another check
+    /// of the limit (`tcp_push_one`).
     fn room_with_offload(&self, held: Held, full_size: u64, mut leaving: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -54,7 +54,7 @@ impl Sender {
         self.memory = Some(SendMemory { has_waiting_writer, ..SendMemory::fixed(size) });
     }
 
-    /// The memory that the send buffer may take, if it counts memory (`sk_sndbuf`, which
+    /// Returns the memory that the send buffer may use, if it counts memory (`sk_sndbuf`, which
     /// `SO_SNDBUF` reads).
     #[must_use]
     pub fn send_buffer(&self) -> Option<u64> {
@@ -65,15 +65,15 @@ impl Sender {
         memory.room_with_offload(self.held_with_offload(), self.offloaded_size(), self.leaving_at_once())
     }
 
-    /// `tcp_xmit_size_goal`: whole segments, of half the largest window that the peer has offered
-    /// at most (`tcp_bound_to_half_wnd`).
+    /// Returns the size of an offloaded buffer (`tcp_xmit_size_goal`): whole segments, of at most
+    /// half the largest window that the peer has offered (`tcp_bound_to_half_wnd`).
     fn offloaded_size(&self) -> u64 {
         let (mss, window) = (self.congestion.control.window.mss, self.peer_window.largest());
         let bound = if window > SMALL_WINDOW { window / 2 } else { window };
         (OFFLOADED.min(bound) / mss).max(1) * mss
     }
 
-    /// What the buffer holds, in buffers of the size that offload gives them.
+    /// Returns the contents of the buffer, in buffers of the size that offload gives them.
     pub(super) fn held_with_offload(&self) -> Held {
         let full_size = self.offloaded_size();
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
@@ -82,7 +82,7 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent, space_in_last }
     }
 
-    /// The octets in whole segments that both windows let leave now, beyond what is written
+    /// Returns the octets in whole segments that both windows let leave now, beyond what is written
     /// already.
     fn leaving_at_once(&self) -> u64 {
         let room = self.congestion.room(self.board.pipe()).min(self.peer_window.room(self.board.nxt()));
