@@ -33,7 +33,7 @@ use window::Window;
 pub struct Counters {
     /// Segments with data that arrived.
     pub data_segments: u64,
-    /// Those that carried nothing new.
+    /// Of these, those without new data.
     pub duplicates: u64,
     /// Segments with data that arrived marked Congestion Experienced.
     pub marked: u64,
@@ -75,7 +75,7 @@ pub struct Receiver {
     /// The application of this end may still send, and its next segment could carry an ACK.
     may_send: bool,
     echo: Echo,
-    /// How the newest SYN arrived.
+    /// The codepoint with which the newest SYN arrived.
     syn: Ecn,
     stream: Ranges,
     /// Octets that arrived twice and are to be reported in the next ACK (RFC 2883).
@@ -93,12 +93,12 @@ pub struct Receiver {
     /// the connection: when the SYN was sent.
     syn_sent_at: Option<Instant>,
     counters: Counters,
-    /// No segment counts as one in order.
+    /// Disables the fast path.
     #[cfg(test)]
     takes_long_way: bool,
 }
 
-/// What the peer's first SYN has negotiated.
+/// The features that the peer's first SYN has negotiated.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
     first: SeqNumber,
@@ -109,7 +109,7 @@ struct Agreed {
     requests: Offer,
 }
 
-/// What both ends of a connection use.
+/// The features that both ends of a connection use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreement {
     /// Selective acknowledgment.
@@ -123,14 +123,14 @@ pub struct Agreement {
 }
 
 impl Receiver {
-    /// A receiver that listens. `name` names its random streams.
+    /// Creates a receiver that listens. `name` names its random streams.
     #[must_use]
     pub fn new(config: TcpConfig, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32;
         Self::numbered(config, policy, SeqNumber(initial))
     }
 
-    /// A receiver whose end of the connection has this initial sequence number.
+    /// Creates a receiver whose end of the connection has this initial sequence number.
     pub(super) fn numbered(config: TcpConfig, policy: Policy, initial: SeqNumber) -> Self {
         let buffer = config.receive_buffer.get();
         let acknowledger = Acknowledger::new(policy);
@@ -165,15 +165,15 @@ impl Receiver {
         }
     }
 
-    /// Octets of the stream that have arrived, in order or not, each counted once. The FIN, which
-    /// takes the last sequence number, is none.
+    /// Returns the octets of the stream that have arrived, in order or not, each counted once. The
+    /// FIN, which has the last sequence number, does not count.
     #[must_use]
     pub fn received(&self) -> u64 {
         let is_fin_received = self.fin.is_some_and(|fin| self.stream.end() > fin);
         self.stream.received() - u64::from(is_fin_received)
     }
 
-    /// What both ends use, once the peer's SYN has arrived.
+    /// Returns the features that both ends use, once the peer's SYN has arrived.
     #[must_use]
     pub fn agreement(&self) -> Option<Agreement> {
         self.agreed.map(|Agreed { has_sack, has_timestamps, has_scaling, .. }| Agreement {
@@ -184,33 +184,33 @@ impl Receiver {
         })
     }
 
-    /// Counts since the connection began.
+    /// Returns the counts since the connection began.
     #[must_use]
     pub const fn counters(&self) -> Counters {
         Counters { acks: *self.acknowledger.counts(), ..self.counters }
     }
 
-    /// When the newest data arrived that the last ACK reports.
+    /// Returns when the newest data arrived that the last ACK reports.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
         self.acknowledger.newest_reported()
     }
 
-    /// When data arrived last, if any has.
+    /// Returns when data arrived last, if any has.
     #[must_use]
     pub fn last_arrival(&self) -> Option<Instant> {
         let ledger = self.acknowledger.ledger();
         (ledger.total.octets > 0).then_some(ledger.newest)
     }
 
-    /// The payload of a full-sized segment of the peer, as this end has announced it, beside the
-    /// timestamps if they are used.
+    /// Returns the payload of a full-sized segment of the peer, as this end has announced it,
+    /// beside the timestamps if they are used.
     #[must_use]
     pub fn announced_payload(&self) -> u64 {
         u64::from(announced_mss(&self.config)) - self.len_of_timestamps()
     }
 
-    /// What timestamps take in each segment.
+    /// Returns the octets of timestamps in each segment.
     fn len_of_timestamps(&self) -> u64 {
         let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
         len_of(has_timestamps.then_some(Timestamps { value: 0, echo: 0 }))
@@ -227,7 +227,7 @@ impl Receiver {
         self.acknowledger.tcp_events().map(event)
     }
 
-    /// Stream offset of `seq`, a sequence number of the peer's data.
+    /// Returns the stream offset of `seq`, a sequence number of the peer's data.
     #[must_use]
     pub fn offset_of(&self, seq: SeqNumber) -> u64 {
         self.agreed.map_or(0, |agreed| seq.offset_near(agreed.first, self.stream.next()))

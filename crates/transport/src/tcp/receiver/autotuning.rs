@@ -17,14 +17,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What a receiver offers of its buffer.
+/// The part of its buffer that a receiver offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveWindow {
     /// All of `receive_buffer` that unread data leave.
     WholeBuffer,
-    /// What Linux's autotuning offers, where `receive_buffer` is the most to which the buffer grows
-    /// (`tcp_rmem[2]`).
+    /// What Linux's autotuning offers, where `receive_buffer` is the maximum to which the buffer
+    /// grows (`tcp_rmem[2]`).
     Autotuned,
 }
 
@@ -32,14 +32,14 @@ pub enum ReceiveWindow {
 const WHOLE: u64 = 256;
 /// `TCP_DEFAULT_SCALING_RATIO`, before anything has arrived: half.
 const DEFAULT_RATIO: u64 = WHOLE / 2;
-/// `tcp_rmem[1]`: the memory of the buffer at first, 128 KiB.
+/// `tcp_rmem[1]`: the initial memory of the buffer, 128 KiB.
 const INITIAL: u64 = 128 << 10;
-/// `tcp_rmem[2]`: its largest memory by default, 32 MiB since 6.16.
+/// `tcp_rmem[2]`: its default maximum of memory, 32 MiB since 6.16.
 const LARGEST: u64 = 32 << 20;
-/// `tcp_select_initial_window`: the window at first, which is not scaled.
+/// `tcp_select_initial_window`: the initial window, which is not scaled.
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
-/// `TCP_INIT_CWND`, in segments: what a round trip brings at first, unless that is more than the
-/// first window (`tcp_init_buffer_space`).
+/// `TCP_INIT_CWND`, in segments: the initial estimate of a round trip's data, unless that is more
+/// than the first window (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
 /// `tcp_event_data_recv`: shorter segments do not grow the window.
 const SHORTEST: u64 = 128;
@@ -60,12 +60,12 @@ impl Autotuning {
         Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
     }
 
-    /// What an ACK would offer now.
+    /// Returns what an ACK would offer now.
     pub(super) fn selected(&self) -> Selected {
         Selected { window: self.buffer.window(), is_short: self.buffer.is_short() }
     }
 
-    /// Its own estimates, if the ledger of the ACK policy has none.
+    /// Returns its own estimates, if the ledger of the ACK policy has none.
     pub(super) fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         self.round_trip.as_deref_mut()
     }
@@ -81,8 +81,8 @@ pub(super) struct Selected {
 }
 
 impl Receiver {
-    /// The octets `data` are in the ledger and in the stream, which brings `advanced` octets in
-    /// order: lets the buffer grow.
+    /// Lets the buffer grow after an arrival. The octets `data` are in the ledger and in the
+    /// stream, which advances by `advanced` octets in order.
     #[inline]
     pub(super) fn autotune(&mut self, now: Instant, arrival: Arrival, data: &Range<u64>, advanced: u64) {
         if arrival == Arrival::Duplicate {
@@ -90,21 +90,21 @@ impl Receiver {
         }
         let Some((buffer, mut flow)) = self.tuned() else { return };
         let octets = data.end - data.start;
-        // Memory is counted by the packet, which may hold several segments.
+        // Memory counts per packet, which may hold several segments.
         flow.full_size = flow.full_size.max(octets);
         if buffer.arrive(now, &Arrived { octets, advanced, flow }) {
             self.tell_policy(|policy| policy.on_window_growth());
         }
     }
 
-    /// The application has read `octets`: lets the buffer grow.
+    /// Lets the buffer grow after the application has read `octets`.
     pub(super) fn autotune_read(&mut self, now: Instant, octets: u64) {
         if let Some((buffer, flow)) = self.tuned() {
             buffer.read(now, octets, &flow);
         }
     }
 
-    /// The buffer, if there is autotuning, and what it goes by.
+    /// Returns the buffer, if there is autotuning, and the view of the flow by which it grows.
     fn tuned(&mut self) -> Option<(&mut ReceiveBuffer, Flow)> {
         let autotuning = self.autotuning.as_mut()?;
         let ledger = self.acknowledger.ledger();
@@ -123,17 +123,17 @@ impl Receiver {
 /// The state of the buffer.
 #[derive(Clone, Debug)]
 struct ReceiveBuffer {
-    /// What a `tcp_rmem[2]` above the default allows, as window.
+    /// The maximum window, as a `tcp_rmem[2]` above the default allows.
     largest: u64,
-    /// `scaling_ratio`: of 256 octets of memory, those that are window.
+    /// `scaling_ratio`: the octets of window per 256 octets of memory.
     ratio: u64,
-    /// `sk_rcvbuf`: the memory that it may take.
+    /// `sk_rcvbuf`: the maximum of its memory.
     memory: u64,
-    /// `window_clamp`: the largest window.
+    /// `window_clamp`: the maximum window.
     clamp: u64,
-    /// `rcv_ssthresh`: what is offered while the buffer is free.
+    /// `rcv_ssthresh`: the window that is offered while the buffer is free.
     offered: u64,
-    /// `rcvq_space.space`: the most that the application has read in a round trip.
+    /// `rcvq_space.space`: the maximum that the application has read in a round trip.
     per_round_trip: u64,
     /// `rcvq_space.time` and `.seq`: when the present round trip began, and where the stream stood.
     began: (Instant, u64),
@@ -147,7 +147,7 @@ struct ReceiveBuffer {
     full_size: u64,
 }
 
-/// A segment that brings something new.
+/// A segment with new data.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
     /// Its payload.
@@ -189,7 +189,7 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The window that is offered (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is
+    /// Returns the offered window (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is
     /// free, and none if that is little.
     fn window(&self) -> u64 {
         let free = self.free();
@@ -197,12 +197,12 @@ impl ReceiveBuffer {
         if self.is_short() && is_little { 0 } else { self.offered.min(free) }
     }
 
-    /// `tcp_space`: what the application has not read, and what is held beyond gaps, takes room.
+    /// Returns the free memory (`tcp_space`): unread data, and data held beyond gaps, take room.
     const fn free(&self) -> u64 {
         window_of(self.memory.saturating_sub(self.unread.memory()), self.ratio).saturating_sub(self.held)
     }
 
-    /// Less than half of the buffer is free.
+    /// Returns `true` if less than half of the buffer is free.
     fn is_short(&self) -> bool {
         self.free() < self.clamp >> 1
     }
@@ -228,8 +228,8 @@ impl ReceiveBuffer {
         grows
     }
 
-    /// The application reads `octets`. The kernel adjusts the buffer with each segment that it
-    /// hands over (`tcp_recvmsg_locked`), and so a round trip ends with the first one.
+    /// Processes a read of `octets`. The kernel adjusts the buffer with each segment that it
+    /// returns to the application (`tcp_recvmsg_locked`), so a round trip ends with the first one.
     fn read(&mut self, now: Instant, octets: u64, flow: &Flow) {
         let first = octets.min(self.unread.first());
         self.unread.take(first);
@@ -237,18 +237,19 @@ impl ReceiveBuffer {
         self.unread.take(octets - first);
     }
 
-    /// `tcp_clamp_window`: an overcommitted buffer grows to what is in it, and the window does not.
+    /// Grows an overcommitted buffer to its contents, without its window (`tcp_clamp_window`).
     fn make_room(&mut self) {
         let taken = self.unread.memory() + memory_for(self.held, self.ratio);
         self.memory = self.memory.max(taken.min(self.most()));
     }
 
-    /// `tcp_rmem[2]`.
+    /// Returns `tcp_rmem[2]`.
     fn most(&self) -> u64 {
         LARGEST.max(memory_for(self.largest, self.ratio))
     }
 
-    /// `tcp_measure_rcv_mss`: full-sized segments of another size take another share of memory.
+    /// Adapts the ratio to the full size (`tcp_measure_rcv_mss`): segments of another size use
+    /// another share of memory.
     fn measure(&mut self, full_size: u64) {
         if full_size < SHORTEST_FULL_SIZE {
             return;
@@ -262,8 +263,9 @@ impl ReceiveBuffer {
         }
     }
 
-    /// `tcp_grow_window`: by two segments, as far as the buffer allows. Without SACK, not while a
-    /// gap is open (`tcp_data_queue_ofo`): an ACK with another window is no duplicate.
+    /// Grows the window by two segments, as far as the buffer allows (`tcp_grow_window`). Without
+    /// SACK it does not while a gap is open (`tcp_data_queue_ofo`): an ACK with another window is
+    /// no duplicate.
     fn grow_window(&mut self, arrived: &Arrived) -> bool {
         let limit = self.free().min(self.clamp);
         let shows_gap = arrived.advanced == 0 && !arrived.flow.has_sack;
@@ -274,8 +276,8 @@ impl ReceiveBuffer {
         true
     }
 
-    /// `tcp_rcv_space_adjust`: once a round trip, the buffer follows what the application has read,
-    /// less what it has left.
+    /// Adapts the buffer once per round trip to what the application has read, minus what is left
+    /// (`tcp_rcv_space_adjust`).
     fn adjust(&mut self, now: Instant, flow: &Flow) {
         let (since, from) = self.began;
         let Some(round_trip) = flow.round_trip else { return };
@@ -291,8 +293,8 @@ impl ReceiveBuffer {
         self.began = (now, read);
     }
 
-    /// `tcp_rcvbuf_grow`: twice what a round trip has brought, more if it was more than before, and
-    /// what lies beyond gaps.
+    /// Grows the buffer to twice the data of a round trip, more if these have increased, plus what
+    /// lies beyond gaps (`tcp_rcvbuf_grow`).
     fn grow_buffer(&mut self, copied: u64, beyond: u64) {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
         let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
@@ -305,7 +307,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// `scaling_ratio` where a full-sized segment has `full_size` octets.
+/// Returns `scaling_ratio` where a full-sized segment has `full_size` octets.
 const fn ratio_of(full_size: u64) -> u64 {
     full_size * WHOLE / memory_of(full_size)
 }
@@ -344,8 +346,8 @@ mod tests {
         Arrived { advanced: 0, flow: Flow { beyond: 2 * octets, ..arrived.flow }, ..arrived }
     }
 
-    /// Segments in order, `per_round_trip` in each round trip of 100 ms: which of them let the
-    /// window grow.
+    /// Returns which segments in order let the window grow, with `per_round_trip` in each round
+    /// trip of 100 ms.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
         let spacing = Duration::from_millis(100) / per_round_trip;
         (from..from + segments)
@@ -373,8 +375,8 @@ mod tests {
         assert!(!growth(&mut buffer, 2500, 300, 100).contains(&true));
     }
 
-    /// Ten segments of 8000 octets are more than the first window, which is then what a round trip
-    /// has to bring. If it had to bring ten segments, the first buffer, of 81,920 octets at most,
+    /// Ten segments of 8000 octets are more than the first window, so a round trip has to bring
+    /// that window. If it had to bring ten segments, the first buffer, of 81,920 octets at most,
     /// could never grow.
     #[test]
     fn large_segments_grow_the_buffer_as_well() {
@@ -436,7 +438,7 @@ mod tests {
         assert_eq!(buffer.unread.memory(), 16 * 2304, "a segment of which something is left");
     }
 
-    /// A window that is rounded up lets more come than there is memory for.
+    /// A window that is rounded up admits more than there is memory for.
     #[test]
     fn an_overcommitted_buffer_grows_and_its_window_does_not() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -446,8 +448,8 @@ mod tests {
         assert_eq!((buffer.memory, buffer.clamp), (59 * 2304, 81_920));
     }
 
-    /// An application that takes all that has come in two round trips at the end of them has left
-    /// nearly as much as it has taken when the kernel looks.
+    /// An application reads all data of two round trips at their end. When the kernel checks, it
+    /// has left nearly as much as it has read.
     #[test]
     fn a_late_reader_grows_no_buffer() {
         let growth_by = |segments_per_read: u64| {

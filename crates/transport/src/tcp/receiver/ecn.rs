@@ -1,4 +1,4 @@
-//! What the receiver echoes of marks.
+//! The receiver's echo of marks.
 
 use super::super::ecn::{self, FIRST_COUNT, OctetReport, Verdict};
 use super::super::rules::{EctPackets, MarkAcks, Rules};
@@ -6,14 +6,13 @@ use crate::ack::Reason;
 use acklab_base::Ecn;
 use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
 
-/// RFC 9768, §3.2.2.5.1: an ACK is sent at the latest after this many marks while data is
-/// unacknowledged.
+/// RFC 9768, §3.2.2.5.1: the maximum number of marks before an ACK while data are unacknowledged.
 const MARKS_PER_ACK: u32 = 2;
 
 /// The same in Linux: `TCP_ACCECN_ACE_MAX_DELTA`.
 const LINUX_MARKS_PER_ACK: u32 = 6;
 
-/// How often the timer of the SYN-ACK expires before the SYN-ACK comes without ECN (RFC 9768,
+/// The number of expiries of the SYN-ACK's timer before the SYN-ACK leaves without ECN (RFC 9768,
 /// §3.2.3.2.2).
 const ACCURATE_SYN_ACK_TIMEOUTS: u32 = 2;
 
@@ -22,13 +21,13 @@ const ACCURATE_SYN_ACK_TIMEOUTS: u32 = 2;
 pub(super) struct Echo {
     agreed: ecn::EcnConfig,
     mark_acks: MarkAcks,
-    /// What ACKs without data are sent with.
+    /// The codepoint of ACKs without data.
     codepoint: Ecn,
     /// `classic`: a mark waits for the sender's CWR. `dctcp`: DCTCP.CE.
     is_marked: bool,
     /// `accurate`, at the end that was opened: nothing has come since the SYN.
     awaits_ack_of_syn_ack: bool,
-    /// `accurate`: how the newest packet arrived.
+    /// `accurate`: the codepoint with which the newest packet arrived.
     newest: Ecn,
     /// `accurate`: a control packet has changed the codepoint since the last ACK.
     has_changed: bool,
@@ -40,7 +39,7 @@ pub(super) struct Echo {
     pub(super) report: OctetReport,
 }
 
-/// What a segment means for the echo.
+/// The consequences of a segment for the echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
     /// It must be acknowledged at once, for this reason.
@@ -52,8 +51,8 @@ pub(super) struct Notice {
 }
 
 impl Echo {
-    /// The echo of a connection that has `agreed` on this. `has_option`: it sends the AccECN
-    /// option.
+    /// Creates the echo of a connection that has `agreed` on this. `has_option`: it sends the
+    /// AccECN option.
     pub(super) const fn new(agreed: ecn::EcnConfig, has_option: bool, rules: &Rules) -> Self {
         let is_accurate = matches!(agreed, ecn::EcnConfig::Accurate);
         let acks_are_capable = is_accurate && matches!(rules.ect_packets, EctPackets::All);
@@ -71,7 +70,7 @@ impl Echo {
         }
     }
 
-    /// What both ends have agreed on.
+    /// Returns the mode on which both ends have agreed.
     pub(super) const fn agreed(&self) -> ecn::EcnConfig {
         self.agreed
     }
@@ -80,28 +79,28 @@ impl Echo {
         self.agreed == ecn::EcnConfig::Accurate
     }
 
-    /// What ACKs without data are sent with.
+    /// Returns the codepoint of ACKs without data.
     #[inline]
     pub(super) const fn codepoint(&self) -> Ecn {
         self.codepoint
     }
 
-    /// The peer's `syn` has arrived for the first time.
+    /// Processes the peer's first `syn`.
     pub(super) fn take_syn(&mut self, syn: &Segment) {
         (self.awaits_ack_of_syn_ack, self.newest) = (self.is_accurate(), syn.ecn);
     }
 
-    /// The peer's SYN has arrived again. RFC 9768, §3.1.5: a server that has seen one without ECN
-    /// sends no ECN-capable packets.
+    /// Processes the peer's repeated SYN. A server that has received one without ECN sends no
+    /// ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn take_repeated_syn(&mut self, syn: &Segment) {
         if self.is_accurate() && syn.flags.ace() == 0 {
             self.codepoint = Ecn::NotEct;
         }
     }
 
-    /// The flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, after the timer of
-    /// earlier ones has expired `timeouts` times. RFC 9768, §3.1.5: a server that sends one without
-    /// ECN sends no ECN-capable packets.
+    /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, after the
+    /// timer of earlier ones has expired `timeouts` times. A server that sends one without ECN
+    /// sends no ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn answer(&mut self, syn: Ecn, timeouts: u32) -> Flags {
         if self.is_accurate() && timeouts >= ACCURATE_SYN_ACK_TIMEOUTS {
             self.codepoint = Ecn::NotEct;
@@ -110,7 +109,7 @@ impl Echo {
         self.agreed.answer(syn)
     }
 
-    /// The `syn_ack` has arrived: that it was marked counts (RFC 9768, Table 3).
+    /// Processes the `syn_ack`: its mark counts (RFC 9768, Table 3).
     pub(super) fn take_syn_ack(&mut self, syn_ack: &Segment) {
         self.count += u64::from(syn_ack.ecn == Ecn::Ce);
         self.report.watch(syn_ack);
@@ -119,9 +118,9 @@ impl Echo {
         }
     }
 
-    /// Returns `true` if what is unacknowledged must be acknowledged before this segment counts.
-    /// RFC 8257, §3.2: so that an ACK never covers both marked and unmarked data (the second of the
-    /// two ACKs that it allows; Linux's `dctcp_ece_ack_update`).
+    /// Returns `true` if unacknowledged data must be acknowledged before this segment counts. An
+    /// ACK then never covers both marked and unmarked data (RFC 8257, §3.2: the second of the two
+    /// ACKs that it allows; Linux's `dctcp_ece_ack_update`).
     pub(super) fn splits(&self, codepoint: Ecn) -> bool {
         self.agreed == ecn::EcnConfig::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
     }
@@ -139,7 +138,7 @@ impl Echo {
             }
     }
 
-    /// A segment with data or a FIN has arrived. `is_in_window`: part of it could be new.
+    /// Processes a segment with data or a FIN. `is_in_window`: part of it could be new.
     pub(super) fn take(&mut self, segment: &Segment, is_in_window: bool) -> Notice {
         let is_ce = segment.ecn == Ecn::Ce;
         let was_marked = self.is_marked;
@@ -162,7 +161,7 @@ impl Echo {
         notice
     }
 
-    /// A segment without data has arrived. It demands no ACK: ACKs of ACKs are not sent.
+    /// Processes a segment without data. It requires no ACK: ACKs of ACKs are not sent.
     #[inline]
     pub(super) fn take_control(&mut self, segment: &Segment) {
         if self.is_accurate() {
@@ -185,8 +184,8 @@ impl Echo {
         }
     }
 
-    /// RFC 9768, §3.2: every packet counts. Returns `true` if there is a change that data must be
-    /// acknowledged for.
+    /// Counts a packet; every packet counts (RFC 9768, §3.2). Returns `true` if data must be
+    /// acknowledged for a change.
     #[inline(never)]
     fn count_packet(&mut self, segment: &Segment) -> bool {
         self.report.watch(segment);
@@ -204,13 +203,13 @@ impl Echo {
         }
     }
 
-    /// The option of the SYN-ACK; `is_repeated` if it was sent before. RFC 9768, §3.2.3.2.2: then
-    /// there is none.
+    /// Returns the option of the SYN-ACK, or `None` if the SYN-ACK `is_repeated` (RFC 9768,
+    /// §3.2.3.2.2).
     pub(super) fn option_of_syn_ack(&self, is_repeated: bool) -> Option<AccurateEcn> {
         self.report.of_syn_ack().filter(|_| !is_repeated)
     }
 
-    /// The flags of an ACK that leaves now.
+    /// Returns the flags of an ACK that leaves now.
     pub(super) fn flags(&mut self) -> Flags {
         (self.since_ack, self.has_changed) = (0, false);
         if self.is_accurate() {
@@ -222,8 +221,8 @@ impl Echo {
         }
     }
 
-    /// The flags of a segment that leaves now with data and has these: with `accurate`, the count
-    /// stands in place of the sender's own.
+    /// Returns the flags of a segment that leaves now with data and with `flags`. With `accurate`,
+    /// the count replaces the sender's own.
     pub(super) fn flags_beside(&mut self, flags: Flags) -> Flags {
         let field = Flags::AE | Flags::CWR | Flags::ECE;
         let kept = if self.is_accurate() { flags.bits() & !field.bits() } else { flags.bits() };
@@ -248,7 +247,8 @@ mod tests {
         }
     }
 
-    /// The echo after each of these arrivals: its flags, and the reason for an immediate ACK.
+    /// Returns the echo after each of these arrivals: its flags, and the reason for an immediate
+    /// ACK.
     fn echoes(agreed: ecn::EcnConfig, arrivals: &[(Ecn, Flags)]) -> Vec<(Flags, Option<Reason>)> {
         let mut echo = Echo::new(agreed, true, &Rules::RFC);
         arrivals
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(reasons, [None, change, None, count, None, change], "no ACK for a change back");
     }
 
-    /// A control packet demands no ACK, but the next segment of data gets one at once.
+    /// A control packet requires no ACK, but the next segment of data is acknowledged at once.
     #[test]
     fn linux_tells_every_change_and_the_sixth_mark() {
         let mut echo = Echo::new(ecn::EcnConfig::Accurate, true, &Rules::LINUX);

@@ -1,4 +1,5 @@
-//! Which segments are full-sized: one that is not ends what the peer's application has written.
+//! Detection of full-sized segments: any other ends the data that the peer's application has
+//! written.
 
 use super::super::len_of;
 use super::super::rules::FullSize;
@@ -8,12 +9,12 @@ use acklab_wire::tcp::{Flags, Segment};
 /// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one
 /// (`tcp_initialize_rcv_mss`).
 pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
-/// `TCP_MIN_MSS`: what is shorter is never full-sized.
+/// `TCP_MIN_MSS`: shorter segments are never full-sized.
 const MIN_MSS: u64 = 88;
 
 impl Receiver {
-    /// Returns `true` if `segment`, with data, ends what the peer's application has written: it has
-    /// PSH or is not full.
+    /// Returns `true` if `segment`, with data, ends the data that the peer's application has
+    /// written: it has PSH or is not full.
     #[inline]
     pub(super) fn ends_write(&mut self, segment: &Segment) -> bool {
         let last = std::mem::take(&mut self.last_short);
@@ -53,7 +54,7 @@ mod tests {
     use acklab_base::random::Seed;
     use acklab_wire::tcp::{Options, SackBlock, SackBlocks, SeqNumber};
 
-    /// A receiver that has got a segment of 1000 octets.
+    /// Returns a receiver after a segment of 1000 octets.
     fn receiver(preset: Preset) -> Receiver {
         let config = preset.config();
         let policy = Policy::new(config.ack).expect("it is built in");
@@ -62,7 +63,7 @@ mod tests {
         receiver
     }
 
-    /// A segment with this many SACK blocks beside its data.
+    /// Returns a segment with this many SACK blocks beside its data.
     fn segment(payload: u32, blocks: usize) -> Segment {
         let block = SackBlock { start: SeqNumber(0), end: SeqNumber(1) };
         let sack: SackBlocks = std::iter::repeat_n(block, blocks).collect();
@@ -75,7 +76,7 @@ mod tests {
         (ends, receiver.acknowledger.ledger().full_size)
     }
 
-    /// In Linux the first one that SACK shortens looks like the end of a write, those behind it do
+    /// In Linux the first segment that SACK shortens looks like the end of a write, later ones do
     /// not.
     #[test]
     fn segments_that_blocks_shorten_are_full() {

@@ -31,8 +31,8 @@ impl Receiver {
             && self.measures_nothing()
     }
 
-    /// Takes in a segment that [is in order](Self::is_in_order). What is left out here would do
-    /// nothing.
+    /// Processes a segment that [is in order](Self::is_in_order). The omitted steps would have no
+    /// effect.
     #[inline]
     pub(super) fn take_in_order(&mut self, now: Instant, segment: &Segment, agreed: &Agreed) -> Fate {
         let (start, octets) = (self.stream.next(), u64::from(segment.payload));
@@ -125,7 +125,7 @@ mod tests {
                     sender.accept(now, ack);
                 }
                 prop_assert_eq!(None, long.poll(now));
-                // Writing the states out takes longer than all the rest.
+                // Formatting the states takes longer than everything else.
                 if step % 10 == 9 {
                     long.takes_long_way = false;
                     prop_assert_eq!(format!("{short:?}"), format!("{long:?}"));

@@ -1,4 +1,4 @@
-//! A segment arrives.
+//! Processing of an arriving segment.
 
 use super::super::refusal::Refusal;
 use super::super::rules::ReportAtFin;
@@ -19,7 +19,7 @@ impl Receiver {
         }
     }
 
-    /// A SYN opens the connection.
+    /// Opens the connection if the segment is a SYN.
     fn open(&mut self, segment: &Segment) -> Fate {
         if !segment.flags.contains(Flags::SYN) {
             return Refusal::Connection.into();
@@ -30,7 +30,7 @@ impl Receiver {
         Fate::Taken
     }
 
-    /// Adopts what the peer's SYN or SYN-ACK `segment` negotiates, with this use of ECN.
+    /// Adopts the negotiation of the peer's SYN or SYN-ACK `segment`, with this use of ECN.
     pub(super) fn agree(&mut self, segment: &Segment, ecn: crate::tcp::ecn::EcnConfig) {
         let options = &segment.options;
         let has_scaling = self.config.window_scaling && options.window_scale.is_some();
@@ -49,15 +49,15 @@ impl Receiver {
         self.syn = segment.ecn;
     }
 
-    /// Everything has come, the FIN included. An end that only receives closes at once, so that its
-    /// own FIN would carry the ACK.
+    /// Processes the end of the stream: everything has arrived, the FIN included. An end that only
+    /// receives closes at once, so that its own FIN would carry the ACK.
     #[inline(never)]
     fn acknowledge_fin(&mut self, now: Instant, arrival: Arrival) {
         let rule = self.config.dialect.rules().report_at_fin;
         if rule == ReportAtFin::Forgotten && arrival != Arrival::Duplicate {
             self.duplicate = None;
         }
-        // Linux takes it for a lack of memory (`tcp_data_queue`, `ICSK_ACK_NOMEM`).
+        // Linux treats it as a lack of memory (`tcp_data_queue`, `ICSK_ACK_NOMEM`).
         let finds_no_room = self.window.is_overrun(self.stream.next());
         if self.may_send && arrival == Arrival::InOrder && !finds_no_room {
             self.acknowledger.decide_fin(now);
@@ -66,7 +66,7 @@ impl Receiver {
         }
     }
 
-    /// Takes in a segment of any kind.
+    /// Processes a segment of any kind.
     #[inline(never)]
     fn take(&mut self, now: Instant, segment: &Segment, agreed: Agreed) -> Fate {
         if segment.flags.contains(Flags::SYN) {
@@ -170,7 +170,8 @@ impl Receiver {
         fate
     }
 
-    /// The segment ends what the peer's application has written.
+    /// Reports to the policy that the segment ends the data that the peer's application has
+    /// written.
     pub(super) fn tell_end_of_write(&mut self) {
         let is_read = self.window.is_read_at_once();
         self.tell_policy(|policy| policy.on_push(is_read));

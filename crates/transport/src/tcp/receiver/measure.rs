@@ -1,4 +1,4 @@
-//! What the receiver measures, if its policy or autotuning goes by it.
+//! Measurements of the receiver, if its policy or autotuning uses them.
 
 use super::{Agreed, Receiver};
 use crate::ack::{Echo, RoundTrip};
@@ -10,19 +10,19 @@ use acklab_wire::tcp::Segment;
 const OLDEST_ECHO: u32 = i32::MAX as u32 / 1000;
 
 impl Receiver {
-    /// The estimates of round trips: those of the policy's ledger, or else autotuning's own.
+    /// Returns the estimates of round trips: those of the policy's ledger, or else autotuning's
+    /// own.
     fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         let own = self.autotuning.as_mut().and_then(|autotuning| autotuning.round_trip());
         self.acknowledger.round_trip().or(own)
     }
 
-    /// Returns `true` if neither the policy nor autotuning goes by measurements.
+    /// Returns `true` if neither the policy nor autotuning uses measurements.
     pub(super) const fn measures_nothing(&self) -> bool {
         self.autotuning.is_none() && self.acknowledger.ledger().round_trip.is_none()
     }
 
-    /// Something has come from the peer: if it is the first after this end's SYN, that makes a
-    /// round trip.
+    /// Takes a round-trip sample from the first arrival after this end's SYN.
     pub(super) fn measure_handshake(&mut self, now: Instant) {
         if let Some(sent_at) = self.syn_sent_at.take()
             && let Some(round_trip) = self.round_trip()
@@ -31,7 +31,8 @@ impl Receiver {
         }
     }
 
-    /// `segment`, with data, is in the ledger and in the stream, which stood at `before`.
+    /// Measures `segment`, with data, which is in the ledger and in the stream. The stream stood at
+    /// `before`.
     pub(super) fn measure(&mut self, now: Instant, segment: &Segment, agreed: Agreed, before: u64) {
         if self.round_trip().is_none() {
             return;

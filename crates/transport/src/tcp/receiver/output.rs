@@ -1,4 +1,4 @@
-//! A segment leaves: the SYN-ACK or an ACK.
+//! Outgoing segments: the SYN-ACK or an ACK.
 
 use super::super::sender::announced_mss;
 use super::{Agreed, Receiver};
@@ -7,8 +7,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 
 impl Receiver {
-    /// Writes the next segment in place of another one: the SYN-ACK or an ACK. Returns `false` if
-    /// none is due.
+    /// Overwrites a segment with the next one: the SYN-ACK or an ACK. Returns `false` if none is
+    /// due.
     #[inline]
     pub(super) fn write_next(&mut self, now: Instant, place: &mut Segment) -> bool {
         let Some(agreed) = self.agreed else { return false };
@@ -53,7 +53,7 @@ impl Receiver {
         segment.map(|segment| *place = segment).is_some()
     }
 
-    /// Acknowledges what is unacknowledged before a segment counts whose mark differs.
+    /// Acknowledges what is unacknowledged before a segment with another mark counts.
     #[cold]
     pub(super) fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
         let mut segment = Segment::default();
@@ -80,7 +80,7 @@ impl Receiver {
         }
     }
 
-    /// Puts blocks and marks on the options of an ACK, beside its timestamps.
+    /// Puts SACK blocks and marks into the options of an ACK, beside its timestamps.
     #[inline(never)]
     fn add_reports(&mut self, agreed: Agreed, options: &mut Options) {
         let duplicate = self.duplicate.as_ref().map(|duplicate| duplicate.start);

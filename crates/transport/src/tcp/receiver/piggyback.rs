@@ -9,13 +9,14 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber};
 use std::ops::Range;
 
-/// What SACK takes beside its blocks, and each of those (RFC 2018, §3; two octets of padding).
+/// The octets of SACK without blocks, and those of each block (RFC 2018, §3; two octets of
+/// padding).
 const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
 impl Receiver {
-    /// Puts this end's receive window on its `syn` (RFC 7323, §2.2: not scaled) and the unit of
-    /// those that follow.
+    /// Puts this end's receive window on its `syn` (RFC 7323, §2.2: not scaled), and the scale of
+    /// later windows.
     pub(in crate::tcp) fn offer_window(&self, syn: &mut Segment) {
         syn.window = u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX);
         syn.options.window_scale = self.config.window_scaling.then_some(self.window_shift);
@@ -29,7 +30,7 @@ impl Receiver {
         self.measure_handshake(now);
     }
 
-    /// The peer's `syn_ack` has come after its SYN: both ends have opened the connection.
+    /// Processes the peer's `syn_ack` after its SYN: both ends have opened the connection.
     pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
         self.echo.take_syn_ack(syn_ack);
     }
@@ -45,7 +46,7 @@ impl Receiver {
         self.echo.report.is_blocked()
     }
 
-    /// When the SYN-ACK was sent, if only once.
+    /// Returns when the SYN-ACK was sent, if only once.
     pub(in crate::tcp) const fn syn_ack_sent_at(&self) -> Option<Instant> {
         self.syn_sent_at
     }
@@ -55,12 +56,12 @@ impl Receiver {
         self.agreed.is_some_and(|agreed| agreed.has_scaling)
     }
 
-    /// Whether the application of this end may still send.
+    /// Sets whether the application of this end may still send.
     pub(in crate::tcp) const fn set_may_send(&mut self, may_send: bool) {
         self.may_send = may_send;
     }
 
-    /// The FIN has arrived, and all before it.
+    /// Returns `true` if the FIN has arrived, and all before it.
     pub(in crate::tcp) fn has_all(&self) -> bool {
         self.fin.is_some_and(|fin| self.stream.next() > fin)
     }
@@ -72,8 +73,8 @@ impl Receiver {
         self.syn_ack_due || self.split.is_some() || is_apart()
     }
 
-    /// The octets of options by which a full-sized segment of this end is to be shorter, for the
-    /// blocks that it takes along.
+    /// Returns the octets of options by which a full-sized segment of this end is to be shorter,
+    /// for the blocks that it carries.
     #[inline]
     pub(in crate::tcp) fn room_for_blocks(&self) -> u64 {
         if self.has_blocks() && self.makes_room() { self.len_of_blocks() } else { 0 }
@@ -83,7 +84,7 @@ impl Receiver {
         self.config.dialect.rules().sack_room == SackRoom::Made && self.agreed.is_some_and(|agreed| agreed.has_sack)
     }
 
-    /// What the option with all blocks takes, as far as there is room beside the others.
+    /// Returns the octets of the option with all blocks, as far as there is room beside the others.
     #[inline(never)]
     fn len_of_blocks(&self) -> u64 {
         let room = Options::ROOM - self.len_of_timestamps() - self.echo.report.reserve() - SACK_HEADER;
@@ -116,7 +117,7 @@ impl Receiver {
         segment.payload > 0 && self.place(segment).map(end).is_some_and(|end| end > self.stream.next())
     }
 
-    /// The octets of `segment` that are within the window and have not arrived.
+    /// Returns the octets of `segment` that are within the window and have not arrived.
     pub(in crate::tcp) fn missing_of(&self, segment: &Segment) -> Vec<Range<u64>> {
         let next = self.stream.next();
         let Some((start, _)) = self.place(segment).filter(|_| segment.payload > 0) else { return Vec::new() };
@@ -124,18 +125,18 @@ impl Receiver {
         self.stream.missing_in(start..self.window.cut(next, start, end, false).min(end)).collect()
     }
 
-    /// The offset at which `segment` begins, and the right edge of the receive window.
+    /// Returns the offset at which `segment` begins, and the right edge of the receive window.
     fn place(&self, segment: &Segment) -> Option<(u64, u64)> {
         let next = self.stream.next();
         self.agreed.map(|agreed| (segment.seq.offset_near(agreed.first, next), next + self.window.left(next)))
     }
 
-    /// An unacceptable segment has arrived: an ACK is sent in response (RFC 9293, §3.10.7.4).
+    /// Answers an unacceptable segment with an ACK (RFC 9293, §3.10.7.4).
     pub(in crate::tcp) fn answer(&mut self, now: Instant) {
         self.acknowledger.demand(now, Reason::Duplicate);
     }
 
-    /// RFC 7323, §4.3, of a segment that has no place in the stream.
+    /// Stores the timestamp of a segment without a place in the stream (RFC 7323, §4.3).
     pub(in crate::tcp) fn note_timestamp(&mut self, segment: &Segment) {
         if let (Some(agreed), Some(timestamps)) = (self.agreed, segment.options.timestamps)
             && !segment.seq.is_after(SeqNumber::at(agreed.first, self.last_ack_sent))

@@ -4,7 +4,7 @@ use super::Receiver;
 use acklab_base::{Instant, StreamPort};
 
 impl StreamPort for Receiver {
-    /// It waits for its peer.
+    /// Does nothing: it waits for its peer.
     fn open(&mut self, _now: Instant) {}
 
     fn is_open(&self) -> bool {

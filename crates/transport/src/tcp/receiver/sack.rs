@@ -1,12 +1,12 @@
-//! What an ACK reports beyond its number.
+//! The contents of an ACK beyond its number.
 
 use super::{Agreed, Receiver};
 use acklab_wire::tcp::{SackBlock, SackBlocks, SeqNumber};
 use std::ops::Range;
 
 impl Receiver {
-    /// The first part of `range` that has arrived before is reported with the next ACK (RFC 2883,
-    /// §4), once.
+    /// Records the first part of `range` that has arrived before. The next ACK reports it once (RFC
+    /// 2883, §4).
     pub(super) fn note_duplicate(&mut self, agreed: Agreed, range: Range<u64>) {
         if self.config.dsack
             && agreed.has_sack
@@ -21,9 +21,9 @@ impl Receiver {
         self.duplicate.is_some() || !self.stream.recent().is_empty()
     }
 
-    /// RFC 2883, §4: first what came twice, with the block that it is part of behind it. Then RFC
-    /// 2018, §4: the block of the newest arrival, and those most recently reported. There is room
-    /// for `most`.
+    /// Returns the SACK blocks, at most `most`. First come the duplicate octets and the block that
+    /// contains them (RFC 2883, §4), then the block of the newest arrival and those most recently
+    /// reported (RFC 2018, §4).
     pub(super) fn sack_blocks(&mut self, first: SeqNumber, most: usize) -> SackBlocks {
         let duplicate = self.duplicate.take();
         let around = duplicate.as_ref().and_then(|duplicate| {

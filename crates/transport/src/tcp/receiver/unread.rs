@@ -1,20 +1,20 @@
-//! The memory of what an application has not read, by the segment, as Linux counts it
-//! (`sk_receive_queue`, `truesize`).
+//! The memory of unread data per segment, as Linux counts it (`sk_receive_queue`, `truesize`).
 
 use std::collections::VecDeque;
 
-/// What a segment takes beside its payload in the half pages into which drivers receive: headroom,
-/// headers and `struct skb_shared_info`. A `struct sk_buff` comes on top. Other drivers differ.
+/// The memory that a segment needs beside its payload in the half pages into which drivers receive:
+/// headroom, headers and `struct skb_shared_info`. A `struct sk_buff` comes on top. Other drivers
+/// differ.
 const OVERHEAD: u64 = 64 + 66 + 320;
 const HALF_PAGE: u64 = 2048;
 const SK_BUFF: u64 = 256;
 
-/// `truesize` of a segment with `octets`.
+/// Returns `truesize` of a segment with `octets`.
 pub(super) const fn memory_of(octets: u64) -> u64 {
     (octets + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF
 }
 
-/// Segments of which the application has not read all.
+/// Segments that the application has not read completely.
 #[derive(Clone, Debug)]
 pub(super) struct Unread {
     segments: VecDeque<Queued>,
@@ -22,11 +22,12 @@ pub(super) struct Unread {
     memory: u64,
 }
 
-/// What shares a `struct sk_buff`.
+/// Segments that share a `struct sk_buff`.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     octets: u64,
-    /// Those of them that were read. Their memory is held until all are (`tcp_eat_recv_skb`).
+    /// Of its octets, those that were read. Their memory is held until all are
+    /// (`tcp_eat_recv_skb`).
     read: u64,
 }
 
@@ -35,23 +36,23 @@ impl Unread {
         Self { segments: VecDeque::new(), octets: 0, memory: 0 }
     }
 
-    /// The octets that are not read.
+    /// Returns the octets that are not read.
     pub(super) const fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// The memory that they take.
+    /// Returns their memory.
     pub(super) const fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// The octets that are left of the first segment.
+    /// Returns the unread octets of the first segment.
     pub(super) fn first(&self) -> u64 {
         self.segments.front().map_or(0, |first| first.octets - first.read)
     }
 
-    /// A segment of `octets` has brought `advanced` octets, those of segments of `full_size`
-    /// included that were held beyond a gap.
+    /// Adds a segment of `octets`. The stream advanced by `advanced` octets, including those of
+    /// segments of `full_size` that were held beyond a gap.
     pub(super) fn queue(&mut self, advanced: u64, octets: u64, full_size: u64) {
         let (mut left, mut next) = (advanced, octets);
         while left > 0 {
@@ -62,7 +63,7 @@ impl Unread {
         }
     }
 
-    /// Adds a segment; a short one to the last, if there is room in its memory
+    /// Adds a segment. Appends a short one to the last, if there is room in its memory
     /// (`skb_try_coalesce`).
     fn push(&mut self, octets: u64) {
         self.octets += octets;
@@ -75,7 +76,7 @@ impl Unread {
         }
     }
 
-    /// The application takes the first `octets`.
+    /// Removes the first `octets`, which the application reads.
     pub(super) fn take(&mut self, octets: u64) {
         self.octets -= octets;
         let mut left = octets;

@@ -13,7 +13,7 @@ pub(super) struct Window {
     reading: Reading,
     /// The size of the buffer, as far as the window field can express it.
     size: u64,
-    /// What autotuning selects of it, if there is autotuning.
+    /// The selection of autotuning, if there is autotuning.
     autotuned: Option<Selected>,
     shift: u8,
     /// Payload of a full-sized segment.
@@ -26,7 +26,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The window before anything was agreed on.
+    /// Creates the window before the handshake.
     pub(super) fn new(buffer: u64, mss: u64, rule: BeyondWindow) -> Self {
         Self { reading: Reading::AtOnce, size: buffer, autotuned: None, shift: 0, mss, rule, read: 0, edge: 0 }
     }
@@ -36,13 +36,13 @@ impl Window {
         self.rule == BeyondWindow::CutOff
     }
 
-    /// Returns `true` if a segment that begins within the window may end beyond it: where the
-    /// stream stands at `next`, nothing is unread.
+    /// Returns `true` if a segment that begins within the window may end beyond it: nothing is
+    /// unread, with the stream at `next`.
     pub(super) fn takes_whole(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && !self.has_unread(next)
     }
 
-    /// The window of a connection whose window field counts units of 2^`shift` octets.
+    /// Adopts the unit of the window field: 2^`shift` octets.
     pub(super) fn agree(self, buffer: u64, shift: u8) -> Self {
         let size = (buffer >> shift).min(u64::from(u16::MAX)) << shift;
         // The SYN-ACK offers this much, unscaled (RFC 7323, §2.2).
@@ -50,7 +50,7 @@ impl Window {
         Self { size, shift, edge, ..self }
     }
 
-    /// Autotuning selects this window now; `None` without autotuning.
+    /// Sets the window that autotuning selects now; `None` without autotuning.
     pub(super) const fn autotune(&mut self, selected: Option<Selected>) {
         self.autotuned = selected;
     }
@@ -61,8 +61,8 @@ impl Window {
         self.is_read_at_once() && self.autotuned.is_none()
     }
 
-    /// Returns `true` if the window is certain to hold the next `octets` of the stream, and stays
-    /// as it is when they come.
+    /// Returns `true` if the window certainly holds the next `octets` of the stream, and does not
+    /// change when they come.
     pub(super) fn takes_at_once(&self, octets: u32) -> bool {
         self.is_constant() && u64::from(octets) <= self.size
     }
@@ -72,44 +72,45 @@ impl Window {
         self.reading == Reading::AtOnce
     }
 
-    /// The octets that the sender may send from `next` on, by the window that was last offered.
+    /// Returns the octets that the sender may send from `next` on, by the window that was last
+    /// offered.
     pub(super) fn left(&self, next: u64) -> u64 {
         if self.is_constant() { self.size } else { self.edge.saturating_sub(next) }
     }
 
-    /// Returns `true` if unread data leave no window where the stream stands at `next`, behind a
-    /// FIN, and Linux has taken that all the same.
+    /// Returns `true` if unread data leave no window with the stream at `next`, behind a FIN that
+    /// Linux has accepted nevertheless.
     pub(super) fn is_overrun(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && self.reading == Reading::OnDemand && self.left(next) == 0
     }
 
-    /// Returns `true` if unread data take more memory than there is where the stream stands at
-    /// `next`. Memory is twice the size of the buffer (`SO_RCVBUF`), and a segment that goes beyond
-    /// it holds many, so that headers are a small part of it.
+    /// Returns `true` if unread data need more memory than there is, with the stream at `next`.
+    /// Memory is twice the size of the buffer (`SO_RCVBUF`). A segment that exceeds it holds many,
+    /// so headers are a small part of it.
     pub(super) fn is_out_of_memory(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole
             && self.reading == Reading::OnDemand
             && next.saturating_sub(self.read) > self.size.saturating_mul(2)
     }
 
-    /// The end of what is taken of a segment from `start` to `end`, where the stream stands at
-    /// `next`. RFC 9293, §3.10.7.4: what lies beyond the window is cut off.
+    /// Returns the end of the accepted part of a segment from `start` to `end`, with the stream at
+    /// `next`. What lies beyond the window is cut off (RFC 9293, §3.10.7.4).
     pub(super) fn cut(&self, next: u64, start: u64, end: u64, has_fin: bool) -> u64 {
         let limit = next + self.left(next);
         if self.takes_whole(next) && start < limit && next < limit {
             return end;
         }
-        // A FIN takes a sequence number and no room. Linux takes it, too, where the window is shut
-        // (`tcp_data_queue`).
+        // A FIN has a sequence number and needs no room. Linux accepts it even where the window is
+        // shut (`tcp_data_queue`).
         let fin = u64::from(has_fin && self.reading == Reading::OnDemand && end == limit + 1);
         end.min(limit + fin)
     }
 
-    /// The window as reading has left it, in whole units of the field.
+    /// Returns the window as reading has left it, in whole units of the field.
     fn open(&self, next: u64) -> u64 {
         let free = self.free(next);
         let window = match self.autotuned {
-            // Rounded up, lest the field scales it away, unless it is all that is free
+            // Rounded up, so that scaling does not reduce it, unless it is all that is free
             // (`__tcp_select_window`).
             Some(Selected { window, is_short: false }) => window.next_multiple_of(1 << self.shift).min(free),
             Some(Selected { window, is_short: true }) => window.min(free),
@@ -118,27 +119,27 @@ impl Window {
         window >> self.shift << self.shift
     }
 
-    /// What unread data leave of the buffer where the stream stands at `next`.
+    /// Returns the part of the buffer that unread data leave, with the stream at `next`.
     fn free(&self, next: u64) -> u64 {
         let unread = if self.is_read_at_once() { 0 } else { next.saturating_sub(self.read) };
         self.size.saturating_sub(unread)
     }
 
-    /// RFC 9293, §3.8.6.2.2: the right edge stays where it is until it can move by the lesser of
-    /// half the buffer and a full-sized segment. Autotuning shuts a window that would be shorter,
-    /// and moves the edge by less.
+    /// Returns `true` if the right edge can move by the lesser of half the buffer and a full-sized
+    /// segment; until then it stays (RFC 9293, §3.8.6.2.2). Autotuning shuts a window that would be
+    /// shorter, and moves the edge by less.
     fn can_move(&self, next: u64) -> bool {
         let step = if self.autotuned.is_some() { 1 } else { (self.size / 2).min(self.mss) };
         self.open(next) >= self.left(next) + step
     }
 
-    /// Returns `true` if the application has not read all where the stream stands at `next`.
+    /// Returns `true` if the application has unread data, with the stream at `next`.
     fn has_unread(&self, next: u64) -> bool {
         !self.is_read_at_once() && self.read < next
     }
 
-    /// What unread data leave of the buffer where the stream stands at `next`, and the last ACK at
-    /// `acked`.
+    /// Returns the room that unread data leave in the buffer, with the stream at `next` and the
+    /// last ACK at `acked`.
     fn room(&self, next: u64, acked: u64) -> Room {
         let free = self.free(next);
         let (window, is_short) =
@@ -147,8 +148,8 @@ impl Window {
         Room { is_short: is_short || free < self.size / 2, shrinks }
     }
 
-    /// The window field of an ACK for `next`. The right edge never moves left; where the field
-    /// cannot name it exactly, it moves right by less than a unit (RFC 7323, §2.4;
+    /// Returns the window field of an ACK for `next`. The right edge never moves left. Where the
+    /// field cannot express it exactly, it moves right by less than a unit (RFC 7323, §2.4;
     /// `tcp_select_window`).
     pub(super) fn offer(&mut self, next: u64) -> u16 {
         if self.is_constant() {
@@ -175,7 +176,7 @@ impl Receiver {
         self.window.autotune(self.autotuning.as_ref().map(Autotuning::selected));
     }
 
-    /// The window field of an ACK that leaves now.
+    /// Returns the window field of an ACK that leaves now.
     #[inline]
     pub(super) fn window_field(&mut self) -> u16 {
         self.select_window();
@@ -193,14 +194,14 @@ impl Receiver {
         }
     }
 
-    /// Octets that have arrived in order, whether the application has read them or not.
+    /// Returns the octets that have arrived in order, whether the application has read them or not.
     #[inline]
     pub(in crate::tcp) fn in_order(&self) -> u64 {
         let next = self.stream.next();
         self.fin.map_or(next, |fin| next.min(fin))
     }
 
-    /// Octets handed to the application, in order.
+    /// Returns the octets passed to the application, in order.
     #[must_use]
     #[inline]
     pub fn delivered(&self) -> u64 {
@@ -210,7 +211,7 @@ impl Receiver {
         }
     }
 
-    /// Octets that the application could read now.
+    /// Returns the octets that the application could read now.
     #[must_use]
     pub fn readable(&self) -> u64 {
         self.in_order() - self.delivered()
@@ -237,8 +238,8 @@ impl Receiver {
         octets
     }
 
-    /// The application has read: if that leaves nothing in the buffer, the policy decides on what
-    /// waits for its ACK.
+    /// Lets the policy decide on pending data if the application's read leaves nothing in the
+    /// buffer.
     fn acknowledge_emptied(&mut self, now: Instant) {
         let is_empty = self.fin.is_none() && self.readable() == 0 && self.stream.recent().is_empty();
         if is_empty

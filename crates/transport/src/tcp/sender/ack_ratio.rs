@@ -1,15 +1,15 @@
-//! The sender's half of ACK congestion control (RFC 5690): finding lost ACKs, and setting the ACK
+//! The sender's half of ACK congestion control (RFC 5690): detecting lost ACKs, and setting the ACK
 //! Ratio R.
 //!
-//! * Without loss an ACK covers R full-sized segments at most. One that covers more suggests that
-//!   another was lost, unless that one comes late (§4.4): it counts as lost when three others have
-//!   come meanwhile, as with data (§5.4). While segments are missing, and during a recovery, ACKs
-//!   are not examined (§4.4, §4.4.1).
-//! * R is doubled once for a window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R²
-//!   − R)) windows without; it stays between 2, the least that a sender may insist on, and
-//!   cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window (§4.5.1), but for
-//!   that bound; so after a timeout it is 2.
-//! * A new ratio travels on one segment of new data, and on its retransmission; it is in use once
+//! * Without loss an ACK covers at most R full-sized segments. One that covers more suggests that
+//!   another was lost, unless that one comes late (§4.4). It counts as lost when three others have
+//!   come meanwhile, as with data (§5.4). ACKs are not examined while segments are missing, or
+//!   during a recovery (§4.4, §4.4.1).
+//! * R is doubled once per window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R² −
+//!   R)) windows without. It stays between 2, the minimum that a sender may request, and
+//!   cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window (§4.5.1), except
+//!   for that bound; so after a timeout it is 2.
+//! * A new ratio travels on one segment of new data, and on its retransmission. It is in use once
 //!   that segment is acknowledged, and only then may the next follow (§4.2, §4.5). Meanwhile an ACK
 //!   may cover as many as either ratio allows.
 
@@ -35,7 +35,7 @@ pub(super) struct AckRatio {
     lower_after: u64,
 }
 
-/// An ACK that covers more than it should: another may be missing between these offsets.
+/// An ACK that covers more than expected: another may be missing between these offsets.
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     after: u64,
@@ -109,7 +109,7 @@ impl AckRatio {
     }
 }
 
-/// §4.5: cwnd/(MSS·(R² − R)) windows, in octets.
+/// Returns cwnd/(MSS·(R² − R)) windows, in octets (§4.5).
 fn lower_after(ratio: u64, view: &View) -> u64 {
     if ratio <= INITIAL_RATIO {
         return u64::MAX;
@@ -121,7 +121,7 @@ fn lower_after(ratio: u64, view: &View) -> u64 {
 mod tests {
     use super::*;
 
-    /// ACKs of a window of `cwnd` segments of 1000 octets.
+    /// Returns the view of ACKs of a window of `cwnd` segments of 1000 octets.
     fn view(una: u64, ack: u64, cwnd: u64) -> View {
         View {
             ack: ack * 1000,
@@ -138,7 +138,7 @@ mod tests {
         acks.requested.asked()
     }
 
-    /// ACKs for these numbers of segments, one after the other.
+    /// Processes ACKs for these numbers of segments in turn.
     fn run(acks: &mut AckRatio, mut una: u64, cwnd: u64, covers: &[u64]) -> u64 {
         for cover in covers {
             acks.on_ack(view(una, una + cover, cwnd));

@@ -48,17 +48,17 @@ struct Asked {
 }
 
 impl Requested {
-    /// The receiver begins with this number.
+    /// Creates the requests to a receiver that begins with this number.
     pub(super) const fn new(initial: u64) -> Self {
         Self { in_use: initial, asked: None }
     }
 
-    /// The number that the receiver uses, as far as is known.
+    /// Returns the number that the receiver uses, as far as is known.
     pub(super) const fn in_use(&self) -> u64 {
         self.in_use
     }
 
-    /// The number that is under way.
+    /// Returns the number that is under way.
     pub(super) fn asked(&self) -> Option<u64> {
         self.asked.map(|asked| asked.number)
     }
@@ -70,8 +70,8 @@ impl Requested {
         }
     }
 
-    /// Everything below the offset `ack` has arrived. Returns `true` if that puts another number in
-    /// use.
+    /// Processes an ACK of everything below the offset `ack`. Returns `true` if that puts another
+    /// number in use.
     pub(super) fn confirm(&mut self, ack: u64) -> bool {
         let confirmed = self.asked.take_if(|asked| asked.at.is_some_and(|at| ack > at));
         self.in_use = confirmed.map_or(self.in_use, |asked| asked.number);
@@ -83,20 +83,20 @@ impl Requested {
         self.asked.is_some_and(|asked| asked.at.is_none())
     }
 
-    /// The segment of new data at this offset takes the number that is due.
+    /// Assigns the number that is due to the segment of new data at this offset.
     pub(super) fn load(&mut self, start: u64) {
         if let Some(asked) = &mut self.asked {
             asked.at.get_or_insert(start);
         }
     }
 
-    /// The number that the segment at this offset carries, each time it is sent.
+    /// Returns the number that the segment at this offset carries, each time it is sent.
     fn carried(&self, start: u64) -> Option<u8> {
         self.asked.filter(|asked| asked.at == Some(start)).map(|asked| asked.number as u8)
     }
 }
 
-/// The sender as an ACK finds it; all but `mss`, `cwnd` and `window` are offsets.
+/// The sender's state before an ACK; all but `mss`, `cwnd` and `window` are offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) ack: u64,
@@ -120,7 +120,7 @@ pub(super) enum AckRequest {
 }
 
 impl AckRequest {
-    /// The number that the receiver uses.
+    /// Returns the number that the receiver uses.
     pub(super) const fn in_use(&self) -> u64 {
         self.requested().in_use()
     }
@@ -141,7 +141,7 @@ impl AckRequest {
 }
 
 impl Offer {
-    /// What an end with these settings offers.
+    /// Returns the offer of an end with these settings.
     pub(in crate::tcp) const fn of(config: &TcpConfig) -> Self {
         let (ack_congestion_control, ack_rate) = match config.ack {
             ack::PolicyConfig::AckCongestionControl(_) => (true, None),
@@ -151,7 +151,7 @@ impl Offer {
         Self { ack_congestion_control, ack_rate }
     }
 
-    /// The part of this that the peer's SYN or SYN-ACK with these options offers as well.
+    /// Returns the part of this that the peer's SYN or SYN-ACK with these options offers as well.
     pub(in crate::tcp) fn agreed(self, theirs: &Options) -> Self {
         Self {
             ack_congestion_control: self.ack_congestion_control && theirs.ack_congestion_control,
@@ -161,7 +161,7 @@ impl Offer {
 }
 
 impl Sender {
-    /// The peer's SYN or SYN-ACK has arrived (RFC 5690, §4.1).
+    /// Processes the peer's SYN or SYN-ACK (RFC 5690, §4.1).
     pub(super) fn negotiate_ack_request(&mut self, syn: &Segment) {
         let agreed = Offer::of(&self.config).agreed(&syn.options);
         self.ack_request = match self.config.ack {
@@ -172,7 +172,7 @@ impl Sender {
         };
     }
 
-    /// An ACK up to `ack` has arrived. Call this before it is processed otherwise.
+    /// Examines an ACK up to `ack`. Call this before it is processed otherwise.
     pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
         let (una, nxt) = (self.board.una(), self.board.nxt());
         if let Some(request) = self.ack_request.as_mut().filter(|_| ack <= nxt) {
@@ -187,8 +187,8 @@ impl Sender {
         }
     }
 
-    /// The payload of a full-sized new segment: less if it carries a request, the AccECN option or
-    /// SACK blocks (RFC 6691, §3).
+    /// Returns the payload of a full-sized new segment: less if it carries a request, the AccECN
+    /// option or SACK blocks (RFC 6691, §3).
     #[inline]
     pub(super) fn full_payload(&self) -> u64 {
         let options = self.marks.report.reserve() + self.transmission.options_beside;
@@ -199,13 +199,14 @@ impl Sender {
         }
     }
 
-    /// The receiving half of the connection puts `octets` of options on a new segment.
+    /// Sets the `octets` of options that the receiving half of the connection puts on a new
+    /// segment.
     #[inline]
     pub(in crate::tcp) const fn leave_room(&mut self, octets: u64) {
         self.transmission.options_beside = octets;
     }
 
-    /// What an option of `request`, if it is due, leaves of `payload`.
+    /// Returns what an option of `request`, if it is due, leaves of `payload`.
     #[inline(never)]
     fn payload_beside(&self, request: &AckRequest, payload: u64) -> u64 {
         let window = &self.congestion.control.window;

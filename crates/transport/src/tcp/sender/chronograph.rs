@@ -1,4 +1,4 @@
-//! For how long what limited the sender (`tcpi_busy_time`, `tcpi_rwnd_limited`,
+//! The times for which each condition limited the sender (`tcpi_busy_time`, `tcpi_rwnd_limited`,
 //! `tcpi_sndbuf_limited` of `include/uapi/linux/tcp.h`; Linux's `tcp_chrono_start` and
 //! `tcp_chrono_stop` in `net/ipv4/tcp_output.c`).
 
@@ -6,10 +6,11 @@ use super::send_memory::SendMemory;
 use super::{Phase, Sender};
 use acklab_base::{Duration, Instant};
 
-/// For how long the sender had data that were not acknowledged, and what limited it meanwhile.
+/// The time for which the sender had unacknowledged data, and the times for which each condition
+/// limited it meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitedTimes {
-    /// There were data, unsent or outstanding (`tcpi_busy_time`). The other two are a part of this.
+    /// There were data, unsent or outstanding (`tcpi_busy_time`). The other two are parts of this.
     pub busy: Duration,
     /// The peer's window kept the next segment back while the congestion window did not
     /// (`tcpi_rwnd_limited`).
@@ -42,7 +43,7 @@ pub(super) struct Chronograph {
 }
 
 impl Chronograph {
-    /// `tcp_chrono_start`: `condition` holds from now on.
+    /// Starts `condition` (`tcp_chrono_start`).
     #[inline]
     pub(super) fn start(&mut self, now: Instant, condition: Condition) {
         if condition > self.condition {
@@ -50,7 +51,7 @@ impl Chronograph {
         }
     }
 
-    /// `tcp_chrono_stop`: `condition` no longer holds. `has_data`: data are unsent or outstanding.
+    /// Stops `condition` (`tcp_chrono_stop`). `has_data`: data are unsent or outstanding.
     #[inline]
     pub(super) fn stop(&mut self, now: Instant, condition: Condition, has_data: bool) {
         if !has_data {
@@ -60,7 +61,7 @@ impl Chronograph {
         }
     }
 
-    /// `tcp_chrono_set`.
+    /// Switches to `condition` (`tcp_chrono_set`).
     fn set(&mut self, now: Instant, condition: Condition) {
         if condition != self.condition {
             self.times = self.with_present(now);
@@ -68,7 +69,7 @@ impl Chronograph {
         }
     }
 
-    /// The times with that of the present condition up to `now`.
+    /// Returns the times with that of the present condition up to `now`.
     fn with_present(&self, now: Instant) -> LimitedTimes {
         let (mut times, time) = (self.times, now.since(self.since));
         match self.condition {
@@ -80,7 +81,7 @@ impl Chronograph {
         times
     }
 
-    /// `tcp_get_info_chrono_stats`: the sender is busy with a limit as well.
+    /// Returns the times of `tcp_get_info_chrono_stats`: the sender counts as busy while limited.
     fn read(&self, now: Instant) -> LimitedTimes {
         let times = self.with_present(now);
         LimitedTimes { busy: times.busy + times.by_peer_window + times.by_send_buffer, ..times }
@@ -88,14 +89,14 @@ impl Chronograph {
 }
 
 impl Sender {
-    /// For how long what has limited the sender, up to `now`.
+    /// Returns the times for which each condition has limited the sender, up to `now`.
     #[must_use]
     pub fn limited_times(&self, now: Instant) -> LimitedTimes {
         self.chronograph.read(now)
     }
 
-    /// The application has written or closed, or the connection is established with what it had
-    /// written before.
+    /// Records that the application has written or closed, or that the connection is established
+    /// with data written before.
     #[inline]
     pub(super) fn note_busy(&mut self, now: Instant) {
         if self.connection.phase == Phase::Established && self.has_data() {
@@ -103,7 +104,7 @@ impl Sender {
         }
     }
 
-    /// Everything that was sent is acknowledged.
+    /// Records that everything sent is acknowledged.
     pub(super) fn note_not_busy(&mut self, now: Instant) {
         let has_data = self.has_data();
         self.chronograph.stop(now, Condition::Busy, has_data);
@@ -121,14 +122,14 @@ impl Sender {
         }
     }
 
-    /// The end of `tcp_cwnd_validate`, where the congestion window is not used up.
+    /// Records the end of `tcp_cwnd_validate`, where the congestion window is not used up.
     pub(super) fn note_send_buffer_limit(&mut self, now: Instant) {
         if !self.has_unsent() && self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
             self.chronograph.start(now, Condition::SendBuffer);
         }
     }
 
-    /// The application waits for room no longer (`tcp_check_space`).
+    /// Records that the application waits for room no longer (`tcp_check_space`).
     pub(super) fn note_room_in_send_buffer(&mut self, now: Instant) {
         let has_data = self.has_data();
         self.chronograph.stop(now, Condition::SendBuffer, has_data);
@@ -138,8 +139,8 @@ impl Sender {
         !self.board.is_empty() || self.has_unsent()
     }
 
-    /// `tcp_snd_wnd_test` after `tcp_cwnd_test`: the next new segment, whole, does not fit the
-    /// peer's window but the congestion window.
+    /// Returns `true` if the next new segment, whole, fits the congestion window but not the peer's
+    /// window (`tcp_snd_wnd_test` after `tcp_cwnd_test`).
     #[inline]
     fn is_limited_by_peer_window(&self) -> bool {
         let (offered, full) = (self.peer_window.room(self.board.nxt()), self.full_payload());

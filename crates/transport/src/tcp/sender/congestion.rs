@@ -39,31 +39,31 @@ impl Congestion {
         }
     }
 
-    /// A full-sized segment has `mss` octets of payload, and the window starts with as many of
-    /// them.
+    /// Adopts `mss` octets as the payload of a full-sized segment, and sets the initial window in
+    /// units of it.
     pub(super) fn adopt_mss(&mut self, config: &TcpConfig, mss: u64) {
         (self.control.window.mss, self.control.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
         self.prr = Prr::new(config.prr_bound, mss, 0);
     }
 
-    /// Octets that may be sent beyond `pipe`.
+    /// Returns the octets that may be sent beyond `pipe`.
     #[inline]
     pub(super) const fn room(&self, pipe: u64) -> u64 {
         self.control.window.cwnd.saturating_sub(pipe)
     }
 
-    /// Congestion control is now in `state`.
+    /// Enters `state`.
     pub(super) fn enter(&mut self, now: Instant, state: CongestionState) {
         self.state = state;
         self.control.enter(now, state);
     }
 
-    /// The state before a reduction.
+    /// Returns the state before a reduction.
     pub(super) const fn before_reduction(&self, una: u64) -> Before {
         Before { cwnd: self.control.window.cwnd, ssthresh: self.control.window.ssthresh, una }
     }
 
-    /// The flight that is to be reduced, on an ACK that advances by `advance` octets.
+    /// Returns the flight that is to be reduced, on an ACK that advances by `advance` octets.
     pub(super) fn flight_to_reduce(&self, config: &TcpConfig, board: &Scoreboard, advance: u64) -> u64 {
         match config.halves {
             FlightMeasure::FlightSize => board.flight_size() + advance,
@@ -72,12 +72,12 @@ impl Congestion {
         }
     }
 
-    /// The threshold falls to what the controller makes of `flight`.
+    /// Lowers the threshold to the controller's result for `flight`.
     pub(super) fn lower_threshold(&mut self, now: Instant, flight: u64, signal: Signal) {
         self.control.lower_threshold(now, flight, signal);
     }
 
-    /// The threshold falls, and the window begins to follow.
+    /// Lowers the threshold, and begins to reduce the window to it.
     pub(super) fn begin_reduction(
         &mut self,
         now: Instant,
@@ -96,7 +96,7 @@ impl Congestion {
         self.prr = if config.prr_basis == prr::Basis::Window { prr.in_segments() } else { prr };
     }
 
-    /// Sets the window on an ACK of a reduction. PRR counts what the ACK delivers `deliveries`
+    /// Sets the window on an ACK of a reduction. PRR counts the delivery of the ACK `deliveries`
     /// times.
     pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, summary: &AckSummary, deliveries: u32) {
         if self.control.controller.governs_window() {
@@ -118,12 +118,12 @@ impl Congestion {
         }
     }
 
-    /// A reduction ends: the window is the threshold.
+    /// Ends a reduction: sets the window to the threshold.
     pub(super) fn deflate(&mut self) {
         self.control.set(self.control.window.ssthresh);
     }
 
-    /// The window is the threshold at most.
+    /// Limits the window to the threshold.
     pub(super) fn deflate_above_threshold(&mut self) {
         self.control.fall_to_threshold();
     }
@@ -142,8 +142,9 @@ impl Congestion {
         true
     }
 
-    /// The octets and full-sized segments that an ACK counts for if it delivers `delivered` octets
-    /// and may grow the window by `growth`. The remainder of a segment is carried to the next ACK.
+    /// Returns the octets and full-sized segments that an ACK counts for if it delivers `delivered`
+    /// octets and may grow the window by `growth`. The remainder of a segment is carried to the
+    /// next ACK.
     #[inline]
     pub(super) fn count(&mut self, rule: Growth, growth: u64, delivered: u64) -> Acked {
         // Linux's tcp_cong_control counts what an advancing ACK newly delivers, by SACK too

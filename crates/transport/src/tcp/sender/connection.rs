@@ -9,12 +9,12 @@ use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 
 /// RFC 9293, §3.7.1: the MSS of a peer that announces none, over IPv4.
 const DEFAULT_SEND_MSS: u16 = 536;
-/// Linux's `TCP_MIN_SND_MSS`: a smaller MSS is taken for this one.
+/// Linux's `TCP_MIN_SND_MSS`: a smaller MSS is replaced by this one.
 const MIN_SEND_MSS: u16 = 48;
-/// What timestamps take in each segment (RFC 7323, Appendix A).
+/// The octets of timestamps in each segment (RFC 7323, Appendix A).
 const TIMESTAMPS_OCTETS: u64 = 12;
 
-/// Where the connection stands (RFC 9293, §3.3.2, as far as a sender of data sees it).
+/// The state of the connection (RFC 9293, §3.3.2, as far as it concerns a sender of data).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Before the start.
@@ -33,7 +33,7 @@ pub enum Phase {
     Aborted,
 }
 
-/// What is agreed on in the handshake, and what every segment carries.
+/// The result of the handshake, and the fields of every segment.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) phase: Phase,
@@ -74,12 +74,12 @@ impl Connection {
         }
     }
 
-    /// The application opens it: a SYN is to leave.
+    /// Opens the connection for the application: a SYN is to leave.
     pub(super) const fn open(&mut self, now: Instant) {
         (self.phase, self.syn_due, self.opened_at) = (Phase::SynSent, true, now);
     }
 
-    /// Adopts what the SYN-ACK negotiates. Returns `false` if it does not acknowledge the SYN.
+    /// Adopts the negotiation of the SYN-ACK. Returns `false` if it does not acknowledge the SYN.
     pub(super) fn establish(&mut self, syn_ack: &Segment) -> bool {
         if !syn_ack.flags.contains(Flags::SYN) || !self.is_synchronized_by(syn_ack) {
             return false;
@@ -90,7 +90,7 @@ impl Connection {
         true
     }
 
-    /// Adopts what the response to the peer's `syn` negotiates.
+    /// Adopts the negotiation of the response to the peer's `syn`.
     pub(super) fn synchronize(&mut self, now: Instant, syn: &Segment) {
         if self.phase == Phase::Listen {
             self.opened_at = now;
@@ -109,8 +109,8 @@ impl Connection {
         let _ = self.note_timestamp(syn);
     }
 
-    /// The payload of a full-sized segment to the peer, which has announced `mss`, if this end
-    /// could send `own` (RFC 9293, §3.7.1; RFC 6691: options take their room from either).
+    /// Returns the payload of a full-sized segment to the peer, which has announced `mss`, if this
+    /// end could send `own` (RFC 9293, §3.7.1). Options take their room from either (RFC 6691).
     pub(super) fn full_size(&self, mss: Option<u16>, own: u16) -> u64 {
         let announced = mss.unwrap_or(DEFAULT_SEND_MSS).max(MIN_SEND_MSS).min(own);
         u64::from(announced).saturating_sub(if self.clock.is_some() { TIMESTAMPS_OCTETS } else { 0 }).max(1)
@@ -121,13 +121,13 @@ impl Connection {
         segment.flags.contains(Flags::ACK) && segment.ack == self.first
     }
 
-    /// The sequence number of the octet at `offset`.
+    /// Returns the sequence number of the octet at `offset`.
     #[inline]
     pub(super) const fn seq_at(&self, offset: u64) -> SeqNumber {
         SeqNumber::at(self.first, offset)
     }
 
-    /// The stream offset of `seq` that is nearest to `near`.
+    /// Returns the stream offset of `seq` that is nearest to `near`.
     #[inline]
     pub(super) const fn offset_near(&self, seq: SeqNumber, near: u64) -> u64 {
         seq.offset_near(self.first, near)
@@ -147,38 +147,40 @@ impl Connection {
         Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 
-    /// The time since what `segment` acknowledges was sent.
+    /// Returns the time since the data that `segment` acknowledges were sent.
     #[inline]
     pub(super) fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
         let by_echo = if self.rtt_clock == RttClock::Timestamps { self.age_of_echo(now, segment) } else { None };
         by_echo.unwrap_or_else(|| now.since(sent_at))
     }
 
-    /// The unit in which round-trip times are measured, if it is more than that of the run's clock.
+    /// Returns the unit in which round-trip times are measured, if it is more than that of the
+    /// run's clock.
     #[inline]
     pub(super) fn rtt_granularity(&self) -> Duration {
         let clock = self.clock.as_ref().filter(|_| self.rtt_clock == RttClock::Timestamps);
         clock.map_or(Duration::ZERO, TickClock::tick)
     }
 
-    /// The age of the timestamp that `segment` echoes. An echo that this connection's clock has
-    /// never shown is ignored.
+    /// Returns the age of the timestamp that `segment` echoes. An echo that this connection's clock
+    /// has never shown is ignored.
     #[inline]
     pub(super) fn age_of_echo(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (timestamps, clock) = (segment.options.timestamps?, self.clock.as_mut()?);
         let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
         let is_known = clock.tick().saturating_mul(ticks) <= now.since(self.opened_at) + clock.tick();
-        // Less than a tick is not zero.
+        // Less than a tick does not count as zero.
         is_known.then(|| (clock.tick() * ticks).max(Duration::from_micros(1)))
     }
 
-    /// What elicited `segment` left before this instant, as the timestamp shows that it echoes.
+    /// Returns an instant before which the packet that elicited `segment` left, from the timestamp
+    /// that it echoes.
     pub(super) fn echoed_before(&mut self, now: Instant, segment: &Segment) -> Option<Instant> {
         let echo = segment.options.timestamps?.echo;
         self.clock.as_mut()?.end_of(now, echo)
     }
 
-    /// A segment at `seq` without data, with an acknowledgment and timestamps only.
+    /// Returns a segment at `seq` without data, with an acknowledgment and timestamps only.
     pub(super) fn bare(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         Segment {
             ecn: Ecn::NotEct,
@@ -233,7 +235,7 @@ impl Connection {
     }
 }
 
-/// What is particular to a segment with data.
+/// The fields that only a segment with data has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) payload: u32,

@@ -9,7 +9,7 @@ use crate::recovery::CongestionState;
 use acklab_base::{Event, Instant};
 
 impl Sender {
-    /// The window begins to be reduced as in a fast recovery.
+    /// Begins to reduce the window as in a fast recovery.
     #[inline(never)]
     pub(super) fn enter_reduced(&mut self, now: Instant, summary: &AckSummary, signal: Signal) {
         self.remember_window();
@@ -32,8 +32,8 @@ impl Sender {
         }
     }
 
-    /// The ACK ends CWR: the window is the threshold. Returns by how many acknowledged octets it
-    /// may grow.
+    /// Ends CWR: sets the window to the threshold. Returns the acknowledged octets by which it may
+    /// grow.
     #[inline(never)]
     pub(super) fn exit_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.rules.reduction_end == ReductionEnd::BeyondAcknowledged {
@@ -77,8 +77,8 @@ impl Sender {
         }
     }
 
-    /// A tail loss probe has repaired a loss that nothing else has shown (RFC 8985, §7.4): the
-    /// window is reduced at once.
+    /// Reduces the window at once after a tail loss probe has repaired a loss that nothing else has
+    /// shown (RFC 8985, §7.4).
     #[inline(never)]
     pub(super) fn reduce_for_repaired_loss(&mut self, now: Instant) {
         let congestion = &mut self.congestion;

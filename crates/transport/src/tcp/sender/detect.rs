@@ -8,7 +8,7 @@ use crate::recovery::{CongestionState, Detection};
 use acklab_base::Instant;
 
 impl Sender {
-    /// Returns `true` if loss is detected by time (RFC 8985), which takes SACK.
+    /// Returns `true` if loss is detected by time (RFC 8985), which requires SACK.
     #[inline]
     pub(super) const fn detects_by_time(&self) -> bool {
         matches!(self.config.detection, Detection::Rack) && self.connection.has_sack
@@ -26,8 +26,8 @@ impl Sender {
         }
     }
 
-    /// RFC 8985, §6.2: RACK learns what the ACK delivers. Returns `true` if it then looks for
-    /// losses.
+    /// Updates RACK with what the ACK delivers (RFC 8985, §6.2). Returns `true` if it then looks
+    /// for losses.
     #[inline]
     pub(super) fn note_delivery(&mut self, now: Instant) -> bool {
         let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
@@ -41,8 +41,8 @@ impl Sender {
         }
     }
 
-    /// The number of the last transmission that was delivered, if something outstanding may have
-    /// left before it. Otherwise there is nothing that the reordering timer could wait for.
+    /// Returns the number of the last delivered transmission, if something outstanding may have
+    /// left before it. Otherwise the reordering timer has nothing to wait for.
     #[inline]
     pub(super) fn overtaken_by(&mut self) -> Option<u64> {
         let rack = &mut self.loss.rack;
@@ -60,7 +60,7 @@ impl Sender {
         self.detects_by_time() && self.loss.rack.newest().is_some_and(|newest| self.board.may_have_overtaken(newest))
     }
 
-    /// Marks what left before transmission number `newest` and has been out for too long.
+    /// Marks what left before transmission number `newest` and has been outstanding for too long.
     #[inline(never)]
     fn examine_overtaken(&mut self, now: Instant, newest: u64, summary: &mut AckSummary) {
         let rack = &mut self.loss.rack;
@@ -77,7 +77,7 @@ impl Sender {
         summary.retransmissions_lost |= retransmissions_lost;
     }
 
-    /// The reordering timer expired.
+    /// Processes an expiry of the reordering timer.
     pub(super) fn reordering_timeout(&mut self, now: Instant) {
         let mut summary = AckSummary { prior_flight: self.board.pipe(), ..AckSummary::default() };
         self.detect_by_time(now, &mut summary);
@@ -92,7 +92,7 @@ impl Sender {
         self.report_losses(now);
     }
 
-    /// Returns `true` if there is reason to enter a fast recovery.
+    /// Returns `true` if a fast recovery is due.
     pub(super) fn shows_loss(&self) -> bool {
         self.board.lost() > 0 || (!self.detects_by_time() && self.shows_loss_by_duplicates())
     }

@@ -11,25 +11,27 @@ use acklab_base::{Duration, Instant};
 const RETRY: Duration = Duration::from_millis(500);
 
 impl Sender {
-    /// From now on the device refuses data and probes, or takes them again; what waits then leaves
-    /// with the next poll.
+    /// Sets whether the device refuses data and probes. When it accepts them again, waiting
+    /// segments leave with the next poll.
     pub(in crate::tcp) const fn set_refused(&mut self, is_refused: bool) {
         self.transmission.is_refused = is_refused;
     }
 
-    /// Probes that have left, or that the device has refused, since the last ACK (`tcpi_probes`).
+    /// Returns the probes that have left, or that the device has refused, since the last ACK
+    /// (`tcpi_probes`).
     #[must_use]
     pub const fn probes(&self) -> u32 {
         self.transmission.probes
     }
 
-    /// How often the retransmission timeout, or that of probes, has been doubled (`tcpi_backoff`).
+    /// Returns how often the retransmission timeout, or that of probes, has been doubled
+    /// (`tcpi_backoff`).
     #[must_use]
     pub const fn backoff(&self) -> u32 {
         self.timing.rto.backoff()
     }
 
-    /// Data would leave, but the device refuses them.
+    /// Processes the refusal of data that would leave.
     #[cold]
     pub(super) fn wait_for_device(&mut self, now: Instant) {
         if self.board.is_empty() && self.has_unsent() {
@@ -39,7 +41,7 @@ impl Sender {
         }
     }
 
-    /// The device refuses a probe.
+    /// Processes the refusal of a probe.
     #[cold]
     pub(super) fn retry_probe(&mut self, now: Instant) {
         self.transmission.probes += 1;

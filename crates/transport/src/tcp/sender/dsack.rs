@@ -1,20 +1,20 @@
-//! D-SACK (RFC 2883): the receiver reports what arrived twice.
+//! D-SACK (RFC 2883): the receiver reports duplicate octets.
 
 use super::super::rules::{DsackDelivery, DsackMatch, DsackWidening};
 use super::Sender;
 use acklab_wire::tcp::Options;
 use std::ops::Range;
 
-/// What a D-SACK reports.
+/// The report of a D-SACK.
 #[derive(Clone, Debug)]
 pub(super) struct Duplicate {
     /// The octets that arrived twice.
     range: Range<u64>,
-    /// The retransmissions that it is a report of.
+    /// The retransmissions that it reports.
     retransmissions: u64,
 }
 
-/// What follows from a D-SACK.
+/// The consequences of a D-SACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spurious {
     /// Octets that count as delivered by it.
@@ -24,9 +24,9 @@ pub(super) struct Spurious {
 }
 
 impl Sender {
-    /// The octets that the first SACK block reports as received twice: RFC 2883, §4, it lies below
-    /// the acknowledgment number or within the second block. Called before the ACK advances
-    /// snd.una.
+    /// Returns the octets that the first SACK block reports as received twice. That block lies
+    /// below the acknowledgment number or within the second block (RFC 2883, §4). Called before the
+    /// ACK advances snd.una.
     pub(super) fn duplicate_reported(&mut self, options: &Options, ack: u64) -> Option<Duplicate> {
         let una = self.board.una();
         let offsets = |index: usize| {
@@ -39,7 +39,7 @@ impl Sender {
         is_duplicate.then(|| Duplicate { retransmissions: self.retransmissions_reported(&first), range: first })
     }
 
-    /// The number of retransmissions that a D-SACK of `range` reports.
+    /// Returns the number of retransmissions that a D-SACK of `range` reports.
     #[inline(never)]
     fn retransmissions_reported(&mut self, range: &Range<u64>) -> u64 {
         match self.rules.dsack_match {
@@ -55,16 +55,15 @@ impl Sender {
         (range.end - range.start).div_ceil(self.congestion.control.window.mss)
     }
 
-    /// A retransmission was spurious: the reordering window widens, and the reduction may be
+    /// Processes a spurious retransmission: the reordering window widens, and the reduction may be
     /// undone. A D-SACK of a copy that the network made has no effect.
     #[inline(never)]
     pub(super) fn note_dsack(&mut self, duplicate: &Duplicate) -> Spurious {
         let Duplicate { range, retransmissions } = duplicate;
         let (octets, segments) = (range.end - range.start, self.segments_of(range));
         self.loss.dsacked_segments += segments;
-        // More than a window, or more duplicates than retransmissions: not of this end's making
-        // (tcp_dsack_seen). RFC 3708, §3, does not trust D-SACK either where the network duplicates
-        // packets.
+        // More than a window, or more duplicates than retransmissions: this end did not cause them
+        // (tcp_dsack_seen). RFC 3708, §3, rejects D-SACK where the network duplicates packets.
         let is_dubious =
             octets > self.peer_window.largest() || self.loss.dsacked_segments > self.counters.retransmissions;
         let is_of_network = self.rules.dsack_match == DsackMatch::Retransmitted && *retransmissions == 0;
@@ -88,8 +87,8 @@ impl Sender {
         Spurious { delivered, is_probe }
     }
 
-    /// `segment` is retransmitted. A receiver reports a duplicate at once, and no more than a
-    /// window of data is acknowledged in the meantime.
+    /// Records that `segment` is retransmitted. A receiver reports a duplicate at once, and no more
+    /// than a window of data is acknowledged in the meantime.
     #[inline]
     pub(super) fn remember_retransmission(&mut self, segment: Range<u64>) {
         if self.rules.dsack_match == DsackMatch::Retransmitted {
