@@ -1,17 +1,17 @@
-//! No more than a stranger sends (RFC 9000, §8.1).
+//! Limits what a server sends to an unvalidated address (RFC 9000, §8.1).
 //!
-//! Whoever asks may have forged the address that is answered. Until a packet comes that is
-//! addressed to the connection id which the Accept has told to that address, a server sends three
-//! times what it has received, and a datagram that opens a connection has 1200 octets at least
-//! (§14.1). A server that may send nothing more waits: a client that is there repeats its Open.
+//! The source address of an Open may be forged. The Accept carries the server's connection ID to
+//! that address. Until a packet with that ID arrives, a server sends at most three times what it
+//! has received. A datagram that opens a connection has at least 1200 bytes (§14.1). A server at
+//! its limit waits: a real client repeats its Open.
 
 use acklab_wire::tack::BELOW;
 use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};
 
-/// Octets of an IPv4 packet whose datagram is as large as one that opens a connection.
+/// Bytes of an IPv4 packet whose datagram has the minimum size to open a connection.
 pub(super) const MIN_PACKET: u64 = BELOW + LEAST_OPEN as u64;
 
-/// Octets of packets, before the address is confirmed.
+/// Bytes of packets, before the address is validated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Amplification {
     received: u64,

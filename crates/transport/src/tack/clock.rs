@@ -1,10 +1,10 @@
-//! The clock by which an end stamps its packets.
+//! The clock from which an end timestamps its packets.
 
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::Timestamp;
 
-/// Microseconds since an instant that no peer knows, so that nothing can rest on synchronised
+/// Microseconds since an instant that no peer knows, so that nothing can depend on synchronised
 /// clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
@@ -22,7 +22,7 @@ impl Clock {
     }
 }
 
-/// A time that a frame carries in microseconds.
+/// Returns the time that a frame carries in microseconds.
 pub(super) const fn of_micros(micros: u32) -> Duration {
     Duration::from_micros(micros as u64)
 }

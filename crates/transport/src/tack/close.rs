@@ -1,11 +1,11 @@
-//! Closing a connection.
+//! Closes a connection.
 //!
-//! Each direction of a stream ends by itself, so that a connection may stand half closed. Once both
-//! ends have closed every stream, sent all of it and received all of it, the client says that the
-//! connection is over; either may say so before, with a code. A Close is repeated until it is
-//! answered by another, or for the tenth time. Whoever speaks to a closed connection is told again,
-//! ten times in all. A peer that acknowledges what was never sent ends the connection as well, and
-//! so does [silence](super::idle).
+//! Each direction of a stream ends separately, so a connection may be half closed. Once both ends
+//! have closed every stream, sent all of it and received all of it, the client closes the
+//! connection. Either end may close earlier, with a code. A Close is repeated until another Close
+//! answers it, or ten times. A closed connection answers packets with a Close, ten times in total.
+//! A peer that acknowledges packets never sent also ends the connection, as does the [idle
+//! timeout](super::idle).
 
 use super::connection::{Connection, Phase};
 use crate::recovery::alarm::Alarm;
@@ -14,22 +14,22 @@ use acklab_base::event::Closing;
 use acklab_base::{Event, Instant};
 use acklab_wire::tack::{Frame, Packet};
 
-/// Both ends have said all.
+/// Both ends have completed all streams.
 const DONE: u32 = 0;
-/// The peer has broken the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of applications
-/// lie below 2³¹.
+/// The peer has violated the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of applications
+/// are below 2³¹.
 pub(super) const PROTOCOL_VIOLATION: u32 = 1 << 31 | 0x0a;
-/// The largest number of Close frames, unanswered or in response to others: a peer that has
-/// answered none of them is gone.
+/// Maximum number of Close frames, unanswered or in response to packets. A peer that has answered
+/// none of them is gone.
 const MAX_CLOSES: u32 = 10;
-/// The largest number of times that the interval between two of them doubles.
+/// Maximum number of times that the interval between two Close frames doubles.
 const MAX_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Close {
-    /// A Close is to leave.
+    /// A Close is due.
     is_due: bool,
-    /// This end was the first to say it, and waits for an answer.
+    /// This end was the first to close, and waits for an answer.
     asks: bool,
     is_answered: bool,
     sent: u32,
@@ -38,7 +38,7 @@ pub(super) struct Close {
 }
 
 impl Close {
-    /// When a Close leaves again.
+    /// Returns when a Close is repeated.
     #[inline]
     pub(super) fn repeats_at(&self) -> Option<Instant> {
         self.repeats.at()
@@ -46,26 +46,26 @@ impl Close {
 }
 
 impl Connection {
-    /// Why the connection is over. `None` as long as it is not.
+    /// Returns why the connection has ended, or `None` if it has not.
     #[must_use]
     pub const fn closing(&self) -> Option<Closing> {
         self.close.reason
     }
 
-    /// Ends the connection at once, with a code that says why; zero means that both ends have said
-    /// all.
+    /// Ends the connection at once, with a code for the reason. Zero means that both ends have
+    /// completed all streams.
     pub fn abort(&mut self, code: u32) {
         self.close_for(Closing::Application, code);
     }
 
-    /// Ends the connection at once and tells nobody, because there is nobody to be told.
+    /// Ends the connection at once without notifying the peer, which is gone.
     pub fn abandon(&mut self, reason: Closing) {
         if !matches!(self.phase, Phase::Closed { .. }) {
             self.end(reason, DONE);
         }
     }
 
-    /// Ends the connection and tells the peer.
+    /// Ends the connection and notifies the peer.
     pub(super) fn close_for(&mut self, reason: Closing, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
             let has_peer = self.phase == Phase::Established;
@@ -75,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection without a word.
+    /// Ends the connection without notifying the peer.
     pub(super) fn end(&mut self, reason: Closing, code: u32) {
         self.phase = Phase::Closed { code };
         self.close.reason = Some(reason);
@@ -83,7 +83,7 @@ impl Connection {
         self.events.push(Event::Closed { reason, code: code.into() });
     }
 
-    /// The client says that all is done.
+    /// Closes the connection at the client once all streams are complete.
     #[inline]
     pub(super) fn close_if_done(&mut self) {
         let is_done = self.is_finished && self.side == Side::Client && self.phase == Phase::Established;
@@ -92,13 +92,13 @@ impl Connection {
         }
     }
 
-    /// The peer says that the connection is over.
+    /// Handles the peer's Close.
     pub(super) fn on_close(&mut self, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
-            // An application may give zero as its code as well, and then says nothing of what has
-            // arrived.
+            // An application may also use zero as its code, which then implies nothing about what
+            // has arrived.
             if code == DONE && self.streams.table.main().outgoing.is_closed() {
-                // It came before the TACK that says so.
+                // The Close arrived before the TACK that acknowledges everything.
                 self.streams.table.on_all_acked();
                 self.finish_if_all_sent();
             }
@@ -107,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// A packet has come to a connection that is over.
+    /// Handles a packet that arrives after the connection has ended.
     pub(super) fn take_after_end(&mut self, packet: &Packet) {
         let closes = packet.frames.iter().any(|frame| matches!(frame, Frame::Close { .. }));
         if !closes {
@@ -116,8 +116,7 @@ impl Connection {
             self.close.is_answered = true;
             self.close.repeats.set(None);
         } else {
-            // Two ends that both believe to answer, after a forged Close, would answer each other
-            // without end.
+            // After a forged Close, two ends that both answer would answer each other forever.
             self.close.is_due |= self.close.sent < MAX_CLOSES;
         }
     }

@@ -21,20 +21,21 @@ use acklab_base::random::Seed;
 use acklab_base::{Duration, Event, Fate, Instant, Machine};
 use acklab_wire::tack::{ConnectionId, Packet};
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Its application has not opened it yet.
+    /// The application has not opened the connection yet.
     Idle,
-    /// It waits for a peer to open it.
+    /// Waits for a peer to open the connection.
     Listening,
-    /// It has asked its peer to accept it.
+    /// Has sent an Open, and waits for the Accept.
     Opening,
-    /// It has accepted, and the peer may not know.
+    /// Has sent an Accept, whose arrival is not confirmed.
     Accepting,
-    /// Both ends know that it is open.
+    /// Both ends have confirmed that the connection is open.
     Established,
-    /// It is over, for the reason of this code: zero if both ends had said all.
+    /// The connection has ended, for the reason of this code: zero if both ends had completed all
+    /// streams.
     Closed {
         /// The code.
         code: u32,
@@ -48,9 +49,9 @@ pub struct Connection {
     pub(super) settings: Settings,
     pub(super) clock: Clock,
     pub(super) phase: Phase,
-    /// What the peer addresses packets to.
+    /// The destination of packets from the peer.
     pub(super) local: ConnectionId,
-    /// What packets to the peer are addressed to.
+    /// The destination of packets to the peer.
     pub(super) remote: ConnectionId,
     pub(super) handshake: super::handshake::Handshake,
     pub(super) close: super::close::Close,
@@ -63,7 +64,7 @@ pub struct Connection {
     pub(super) streams: Streams,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    /// When the next packet has arrived, if not when it is accepted.
+    /// The arrival time of the next packet, if it differs from the time of its acceptance.
     pub(super) arrives_at: Option<Instant>,
     pub(super) refusals: Refusals,
     pub(super) events: Events,
@@ -72,13 +73,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The end that opens the connection. `name` names its random streams.
+    /// Creates the end that opens the connection. `name` names its random streams.
     #[must_use]
     pub fn client(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Client, settings, controller, policy, seed, name)
     }
 
-    /// The end that is opened. `name` names its random streams.
+    /// Creates the end that accepts the connection. `name` names its random streams.
     #[must_use]
     pub fn server(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Server, settings, controller, policy, seed, name)
@@ -90,7 +91,7 @@ impl Connection {
             Side::Server => Phase::Listening,
         };
         let mut random = seed.stream(&format!("flow/{name}/{}", side.name()));
-        // Zero is no connection yet.
+        // Zero means no connection yet.
         let local = ConnectionId(random.below(u64::MAX) + 1);
         Self {
             side,
@@ -117,70 +118,72 @@ impl Connection {
         }
     }
 
-    /// This end, whose application reads so. To be said before the connection opens.
+    /// Sets how the application reads. Call before opening.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.streams.table.set_reading(reading);
         self
     }
 
-    /// This end, whose packets are addressed to `id`, which must not be zero. To be said before the
-    /// connection opens. Without it, the id follows from the seed.
+    /// Sets the connection ID to which the peer addresses packets; it must not be zero. Call before
+    /// opening. By default, the ID is derived from the seed.
     #[must_use]
     pub const fn with_id(mut self, id: ConnectionId) -> Self {
         self.local = id;
         self
     }
 
-    /// What the peer addresses packets to.
+    /// Returns the connection ID to which the peer addresses packets.
     #[must_use]
     pub const fn id(&self) -> ConnectionId {
         self.local
     }
 
-    /// Where it stands.
+    /// Returns the state.
     #[must_use]
     pub const fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// What was refused of the peer.
+    /// Returns the counts of packets and frames of the peer that were refused.
     #[must_use]
     pub const fn refusals(&self) -> &Refusals {
         &self.refusals
     }
 
-    /// How long a packet that has to be acknowledged may remain so (RFC 9002, §6.2.1).
+    /// Returns the maximum time that an ack-eliciting packet may remain unacknowledged (RFC 9002,
+    /// §6.2.1).
     #[must_use]
     pub fn probe_timeout(&self) -> Duration {
         self.sender.base_timeout()
     }
 
-    /// RTTmin, as this end has measured it, or as the sender of data has told it.
+    /// Returns RTTmin, as measured by this end or as reported by the sender of data.
     #[must_use]
     pub fn least_round_trip(&self) -> Option<Duration> {
         self.sender.rtt_min().or(self.receiver.rtt_min())
     }
 
-    /// Octets in flight.
+    /// Returns the bytes in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.sender.in_flight()
     }
 
-    /// Numbers of packets that this end has used.
+    /// Returns the number of packet numbers that this end has used.
     #[must_use]
     pub fn packets_sent(&self) -> u64 {
         self.sender.next_number()
     }
 
-    /// From now on, the peer shall send its TACKs by this law. It is told with the next data.
+    /// Sets the law by which the peer sends its TACKs from now on. The next data carry it to the
+    /// peer.
     pub fn set_law(&mut self, law: Law) {
         self.sender.set_law(law);
         self.output.note_change();
     }
 
-    /// All octets and ends of streams of this end are acknowledged.
+    /// Records when all bytes and ends of streams of this end are acknowledged.
     pub(super) fn note_finished(&mut self) {
         self.finish_if_all_sent();
         self.close_if_done();

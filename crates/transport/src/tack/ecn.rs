@@ -1,29 +1,31 @@
 //! Explicit congestion notification by the counts of RFC 9000, §13.4.
 //!
-//! Packets with octets of streams leave as ECT(0); their numbers are new even where the octets are
-//! not, so that what RFC 3168, §6.1.5, has against retransmissions does not hold. The receiver
-//! counts what arrives by codepoint, and every TACK comes with the counts once there are any: a
-//! mark waits for the next TACK and asks for none. Counts are cumulative, so that a TACK that is
-//! lost loses none. A sender whose counts fall short of what was acknowledged takes it that the
-//! path clears or changes codepoints, and sends no more of them. A TACK whose counts are below
-//! those of an earlier one is refused, for no path makes a count smaller.
+//! Packets with data of streams leave as ECT(0). Their numbers are new even if the data are
+//! retransmitted, so the objection of RFC 3168, §6.1.5, to ECN-capable retransmissions does not
+//! apply. The receiver counts arrivals by codepoint, and every TACK carries the counts once there
+//! are any. A mark waits for the next TACK and triggers none. Counts are cumulative, so that a lost
+//! TACK loses none.
+//!
+//! If the counts fall short of what was acknowledged, the sender assumes that the path clears or
+//! changes codepoints, and sends no more of them. A TACK with counts below those of an earlier one
+//! is refused, because no path decreases a count.
 
 use super::refusal::Refusal;
 use acklab_base::Ecn;
 use acklab_wire::tack::EcnCounts;
 
-/// The sender's part.
+/// The sender's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Validation {
     is_capable: bool,
     /// Packets that left as ECT(0).
     sent: u64,
-    /// Of those, packets that were acknowledged, now and when the last TACK came.
+    /// Of those, packets that were acknowledged, now and when the last TACK arrived.
     acknowledged: u64,
     acknowledged_before: u64,
-    /// The counts that were reported last.
+    /// The counts reported last.
     reported: EcnCounts,
-    /// The counts that have come with the TACK that is read next.
+    /// The counts that arrived with the TACK that is processed next.
     read: EcnCounts,
 }
 
@@ -32,20 +34,20 @@ impl Validation {
         Self { is_capable, ..Self::default() }
     }
 
-    /// A packet with octets of a stream leaves. Returns its codepoint.
+    /// Records that a packet with data of a stream leaves. Returns its codepoint.
     #[inline]
     pub(super) fn on_sent(&mut self) -> Ecn {
         self.sent += u64::from(self.is_capable);
         if self.is_capable { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// A packet with octets of a stream was acknowledged.
+    /// Records that a packet with data of a stream was acknowledged.
     #[inline]
     pub(super) fn on_acknowledged(&mut self) {
         self.acknowledged += u64::from(self.is_capable);
     }
 
-    /// Counts have come.
+    /// Reads counts that have arrived.
     pub(super) fn read(&mut self, counts: EcnCounts) -> Result<(), Refusal> {
         if total(counts) > self.sent {
             return Err(Refusal::NeverSent);
@@ -54,17 +56,17 @@ impl Validation {
         Ok(())
     }
 
-    /// A TACK has come, newer than any. Returns how many more packets were marked.
+    /// Handles a TACK newer than all before. Returns how many more packets were marked.
     ///
     /// # Errors
-    /// If a count is below that of an earlier TACK. Nothing of it counts then.
+    /// If a count is below that of an earlier TACK. Then none of its counts apply.
     pub(super) fn on_tack(&mut self) -> Result<u64, Refusal> {
         let counts = std::mem::take(&mut self.read);
         if counts.ect0 < self.reported.ect0 || counts.ce < self.reported.ce {
             return Err(Refusal::Counts);
         }
-        // What was known to have arrived when the last TACK came is in the counts of this one, even
-        // if IACKs overtake TACKs (RFC 9000, §13.4.2.1).
+        // Packets acknowledged before the last TACK are in the counts of this one, even if IACKs
+        // overtake TACKs (RFC 9000, §13.4.2.1).
         let known = std::mem::replace(&mut self.acknowledged_before, self.acknowledged);
         self.is_capable &= total(counts) >= known;
         let marked = counts.ce - self.reported.ce;
@@ -81,7 +83,7 @@ fn total(counts: EcnCounts) -> u64 {
 mod tests {
     use super::*;
 
-    /// Sends `packets`, has them acknowledged, and reads these counts.
+    /// Sends `packets`, acknowledges them, and reads these counts.
     fn tack(validation: &mut Validation, packets: u64, ect0: u32, ce: u32) -> u64 {
         for _ in 0..packets {
             let _ = validation.on_sent();

@@ -1,4 +1,4 @@
-//! A TACK or an IACK arrives.
+//! Handles TACKs and IACKs.
 
 use super::close::PROTOCOL_VIOLATION;
 use super::connection::Connection;
@@ -9,7 +9,7 @@ use acklab_base::event::Closing;
 use acklab_wire::tack::{Loss, Tack, Timestamp};
 
 impl Connection {
-    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of
+    /// Handles a TACK in the packet of this `number`, which arrived at `arrived` by the clock of
     /// this end.
     pub(super) fn on_tack(
         &mut self,
@@ -23,7 +23,7 @@ impl Connection {
             self.receiver.time_connection(now, rtt);
         }
         self.settle(now, &told.report);
-        // Other streams may have so much to send that the sender is never at rest.
+        // Other streams may have so much to send that the sender is never idle.
         self.await_windows(now);
         self.sender.note_wait(now, told.next);
         if told.rtt.is_some() {
@@ -32,7 +32,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A loss-event-driven IACK has come.
+    /// Handles a loss-event-driven IACK.
     pub(super) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<(), Refusal> {
         let told = self.sender.on_loss(now, loss).map_err(|refusal| self.on_refusal(refusal))?;
         self.settle(now, &told.report);
@@ -45,7 +45,7 @@ impl Connection {
         self.note_finished();
     }
 
-    /// A peer that acknowledges a number that was skipped acknowledges what it has not got.
+    /// A peer that acknowledges a skipped number acknowledges a packet that it has not received.
     fn on_refusal(&mut self, refusal: Refusal) -> Refusal {
         if refusal == Refusal::Skipped {
             self.close_for(Closing::ProtocolViolation, PROTOCOL_VIOLATION);

@@ -1,12 +1,12 @@
-//! Opening a connection: Open, Accept, and the first packet that knows the server's connection id.
+//! Opens a connection: Open, Accept, and the first packet with the server's connection ID.
 //!
-//! An Open is addressed to connection 0, for there is none yet, and names the client's id. The
-//! Accept names the server's, echoes the time of departure of the Open and tells how long ago it
-//! came, so that the client has its first round trip (Li et al., SIGCOMM 2020, Figure 4a) even if
-//! either was sent twice. What comes addressed to the server's id then shows that the Accept has
-//! arrived. Both are repeated by the probe timeout, the Accept as often as
-//! [strangers](super::amplification) are answered. Both are padded, so that a path that lets the
-//! connection open carries packets of the base size.
+//! An Open is addressed to connection 0, because there is none yet, and carries the client's ID.
+//! The Accept carries the server's ID, echoes the departure time of the Open and reports how long
+//! ago it arrived. From these the client has its first round-trip time (Li et al., SIGCOMM 2020,
+//! Figure 4a), even if either was repeated. A packet addressed to the server's ID then confirms
+//! that the Accept has arrived. Both are repeated by the probe timeout, the Accept within the
+//! [limit for unvalidated addresses](super::amplification). Both are padded, so that a path on
+//! which the connection opens carries packets of the base size.
 
 use super::connection::{Connection, Phase};
 use super::refusal::Refusal;
@@ -17,28 +17,29 @@ use acklab_base::event::Closing;
 use acklab_base::{Duration, Event, Instant};
 use acklab_wire::tack::{BELOW, ConnectionId, Frame, Packet, Parameters, PktSeq, Timestamp, VERSION, time::micros};
 
-/// What a connection is to be addressed to before it has an id.
+/// The destination of packets before the connection has an ID.
 pub(super) const NO_CONNECTION: ConnectionId = ConnectionId(0);
 
-/// What the handshake has yet to do.
+/// The pending steps of the handshake.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
-    /// An Open or an Accept is to leave.
+    /// An Open or an Accept is due.
     is_due: bool,
-    /// Opens or Accepts that have left, and when the last of them did.
+    /// Opens or Accepts that have left, and when the last of them left.
     sent: u32,
     sent_at: Instant,
-    /// The Open that came last: its time of departure and when it arrived.
+    /// The last Open received: its departure time and when it arrived.
     opened: Option<(Timestamp, Instant)>,
-    /// The number and the time of departure of the Open that left last.
+    /// The last Open sent: its number and departure time.
     asked: Option<(PktSeq, Timestamp)>,
 }
 
-/// No version that the server knows (RFC 9000, §6.2: the client abandons the attempt).
+/// The server supports none of the client's versions (RFC 9000, §6.2: the client abandons the
+/// attempt).
 const NO_VERSION: u32 = 1 << 31 | 0x11;
 
 impl Handshake {
-    /// Nothing has come back.
+    /// Repeats the Open or the Accept after a timeout without an answer.
     pub(super) const fn repeat(&mut self) {
         self.is_due = true;
     }
@@ -56,7 +57,7 @@ impl Connection {
         })
     }
 
-    /// The application opens the connection.
+    /// Opens the connection for the application.
     pub(super) fn open_connection(&mut self) {
         if self.phase == Phase::Idle {
             self.phase = Phase::Opening;
@@ -65,8 +66,7 @@ impl Connection {
         }
     }
 
-    /// Sends the Open again at once, if it is unanswered: the driver knows that the server wants
-    /// more with it.
+    /// Repeats an unanswered Open at once. The driver calls this if the server requires more in it.
     pub fn repeat_open(&mut self) {
         if self.phase == Phase::Opening {
             self.handshake.repeat();
@@ -74,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// The frame that is to leave.
+    /// Returns the frame that is due.
     pub(super) fn handshake_frame(&mut self, now: Instant) -> Option<Frame> {
         let is_again = self.sender.probe().is_second();
         if !std::mem::take(&mut self.handshake.is_due) && !is_again {
@@ -91,7 +91,7 @@ impl Connection {
         }
     }
 
-    /// An Open has come in a packet that left at `departed`.
+    /// Handles an Open in a packet that left at `departed`.
     pub(super) fn on_open(
         &mut self,
         now: Instant,
@@ -105,7 +105,7 @@ impl Connection {
                 self.remote = source;
                 self.agree(parameters);
             }
-            // The client has not heard the server.
+            // The client has not received the Accept.
             Phase::Accepting | Phase::Established if self.side == Side::Server && source == self.remote => {}
             _ => return Err(Refusal::Phase),
         }
@@ -116,7 +116,7 @@ impl Connection {
         Ok(())
     }
 
-    /// An Accept has come, at `arrived` by the clock of this end.
+    /// Handles an Accept that arrived at `arrived` by the clock of this end.
     pub(super) fn on_accept(
         &mut self,
         now: Instant,
@@ -128,7 +128,7 @@ impl Connection {
     ) -> Result<(), Refusal> {
         match self.phase {
             Phase::Opening => {}
-            // The server has not heard that this end knows.
+            // The server has not received the confirmation of this end.
             Phase::Established if self.side == Side::Client && source == self.remote => {
                 self.receiver.acknowledger.demand(now, Reason::Handshake);
                 return Ok(());
@@ -142,8 +142,8 @@ impl Connection {
         self.sender.sample(now, sample);
         self.receiver.on_handshake(now, sample);
         self.receiver.acknowledger.demand(now, Reason::Handshake);
-        // A server that may repeat its Accept no more waits for what this end repeats (RFC 9002,
-        // §6.2.2.1).
+        // A server that may not repeat its Accept waits for packets that this end repeats (RFC
+        // 9002, §6.2.2.1).
         self.idle.ask();
         self.establish(now);
         Ok(())
@@ -155,13 +155,13 @@ impl Connection {
         self.idle.agree(Duration::from_millis(parameters.idle.into()));
     }
 
-    /// An Open has left.
+    /// Records that an Open has left.
     pub(super) const fn note_open(&mut self, packet: &Packet) {
         self.handshake.asked = Some((packet.number, packet.departed));
     }
 
-    /// The server knows other versions than that of the Open, which the packet repeats the number
-    /// and time of departure of.
+    /// Handles the server's list of versions, which excludes that of the Open. The packet repeats
+    /// the Open's number and departure time.
     pub(super) fn on_versions(&mut self, packet: &Packet, versions: &[u8]) -> Result<(), Refusal> {
         let is_answer = self.handshake.asked == Some((packet.number, packet.departed));
         if self.phase != Phase::Opening || !is_answer || versions.contains(&VERSION) {
@@ -171,13 +171,13 @@ impl Connection {
         Ok(())
     }
 
-    /// Something has come that is addressed to this end's id: the client has heard the server.
+    /// Handles a packet addressed to this end's ID: the client has received the Accept.
     pub(super) fn confirm(&mut self, now: Instant) {
         if self.phase != Phase::Accepting {
             return;
         }
         self.handshake.is_due = false;
-        // As with TCP, an answer that was sent twice tells no time (RFC 6298, §3).
+        // As with TCP, an answer that was retransmitted yields no sample (RFC 6298, §3).
         if self.handshake.sent == 1 {
             let sample = now.since(self.handshake.sent_at);
             self.sender.sample(now, sample);

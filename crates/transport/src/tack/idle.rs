@@ -1,25 +1,25 @@
-//! How long a connection lasts without a sign of life (RFC 9000, §10.1), and how it is kept alive.
+//! The idle timeout (RFC 9000, §10.1), and the keep-alive of idle connections.
 //!
-//! Each end tells its timeout in the handshake, and the shorter of the two counts. It runs from the
-//! last packet of the peer, or from the first packet after that which the peer has to acknowledge.
-//! A connection that ends by it says nothing more, which is also the end of probes and of repeated
-//! Opens and Accepts. An end that wants to keep a silent connection, and the state of boxes on the
-//! way, asks for a TACK now and then (§10.1.2).
+//! Each end announces its timeout in the handshake, and the shorter of the two applies. It runs
+//! from the last packet of the peer, or from the first ack-eliciting packet sent after it. A
+//! connection that expires sends no more packets, which also ends probes and repeated Opens and
+//! Accepts. To keep an idle connection alive, with the state of middleboxes, an end requests a TACK
+//! from time to time (§10.1.2).
 
 use super::connection::{Connection, Phase};
 use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 
-/// The least timeout in probe timeouts (RFC 9000, §10.1).
+/// Minimum timeout in probe timeouts (RFC 9000, §10.1).
 const MIN_PROBES: u64 = 3;
 
-/// When the connection ends or asks for a sign of life. Zero means never.
+/// Times at which the connection ends or sends a keep-alive. Zero means never.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
     timeout: Duration,
     keep_alive: Duration,
     since: Option<Instant>,
-    /// Something has left since that the peer has to acknowledge.
+    /// An ack-eliciting packet has left since then.
     has_asked: bool,
     ping_is_due: bool,
 }
@@ -29,20 +29,20 @@ impl Idle {
         Self { timeout, keep_alive, since: None, has_asked: false, ping_is_due: false }
     }
 
-    /// The peer tells its timeout.
+    /// Applies the timeout that the peer announces.
     pub(super) fn agree(&mut self, timeout: Duration) {
         if !timeout.is_zero() && (self.timeout.is_zero() || timeout < self.timeout) {
             self.timeout = timeout;
         }
     }
 
-    /// A packet of the peer has arrived.
+    /// Restarts the timeout as a packet of the peer arrives.
     #[inline]
     pub(super) const fn on_arrival(&mut self, now: Instant) {
         (self.since, self.has_asked) = (Some(now), false);
     }
 
-    /// A packet leaves that the peer has to acknowledge.
+    /// Records that an ack-eliciting packet leaves.
     #[inline]
     pub(super) const fn on_asked(&mut self, now: Instant) {
         if !self.has_asked {
@@ -50,27 +50,26 @@ impl Idle {
         }
     }
 
-    /// When the connection ends.
+    /// Returns when the connection ends.
     #[inline]
     pub(super) fn expires_at(&self, probe_timeout: Duration) -> Option<Instant> {
         let since = self.since.filter(|_| !self.timeout.is_zero())?;
         Some(since + self.timeout.max(probe_timeout.saturating_mul(MIN_PROBES)))
     }
 
-    /// When to ask for a sign of life. A question that is out already is repeated by the probe
-    /// timeout.
+    /// Returns when to send a keep-alive. The probe timeout repeats one that is outstanding.
     #[inline]
     pub(super) fn asks_at(&self) -> Option<Instant> {
         let is_quiet = !self.keep_alive.is_zero() && !self.has_asked && !self.ping_is_due;
         self.since.filter(|_| is_quiet).map(|since| since + self.keep_alive)
     }
 
-    /// A question is to leave now.
+    /// Schedules a keep-alive at once.
     pub(super) const fn ask(&mut self) {
         self.ping_is_due = true;
     }
 
-    /// Returns `true` if a Ping is to leave.
+    /// Returns `true` if a Ping is due.
     #[inline]
     pub(super) const fn is_ping_due(&self) -> bool {
         self.ping_is_due
@@ -82,14 +81,14 @@ impl Idle {
 }
 
 impl Connection {
-    /// When the connection ends without a sign of life, or asks for one.
+    /// Returns when the idle connection ends, or sends a keep-alive.
     #[inline]
     pub(super) fn idle_deadline(&self) -> Option<Instant> {
         let asks_at = if self.phase == Phase::Established { self.idle.asks_at() } else { None };
         Instant::earliest(self.idle.expires_at(self.sender.base_timeout()), asks_at)
     }
 
-    /// Ends the connection if it is time. Returns whether it has ended.
+    /// Ends the connection if its timeout has expired. Returns whether it has ended.
     pub(super) fn wake_idle(&mut self, now: Instant) -> bool {
         if self.idle.expires_at(self.sender.base_timeout()).is_some_and(|at| at <= now) {
             self.end(Closing::IdleTimeout, 0);
@@ -122,7 +121,7 @@ mod tests {
         assert_eq!(idle.expires_at(MS), Some(at(410)));
         idle.on_asked(at(100));
         idle.on_asked(at(200));
-        assert_eq!(idle.expires_at(MS), Some(at(500)), "the first that asks counts, not its repetitions");
+        assert_eq!(idle.expires_at(MS), Some(at(500)), "the first request counts, not its repetitions");
         assert_eq!(idle.expires_at(MS * 200), Some(at(700)), "three probes have their time");
         assert_eq!(idle.asks_at(), None);
     }

@@ -1,4 +1,4 @@
-//! A packet arrives.
+//! Handles packets that arrive.
 
 use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
@@ -11,21 +11,22 @@ use acklab_base::{Fate, Instant};
 use acklab_wire::Pdu as _;
 use acklab_wire::tack::{Frame, Packet, Timestamp};
 
-/// Where and when a packet arrives.
+/// The times of a packet's arrival.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
-    /// When it is taken.
+    /// The processing time.
     now: Instant,
-    /// By the clock of this end.
+    /// The arrival time, by the clock of this end.
     arrived: Timestamp,
-    /// The time of departure of the packet.
+    /// The departure time of the packet.
     departed: Timestamp,
     number: u64,
 }
 
 impl Connection {
-    /// The packet that is accepted next has arrived at `at`, though it is accepted later: round
-    /// trips, delays and the delivery rate are those of the path, not of a host that was busy.
+    /// Sets the arrival time `at` of the packet that is accepted next, although it is accepted
+    /// later. Round-trip times, delays and the delivery rate are then those of the path, not of a
+    /// busy host.
     #[inline]
     pub const fn date_next(&mut self, at: Instant) {
         self.arrives_at = Some(at);
@@ -86,7 +87,7 @@ impl Connection {
     /// Refuses a packet of another connection or of another phase.
     fn check_phase(&self, packet: &Packet, opens: bool) -> Result<(), Refusal> {
         if opens {
-            // Numbers of an Open count only if it is the peer's.
+            // Numbers of an Open count only if it comes from the peer.
             let is_of_peer = |frame: &Frame| matches!(frame, Frame::Open { source, .. } if *source == self.remote);
             return match self.phase {
                 Phase::Listening => check_size(packet),
@@ -99,7 +100,7 @@ impl Connection {
         }
         match self.phase {
             Phase::Idle | Phase::Listening => Err(Refusal::Phase),
-            // Nothing counts before the Accept, whose numbers others may overtake.
+            // Packets that overtake the Accept are refused: nothing counts before it.
             Phase::Opening if !packet.frames.iter().any(|frame| matches!(frame, Frame::Accept { .. })) => {
                 Err(Refusal::Phase)
             }
@@ -107,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// Checks that this frame can be taken. If one frame cannot, the whole packet is refused and
+    /// Checks that this frame is acceptable. If any frame is not, the whole packet is refused and
     /// not acknowledged.
     #[inline]
     fn check_frame(&self, frame: &Frame, opens: bool) -> Result<(), Refusal> {
@@ -194,7 +195,7 @@ impl Connection {
     }
 }
 
-/// A packet that opens a connection is as large as the base size of a path (RFC 9000, §14.1).
+/// Checks that a packet that opens a connection has the base size of a path (RFC 9000, §14.1).
 fn check_size(packet: &Packet) -> Result<(), Refusal> {
     if packet.wire_len().get() < MIN_PACKET { Err(Refusal::Small) } else { Ok(()) }
 }

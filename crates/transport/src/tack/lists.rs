@@ -1,13 +1,14 @@
 //! How many blocks a TACK lists (Li et al., SIGCOMM 2020, §5.1).
 //!
-//! The acked list holds runs of packets that have arrived beyond the first that is missing, the
-//! unacked list runs that are lost. TACKs list only losses that an IACK has reported already: the
-//! IACK is fast, the TACK is for when it is lost. If not all blocks may stand in a TACK, the acked
-//! blocks of the largest numbers stand there, and the unacked blocks of the smallest. Q limits the
-//! unacked blocks only: a sender that is told nothing of a packet counts it as in flight. A TACK
-//! that the sender has asked for lists as many as fit, whatever is set: a sender asks if nothing
-//! else tells it what is missing. What does not fit is for the next TACKs: see
-//! [`sweep`](super::sweep).
+//! The acked list holds runs of packets that have arrived beyond the first missing one. The unacked
+//! list holds runs of lost packets. TACKs list only losses that an IACK has already reported: the
+//! IACK is fast, and the TACK repairs its loss. If not all blocks fit into a TACK, it lists the
+//! acked blocks of the largest numbers, and the unacked blocks of the smallest.
+//!
+//! Q limits the unacked blocks only: a sender without a report about a packet counts it as in
+//! flight. A TACK that the sender has requested lists as many blocks as fit, whatever the setting.
+//! A sender requests one if no other report shows what is missing. The next TACKs list the rest:
+//! see [`sweep`](super::sweep).
 
 use acklab_wire::tack::Run;
 pub(super) use acklab_wire::tack::ranges;
@@ -15,9 +16,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Octets by which the first run of a list may grow.
+/// Bytes by which the first run of a list may grow.
 pub(super) const GROWTH: u64 = 7;
-/// Octets of the shortest run.
+/// Bytes of the shortest run.
 const MIN_RUN: u64 = Run { skip: 0, length: 0 }.wire_len();
 
 /// How many blocks a TACK lists.
@@ -25,12 +26,13 @@ const MIN_RUN: u64 = Run { skip: 0, length: 0 }.wire_len();
 #[serde(tag = "blocks", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
 pub enum Lists {
-    /// The first gap, and of what has arrived the block of the largest numbers: TACK-poor.
+    /// The first gap, and the acked block of the largest numbers: TACK-poor.
     Poor,
     /// As many as fit: TACK-rich.
     Rich,
-    /// As many acked blocks as fit. Of unacked blocks Q, and more where losses of data and of ACKs
-    /// make it likely that IACKs for more are lost between two TACKs (§5.1, appendix A).
+    /// As many acked blocks as fit, and Q unacked blocks. More unacked blocks follow if losses of
+    /// data and of ACKs make it likely that IACKs for more are lost between two TACKs (§5.1,
+    /// appendix A).
     Adaptive {
         /// Q.
         #[schemars(range(min = 1))]
@@ -38,15 +40,15 @@ pub enum Lists {
     },
 }
 
-/// What the number of blocks follows from.
+/// The inputs that determine the number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Losses {
     /// ρ, the share of data packets that are lost.
     pub(super) data: f64,
     /// ρ′, the share of ACKs that are lost.
     pub(super) acks: f64,
-    /// Packets from one TACK to the next that the law is bound by: bdp/MSS where it is periodic, L
-    /// where it counts octets.
+    /// Packets between two TACKs by the bound of the law: bdp/MSS where it is periodic, L where it
+    /// counts bytes.
     pub(super) packets: f64,
 }
 
@@ -56,7 +58,7 @@ impl Lists {
         !matches!(self, Self::Poor)
     }
 
-    /// Blocks of the unacked list.
+    /// Returns the number of blocks of the unacked list.
     pub(super) fn blocks(self, losses: &Losses) -> usize {
         match self {
             Self::Poor => 1,
@@ -74,18 +76,18 @@ impl Lists {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Acked {
     pub(super) runs: Vec<Run>,
-    /// How many numbers are left out.
+    /// How many numbers are omitted.
     pub(super) unlisted: u64,
-    /// The end of the part that is listed without a gap from where the list was to begin; `None` if
-    /// it reaches the end.
+    /// The end of the part that is listed without a gap from the start of the list; `None` if it
+    /// reaches the end.
     pub(super) upto: Option<u64>,
 }
 
-/// The acked list of the ranges `beyond` the number `next`, in `room` octets. If they do not all
-/// fit, `newest` octets list the ranges of the largest numbers, which are news to the sender. The
-/// other octets list ranges from the number `from` on: without them, the sender would never know
+/// Returns the acked list of the ranges `beyond` the number `next`, in `room` bytes. If they do not
+/// all fit, `newest` bytes list the ranges of the largest numbers, which are new to the sender. The
+/// other bytes list ranges from the number `from` on. Without these, the sender would never learn
 /// the fate of its oldest packets, and the lists would grow without bound. The runs take up to
-/// [`GROWTH`] octets more than `room`, because one of them skips all that is left out.
+/// [`GROWTH`] bytes more than `room`, because one of them skips all omitted numbers.
 pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newest: u64) -> Acked {
     let count = beyond.len();
     let all = || runs(next, beyond.iter().cloned());
@@ -107,17 +109,18 @@ pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newe
     }
 }
 
-/// The acked list of the last of the ranges `beyond` the number `next`. From it the sender knows
-/// the newest packet that has arrived, and with it the send rate of what has.
+/// Returns the acked list of the last of the ranges `beyond` the number `next`. It reports the
+/// newest packet that has arrived, from which the sender computes the send rate of what has
+/// arrived.
 pub(super) fn last_acked(next: u64, beyond: &[Range<u64>]) -> Acked {
     let Some((last, others)) = beyond.split_last() else { return Acked::default() };
     let unlisted = others.iter().map(|range| range.end - range.start).sum();
     Acked { runs: runs(next, std::iter::once(last.clone())).collect(), unlisted, upto: None }
 }
 
-/// The unacked list: the ranges of the smallest numbers beyond `next`, in at most `most` blocks and
-/// `room` octets. Also returns the start of the first range that is left out only because `room` is
-/// used up.
+/// Returns the unacked list: the ranges of the smallest numbers beyond `next`, in at most `most`
+/// blocks and `room` bytes. Also returns the start of the first range that is omitted only because
+/// `room` is used up.
 pub(super) fn lost(
     next: u64,
     lost: impl Iterator<Item = Range<u64>>,
@@ -137,7 +140,7 @@ pub(super) fn lost(
     (listed, None)
 }
 
-/// How many of the first of `runs` `room` octets hold.
+/// Returns how many of the first of `runs` fit into `room` bytes.
 fn fitting(runs: impl Iterator<Item = Run>, room: u64) -> usize {
     let mut size = 0;
     let fits = |run: &Run| {
@@ -147,7 +150,7 @@ fn fitting(runs: impl Iterator<Item = Run>, room: u64) -> usize {
     runs.take_while(fits).count()
 }
 
-/// `range` as a run behind `reached`.
+/// Returns `range` as a run behind `reached`.
 fn run(reached: u64, range: &Range<u64>) -> Run {
     Run { skip: (range.start - reached) as u32, length: (range.end - range.start) as u32 }
 }
@@ -181,7 +184,7 @@ mod tests {
         assert_eq!(lost(2, 3), (gaps[..1].to_vec(), Some(7)));
     }
 
-    /// A run takes two octets here, so that room for five holds the lowest and the highest.
+    /// A run has two bytes here, so a room of five bytes holds the lowest and the highest.
     #[test]
     fn acked_blocks_that_do_not_fit_are_counted() {
         let beyond = [4..7, 10..12, 20..21, 30..31];

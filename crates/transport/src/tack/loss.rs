@@ -3,26 +3,25 @@
 //! Numbers leave in order. If a number is missing when a later one arrives, its packet is late or
 //! lost. It counts as lost after the settling time, a quarter of RTTmin by default, and an IACK
 //! reports it (§7: an "allowance for settling time", after RFC 4653 and RACK). A packet that
-//! arrives later than that widens the settling time. Each widening lasts for sixteen losses, as
-//! that of the reordering window does (RFC 8985, §6.2, step 4).
+//! arrives after the settling time widens it. Each widening lasts for sixteen losses, as that of
+//! the reordering window does (RFC 8985, §6.2, step 4).
 //!
-//! Only a packet that must be acknowledged opens a gap. Before a packet that need not be, such as a
-//! TACK, only packets of its kind can be missing, or the tail of a flight, for which the sender has
-//! a probe timeout.
+//! Only an ack-eliciting packet opens a gap. Before other packets, such as TACKs, only packets of
+//! their kind can be missing, or the tail of a flight, for which the sender has a probe timeout.
 
 use crate::ack::Ranges;
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The largest number of steps by which the settling time grows; RFC 8985 bounds the reordering
-/// window by the smoothed round trip.
+/// Maximum number of steps by which the settling time grows; RFC 8985 bounds the reordering window
+/// by the smoothed round-trip time.
 const MAX_STEPS: u32 = 4;
 /// The number of losses after which the settling time is no longer widened (RFC 8985, §6.2, step 4:
 /// `RACK.reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
 
-/// A gap that is not yet a loss.
+/// A gap that does not yet count as a loss.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     /// Every missing number below belongs to this gap or to an earlier one.
@@ -39,14 +38,14 @@ pub(super) struct LossDetector {
     sends_iacks: bool,
     /// The settling time in multiples of the share.
     steps: u32,
-    /// Losses until the settling time is no longer widened.
+    /// Losses until the widening of the settling time ends.
     persists: u32,
     waiting: VecDeque<Gap>,
-    /// Gaps below it are known.
+    /// Gaps below it are recorded.
     seen: u64,
-    /// What is missing below it is lost.
+    /// Missing packets below it are lost.
     declared: u64,
-    /// Losses that an IACK has yet to report.
+    /// Losses not yet reported by an IACK.
     unreported: VecDeque<Range<u64>>,
     counters: Counters,
 }
@@ -54,9 +53,9 @@ pub(super) struct LossDetector {
 /// Counts of one receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// Packets taken for lost.
+    /// Packets declared lost.
     pub(super) lost: u64,
-    /// Of those, packets that arrived after all.
+    /// Of those, packets that arrived later.
     pub(super) late: u64,
 }
 
@@ -85,8 +84,8 @@ impl LossDetector {
         rtt_min.map_or(Duration::ZERO, |rtt| Duration::from_secs_f64(rtt.as_secs_f64() * share))
     }
 
-    /// A packet that has to be acknowledged has arrived for the first time; `numbers` hold its
-    /// `number` already.
+    /// Handles the first arrival of an ack-eliciting packet; `numbers` already contain its
+    /// `number`.
     #[inline]
     pub(super) fn on_arrival(&mut self, now: Instant, number: u64, numbers: &Ranges, rtt_min: Option<Duration>) {
         if number < self.declared {
@@ -116,13 +115,13 @@ impl LossDetector {
         }
     }
 
-    /// When the first gap counts as a loss.
+    /// Returns when the first gap counts as a loss.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.waiting.front().map(|gap| gap.due)
     }
 
-    /// Time has passed.
+    /// Handles the expiry of the timer.
     pub(super) fn wake(&mut self, now: Instant, numbers: &Ranges) {
         while let Some(gap) = self.waiting.pop_front_if(|gap| gap.due <= now) {
             for range in missing(numbers, self.declared..gap.end) {
@@ -139,18 +138,18 @@ impl LossDetector {
         }
     }
 
-    /// A loss that an IACK is to report, the oldest first.
+    /// Returns the oldest loss that an IACK should report.
     pub(super) fn take_unreported(&mut self) -> Option<Range<u64>> {
         self.unreported.pop_front()
     }
 
-    /// Returns `true` if an IACK is to report a loss.
+    /// Returns `true` if an IACK is due for a loss.
     #[inline]
     pub(super) fn has_unreported(&self) -> bool {
         !self.unreported.is_empty()
     }
 
-    /// The sender waits for nothing below `number` any more.
+    /// Forgets numbers below `number`, for which the sender no longer waits.
     pub(super) fn forget_below(&mut self, number: u64) {
         self.declared = self.declared.max(number);
         self.seen = self.seen.max(number);
@@ -158,8 +157,7 @@ impl LossDetector {
         while self.unreported.pop_front_if(|range| range.end <= number).is_some() {}
     }
 
-    /// What is lost and does not lie below `from`, the lowest first: the unacked list, or a part of
-    /// it.
+    /// Returns the losses from `from` on, lowest first: the unacked list, or a part of it.
     pub(super) fn lost<'a>(&self, numbers: &'a Ranges, from: u64) -> impl Iterator<Item = Range<u64>> + use<'a> {
         let below = numbers.beyond().partition_point(|held| held.start <= from);
         let start = below.checked_sub(1).map_or(0, |last| numbers.beyond()[last].end);
@@ -167,7 +165,7 @@ impl LossDetector {
     }
 }
 
-/// What of `range` has not arrived.
+/// Returns the parts of `range` that have not arrived.
 fn missing(numbers: &Ranges, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let first = numbers.beyond().partition_point(|held| held.start <= range.start);
     let mut held = numbers.beyond()[first..].iter();

@@ -1,10 +1,10 @@
-//! The largest packet of the path, in the terms of those who observe the connection.
+//! The largest packet of the path, as reported to observers.
 
 use crate::mtu::Search;
 use acklab_base::Event;
 use acklab_wire::tack::BELOW;
 
-/// The search may have changed the size of packets: the event that tells the size of datagrams.
+/// Returns the event that reports the size of datagrams, after a possible change by the search.
 pub(super) const fn datagram_size(search: &Search) -> Event {
     Event::DatagramSize { octets: search.size() - BELOW }
 }

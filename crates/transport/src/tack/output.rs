@@ -1,4 +1,4 @@
-//! A packet leaves.
+//! Builds the packets that leave.
 
 use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
@@ -10,20 +10,20 @@ use crate::streams::{Piece, Side};
 use acklab_base::{Ecn, Event, Instant};
 use acklab_wire::tack::{EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
 
-/// Packets that nobody acknowledges, after which the peer is told not to wait for those that were
-/// lost.
+/// Packets that elicit no acknowledgment, after which the peer is notified not to wait for lost
+/// ones.
 const FORGET_INTERVAL: u64 = 64;
 
-/// What output keeps from one packet to the next.
+/// State of output between packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
-    /// Nothing leaves until something happens.
+    /// Nothing leaves until the next event.
     is_idle: bool,
-    /// When what the last packet tells came into being.
+    /// Time at which the information in the last packet came into being.
     told: Instant,
     /// Packets sent that acknowledge and carry no data.
     acks: u64,
-    /// The application has more than it could hand over.
+    /// The application has more data than its buffer accepted.
     has_backlog: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Something has changed, so a packet may have to leave.
+    /// Records a change, after which a packet may have to leave.
     #[inline]
     pub(super) const fn note_change(&mut self) {
         self.is_idle = false;
@@ -45,20 +45,20 @@ impl Output {
         self.is_idle
     }
 
-    /// When what the last packet tells came into being.
+    /// Returns the time at which the information in the last packet came into being.
     #[inline]
     pub(super) const fn told(&self) -> Instant {
         self.told
     }
 
-    /// Packets sent that acknowledge and carry no data.
+    /// Returns the number of packets sent that acknowledge and carry no data.
     pub(super) const fn acks(&self) -> u64 {
         self.acks
     }
 }
 
-/// A TACK without blocks, some windows and losses, and a stream frame with an octet find room in
-/// this.
+/// A TACK without blocks, some windows and losses, and a stream frame with one byte fit into this
+/// room.
 const MIN_ROOM: u64 = 128;
 
 impl Connection {
@@ -76,8 +76,8 @@ impl Connection {
         packet
     }
 
-    /// Each packet is built where the caller wants it: a processor that reads what it has just
-    /// written in smaller parts waits for all that it wrote before.
+    /// Builds each packet in the place where the caller requires it. A processor that reads recent
+    /// writes in smaller parts stalls until all of them are complete.
     #[inline]
     fn established_packet(&mut self, now: Instant) -> Option<Packet> {
         if self.owes_acknowledgment() {
@@ -89,8 +89,8 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if an acknowledgment that is due may report the packets that a host has in
-    /// its hands as well: a TACK that goes by time, but not an IACK for a loss.
+    /// Returns `true` if a due acknowledgment may also report the packets that a host has received
+    /// but not processed: a periodic TACK, but not an IACK for a loss.
     #[must_use]
     pub fn may_acknowledge_together(&self) -> bool {
         self.receiver.acknowledger.goes_by_time() && !self.receiver.loss().has_unreported()
@@ -112,15 +112,15 @@ impl Connection {
         is_due || self.sender.holds_until(now).is_none()
     }
 
-    /// The peer takes no packet that is larger.
+    /// Limits packets to the maximum size that the peer accepts.
     pub(super) fn limit_packets(&mut self, most: u64) {
-        // Whatever the peer says, a packet that acknowledges must fit.
+        // A packet that acknowledges must fit, whatever the peer's limit.
         let most = most.max(OVERHEAD + MIN_ROOM).min(self.settings.packet.get());
         self.mtu = mtu::Search::new(self.settings.base_packet().min(most), most);
         self.mtu.start(most);
     }
 
-    /// Octets that frames may take.
+    /// Returns the bytes available for frames.
     #[inline]
     fn room(&self) -> u64 {
         self.mtu.size() - OVERHEAD
@@ -131,7 +131,7 @@ impl Connection {
         Packet { ecn: Ecn::NotEct, connection, number: PktSeq::of(number), departed: self.clock.stamp(now), frames }
     }
 
-    /// A packet that need not be acknowledged.
+    /// Returns a packet that elicits no acknowledgment.
     fn pass(&mut self, now: Instant, frames: Frames) -> Packet {
         let number = self.sender.pass();
         self.packet(now, number, frames)
@@ -165,7 +165,7 @@ impl Connection {
         Some(packet)
     }
 
-    /// A TACK, IACKs, or both.
+    /// Returns a packet with a TACK, IACKs, or both.
     fn acknowledgment(&mut self, now: Instant) -> Packet {
         let due = self.receiver.acknowledger.due();
         let (mut frames, mut room) = (Frames::default(), self.room());
@@ -207,7 +207,8 @@ impl Connection {
         self.pass(now, frames)
     }
 
-    /// A Challenge or a Response, alone, because an address that is not validated gets few octets.
+    /// Returns a packet with only a Challenge or a Response, because an unvalidated address
+    /// receives few bytes.
     fn path_packet(&mut self, now: Instant) -> Option<Packet> {
         let mut frames = Frames::default();
         let asks = self.path.take(&mut frames)?;
@@ -218,12 +219,13 @@ impl Connection {
         Some(self.packet(now, number, frames))
     }
 
-    /// Octets of a stream, and what has to be said besides; a probe goes past window and pacing.
+    /// Returns a packet with data of a stream and control frames. A probe bypasses window and
+    /// pacing.
     fn data(&mut self, now: Instant) -> Option<Packet> {
         let is_probe = self.sender.probe().is_due();
         if !is_probe && self.sender.holds_until(now).is_some() {
             self.note_limit(true);
-            // Pacing wakes those who have something to send; one whom a window holds back has not.
+            // Pacing wakes streams that have data to send; a stream blocked by a window has none.
             self.await_windows(now);
             return None;
         }
@@ -239,8 +241,7 @@ impl Connection {
         }
         let sends_data = has_data && has_room && (is_probe || !self.forgets_alone());
         let mut frames = Frames::default();
-        // What is said besides new data takes room from them; a retransmission would have to be cut
-        // in two.
+        // Control frames take room from new data. Retransmitted data would have to be split.
         let sends_new = sends_data && !self.streams.repeat_next();
         let control = self.control(now, sends_new, is_probe, &mut frames);
         if !sends_data && control.is_none() {
@@ -253,7 +254,7 @@ impl Connection {
         }
         let piece = if sends_data { self.piece(&mut frames) } else { None };
         if piece.is_none() && control.is_none() {
-            // All that a stream was to send again has been acknowledged meanwhile.
+            // All data that a stream was to retransmit have been acknowledged meanwhile.
             if !frames.is_empty() {
                 self.sender.owe_forget();
             }
@@ -269,18 +270,18 @@ impl Connection {
         Some(Packet { ecn, ..self.packet(now, number, frames) })
     }
 
-    /// The last octets that may be sent have left. What follows is the silence of the application,
-    /// or of a peer whose window is shut, even while pacing would delay a packet if there was one.
+    /// Records that the last data that may be sent have left. Sending is then limited by the
+    /// application, or by a peer whose window is closed, even while pacing would delay a packet if
+    /// there was one.
     fn note_last(&mut self) {
         if self.sender.has_room() {
             self.note_app_limited();
         }
     }
 
-    /// The application has more to send than it could hand over, or has not: until its host lets it
-    /// run, it is the host that limits it. What was sent at the rate of a host is no less a measure
-    /// of what can be sent than that of a path; what was sent at the rate of an application is
-    /// none.
+    /// Records whether the application has more data than its buffer accepted. If it has, the host
+    /// limits sending until it lets the application run. Samples at the rate of a host measure the
+    /// rate that can be sent, like those of a path; samples at the rate of an application do not.
     pub const fn note_backlog(&mut self, has_more: bool) {
         self.output.has_backlog = has_more;
     }
@@ -291,14 +292,14 @@ impl Connection {
         }
     }
 
-    /// Nothing leaves for now.
+    /// Records that nothing leaves for now.
     fn note_limit(&mut self, is_paced: bool) {
         let room = self.sender.window().cwnd.saturating_sub(self.sender.in_flight());
         let delayed = if is_paced { self.streams.due_octets(room) } else { 0 };
         self.sender.note_limit(delayed);
     }
 
-    /// Takes what a stream sends next.
+    /// Returns the data that a stream sends next.
     #[inline]
     fn piece(&mut self, frames: &mut Frames) -> Option<Piece> {
         let room = self.room() - frames.wire_len();
@@ -309,7 +310,7 @@ impl Connection {
         Some(piece)
     }
 
-    /// A packet that must be acknowledged leaves. Returns its number.
+    /// Records that an ack-eliciting packet leaves. Returns its number.
     #[inline]
     fn send(&mut self, now: Instant, content: Content) -> u64 {
         if self.skip.takes(self.sender.next_number()) {
@@ -319,25 +320,25 @@ impl Connection {
         self.sender.send(now, content)
     }
 
-    /// If no new data may leave, the receiver is told alone what it need not wait for, where it may
-    /// know more of what is outstanding than it had room to tell.
+    /// Returns `true` if a Forget frame should leave alone, because no new data may leave. The
+    /// receiver may have more of the outstanding data than it had room to report.
     #[inline]
     pub(super) fn forgets_alone(&self) -> bool {
         self.sender.may_forget_alone() && !self.sends_new()
     }
 
-    /// Returns `true` if the next packet may carry new octets.
+    /// Returns `true` if the next packet may carry new data.
     fn sends_new(&self) -> bool {
         self.sender.has_room() && self.streams.have_due() && !self.streams.repeat_next()
     }
 
-    /// What has to be said besides data: at most one thing that must arrive.
+    /// Appends control frames: at most one that must arrive.
     fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
         let asks = !with_new && self.forgets_alone();
         if self.sender.owes_forget() && (with_new || asks || is_probe) {
             frames.push(self.sender.forget(now));
         }
-        // New data ask by themselves.
+        // New data elicit a TACK themselves.
         let asks_for_life = self.idle.take_ping() && !with_new;
         if is_probe || asks || asks_for_life || (with_new && self.fills_small_window()) {
             frames.push(Frame::Ping);
@@ -380,14 +381,14 @@ impl Connection {
     }
 
     /// Returns `true` if the next packet fills a window of less than L packets. The receiver would
-    /// wait in vain for L.
+    /// never receive L.
     fn fills_small_window(&self) -> bool {
         let (sender, mss) = (&self.sender, self.sender.mss());
         let filled = sender.in_flight() + mss;
         filled < sender.law().octets(mss) && !sender.has_room_beside(filled)
     }
 
-    /// A packet that shows whether the path carries its size.
+    /// Returns a packet that probes whether the path carries its size.
     #[inline(never)]
     fn mtu_probe(&mut self, now: Instant, size: u64) -> Packet {
         self.sender.probe_mut().on_sent();
@@ -398,7 +399,7 @@ impl Connection {
         self.packet(now, number, [Frame::Ping, Frame::Padding(padding)].into_iter().collect())
     }
 
-    /// Lets octets that are outstanding leave again. Returns `false` if there are none.
+    /// Schedules the retransmission of outstanding data. Returns `false` if there are none.
     fn repeat_outstanding(&mut self) -> bool {
         let Some(piece) = self.sender.piece_for_probe() else { return false };
         let Some(stream) = self.streams.table.get_mut(piece.id) else { return false };
@@ -406,7 +407,7 @@ impl Connection {
         stream.outgoing.has_due()
     }
 
-    /// Requests windows in time that hold back sending.
+    /// Requests in time the windows that block sending.
     pub(super) fn await_windows(&mut self, now: Instant) {
         if self.streams.await_windows() {
             let timeout = self.sender.probe_timeout();

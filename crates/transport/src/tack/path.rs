@@ -1,33 +1,33 @@
-//! Whether the path carries packets both ways (RFC 9000, §8.2).
+//! Validates that the path carries packets in both directions (RFC 9000, §8.2).
 //!
-//! The connection knows no addresses. Its driver sees that a peer has moved, and has it challenged.
-//! Whoever receives a Challenge returns its value.
+//! The connection has no addresses. Its driver detects that a peer has moved, and triggers a
+//! Challenge. The receiver of a Challenge returns its value.
 
 use super::connection::Connection;
 use crate::cc::Controller;
 use acklab_base::Instant;
 use acklab_wire::tack::{Frame, Frames};
 
-/// What was asked of the peer, and what it has asked.
+/// The outstanding Challenge of this end, and that of the peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     /// The value that the peer has yet to return.
     challenge: Option<u64>,
-    /// The Challenge is to leave.
+    /// The Challenge is due.
     asks: bool,
     /// The peer has returned the value.
     is_validated: bool,
-    /// The value that the peer is to get back.
+    /// The value to return to the peer.
     owed: Option<u64>,
 }
 
 impl Path {
-    /// The peer asks.
+    /// Handles a Challenge of the peer.
     pub(super) const fn on_challenge(&mut self, value: u64) {
         self.owed = Some(value);
     }
 
-    /// The peer answers. A value that nobody has asked for says nothing.
+    /// Handles a Response of the peer. A value without a Challenge is ignored.
     pub(super) fn on_response(&mut self, value: u64) {
         if self.challenge == Some(value) {
             self.challenge = None;
@@ -35,19 +35,19 @@ impl Path {
         }
     }
 
-    /// A Challenge is lost.
+    /// Repeats a lost Challenge.
     pub(super) const fn on_lost(&mut self) {
         self.asks = self.challenge.is_some();
     }
 
-    /// Returns `true` if a Challenge or a Response is to leave.
+    /// Returns `true` if a Challenge or a Response is due.
     #[inline]
     pub(super) const fn owes(&self) -> bool {
         self.asks || self.owed.is_some()
     }
 
-    /// Appends what is to leave. Returns whether a Challenge is among it, or `None` if nothing is
-    /// to leave.
+    /// Appends the frames that are due. Returns whether a Challenge is among them, or `None` if no
+    /// frame is due.
     pub(super) fn take(&mut self, frames: &mut Frames) -> Option<bool> {
         if !self.owes() {
             return None;
@@ -64,17 +64,17 @@ impl Path {
 }
 
 impl Connection {
-    /// Asks the peer to return `value`, which nobody can guess, so that
-    /// [`take_validation`](Self::take_validation) tells that packets go both ways. Replaces the
-    /// value that was asked for before. A lost question is repeated.
+    /// Sends a Challenge with `value`, which must be unpredictable. Then
+    /// [`take_validation`](Self::take_validation) reports that packets pass in both directions. The
+    /// value replaces that of an earlier Challenge. A lost Challenge is repeated.
     pub fn challenge(&mut self, value: u64) {
         self.path = Path { challenge: Some(value), asks: true, is_validated: false, ..self.path };
         self.output.note_change();
     }
 
-    /// The peer has moved, and the path to it is another one: congestion control, which
-    /// `controller` begins anew, round trips and the size of packets follow from what is measured
-    /// from now on (RFC 9000, §9.4, §14.3).
+    /// Resets the state of the path after the peer has moved. Congestion control, which
+    /// `controller` begins anew, round-trip times and the size of packets depend only on later
+    /// measurements (RFC 9000, §9.4, §14.3).
     pub fn on_path_change(&mut self, now: Instant, controller: Controller) {
         self.sender.on_path_change(now, controller);
         self.mtu.restart();

@@ -1,8 +1,8 @@
-//! Where applications write and read.
+//! The ports by which applications write and read.
 //!
-//! The [`StreamPort`] is that of stream 0; more streams have
-//! [the same operations](StreamOperations). A message of the [`MessagePort`] is a stream with a
-//! lifetime, which is removed once it is over.
+//! The [`StreamPort`] belongs to stream 0. Other streams have [the same
+//! operations](StreamOperations). A message of the [`MessagePort`] is a stream with a lifetime,
+//! which is removed once it has ended.
 
 use super::connection::{Connection, Phase};
 use super::streams::Message;
@@ -47,8 +47,8 @@ impl Multiplexed for Connection {
 }
 
 impl Connection {
-    /// How long this end cares for what it sends on a stream: the unreliable mode is a stream for
-    /// each message, such as a frame of video, with a lifetime.
+    /// Sets how long this end retransmits the data of a stream. In the unreliable mode, each
+    /// message, such as a frame of video, is a stream with a lifetime.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -60,9 +60,9 @@ impl Connection {
 }
 
 impl Connection {
-    /// Lets the peer have `streams` streams open at a time, and send `receive_buffer` octets of
-    /// each ahead of its reader, if that is more than before: the settings with which a connection
-    /// begins may be those for strangers.
+    /// Permits the peer to have `streams` streams open at a time, and to send `receive_buffer`
+    /// bytes of each ahead of its reader, if that is more than before. The initial settings of a
+    /// connection may be those for unknown peers.
     pub fn raise_limits(&mut self, now: Instant, streams: u32, receive_buffer: u64) {
         self.streams.raise(streams, receive_buffer);
         if self.phase == Phase::Established {
@@ -71,16 +71,16 @@ impl Connection {
         self.note_change();
     }
 
-    /// Nobody reads a stream any more: the peer is asked to send no more of it (RFC 9000, §3.5),
-    /// for the reason of this code of the application. What arrives until then has to be read, or
-    /// it fills the window.
+    /// Requests that the peer stop sending on a stream that is no longer read (RFC 9000, §3.5), for
+    /// the reason of this code of the application. Data that arrive until then must be read, or
+    /// they fill the window.
     pub fn stop_stream(&mut self, stream: u32, code: u32) {
         self.streams.stop(stream, code);
         self.note_change();
     }
 
     /// Discards a stream of which everything has been read and acknowledged, or that was reset.
-    /// Returns `false`, and keeps the stream, as long as something of it is outstanding.
+    /// Returns `false`, and keeps the stream, while any of it is outstanding.
     pub fn discard_stream(&mut self, stream: u32) -> bool {
         self.note_change();
         self.streams.discard(stream)
@@ -150,7 +150,7 @@ impl MessagePort for Connection {
     }
 
     fn receive(&mut self, _now: Instant) -> Option<Arrival> {
-        // A message that is over may let the peer send another.
+        // A message that has ended may permit the peer to send another.
         self.note_change();
         self.streams.take_arrival()
     }

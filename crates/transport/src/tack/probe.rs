@@ -1,9 +1,9 @@
-//! Timers of the sender, for when nothing comes back.
+//! Timers of the sender, which expire if no feedback arrives.
 //!
-//! The receiver detects losses, so it must hear of something behind them. The tail of a flight, the
-//! handshake, and flights of which every TACK is lost are left to a probe timeout (RFC 9002, §6.2):
-//! a probe asks for a TACK at once and exposes what is missing before it. A window that is shut is
-//! asked for by a persist timer (RFC 9293, §3.8.6.1).
+//! The receiver detects losses only if a later packet arrives. A probe timeout (RFC 9002, §6.2)
+//! covers the tail of a flight, the handshake, and flights whose TACKs are all lost: a probe
+//! requests an immediate TACK and exposes missing packets before it. A persist timer (RFC 9293,
+//! §3.8.6.1) requests the update of a closed window.
 
 use super::settings::Settings;
 use crate::ack::tack::law::{LONGEST_DELAY, Path};
@@ -12,23 +12,22 @@ use acklab_base::{Duration, Instant};
 
 use crate::ack::tack::Law;
 
-/// The largest number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298,
-/// §2.5).
+/// Maximum number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298, §2.5).
 pub(super) const MAX_DOUBLINGS: u32 = 6;
 
-/// Probes of a timeout that follows another one; RFC 9002 (§6.2.4) allows two. A probe and its
+/// Probes of a timeout that follows another one; RFC 9002 (§6.2.4) permits two. A probe and its
 /// answer pass a path that loses the share p in each direction with the probability (1 − p)². As
-/// timeouts double, the mean time to an answer is infinite if more than half of them fail: with one
-/// probe beyond p = 29 %, with two beyond 46 %.
+/// timeouts double, the mean time to an answer is infinite if more than half of them fail. With one
+/// probe this happens beyond p = 29 %, with two beyond 46 %.
 const PROBES_AGAIN: u32 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Probe {
-    /// Probes that are to leave, past window and pacing.
+    /// Probes that are due, irrespective of window and pacing.
     due: u32,
-    /// How many there were when the timeout passed.
+    /// The number of probes when the timeout expired.
     of_timeout: u32,
-    /// When to ask for a window that is shut.
+    /// When to request the update of a closed window.
     persist: Alarm,
     questions: u32,
 }
@@ -44,24 +43,24 @@ impl Probe {
         self.due > 0 && self.due < self.of_timeout
     }
 
-    /// The timeout has passed, `in_a_row` times without an answer.
+    /// Handles the timeout, which has expired `in_a_row` times without an answer.
     pub(super) const fn on_timeout(&mut self, in_a_row: u32) {
         self.of_timeout = if in_a_row > 1 { PROBES_AGAIN } else { 1 };
         self.due = self.of_timeout;
     }
 
-    /// Something has left that has to be acknowledged.
+    /// Records that an ack-eliciting packet has left.
     pub(super) const fn on_sent(&mut self) {
         self.due = self.due.saturating_sub(1);
     }
 
-    /// Something was acknowledged.
+    /// Records an acknowledgment.
     pub(super) const fn on_progress(&mut self) {
         self.due = 0;
     }
 
-    /// A window holds back a stream of which nothing is in flight, so that no feedback reports it:
-    /// requests it after a timeout.
+    /// Starts the persist timer for a stream that a window blocks and of which nothing is in
+    /// flight, so that no feedback reports the window.
     pub(super) fn await_window(&mut self, now: Instant, timeout: Duration) {
         if !self.persist.is_set() {
             let factor = 1 << self.questions.min(MAX_DOUBLINGS);
@@ -69,7 +68,7 @@ impl Probe {
         }
     }
 
-    /// No window holds back sending any more.
+    /// Stops the persist timer once no window blocks sending.
     pub(super) fn on_window(&mut self) {
         self.persist.set(None);
         self.questions = 0;
@@ -80,7 +79,7 @@ impl Probe {
         self.persist.at()
     }
 
-    /// Returns `true` if it is time to ask for a window, and takes the request.
+    /// Returns `true` if it is time to request a window, and clears the request.
     pub(super) fn take_question(&mut self, now: Instant) -> bool {
         let is_due = self.persist.expire(now);
         self.questions += u32::from(is_due);
@@ -88,8 +87,8 @@ impl Probe {
     }
 }
 
-/// The longest that the receiver may wait with a TACK: by the law if it goes by the law, with as
-/// much again for a TACK that is lost.
+/// Returns the maximum time that the receiver may delay a TACK. Under the law, this is twice its
+/// interval, which allows for the loss of one TACK.
 pub(super) fn tack_delay(settings: &Settings, law: Law, rate: Option<u64>, rtt_min: Option<Duration>) -> Duration {
     if !matches!(settings.ack, crate::ack::PolicyConfig::Tack(_)) {
         return LONGEST_DELAY;

@@ -1,44 +1,44 @@
 //! Receiver-based rates (Li et al., SIGCOMM 2020, §5.3; ToN 2021, §VI-D).
 //!
-//! The delivery rate of a TACK is what arrived in the last two TACK intervals, over the time that
-//! they took: one interval may hold the end of a burst, two do not. An interval lasts RTTmin/β at
-//! least, whatever TACKs are sent meanwhile, so that per-packet ACKs do not make rates of single
-//! packets.
+//! The delivery rate of a TACK is the data that arrived in the last two TACK intervals, divided by
+//! their duration: one interval may hold the end of a burst, two do not. An interval lasts at least
+//! RTTmin/β, whatever TACKs are sent meanwhile, so that per-packet ACKs do not yield rates of
+//! single packets.
 
 use super::refusal::Refusal;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who measures the delivery rate that controllers go by.
+/// The end that measures the delivery rate for controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateSource {
     /// The receiver, over two TACK intervals.
     Receiver,
-    /// The sender, from what it had sent and what was acknowledged (draft-ietf-ccwg-bbr, §4.1).
+    /// The sender, from the data sent and acknowledged (draft-ietf-ccwg-bbr, §4.1).
     Sender,
 }
 
-/// When an interval began, and all octets that had arrived then.
+/// The start of an interval, and all bytes that had arrived then.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     at: Instant,
     octets: u64,
 }
 
-/// The receiver's part.
+/// The receiver's state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RateMeter {
-    /// The beginnings of the last two intervals.
+    /// The starts of the last two intervals.
     marks: [Option<Mark>; 2],
     measured: (u32, u32),
 }
 
 impl RateMeter {
-    /// A TACK leaves with `octets` arrived in all, the last of them at `newest`; an interval takes
-    /// `least` at least. Returns the octets of the last two intervals and the microseconds that
-    /// they took, or zeros if there is no measurement yet.
+    /// Handles a TACK that leaves with `octets` arrived in total, the last of them at `newest`. An
+    /// interval lasts at least `least`. Returns the bytes of the last two intervals and their
+    /// duration in microseconds, or zeros if there is no measurement yet.
     pub(super) fn on_tack(&mut self, newest: Instant, octets: u64, least: Duration) -> (u32, u32) {
         let mark = Mark { at: newest, octets };
         let [before, last] = self.marks;
@@ -63,8 +63,8 @@ impl RateMeter {
     }
 }
 
-/// What a TACK says of the delivery rate, if it says anything: octets, and the time that they took
-/// to arrive. `sent` octets have been sent in all.
+/// Returns the delivery rate in a TACK, if it contains one: bytes, and the time in which they
+/// arrived. `sent` bytes have been sent in total.
 pub(super) fn check(delivered: u32, micros: u32, sent: u64) -> Result<Option<(u64, Duration)>, Refusal> {
     match (delivered, micros) {
         (0, 0) => Ok(None),
@@ -74,27 +74,27 @@ pub(super) fn check(delivered: u32, micros: u32, sent: u64) -> Result<Option<(u6
     }
 }
 
-/// The share of packets that are lost, of those expected lately: each interval counts for an eighth
-/// less than the one after it, as in the moving averages of RFC 6298.
+/// The recent share of lost packets among those expected. Each interval has the weight of the next
+/// one less an eighth, as in the moving averages of RFC 6298.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRate {
     expected: f64,
     lost: f64,
-    /// The counts that the last interval ended with.
+    /// The counts at the end of the last interval.
     counted: (u64, u64),
 }
 
 impl LossRate {
     const KEPT: f64 = 7.0 / 8.0;
 
-    /// An interval ends. The arguments count the packets that were expected and lost in all.
+    /// Ends an interval. The arguments count the packets that were expected and lost in total.
     pub(super) fn on_interval(&mut self, expected: u64, lost: u64) {
         let (expected_before, lost_before) = std::mem::replace(&mut self.counted, (expected, lost));
         self.expected = self.expected * Self::KEPT + expected.saturating_sub(expected_before) as f64;
         self.lost = self.lost * Self::KEPT + lost.saturating_sub(lost_before) as f64;
     }
 
-    /// ρ or ρ′: from none to one.
+    /// Returns ρ or ρ′: from zero to one.
     pub(super) fn share(&self) -> f64 {
         if self.expected > 0.0 { (self.lost / self.expected).min(1.0) } else { 0.0 }
     }

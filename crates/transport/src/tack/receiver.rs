@@ -1,8 +1,8 @@
-//! The half that receives: what has arrived, and what is owed for it.
+//! The receiving half: what has arrived, and which acknowledgments are due.
 //!
-//! Packets are acknowledged, streams are not: this half knows PKT.SEQ alone. TACKs follow an
-//! [ACK policy](crate::ack), which is told of every new packet as if it were in order, for gaps are
-//! the affair of IACKs.
+//! Packets are acknowledged, streams are not: this half processes PKT.SEQ alone. TACKs follow an
+//! [ACK policy](crate::ack). The policy receives every new packet as if it were in order, because
+//! IACKs report gaps.
 
 use super::lists::{self, Losses};
 use super::loss::LossDetector;
@@ -18,25 +18,25 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tack::{EcnCounts, PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
 
-/// The largest number of packets in flight: the largest window, 1 GiB, in packets of 1 KiB. A
-/// number that is further ahead does not belong to this connection.
+/// Maximum number of packets in flight: the maximum window, 1 GiB, in packets of 1 KiB. A number
+/// that is further ahead does not belong to this connection.
 const MAX_AHEAD: u64 = 1 << 20;
-/// The most ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight of that
-/// many losses needs more than 32,768 packets.
+/// Maximum number of ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight
+/// of that many losses needs more than 32,768 packets.
 const MAX_RANGES: usize = 1 << 14;
-/// ρ′ is told as a share of this number.
+/// ρ′ is reported as a multiple of one divided by this number.
 const SHARES: f64 = 65_536.0;
 
 /// A packet as it arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     pub(super) number: u64,
-    /// When it has arrived, perhaps before it is taken.
+    /// When it arrived, possibly before it is processed.
     pub(super) at: Instant,
-    /// Its time of departure, and that of its arrival, each by the clock of its end.
+    /// Its departure time and its arrival time, each by the clock of its end.
     pub(super) departed: Timestamp,
     pub(super) arrived: Timestamp,
-    /// Octets of streams in it.
+    /// Bytes of streams in it.
     pub(super) payload: u64,
     pub(super) ecn: Ecn,
 }
@@ -44,7 +44,7 @@ pub(super) struct Arrived {
 /// Counts of one receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// Packets that arrived for the first time and have to be acknowledged.
+    /// Ack-eliciting packets that arrived for the first time.
     pub(super) packets: u64,
     /// Of those, packets that arrived after one that had left later.
     pub(super) reordered: u64,
@@ -60,22 +60,22 @@ pub(super) struct Counters {
 pub(super) struct Receiver {
     settings: Settings,
     numbers: Ranges,
-    /// Numbers below it are not taken any more.
+    /// Numbers below it are no longer accepted.
     floor: u64,
     pub(super) acknowledger: Acknowledger,
     loss: LossDetector,
     sweep: Sweep,
-    /// When a TACK last listed all blocks that it may.
+    /// When a TACK last listed all permitted blocks.
     listed_at: Option<Instant>,
     delays: DelayFilter,
     rate: RateMeter,
     loss_rate: LossRate,
-    /// RTTmin, as the sender of data tells it.
+    /// RTTmin, as reported by the sender of data.
     rtt_min: Option<Duration>,
-    /// ρ′, as the sender tells it.
+    /// ρ′, as reported by the sender.
     ack_loss: f64,
     law: Law,
-    /// The sender has asked for a TACK.
+    /// The sender has requested a TACK.
     is_asked: bool,
     pub(super) counters: Counters,
 }
@@ -101,7 +101,7 @@ impl Receiver {
         }
     }
 
-    /// RTTmin, as the sender of data tells it.
+    /// Returns RTTmin, as reported by the sender of data.
     pub(super) const fn rtt_min(&self) -> Option<Duration> {
         self.rtt_min
     }
@@ -110,7 +110,7 @@ impl Receiver {
         &self.loss
     }
 
-    /// The full number of a packet, if it has not come before.
+    /// Returns the full number of a packet, if it has not arrived before.
     #[inline]
     pub(super) fn check_number(&self, number: PktSeq) -> Result<u64, Refusal> {
         let end = self.numbers.end();
@@ -122,13 +122,13 @@ impl Receiver {
         if is_new { Ok(number) } else { Err(Refusal::Replayed) }
     }
 
-    /// A packet has arrived that need not be acknowledged.
+    /// Handles a packet that elicits no acknowledgment.
     pub(super) fn pass(&mut self, number: u64) {
         self.insert(number);
     }
 
-    /// A number has arrived. Of too many ranges, the oldest is forgotten: if the sender does not
-    /// know that its packets have arrived, it sends their octets again.
+    /// Records a number that has arrived. If there are too many ranges, the oldest is forgotten. A
+    /// sender without the acknowledgment of its packets retransmits their data.
     #[inline]
     fn insert(&mut self, number: u64) {
         let _ = self.numbers.insert(number..number + 1);
@@ -137,12 +137,12 @@ impl Receiver {
         }
     }
 
-    /// A packet of the handshake has arrived, which the first TACK times.
+    /// Sets the packet of the handshake that the first TACK times.
     pub(super) fn time_handshake(&mut self, departed: Timestamp, arrived: Timestamp) {
         self.delays.on_arrival(departed, arrived);
     }
 
-    /// A packet has arrived that has to be acknowledged.
+    /// Handles an ack-eliciting packet.
     #[inline]
     pub(super) fn take(&mut self, now: Instant, packet: &Arrived) {
         let Arrived { number, at, departed, arrived, payload, ecn } = *packet;
@@ -159,11 +159,11 @@ impl Receiver {
         self.acknowledger.enter(at, Packet::numbered(number, payload));
         self.acknowledger.measure_delivery(at);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
-        // A policy may ask for an ACK at this instant as if it were a later one.
+        // A policy may demand an ACK at this instant as if it were a later one.
         self.acknowledger.wake(now);
     }
 
-    /// The handshake has taken the round trip `sample`, from this end to the peer and back.
+    /// Records `sample`, the round-trip time of the handshake, from this end to the peer and back.
     pub(super) fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.rtt_min.get_or_insert(sample);
         if let Some(round_trip) = self.acknowledger.round_trip() {
@@ -171,8 +171,8 @@ impl Receiver {
         }
     }
 
-    /// A round trip was measured. It takes the place of that of the handshake, which is not
-    /// measured if the Accept was sent twice.
+    /// Records a round-trip time. It replaces that of the handshake, which is not measured if the
+    /// Accept was repeated.
     #[inline]
     pub(super) fn time_connection(&mut self, now: Instant, sample: Duration) {
         if self.rtt_min.is_none() {
@@ -180,7 +180,7 @@ impl Receiver {
         }
     }
 
-    /// The sender of data tells what it goes by.
+    /// Handles the parameters that the sender of data reports.
     pub(super) fn on_sync(&mut self, sync: &Sync) -> Result<(), Refusal> {
         if sync.rtt_min == 0 || sync.packets == 0 || sync.beta == 0 {
             return Err(Refusal::Time);
@@ -195,13 +195,14 @@ impl Receiver {
         Ok(())
     }
 
-    /// The sender asks for a TACK at once.
+    /// Handles the sender's request for an immediate TACK.
     pub(super) fn on_ping(&mut self, now: Instant) {
         self.is_asked = true;
         self.acknowledger.demand(now, Reason::Asked);
     }
 
-    /// The sender waits for nothing below `below` any more; its packet has this `number`.
+    /// Handles a Forget frame: the sender no longer waits for numbers below `below`. Its packet has
+    /// this `number`.
     pub(super) fn on_forget(&mut self, below: PktSeq, number: u64) -> Result<(), Refusal> {
         let below = below.near(number);
         if below > number {
@@ -212,20 +213,20 @@ impl Receiver {
         Ok(())
     }
 
-    /// Packets of the peer that were expected and lost, as far as numbers tell: the sender of data
-    /// counts TACKs by it.
+    /// Returns the packets of the peer that were expected and lost, derived from their numbers. The
+    /// sender of data counts TACKs by it.
     pub(super) fn expected_and_lost(&self) -> (u64, u64) {
         let (expected, received) = (self.numbers.end(), self.numbers.received());
         (expected, expected.saturating_sub(received))
     }
 
-    /// When to be woken.
+    /// Returns when to wake the receiver.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         Instant::earliest(Instant::earliest(self.acknowledger.deadline(), self.loss.deadline()), self.sweep.deadline())
     }
 
-    /// Time has passed.
+    /// Handles the expiry of timers.
     pub(super) fn wake(&mut self, now: Instant) {
         self.acknowledger.wake(now);
         self.loss.wake(now, &self.numbers);
@@ -234,21 +235,21 @@ impl Receiver {
         }
     }
 
-    /// The next loss that an IACK reports.
+    /// Returns the next loss that an IACK reports.
     pub(super) fn take_loss(&mut self) -> Option<Range<u64>> {
         let range = self.loss.take_unreported();
         self.counters.loss_iacks += u64::from(range.is_some());
         range
     }
 
-    /// How many numbers in a row have arrived from `number` on.
+    /// Returns how many consecutive numbers have arrived from `number` on.
     pub(super) fn arrived_from(&self, number: u64) -> u32 {
         let missing = self.numbers.held(true).first_missing_from(number);
         u32::try_from(missing - number).unwrap_or(u32::MAX)
     }
 
-    /// A TACK that leaves now, whose lists take at most `room` octets. A sender that asks has
-    /// nothing better to go by, so it is told as much as fits.
+    /// Returns a TACK that leaves now, with lists of at most `room` bytes. If the sender requested
+    /// it, it lists as much as fits, because the sender has no better information.
     pub(super) fn tack(&mut self, now: Instant, stamp: Timestamp, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
@@ -267,7 +268,7 @@ impl Receiver {
         tack
     }
 
-    /// What lies beyond the first number that is missing.
+    /// Lists the numbers beyond the first missing one.
     #[inline(never)]
     fn list(&mut self, now: Instant, next: u64, room: u64, tack: &mut Tack) {
         let arrived = self.counters.packets;
@@ -285,7 +286,7 @@ impl Receiver {
             self.sweep.restart(arrived);
         }
         let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(tack)) };
-        // Both lists, and what a first skip may grow by.
+        // The room of both lists, minus the growth of a first skip.
         let room = room.saturating_sub(lists::GROWTH) / 2;
         let newest = if self.sweep.is_quiet(arrived) { 0 } else { room / 2 };
         let from = self.sweep.from(next);
@@ -312,8 +313,8 @@ impl Receiver {
         self.sweep.on_part(now, upto, arrived, self.rtt_min.map_or(LONGEST_DELAY, |_| period));
     }
 
-    /// What a TACK tells that leaves sooner than the law says, in Startup or by another policy: the
-    /// first gap, and the block of the largest numbers that have arrived. With the same blocks in
+    /// Lists the first gap, and the acked block of the largest numbers, in a TACK that leaves
+    /// earlier than the law specifies, in Startup or by another policy. With the same blocks in
     /// each, TACKs would fill a narrow return path.
     fn list_ends(&self, next: u64, room: u64, tack: &mut Tack) {
         let acked = lists::last_acked(next, self.numbers.beyond());
@@ -322,7 +323,7 @@ impl Receiver {
         tack.lost = lists::lost(next, self.loss.lost(&self.numbers, next), 1, room).0;
     }
 
-    /// ρ, ρ′ and what comes between two TACKs.
+    /// Returns ρ, ρ′ and the number of packets between two TACKs.
     fn losses(&self, tack: &Tack) -> Losses {
         let seconds = f64::from(tack.interval) / 1e6;
         let rate = if tack.interval > 0 { f64::from(tack.delivered) / seconds } else { 0.0 };
@@ -337,7 +338,7 @@ impl Receiver {
     }
 }
 
-/// ρ′ as a Sync frame carries it.
+/// Returns ρ′ as encoded in a Sync frame.
 pub(super) fn share_of(loss: f64) -> u16 {
     (loss * SHARES).min(f64::from(u16::MAX)) as u16
 }
@@ -346,7 +347,7 @@ pub(super) fn share_of(loss: f64) -> u16 {
 mod tests {
     use super::*;
 
-    /// Every second number arrives, so that each is a range of its own.
+    /// Every second number arrives, so that each forms its own range.
     #[test]
     fn the_oldest_of_too_many_ranges_is_forgotten() {
         let settings = Settings::default();

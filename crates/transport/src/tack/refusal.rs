@@ -1,36 +1,36 @@
-//! What is refused of a peer, and how often.
+//! Reasons for which packets and frames of a peer are refused, and their counts.
 
 use crate::streams::Violation;
 use acklab_base::Fate;
 
-/// Why a packet or a frame is refused. Nothing of it has any effect but this count.
+/// Why a packet or a frame is refused. A refusal has no effect except this count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
     /// The packet belongs to no connection of this end.
     Connection,
-    /// Its number has come before, or is too old to tell.
+    /// Its number has arrived before, or is too old to distinguish.
     Replayed,
     /// Its number is further ahead than anything that can be in flight.
     Ahead,
-    /// The frame has no place in this phase of the connection.
+    /// The frame is not permitted in this phase of the connection.
     Phase,
-    /// It acknowledges what was never sent.
+    /// It acknowledges a packet that was never sent.
     NeverSent,
-    /// It reports a time that has not come, or a round trip that ended before it began.
+    /// It reports a time in the future, or a round trip that ended before it began.
     Time,
-    /// It reports a rate of zero or infinity, or more than was ever sent.
+    /// It reports a rate of zero or infinity, or more data than were ever sent.
     Rate,
-    /// It counts fewer packets by codepoint than was counted before.
+    /// It counts fewer packets by codepoint than an earlier frame.
     Counts,
-    /// It carries octets beyond the window of their stream.
+    /// It carries data beyond the window of their stream.
     Window,
-    /// It says something else of the end of a stream than was said before.
+    /// It contradicts an earlier frame about the end of a stream.
     End,
     /// It names a stream that this end has not opened, or that the peer may not open.
     Stream,
     /// It acknowledges a number that was skipped, which only a guess can do.
     Skipped,
-    /// It opens a connection and is smaller than such a packet must be.
+    /// It opens a connection and is smaller than the minimum for it.
     Small,
     /// It leaves more gaps in a stream than are kept.
     Gaps,
@@ -40,7 +40,7 @@ impl Refusal {
     /// The number of reasons.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// All of them, with the names of their counters.
+    /// All reasons, with the names of their counters.
     pub const ALL: [(Self, &'static str); 14] = [
         (Self::Connection, "refused_connection"),
         (Self::Replayed, "refused_replayed"),
@@ -58,7 +58,7 @@ impl Refusal {
         (Self::Gaps, "refused_gaps"),
     ];
 
-    /// What became of a packet that was refused for this reason.
+    /// Returns the fate of a packet that was refused for this reason.
     pub(super) const fn fate(self) -> Fate {
         match self {
             Self::Replayed => Fate::Duplicate,
@@ -81,24 +81,24 @@ impl From<Violation> for Refusal {
 pub struct Refusals([u64; Refusal::COUNT]);
 
 impl Refusals {
-    /// One more.
+    /// Counts a refusal.
     pub(super) const fn count(&mut self, refusal: Refusal) {
         self.0[refusal as usize] += 1;
     }
 
-    /// How many of this kind there were.
+    /// Returns the number of refusals for this reason.
     #[must_use]
     pub const fn of(&self, refusal: Refusal) -> u64 {
         self.0[refusal as usize]
     }
 
-    /// How many there were in all.
+    /// Returns the total number of refusals.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// All counts, with the names of their counters.
+    /// Returns all counts, with the names of their counters.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         Refusal::ALL.into_iter().zip(self.0).map(|((_, name), count)| (name, count))
     }

@@ -1,4 +1,4 @@
-//! The half that sends: what is outstanding, and all that decides when more may leave.
+//! The sending half: outstanding packets, and everything that decides when more may leave.
 
 mod feedback;
 
@@ -20,51 +20,51 @@ use crate::streams::Piece;
 use acklab_base::{Duration, Ecn, Event, Instant, Rate};
 use acklab_wire::tack::{EcnCounts, Frame, PktSeq, Sync, Tack};
 
-/// What a packet held that must arrive, or be sent again under a new number.
+/// The content of a packet that must arrive, or be retransmitted in a packet with a new number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) piece: Option<Piece>,
     pub(super) control: Option<Control>,
 }
 
-/// What a packet held besides octets of a stream. At most one of these leaves with a packet.
+/// The content of a packet besides data of a stream. A packet carries at most one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// It belonged to the handshake, which its timer repeats.
+    /// A handshake frame, which its timer repeats.
     Handshake,
     Sync,
     /// The reset of a stream.
     Reset(u32),
-    /// It asked the peer to reset a stream.
+    /// A request that the peer reset a stream.
     Stop(u32),
-    /// It asked for the window of a stream, which its timer repeats.
+    /// A request for the window of a stream, which its timer repeats.
     Blocked,
-    /// It told how many streams the peer may open.
+    /// The number of streams that the peer may open.
     Streams,
-    /// It showed whether the path carries packets of this size.
+    /// A probe of whether the path carries packets of this size.
     Mtu(u64),
-    /// It asked whether the path carries packets both ways.
+    /// A probe of whether the path carries packets in both directions.
     Challenge,
-    /// It asked for a TACK.
+    /// A request for a TACK.
     Ping,
 }
 
-/// Counts of one sender; octets are of streams.
+/// Counts of one sender; bytes are those of streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// Packets with octets of streams.
+    /// Packets with data of streams.
     pub(super) packets: u64,
-    /// Octets of those.
+    /// Bytes of streams.
     pub(super) bytes: u64,
     /// Packets that the receiver has reported as marked.
     pub(super) marked: u64,
-    /// Packets whose octets had left before.
+    /// Packets with retransmitted data.
     pub(super) retransmissions: u64,
     /// TACKs and IACKs that arrived.
     pub(super) acks: u64,
-    /// Times that the path no longer carried the size of packets.
+    /// How many times the path stopped carrying packets of the size in use.
     pub(super) black_holes: u64,
-    /// Octets in packets that were listed as arrived.
+    /// Bytes in packets that were listed as arrived.
     listed: u64,
 }
 
@@ -74,34 +74,34 @@ const SPACE: usize = 0;
 #[derive(Debug)]
 pub(super) struct Sender {
     settings: Settings,
-    /// Octets of a stream in a full packet.
+    /// Bytes of a stream in a full packet.
     mss: u64,
     recovery: Manager<Content, RoundTrips, Congestion, 1>,
     synced: Synced,
     probe: Probe,
     ecn: Validation,
-    /// Octets of packets that have arrived, but that the last TACK had no room to list.
+    /// Bytes of packets that have arrived, but that the last TACK had no room to list.
     unlisted: u64,
     /// The last TACK listed all that has arrived.
     lists_all: bool,
-    /// Octets that count as delivered, listed or not.
+    /// Bytes that count as delivered, listed or not.
     believed: u64,
-    /// The number of the newest packet whose TACK was taken.
+    /// The number of the newest packet whose TACK was processed.
     newest_tack: Option<u64>,
     /// Of the packets that IACKs have acknowledged since that TACK, the one that left last.
     newest_listed: Option<(Newest, Stamp)>,
-    /// The receiver waits for numbers that this end has settled: it is owed a Forget frame.
+    /// A Forget frame is due: the receiver waits for numbers that this end has settled.
     owes_forget: bool,
     /// The Forget frame may leave in a packet without data.
     may_forget_alone: bool,
-    /// The number of the last Forget frame, below which the receiver waits for nothing, and when it
+    /// The number in the last Forget frame, below which the receiver waits for nothing, and when it
     /// left.
     forgotten: (u64, Instant),
-    /// Packets that the receiver has reported lost and that arrived later, by its count.
+    /// Packets reported lost that arrived later, as counted by the receiver.
     late: u32,
-    /// The delivery rate that the receiver has reported last, in octets a second.
+    /// The last delivery rate that the receiver reported, in bytes per second.
     reported_rate: Option<u64>,
-    /// How long feedback may take, and before any timeout.
+    /// How long feedback may take: after the timeouts so far, and before any timeout.
     timeout: Duration,
     base_timeout: Duration,
     counters: Counters,
@@ -138,26 +138,26 @@ impl Sender {
         sender
     }
 
-    /// From now on, TACKs shall come by this law.
+    /// Sets the law by which the peer sends its TACKs from now on.
     pub(super) fn set_law(&mut self, law: Law) {
         self.synced.set_law(law);
         self.recovery.congestion.on_frequency(law);
     }
 
-    /// Octets in flight: sent and neither acknowledged nor lost, less those that have arrived and
-    /// are not listed.
+    /// Returns the bytes in flight: sent and neither acknowledged nor lost, minus those that have
+    /// arrived but are not listed.
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
         self.recovery.in_flight()
     }
 
-    /// The number of the next packet.
+    /// Returns the number of the next packet.
     #[inline]
     pub(super) fn next_number(&self) -> u64 {
         self.recovery.space(SPACE).next_number()
     }
 
-    /// The next number is skipped.
+    /// Skips the next number.
     pub(super) fn skip_number(&mut self) {
         self.recovery.space_mut(SPACE).skip();
     }
@@ -172,12 +172,12 @@ impl Sender {
         Some(other.unwrap_or(oldest))
     }
 
-    /// A packet leaves that need not be acknowledged. Returns its number.
+    /// Assigns a number to a packet that elicits no acknowledgment. Returns the number.
     pub(super) fn pass(&mut self) -> u64 {
         self.recovery.space_mut(SPACE).pass()
     }
 
-    /// A packet leaves that must be acknowledged. Returns its number.
+    /// Records that an ack-eliciting packet leaves. Returns its number.
     #[inline]
     pub(super) fn send(&mut self, now: Instant, content: Content) -> u64 {
         let octets = content.piece.map_or(0, |piece| u64::from(piece.length));
@@ -191,12 +191,13 @@ impl Sender {
         self.recovery.send(SPACE, packet, is_again)
     }
 
-    /// The connection is over, and nothing is outstanding any more.
+    /// Removes all outstanding packets, because the connection has ended.
     pub(super) fn abandon(&mut self) {
         self.recovery.abandon(SPACE);
     }
 
-    /// The peer has accepted the connection, or all that opened it is void.
+    /// Marks all packets as acknowledged: the peer has accepted the connection, or all packets that
+    /// opened it are void.
     pub(super) fn acknowledge_all(&mut self, now: Instant) {
         self.recovery.acknowledge_all(now, SPACE);
         self.on_progress();
@@ -207,7 +208,7 @@ impl Sender {
         self.probe.on_progress();
     }
 
-    /// The path is another one.
+    /// Resets the state of the path after a change.
     pub(super) fn on_path_change(&mut self, now: Instant, controller: Controller) {
         let Self { settings, recovery, synced, .. } = self;
         *recovery.round_trips_at(now) = RoundTrips::new(settings.rtt_window);
@@ -218,25 +219,25 @@ impl Sender {
         self.refresh_timeout();
     }
 
-    /// A full packet has `mss` octets of a stream from now on.
+    /// Sets the bytes of a stream in a full packet.
     pub(super) const fn set_mss(&mut self, mss: u64) {
         self.mss = mss;
         self.recovery.congestion.set_packet_size(mss);
     }
 
-    /// Octets of a stream in a full packet.
+    /// Returns the bytes of a stream in a full packet.
     pub(super) const fn mss(&self) -> u64 {
         self.mss
     }
 
-    /// The handshake is complete.
+    /// Records that the handshake is complete.
     pub(super) fn on_established(&mut self, now: Instant) {
         self.refresh_timeout();
         let least = self.rtt_min();
         self.recovery.congestion.on_established(now, least);
     }
 
-    /// Congestion window and threshold.
+    /// Returns the congestion window and the slow-start threshold.
     #[inline]
     pub(super) const fn window(&self) -> &Window {
         self.recovery.congestion.window()
@@ -248,19 +249,19 @@ impl Sender {
         self.has_room_beside(self.in_flight())
     }
 
-    /// Returns `true` if the window has room for a full packet beside `in_flight` octets.
+    /// Returns `true` if the window has room for a full packet beside `in_flight` bytes.
     #[inline]
     pub(super) fn has_room_beside(&self, in_flight: u64) -> bool {
         self.recovery.congestion.has_room(in_flight, self.mss)
     }
 
-    /// When pacing lets the next packet leave, if not now.
+    /// Returns when pacing permits the next packet, if not now.
     #[inline]
     pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.recovery.congestion.holds_until(now)
     }
 
-    /// When the controller wants to be woken.
+    /// Returns when the controller has to be woken.
     #[inline]
     pub(super) fn controller_at(&self) -> Option<Instant> {
         self.recovery.congestion.deadline()
@@ -272,34 +273,34 @@ impl Sender {
         self.recovery.congestion.wake(now, in_flight);
     }
 
-    /// Nothing leaves for now, with `delayed` octets that only pacing keeps back.
+    /// Records that nothing leaves for now, with `delayed` bytes that only pacing delays.
     pub(super) fn note_limit(&mut self, delayed: u64) {
         let in_flight = self.in_flight();
         self.recovery.congestion.note_limit(in_flight, self.mss, delayed);
     }
 
-    /// The application has nothing more to send, and the window would let it.
+    /// Records that the application has no more data to send, although the window has room.
     pub(super) fn on_app_limited(&mut self) {
         let in_flight = self.in_flight();
         self.recovery.congestion.on_app_limited(in_flight);
     }
 
-    /// The rate of sending.
+    /// Returns the pacing rate.
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         self.recovery.congestion.pacing_rate(self.srtt())
     }
 
-    /// What congestion control counts.
+    /// Returns the counters of congestion control.
     pub(super) const fn recoveries(&self) -> &congestion::Counters {
         &self.recovery.congestion.counters
     }
 
-    /// Reductions of the window in response to marks.
+    /// Returns the number of reductions of the window in response to marks.
     pub(super) const fn mark_reductions(&self) -> u64 {
         self.recovery.counters().mark_reductions
     }
 
-    /// Probe timeouts.
+    /// Returns the probe timeouts so far.
     pub(super) const fn expiries(&self) -> &Expiries {
         &self.recovery.expiries
     }
@@ -308,18 +309,18 @@ impl Sender {
         &self.counters
     }
 
-    /// The path no longer carries the size of packets.
+    /// Counts a path that stopped carrying packets of the size in use.
     pub(super) const fn count_black_hole(&mut self) {
         self.counters.black_holes += 1;
     }
 
-    /// Round-trip times.
+    /// Returns the estimator of the round-trip time.
     #[inline]
     pub(super) const fn round_trips(&self) -> &RoundTrips {
         self.recovery.round_trips()
     }
 
-    /// RTTmin.
+    /// Returns RTTmin.
     #[inline]
     pub(super) fn rtt_min(&self) -> Option<Duration> {
         self.round_trips().least()
@@ -329,66 +330,68 @@ impl Sender {
         self.round_trips().estimator().srtt()
     }
 
-    /// A round trip was measured.
+    /// Records a round-trip time.
     pub(super) fn sample(&mut self, now: Instant, sample: Duration) {
         self.recovery.round_trips_at(now).take(now, sample);
     }
 
-    /// The law that TACKs shall come by.
+    /// Returns the law by which the peer sends its TACKs.
     pub(super) const fn law(&self) -> Law {
         self.synced.law()
     }
 
-    /// ρ′.
+    /// Returns ρ′.
     pub(super) fn ack_loss(&self) -> f64 {
         self.synced.ack_loss()
     }
 
-    /// The newest TACK has come, with these counts of the peer's packets that were expected and
+    /// Handles the newest TACK, with these counts of the peer's packets that were expected and
     /// lost.
     pub(super) fn on_packets_of_peer(&mut self, now: Instant, expected_and_lost: (u64, u64)) {
         let rtt_min = self.rtt_min();
         self.synced.on_tack(now, rtt_min, expected_and_lost);
     }
 
-    /// What is to be told of RTTmin, the law and ρ′, if anything is.
+    /// Returns the Sync frame with RTTmin, the law and ρ′, if it is due.
     pub(super) fn take_sync(&mut self, now: Instant) -> Option<Sync> {
         let rtt_min = self.rtt_min();
         self.synced.take(now, rtt_min)
     }
 
-    /// Marks have been counted by the peer.
+    /// Reads the peer's counts of marks.
     pub(super) fn read_counts(&mut self, counts: EcnCounts) -> Result<(), Refusal> {
         self.ecn.read(counts)
     }
 
-    /// A packet with octets of a stream leaves. Returns its codepoint.
+    /// Records that a packet with data of a stream leaves. Returns its codepoint.
     #[inline]
     pub(super) fn mark_capable(&mut self) -> Ecn {
         self.ecn.on_sent()
     }
 
-    /// The timers of a silent peer.
+    /// Returns the timers that expire if no feedback arrives.
     #[inline]
     pub(super) const fn probe(&self) -> &Probe {
         &self.probe
     }
 
-    /// The timers of a silent peer.
+    /// Returns the timers that expire if no feedback arrives.
     #[inline]
     pub(super) const fn probe_mut(&mut self) -> &mut Probe {
         &mut self.probe
     }
 
-    /// The longest that the receiver may wait with a TACK.
+    /// Returns the maximum time that the receiver may delay a TACK.
     pub(super) fn tack_delay(&self) -> Duration {
         tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.rtt_min())
     }
 
-    /// A TACK lists packets beyond `next`, and tells how many that have arrived it does not list.
-    /// Of these, two kinds do not count: those that an earlier TACK listed, and those below the
-    /// lowest number that this end remembers, which are not in flight. A receiver that has not yet
-    /// been told to forget the losses there counts them as arrived.
+    /// Records the bytes that have arrived but that a TACK does not list. The TACK lists packets
+    /// beyond `next`, and reports how many others have arrived.
+    ///
+    /// Of these others, two kinds do not count: those that an earlier TACK listed, and those below
+    /// the lowest number that this end tracks, which are not in flight. The receiver counts losses
+    /// there as arrived until it receives a Forget frame for them.
     fn note_unlisted(&mut self, next: u64, tack: &Tack) {
         (self.unlisted, self.lists_all) = (0, tack.unlisted == 0);
         if tack.unlisted > 0 {
@@ -405,99 +408,100 @@ impl Sender {
         self.recovery.set_arrived(self.unlisted);
     }
 
-    /// An IACK tells how many octets have arrived, which the last TACK may have left out.
+    /// Subtracts the bytes that an IACK reports as arrived, which the last TACK may have omitted.
     const fn note_listed(&mut self, octets: u64) {
         self.unlisted = self.unlisted.saturating_sub(octets);
         self.recovery.set_arrived(self.unlisted);
     }
 
-    /// Octets in packets that have arrived, each packet counted once, whether or not they were
-    /// listed.
+    /// Returns the bytes in packets that have arrived, each packet counted once, whether or not
+    /// they were listed.
     fn arrived(&self) -> u64 {
-        // What is unlisted is counted in packets, not all of which are full.
+        // Unlisted bytes are computed from a number of packets, not all of which are full.
         (self.counters.listed + self.unlisted).min(self.counters.bytes)
     }
 
-    /// `listed` octets of packets are newly listed. Returns how many were not known to have
-    /// arrived.
+    /// Records that `listed` bytes of packets are newly listed. Returns how many were not yet
+    /// counted as arrived.
     fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
         let arrived = self.arrived();
         let delivered = arrived.saturating_sub(self.believed);
-        // The number of unlisted packets also counts those whose fate this end has settled, so too
-        // much may have been believed. It must not count against what arrives after that.
+        // The number of unlisted packets also contains those whose fate this end has settled, so
+        // too much may have been counted. The excess must not reduce the count of later arrivals.
         self.believed = if self.lists_all { arrived } else { self.believed + delivered };
         delivered
     }
 
-    /// Tells the receiver what it need not wait for.
+    /// Returns a Forget frame: the number below which the receiver need not wait.
     pub(super) fn forget(&mut self, now: Instant) -> Frame {
         let below = self.recovery.space(SPACE).lowest_remembered();
         (self.owes_forget, self.forgotten) = (false, (below, now));
         Frame::Forget { below: PktSeq::of(below) }
     }
 
-    /// The receiver waits for `next`. It is told what it need not wait for, and after a round trip
-    /// told again.
+    /// Handles a report that the receiver waits for `next`. A Forget frame is due if it need not
+    /// wait, and due again after a round trip.
     pub(super) fn note_wait(&mut self, now: Instant, next: u64) {
         let (below, at) = self.forgotten;
         let lowest = self.recovery.space(SPACE).lowest_remembered();
         let was_told = lowest <= below && now < at + self.srtt().unwrap_or_default();
         self.owes_forget |= lowest > next && !was_told;
-        // No more often than TACKs come by the law, whatever losses report.
+        // At most as often as TACKs are sent by the law, whatever losses report.
         self.may_forget_alone = now >= at + self.synced.law().period(self.rtt_min());
     }
 
-    /// Returns `true` if the receiver is to be told what it need not wait for.
+    /// Returns `true` if a Forget frame is due.
     #[inline]
     pub(super) const fn owes_forget(&self) -> bool {
         self.owes_forget
     }
 
-    /// The receiver is to be told what it need not wait for.
+    /// Schedules a Forget frame.
     pub(super) const fn owe_forget(&mut self) {
         self.owes_forget = true;
     }
 
-    /// Returns `true` if the receiver may be told alone what it need not wait for: it may know more
-    /// of what is outstanding than it had room to tell.
+    /// Returns `true` if a Forget frame may leave alone: the receiver may have more of the
+    /// outstanding data than it had room to report.
     #[inline]
     pub(super) const fn may_forget_alone(&self) -> bool {
         self.owes_forget && self.may_forget_alone && self.unlisted > 0
     }
 
-    /// How long feedback may take.
+    /// Returns how long feedback may take.
     pub(super) const fn probe_timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// The same before any timeout.
+    /// Returns how long feedback may take before any timeout.
     pub(super) const fn base_timeout(&self) -> Duration {
         self.base_timeout
     }
 
-    /// The probe timeout has passed.
+    /// Handles the expiry of the probe timeout.
     pub(super) fn on_probe_timeout(&mut self) {
         self.recovery.expiries.on_timeout();
         self.probe.on_timeout(self.recovery.expiries.in_a_row());
         self.refresh_timeout();
     }
 
-    /// The event of the last probe timeout. `is_open`: the handshake is over; `repeats`: the probe
-    /// has no new data to carry.
+    /// Returns the event of the last probe timeout. `is_open`: the handshake is over; `repeats`:
+    /// the probe has no new data to carry.
     pub(super) const fn timeout_event(&self, is_open: bool, repeats: bool) -> Event {
         self.recovery.expiries.event(is_open, repeats)
     }
 
-    /// What the timeout follows from has changed.
+    /// Recomputes the timeout after a change of its inputs.
     fn refresh_timeout(&mut self) {
-        // Before the round trip is known, no TACK is waited for (RFC 9002, §6.2.1).
+        // Before the first round-trip sample, the timeout includes no TACK delay (RFC 9002,
+        // §6.2.1).
         let delay = if self.srtt().is_some() { self.tack_delay() } else { Duration::ZERO };
         self.base_timeout = self.timeout_after(0, delay);
         self.timeout = match self.recovery.expiries.in_a_row() {
             0 => self.base_timeout,
-            // Probes request a TACK at once, and max_ack_delay is the time that a receiver may
-            // delay one by (RFC 9002, §6.2.1).
+            // Probes request an immediate TACK, and max_ack_delay is the time by which a receiver
+            // may delay one (RFC 9002, §6.2.1).
             expiries => self.timeout_after(expiries.min(MAX_DOUBLINGS), Duration::ZERO),
         };
     }
@@ -506,7 +510,7 @@ impl Sender {
         probe_timeout(self.round_trips().estimator(), Thresholds::RFC.initial_rtt, tack_delay, doublings)
     }
 
-    /// When to probe.
+    /// Returns when to probe.
     #[inline]
     pub(super) fn probe_at(&self) -> Option<Instant> {
         self.recovery.space(SPACE).probe_at(self.timeout)
@@ -535,7 +539,7 @@ mod tests {
         assert_eq!((delivered, sender.arrived()), ([0, 5000], 20_000), "the TACK after it lists all");
     }
 
-    /// A packet that left at 1 ms has waited for 10 ms at the receiver, whose TACK comes at 51 ms.
+    /// A packet that left at 1 ms waits for 10 ms at the receiver, whose TACK arrives at 51 ms.
     #[test]
     fn a_round_trip_is_without_the_time_that_its_packet_waited() {
         let mut sender = sender();
@@ -545,7 +549,8 @@ mod tests {
         assert_eq!((progress.rtt, progress.waited), (Some(Duration::from_millis(40)), Duration::from_millis(10)));
     }
 
-    /// Of ten packets number 3 is lost. An IACK tells of those after it, and TACKs have no list.
+    /// Of ten packets, number 3 is lost. An IACK reports the packets after it, and TACKs have no
+    /// list.
     #[test]
     fn a_rate_is_of_the_newest_packet_that_iacks_have_acknowledged() {
         let mut sender = sender();
@@ -562,7 +567,7 @@ mod tests {
         assert_eq!(told.report.progress.newest.map(|(newest, _)| newest.number), Some(2), "its own");
         let loss = Loss { after: PktSeq(2), before: PktSeq(4), arrived: 4 };
         let told = sender.on_loss(at(45), &loss).unwrap();
-        assert!(told.report.progress.newest.is_none(), "an IACK tells no rate");
+        assert!(told.report.progress.newest.is_none(), "an IACK reports no rate");
         let overtaken = Tack { next: PktSeq(2), ..Tack::default() };
         let mut newest = |number, tack: &Tack| {
             let told = sender.on_tack(at(50), Timestamp(50_000), number, tack).unwrap();

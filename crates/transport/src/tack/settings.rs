@@ -1,4 +1,4 @@
-//! The settings of a connection, as a scenario says them and the connection holds them.
+//! The settings of a connection, in scenarios and in the connection itself.
 
 use super::amplification::MIN_PACKET;
 use super::lists::Lists;
@@ -14,7 +14,7 @@ use acklab_wire::tack::{Frame, OVERHEAD};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The largest receive window, as for TCP (RFC 7323, §2.2).
+/// Maximum receive window, as for TCP (RFC 7323, §2.2).
 const LARGEST_BUFFER: u64 = 1 << 30;
 
 /// One end's settings.
@@ -23,63 +23,64 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 pub struct Settings {
     /// Congestion controller.
     pub congestion: cc::ControllerConfig,
-    /// When TACKs are sent. The policy decides on TACKs alone; IACKs are the transport's.
+    /// When TACKs are sent. The policy decides on TACKs alone; the transport itself sends IACKs.
     pub ack: ack::PolicyConfig,
-    /// The largest IP packet, headers included: 1228 octets at least over IPv4 and 1248 over IPv6
-    /// (RFC 9000, §14: datagrams of 1200).
+    /// Maximum size of an IP packet, headers included: at least 1228 bytes over IPv4 and 1248 over
+    /// IPv6 (RFC 9000, §14: datagrams of 1200).
     #[schemars(example = "1500B")]
     pub packet: Bytes,
-    /// Begin with the least such packets, which the handshake shows to arrive, and search for the
-    /// largest up to `packet` (RFC 8899).
+    /// Begin with packets of the minimum size, which the handshake shows to arrive, and search for
+    /// the largest up to `packet` (RFC 8899).
     pub mtu_discovery: bool,
     /// Initial window (RFC 6928).
     pub initial_window: Segments,
-    /// What the application may write to a stream ahead of acknowledgement.
+    /// Maximum data of a stream that are written but not acknowledged.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
-    /// What a stream may send ahead of its reader, at most 1 GiB.
+    /// Maximum data of a stream that the peer may send ahead of the reader, at most 1 GiB.
     #[schemars(example = "4MiB")]
     pub receive_buffer: Bytes,
-    /// How many streams the peer may have open at a time besides stream 0.
+    /// Maximum number of streams, besides stream 0, that the peer may have open at a time.
     #[schemars(range(min = 1))]
     pub streams: u32,
     /// How many blocks the unacked list of a TACK holds.
     pub lists: Lists,
     /// Which packet a TACK times.
     pub timing: Timing,
-    /// Who measures the delivery rate that controllers go by.
+    /// The end that measures the delivery rate for controllers.
     pub rate: RateSource,
     /// The settling time before a gap counts as a loss, as a share of RTTmin: a quarter (Li et al.,
     /// SIGCOMM 2020, §7; RFC 8985, §6.2).
     #[schemars(range(min = 0.0, max = 8.0))]
     pub settling: f64,
-    /// Widen the settling time when a packet arrives after all that was reported lost.
+    /// Widen the settling time when a packet that was reported lost arrives later.
     pub adaptive_settling: bool,
     /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the
     /// comparison of Li et al., SIGCOMM 2020, Figure 5).
     pub loss_iacks: bool,
-    /// What pacing lets leave at once, as a sender does whose timers are coarse or that hands over
-    /// many packets in one call. Without it, packets are spaced one by one, as the paper has it (Li
-    /// et al., ToN 2021, §VI-D).
+    /// The burst that pacing permits, as of a sender with coarse timers or with many packets per
+    /// call. Without it, packets are spaced individually, as in the paper (Li et al., ToN 2021,
+    /// §VI-D).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
-    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once a round trip
-    /// (RFC 9000, §13.4; RFC 9002, §7.1). A controller that needs to know how much was marked asks
-    /// for it by itself.
+    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once per round
+    /// trip (RFC 9000, §13.4; RFC 9002, §7.1). A controller that counts marks enables this itself.
     pub ecn: bool,
-    /// How long a shortest round trip counts: τ, at most 10 s (Li et al., SIGCOMM 2020, §5.4).
+    /// How long a minimum round-trip time is valid: τ, at most 10 s (Li et al., SIGCOMM 2020,
+    /// §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
-    /// Silence of the peer after which the connection ends; 0 s if never (RFC 9000, §10.1). Boxes
-    /// on the way should keep the state of a flow for five minutes (RFC 4787, REQ-5).
+    /// Idle timeout: the silence of the peer after which the connection ends; 0 s disables it (RFC
+    /// 9000, §10.1). Middleboxes should keep the state of a flow for five minutes (RFC 4787,
+    /// REQ-5).
     #[schemars(example = "30s")]
     pub idle_timeout: Duration,
-    /// Silence of the peer after which this end asks for a sign of life; 0 s if never (RFC 9000,
+    /// Silence of the peer after which this end sends a keep-alive; 0 s disables it (RFC 9000,
     /// §10.1.2).
     #[schemars(example = "15s")]
     pub keep_alive: Duration,
-    /// Leave out some packet numbers, so that a receiver that acknowledges what has not arrived is
-    /// found out (RFC 9000, §21.4).
+    /// Skip some packet numbers to detect a receiver that acknowledges packets before they arrive
+    /// (RFC 9000, §21.4).
     pub skip_numbers: bool,
 }
 
@@ -112,31 +113,32 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Octets of a stream in a full-sized packet.
+    /// Returns the bytes of a stream in a full-sized packet.
     #[must_use]
     pub const fn mss(&self) -> u64 {
         self.packet.get() - self.headers()
     }
 
-    /// Octets of a full-sized packet that are none of a stream, those of IPv4 and UDP among them.
+    /// Returns the overhead of a full-sized packet: all bytes that are not stream data, including
+    /// the headers of IPv4 and UDP.
     #[must_use]
     pub const fn headers(&self) -> u64 {
         OVERHEAD + Frame::stream_header(0)
     }
 
-    /// The packets that are known to arrive when the connection opens.
+    /// Returns the size of packets that are known to arrive when the connection opens.
     pub(super) fn base_packet(&self) -> u64 {
         if self.mtu_discovery { MIN_PACKET } else { self.packet.get() }
     }
 
-    /// These settings where the IP header of packets is `longer` octets longer than that of IPv4,
-    /// and packets must not exceed the same size.
+    /// Returns these settings for packets whose IP header is `longer` bytes longer than that of
+    /// IPv4, with the same maximum packet size.
     #[must_use]
     pub const fn behind(self, longer: u64) -> Self {
         Self { packet: Bytes(self.packet.get().saturating_sub(longer)), ..self }
     }
 
-    /// L and β.
+    /// Returns L and β.
     #[must_use]
     pub fn law(&self) -> Law {
         match self.ack {
@@ -151,18 +153,18 @@ impl Settings {
         self.ecn || self.congestion.counts_marks()
     }
 
-    /// Checks what the schema cannot say.
+    /// Checks what the schema cannot express.
     ///
     /// # Errors
-    /// If a setting makes no sense: the first one.
+    /// If a setting is invalid: the first one.
     pub fn check(&self) -> Result<(), Fault> {
         self.check_behind(0)
     }
 
-    /// The same [behind](Self::behind) a longer header of IP.
+    /// Checks the settings [behind](Self::behind) a longer header of IP.
     ///
     /// # Errors
-    /// If a setting makes no sense: the first one.
+    /// If a setting is invalid: the first one.
     pub fn check_behind(&self, longer: u64) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
         if self.congestion.is_scalable() {
@@ -190,13 +192,13 @@ impl Settings {
         Ok(())
     }
 
-    /// What the controller of the flow called `flow` is given at its birth.
+    /// Returns the input from which the controller of the flow `flow` is created.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
             mss: self.mss(),
             initial_window: u64::from(self.initial_window.0) * self.mss(),
-            // A TACK acknowledges many packets, and pacing spreads what it lets go.
+            // A TACK acknowledges many packets, and pacing spreads the packets that it permits.
             growth: cc::Growth::PerSegment,
             slow_start: cc::SlowStart::standard(&self.congestion),
             dialect: cc::Dialect::Reference,
@@ -206,7 +208,7 @@ impl Settings {
         }
     }
 
-    /// What the ACK policy of the flow called `flow` is given at its birth.
+    /// Returns the input from which the ACK policy of the flow `flow` is created.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss(), random: seed.stream(&format!("flow/{flow}/ack")) }

@@ -1,20 +1,20 @@
-//! Numbers that are never sent, against a receiver that acknowledges what has not arrived (RFC
+//! Skips packet numbers to detect a receiver that acknowledges packets before they arrive (RFC
 //! 9000, §21.4).
 //!
-//! A receiver that acknowledges ahead of arrival makes its sender too fast for the path. It cannot
-//! know which numbers are skipped, so it acknowledges one of them, and the connection ends. An
-//! honest receiver reports a skipped number lost, for which nothing leaves again. Each such report
-//! is an IACK, so that the distances double: a million packets skip some fifteen numbers.
+//! Such a receiver makes its sender too fast for the path. It cannot detect which numbers are
+//! skipped, so it acknowledges one of them, and the connection ends. An honest receiver reports a
+//! skipped number lost, and nothing is retransmitted for it. Each such report is an IACK, so the
+//! distances double: a million packets skip some fifteen numbers.
 
 use acklab_base::random::Stream;
 
-/// Bits of the first distance (quinn-proto, `PacketNumberFilter`, whose first is uniform in 2⁶ as
-/// well).
+/// Bits of the first distance. In quinn-proto's `PacketNumberFilter` the first distance is also
+/// uniform in 2⁶.
 const FIRST_BITS: u32 = 6;
-/// Distances grow no more beyond this many bits, half the space in which feedback is unambiguous.
+/// Maximum number of bits of a distance: half the space in which feedback is unambiguous.
 const MAX_BITS: u32 = 30;
 
-/// Chooses the numbers.
+/// Chooses the numbers that are skipped.
 #[derive(Debug)]
 pub(super) struct Skip {
     random: Option<Stream>,
@@ -24,7 +24,7 @@ pub(super) struct Skip {
 }
 
 impl Skip {
-    /// Without `random`, nothing is skipped.
+    /// Creates a generator. Without `random`, it skips nothing.
     pub(super) fn new(random: Option<Stream>) -> Self {
         let mut skip = Self { random, next: u64::MAX, bits: FIRST_BITS };
         skip.choose(0);
@@ -39,7 +39,7 @@ impl Skip {
         }
     }
 
-    /// Returns `true` if `number`, the next one, is to be skipped.
+    /// Returns `true` if `number`, the next one, should be skipped.
     #[inline]
     pub(super) fn takes(&mut self, number: u64) -> bool {
         if number < self.next {

@@ -1,9 +1,10 @@
 //! The streams of a TACK connection.
 //!
-//! A stream runs both ways. The client opens streams of even ids, the server those of odd ids. A
-//! message is a stream with a lifetime, which is removed once it is over. Stream 0 is there from
-//! the start. Each end limits how many others the peer has open at a time: it tells how many the
-//! peer may open in all, and more once half of them are over (RFC 9000, §4.6).
+//! A stream is bidirectional. The client opens streams of even IDs, the server those of odd IDs. A
+//! message is a stream with a lifetime, which is removed once it has ended. Stream 0 exists from
+//! the start. Each end limits how many other streams the peer has open at a time. It announces how
+//! many the peer may open in total, and raises the limit once half of them have ended (RFC 9000,
+//! §4.6).
 
 use super::refusal::Refusal;
 use super::settings::Settings;
@@ -12,26 +13,26 @@ use crate::streams::{Outgoing, ResetCode, Side, Table};
 use acklab_base::{Arrival, Instant, StreamEvent};
 use acklab_wire::tack::frame;
 
-/// What is kept of a stream that may carry a message.
+/// The state of a stream that may carry a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Message {
-    /// Octets that its application has been told of.
+    /// Bytes whose arrival was reported to the application.
     told: u64,
-    /// Nobody reads it any more.
+    /// Set once the stream is no longer read.
     stop: Option<Stop>,
 }
 
-/// The peer is asked to send no more of a stream (RFC 9000, §3.5).
+/// A request that the peer stop sending on a stream (RFC 9000, §3.5).
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     code: u32,
-    /// It is to be said, for the first time or again.
+    /// The request is due, for the first time or as a repetition.
     is_due: bool,
 }
 
 type Stream = crate::streams::Stream<Message>;
 
-/// The place of a stream among those that its side opens, stream 0 left out.
+/// Returns the index of a stream among those that its side opens, without stream 0.
 const fn rank(id: u32) -> u64 {
     id as u64 / 2 - (id > 0 && id.is_multiple_of(2)) as u64
 }
@@ -40,23 +41,23 @@ const fn rank(id: u32) -> u64 {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Message>,
-    /// How many streams the peer may have open at a time, how many it was allowed to open in all,
-    /// and whether it is to be told.
+    /// How many streams the peer may have open at a time, how many it was permitted to open in
+    /// total, and whether that limit is to be announced.
     concurrent: u32,
     offered: u64,
     owes_offer: bool,
-    /// How many streams the peer has opened: the largest rank and one.
+    /// How many streams the peer has opened: the largest rank plus one.
     opened_by_peer: u64,
-    /// The peer may have to be asked to send no more of a stream.
+    /// A request that the peer stop sending on a stream may be due.
     owes_stop: bool,
-    /// How many streams the peer lets this end open in all.
+    /// How many streams in total the peer permits this end to open.
     allowed: u64,
-    /// The id of the next stream that this end opens.
+    /// The ID of the next stream that this end opens.
     next_id: u32,
-    /// The streams of messages that are over and were removed, by [`rank`]: those that this end
+    /// The streams of messages that have ended and were removed, by [`rank`]: those that this end
     /// opened, and those of the peer.
     over: [Ranges; 2],
-    /// Octets written to streams that were removed.
+    /// Bytes written to streams that were removed.
     written_before: u64,
     /// Whether streams carry messages.
     has_messages: bool,
@@ -85,26 +86,27 @@ impl Streams {
         self.table.side.opens(id as u64)
     }
 
-    /// What the peer offers in the handshake.
+    /// Applies the limits that the peer announces in the handshake.
     pub(super) fn on_parameters(&mut self, window: u64, streams: u32) {
         self.allowed = self.allowed.max(streams.into());
         self.table.set_first_window(window);
     }
 
-    /// The peer lets this end open `limit` streams in all.
+    /// Raises to `limit` the total number of streams that this end may open.
     pub(super) fn on_limit(&mut self, limit: u32) {
         self.allowed = self.allowed.max(limit.into());
     }
 
-    /// Lets the peer have `streams` streams open at a time, and send `receive_buffer` octets of
-    /// each ahead of its reader, if that is more than before. It is to be told.
+    /// Permits the peer to have `streams` streams open at a time, and to send `receive_buffer`
+    /// bytes of each ahead of its reader, if that is more than before. The new limits are to be
+    /// announced.
     pub(super) fn raise(&mut self, streams: u32, receive_buffer: u64) {
         self.owes_offer |= streams > self.concurrent;
         self.concurrent = self.concurrent.max(streams);
         self.table.raise_receive_buffer(receive_buffer);
     }
 
-    /// How many streams the peer may open in all, if it is to be told.
+    /// Returns how many streams the peer may open in total, if that is to be announced.
     pub(super) fn take_offer(&mut self) -> Option<u32> {
         if !self.owes_offer() {
             return None;
@@ -114,17 +116,17 @@ impl Streams {
         u32::try_from(self.offered).ok()
     }
 
-    /// What the peer was told of it is lost.
+    /// Schedules the announcement again after its loss.
     pub(super) const fn owe_offer(&mut self) {
         self.owes_offer = true;
     }
 
-    /// Returns `true` if the peer is to be told a new limit of streams. It is once half of those
-    /// that it was allowed are over.
+    /// Returns `true` if a new limit of streams should be announced to the peer: half of the
+    /// permitted streams have ended.
     #[inline]
     pub(super) fn owes_offer(&self) -> bool {
         let half = u64::from(self.concurrent.div_ceil(2));
-        // While it may open more than half, nothing has to be counted.
+        // While the peer may open more than half, no count is necessary.
         self.owes_offer || (self.offered - self.opened_by_peer <= half && self.limit() - self.offered >= half)
     }
 
@@ -139,7 +141,7 @@ impl Streams {
         u64::from(self.concurrent) + over + self.over[1].received()
     }
 
-    /// Opens a stream, if the peer lets it.
+    /// Opens a stream, if the peer permits it.
     pub(super) fn open(&mut self) -> Option<u32> {
         let after = self.next_id.checked_add(2)?;
         if rank(self.next_id) >= self.allowed {
@@ -158,8 +160,8 @@ impl Streams {
         self.table.get_mut(id).map(|stream| &mut stream.outgoing)
     }
 
-    /// The next message of the peer of which something has arrived that its application was not
-    /// told of.
+    /// Returns the next message of the peer with data whose arrival was not reported to the
+    /// application.
     pub(super) fn take_arrival(&mut self) -> Option<Arrival> {
         self.has_messages = true;
         let side = self.table.side;
@@ -175,7 +177,7 @@ impl Streams {
         None
     }
 
-    /// Removes a stream that is over. Returns `false` if it is not.
+    /// Removes a stream that has ended. Returns `false` if it has not.
     pub(super) fn discard(&mut self, id: u32) -> bool {
         let is_over = |stream: &Stream| stream.incoming.is_at_end() && stream.outgoing.is_finished();
         let is_known = id > 0 && self.table.get(id).is_some_and(is_over);
@@ -185,7 +187,7 @@ impl Streams {
         is_known
     }
 
-    /// Removes streams that are over.
+    /// Removes streams that have ended.
     fn remove_if(&mut self, is_over: impl Fn(Side, &Stream) -> bool) {
         let Self { table, over, written_before, .. } = self;
         let side = table.side;
@@ -200,13 +202,14 @@ impl Streams {
         });
     }
 
-    /// Whether this stream carried a message and was removed.
+    /// Returns whether this stream carried a message and was removed.
     fn is_over(&self, id: u32) -> bool {
         let over = &self.over[usize::from(!self.opens(id))];
         over.first_duplicate(rank(id)..rank(id) + 1).is_some()
     }
 
-    /// Checks that the peer may name this stream. Returns the stream if it is open, and opens none.
+    /// Checks that a frame of the peer may contain this stream. Returns the stream if it is open,
+    /// and opens none.
     pub(super) fn check_id(&self, id: u32) -> Result<Option<&Stream>, Refusal> {
         match self.table.get(id) {
             Some(stream) => Ok(Some(stream)),
@@ -216,7 +219,7 @@ impl Streams {
         }
     }
 
-    /// Checks that the stream can take these octets.
+    /// Checks that the stream can accept these bytes.
     pub(super) fn check(&self, piece: &frame::Stream) -> Result<(), Refusal> {
         match self.check_id(piece.id)? {
             Some(stream) if stream.incoming.is_fragmented(piece.offset) => Err(Refusal::Gaps),
@@ -226,14 +229,14 @@ impl Streams {
         }
     }
 
-    /// Returns `true` if reading has released enough of the window to tell the peer at once.
+    /// Returns `true` if reading has released enough of the window to announce it at once.
     #[inline]
     pub(super) fn has_released(&self, id: u32, mss: u64) -> bool {
         self.table.get(id).is_some_and(|stream| stream.incoming.has_released(mss))
     }
 
-    /// The stream of this id, which was [checked](Self::check_id). The peer opens it if it is new.
-    /// Returns `None` if it is over.
+    /// Returns the stream of this ID, which was [checked](Self::check_id). Opens it for the peer if
+    /// it is new. Returns `None` if it has ended.
     fn of_peer(&mut self, id: u32) -> Option<&mut Stream> {
         if self.table.get(id).is_none() {
             if self.is_over(id) {
@@ -246,7 +249,7 @@ impl Streams {
         self.table.get_mut(id)
     }
 
-    /// Octets have arrived that were checked. Returns how many of them are new.
+    /// Inserts bytes that have arrived and were checked. Returns how many of them are new.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
         let Some(stream) = self.of_peer(id) else { return 0 };
@@ -256,15 +259,15 @@ impl Streams {
         self.table.on_arrived(id, start, end, is_end)
     }
 
-    /// The peer has reset a stream that was checked.
+    /// Handles the peer's reset of a stream that was checked.
     pub(super) fn on_reset(&mut self, id: u32, size: u64, code: u32) {
         if self.of_peer(id).is_some() {
             self.table.on_reset(id, size, code);
         }
     }
 
-    /// Nobody reads a stream any more. The peer is asked to send no more of it, unless it has sent
-    /// all.
+    /// Schedules a request that the peer stop sending on a stream that is no longer read, unless
+    /// the peer has sent all of it.
     pub(super) fn stop(&mut self, id: u32, code: u32) {
         if let Some(stream) = self.table.get_mut(id).filter(|stream| !stream.incoming.is_finished()) {
             stream.own.stop.get_or_insert(Stop { code, is_due: true });
@@ -272,13 +275,13 @@ impl Streams {
         }
     }
 
-    /// Returns `true` if the peer may have to be asked to send no more of a stream.
+    /// Returns `true` if a request that the peer stop sending on a stream may be due.
     #[inline]
     pub(super) const fn owe_stop(&self) -> bool {
         self.owes_stop
     }
 
-    /// The next stream of which the peer is asked to send no more, and the code.
+    /// Returns the next stream for which such a request is due, and the code.
     #[inline]
     pub(super) fn take_stop(&mut self) -> Option<(u32, u32)> {
         if !self.owes_stop {
@@ -296,7 +299,7 @@ impl Streams {
         None
     }
 
-    /// What asked for it is lost.
+    /// Schedules the request again after its loss.
     pub(super) fn on_stop_lost(&mut self, id: u32) {
         if let Some(stop) = self.table.get_mut(id).and_then(|stream| stream.own.stop.as_mut()) {
             stop.is_due = true;
@@ -304,8 +307,8 @@ impl Streams {
         }
     }
 
-    /// The peer reads no more of a stream that was checked: it is reset with the peer's code (RFC
-    /// 9000, §3.5).
+    /// Handles the peer's request to stop sending on a stream that was checked: the stream is reset
+    /// with the peer's code (RFC 9000, §3.5).
     pub(super) fn on_stop(&mut self, id: u32, code: u32) {
         let Some(stream) = self.of_peer(id) else { return };
         if !stream.outgoing.is_finished() && !stream.outgoing.is_reset() {
@@ -314,14 +317,14 @@ impl Streams {
         }
     }
 
-    /// The peer asks for the window of a stream that was checked.
+    /// Handles the peer's request for the window of a stream that was checked.
     pub(super) fn owe_window(&mut self, id: u32) {
         if let Some(stream) = self.of_peer(id) {
             stream.incoming.owe_window();
         }
     }
 
-    /// The peer tells the window of a stream.
+    /// Applies the window of a stream that the peer announces.
     pub(super) fn on_window(&mut self, id: u32, limit: u64) -> Result<(), Refusal> {
         if let Some(stream) = self.table.get_mut(id) {
             stream.outgoing.on_window(limit);
@@ -331,40 +334,40 @@ impl Streams {
         Ok(())
     }
 
-    /// Octets written to all streams.
+    /// Returns the bytes written to all streams.
     pub(super) fn written(&self) -> u64 {
         self.written_before + self.table.iter().map(|stream| stream.outgoing.written()).sum::<u64>()
     }
 
-    /// Whether streams carry messages, so that octets have no order.
+    /// Returns whether streams carry messages, so that bytes have no order.
     pub(super) const fn has_messages(&self) -> bool {
         self.has_messages
     }
 
-    /// Returns `true` if a stream has octets that may be sent.
+    /// Returns `true` if a stream has bytes that may be sent.
     #[inline]
     pub(super) fn have_due(&self) -> bool {
         self.table.have_due(u64::MAX)
     }
 
-    /// The octets that may be sent, counted up to `enough`.
+    /// Returns the number of bytes that may be sent, counted up to `enough`.
     pub(super) fn due_octets(&self, enough: u64) -> u64 {
         self.table.due_octets(u64::MAX, enough)
     }
 
-    /// Returns `true` if the stream whose turn it is has octets to retransmit.
+    /// Returns `true` if the stream whose turn it is has data to retransmit.
     #[inline]
     pub(super) fn repeat_next(&self) -> bool {
         self.table.peek_due(u64::MAX).is_some_and(|stream| stream.outgoing.repeats())
     }
 
-    /// When the first lifetime ends.
+    /// Returns when the first lifetime ends.
     #[inline]
     pub(super) fn expires_at(&self) -> Option<Instant> {
         self.table.iter().filter_map(|stream| stream.outgoing.expires_at()).min()
     }
 
-    /// Gives up the streams whose lifetime is over.
+    /// Abandons the streams whose lifetime has ended.
     pub(super) fn expire(&mut self, now: Instant) {
         for stream in self.table.iter_mut() {
             if stream.outgoing.expires_at().is_some_and(|at| at <= now) {
@@ -373,29 +376,29 @@ impl Streams {
         }
     }
 
-    /// The next reset that is to be sent: of which stream, its size and code.
+    /// Returns the next reset that is due: its stream, size and code.
     pub(super) fn due_reset(&self) -> Option<(u32, u64, ResetCode)> {
         self.table.iter().find_map(|stream| Some((stream.id(), stream.outgoing.sent(), stream.outgoing.due_reset()?)))
     }
 
-    /// Returns `true` if only windows hold back what is written.
+    /// Returns `true` if only windows block the data that are written.
     pub(super) fn are_blocked(&self) -> bool {
         !self.have_due() && self.table.iter().any(|stream| stream.outgoing.is_blocked())
     }
 
-    /// Returns `true` if a stream waits for a window that no feedback will bring.
+    /// Returns `true` if a stream waits for a window that no feedback will report.
     pub(super) fn await_windows(&self) -> bool {
         self.table.iter().any(|stream| stream.outgoing.awaits_window())
     }
 
-    /// Requests the windows of all streams that wait for one that no feedback will bring.
+    /// Requests the windows of all streams that wait for one that no feedback will report.
     pub(super) fn ask_for_windows(&mut self) {
         for stream in self.table.iter_mut().filter(|stream| stream.outgoing.awaits_window()) {
             stream.outgoing.ask_for_window();
         }
     }
 
-    /// The next stream whose window is to be asked for.
+    /// Returns the next stream whose window should be requested.
     pub(super) fn take_question(&mut self) -> Option<u32> {
         self.table.iter_mut().find_map(|stream| stream.outgoing.take_question().then_some(stream.id()))
     }
@@ -405,7 +408,7 @@ impl Streams {
         self.table.iter().any(|stream| stream.outgoing.has_question())
     }
 
-    /// The next stream whose window is to be told, and the window.
+    /// Returns the next stream whose window should be announced, and the window.
     pub(super) fn take_window(&mut self) -> Option<(u32, u64)> {
         self.table.iter_mut().find_map(|stream| Some((stream.id(), stream.incoming.take_window()?)))
     }
@@ -459,7 +462,7 @@ mod tests {
         server.insert(6, 0, 100, true);
         assert_eq!(server.take_offer(), None, "half open");
         server.owe_offer();
-        assert_eq!(server.take_offer(), Some(4), "it is told again");
+        assert_eq!(server.take_offer(), Some(4), "it is announced again");
         let mut client = Streams::new(Side::Client, &Settings::default());
         client.on_parameters(10_000, 1);
         assert_eq!([client.open(), client.open()], [Some(2), None]);
@@ -499,7 +502,8 @@ mod tests {
         let told: Vec<_> = std::iter::from_fn(|| server.take_window()).collect();
         assert_eq!(told, [(0, 1 << 20), (2, 1 << 20)], "nothing was read");
         assert_eq!(checked(&server, 2, 1 << 20, false), Ok(()));
-        // The peer begins other streams with the window of the handshake, and is told at once.
+        // The peer begins other streams with the window of the handshake, and receives the new one
+        // at once.
         assert_eq!(
             (checked(&server, 4, 2000, false), checked(&server, 4, 2001, false)),
             (Ok(()), Err(Refusal::Window))

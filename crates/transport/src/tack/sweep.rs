@@ -1,12 +1,12 @@
 //! TACKs whose lists do not fit.
 //!
-//! A TACK has room for some 350 runs of each list, and an overshoot on a fat path leaves thousands.
-//! So TACKs take turns: each lists what follows the part that the one before it has listed, from
-//! the oldest packets on, and begins again behind the last. TACKs follow arrivals, and a sender
+//! A TACK has room for some 350 runs per list, and an overshoot on a fast long path leaves
+//! thousands. So TACKs take turns: each lists what follows the part that the previous one listed,
+//! from the oldest packets on, and restarts after the last. TACKs follow arrivals, and a sender
 //! whose window is full of packets of unknown fate sends nothing. So, while lists do not fit, TACKs
-//! go on at β/RTTmin, which is what the law allows (Li et al., SIGCOMM 2020, §4.1), until
-//! everything has been listed once since the last arrival. If some of these TACKs were lost, the
-//! sender asks.
+//! continue at β/RTTmin, which the law permits (Li et al., SIGCOMM 2020, §4.1). They stop once
+//! everything has been listed since the last arrival. If some of these TACKs were lost, the sender
+//! requests another.
 
 use crate::recovery::alarm::Alarm;
 use acklab_base::{Duration, Instant};
@@ -14,7 +14,7 @@ use acklab_base::{Duration, Instant};
 /// Where the lists of the next TACK begin, and when it leaves without an arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sweep {
-    /// What lies below has been listed.
+    /// Numbers below it have been listed.
     from: u64,
     /// Packets that had arrived when the lists began with the oldest, and when the last TACK left.
     begun_with: u64,
@@ -23,7 +23,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Where the lists of a TACK begin that expects `next`.
+    /// Returns where the lists of a TACK begin that expects `next`.
     pub(super) fn from(&self, next: u64) -> u64 {
         self.from.max(next)
     }
@@ -34,20 +34,21 @@ impl Sweep {
         self.told == arrived
     }
 
-    /// The sender asks: the next lists begin with the oldest.
+    /// Restarts the lists at the oldest packet, because the sender requested a TACK.
     pub(super) const fn restart(&mut self, arrived: u64) {
         (self.from, self.begun_with) = (0, arrived);
     }
 
-    /// A TACK lists all.
+    /// Records a TACK that lists all.
     #[inline]
     pub(super) fn on_whole(&mut self, arrived: u64) {
         (self.from, self.told) = (0, arrived);
         self.goes_on = Alarm::NEVER;
     }
 
-    /// A TACK leaves now whose lists leave something out; the part that they began with ends at
-    /// `upto`, or at the end if that is `None`. Without an arrival, the next leaves after `period`.
+    /// Records a TACK that leaves now with incomplete lists. The part that they began with ends at
+    /// `upto`, or at the end if that is `None`. Without an arrival, the next TACK leaves after
+    /// `period`.
     pub(super) fn on_part(&mut self, now: Instant, upto: Option<u64>, arrived: u64, period: Duration) {
         self.told = arrived;
         let mut is_over = false;
@@ -61,19 +62,19 @@ impl Sweep {
         self.goes_on.set((!is_over).then(|| now + period));
     }
 
-    /// A TACK lists no more than the ends. Without an arrival, one that lists all that it may
-    /// leaves when that is `due`.
+    /// Records a TACK that lists only the ends. Without an arrival, a TACK with all permitted
+    /// blocks leaves at `due`.
     pub(super) fn on_ends(&mut self, due: Instant) {
         self.goes_on.set(Instant::earliest(self.goes_on.at(), Some(due)));
     }
 
-    /// When a TACK leaves without an arrival.
+    /// Returns when a TACK leaves without an arrival.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.goes_on.at()
     }
 
-    /// Returns `true` if a TACK is to leave although nothing has arrived.
+    /// Returns `true` if a TACK is due although nothing has arrived.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
         self.goes_on.expire(now)
     }

@@ -1,12 +1,12 @@
-//! What the sender of data tells their receiver, so that both go by the same (Li et al., SIGCOMM
-//! 2020, §4.4, §5.4; ToN 2021, §VI).
+//! Parameters that the sender of data reports to the receiver, so that both use the same (Li et
+//! al., SIGCOMM 2020, §4.4, §5.4; ToN 2021, §VI).
 //!
-//! RTTmin is told when it is first known and when it has changed by an eighth, which moves the
-//! frequency by as much; L and β when they change; ρ′ with either, and when it has changed by a
-//! half. What has to be told leaves with the next data.
+//! RTTmin is reported when it is first known and when it has changed by an eighth, which changes
+//! the frequency by as much. L and β are reported when they change; ρ′ with either, and when it has
+//! changed by a half. A due report leaves with the next data.
 //!
-//! The paper's sender takes the TACKs that it expects from the frequency. Here every packet has a
-//! number, so the sender counts those of the receiver that are missing.
+//! The paper's sender derives the TACKs that it expects from the frequency. Here every packet has a
+//! number, so the sender counts the missing numbers of the receiver.
 
 use super::rate::LossRate;
 use super::receiver::share_of;
@@ -14,16 +14,16 @@ use crate::ack::tack::Law;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{Sync, time::micros};
 
-/// RTTmin is told again once it has changed by more than an eighth of itself.
+/// RTTmin is reported again once it has changed by more than an eighth of itself.
 const RTT_CHANGE: u32 = 8;
-/// ρ′ is told again if it has changed by a half, and by a hundredth at least.
+/// ρ′ is reported again if it has changed by a half, and by at least a hundredth.
 const MIN_LOSS_CHANGE: u16 = 655;
 
 #[derive(Debug)]
 pub(super) struct Synced {
     law: Law,
     ack_loss: LossRate,
-    /// What was told last, and when.
+    /// The last report, and when it left.
     told: Option<(Sync, Instant)>,
     is_due: bool,
 }
@@ -37,18 +37,18 @@ impl Synced {
         self.law
     }
 
-    /// ρ′.
+    /// Returns ρ′.
     pub(super) fn ack_loss(&self) -> f64 {
         self.ack_loss.share()
     }
 
-    /// From now on, TACKs shall come by this law.
+    /// Sets the law by which the peer sends its TACKs from now on.
     pub(super) const fn set_law(&mut self, law: Law) {
         self.law = law;
         self.is_due = true;
     }
 
-    /// A TACK has come. It tells how many packets of the peer were expected and lost.
+    /// Handles a TACK, with the counts of the peer's packets that were expected and lost.
     #[inline]
     pub(super) fn on_tack(&mut self, now: Instant, rtt_min: Option<Duration>, (expected, lost): (u64, u64)) {
         self.ack_loss.on_interval(expected, lost);
@@ -62,13 +62,13 @@ impl Synced {
         let loss = share_of(self.ack_loss.share());
         let loss_change = loss.abs_diff(told.ack_loss);
         let has_lost = loss_change > MIN_LOSS_CHANGE.max(told.ack_loss / 2);
-        // Not more than once in a round trip: what is under way has not been heard.
+        // At most once per round trip: a report in flight has not arrived yet.
         if (has_moved || has_lost) && now.since(*at) >= rtt_min {
             self.is_due = true;
         }
     }
 
-    /// What is to be told now, if anything is.
+    /// Returns the report that is due now, if any.
     pub(super) fn take(&mut self, now: Instant, rtt_min: Option<Duration>) -> Option<Sync> {
         if !self.is_due {
             return None;
@@ -83,7 +83,7 @@ impl Synced {
         Some(sync)
     }
 
-    /// What was told was lost on the way.
+    /// Schedules the report again after its loss.
     pub(super) const fn on_lost(&mut self) {
         self.is_due = true;
     }
@@ -109,7 +109,7 @@ mod tests {
         });
         assert_eq!(told, [Some(40_000), None, None, Some(30_000), None, None, Some(40_000)]);
         synced.on_lost();
-        assert!(synced.take(at(201), Some(MS * 40)).is_some(), "what was lost is told again");
+        assert!(synced.take(at(201), Some(MS * 40)).is_some(), "a lost report is repeated");
         synced.set_law(Law { packets: 1, beta: 8 });
         let sync = synced.take(at(202), Some(MS * 40)).unwrap();
         assert_eq!((sync.packets, sync.beta), (1, 8));

@@ -1,4 +1,4 @@
-//! Time passes.
+//! Timers of a connection.
 
 use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
@@ -34,7 +34,7 @@ impl Connection {
         self.output.note_change();
     }
 
-    /// When to probe. A server that may not answer strangers any more waits for its client.
+    /// Returns when to probe. A server at its limit for unvalidated addresses waits for its client.
     #[inline]
     fn probe_at(&self) -> Option<Instant> {
         let is_held = self.phase == Phase::Accepting && !self.amplification.lets(MIN_PACKET);
@@ -70,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// When pacing lets the next packet leave, if there is one and the window lets it.
+    /// Returns when pacing permits the next packet, if there is one and the window has room.
     #[inline]
     fn departs_at(&self) -> Option<Instant> {
         let sender = &self.sender;

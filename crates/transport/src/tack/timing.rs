@@ -1,13 +1,12 @@
 //! Round-trip timing (Li et al., SIGCOMM 2020, §5.2; ToN 2021, §VI).
 //!
-//! A TACK acknowledges many packets and can time one. The receiver times each of them one way, by
-//! two clocks that need not agree, and chooses the one that was under way for the least time since
-//! the last TACK: the TACK echoes its time of departure t0* and tells Δt*, how long ago it arrived.
-//! The sender's sample is t1 − t0* − Δt*, and RTTmin the least sample of τ.
+//! A TACK acknowledges many packets and can time one. The receiver measures the one-way delay of
+//! each, by two clocks that need not agree. It chooses the packet with the minimum delay since the
+//! last TACK. The TACK echoes that packet's departure time t0* and reports Δt*, how long ago it
+//! arrived. The sender's sample is t1 − t0* − Δt*, and RTTmin is the minimum sample within τ.
 //!
-//! Beside it stands the estimator that takes the newest packet, as a timestamp echo or an ACK frame
-//! does: then what a round trip was before the TACK is not seen, and the least sample is larger
-//! (Figure 6).
+//! The alternative estimator uses the newest packet, as a timestamp echo or an ACK frame does. It
+//! misses the round-trip times before the TACK, so the minimum sample is larger (Figure 6).
 
 use super::refusal::Refusal;
 use crate::recovery::rtt::{Estimator, RoundTripTimes};
@@ -18,17 +17,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// The largest rounding error of a sample in microseconds, by which it may fall below zero: it is
-/// made of three times in whole microseconds.
+/// Maximum rounding error of a sample in microseconds, by which it may be negative: it is computed
+/// from three times in whole microseconds.
 const ROUNDING: i64 = 3;
 
 /// Which packet a TACK times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timing {
-    /// The one with the least one-way delay since the last TACK.
+    /// The packet with the minimum one-way delay since the last TACK.
     MinimumDelay,
-    /// The newest.
+    /// The newest packet.
     Newest,
 }
 
@@ -40,19 +39,19 @@ struct Timed {
 }
 
 impl Timed {
-    /// Microseconds under way, give or take the difference of two clocks.
+    /// Returns the one-way delay in microseconds, plus the offset of the two clocks.
     const fn delay(&self) -> i32 {
         self.arrived.micros_since(self.departed)
     }
 }
 
-/// The receiver's part: the packet that the next TACK times.
+/// The receiver's state: the packet that the next TACK times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayFilter {
     timing: Timing,
-    /// The best since the last TACK.
+    /// The packet chosen since the last TACK.
     chosen: Option<Timed>,
-    /// What the last TACK timed.
+    /// The packet that the last TACK timed.
     timed: Timed,
 }
 
@@ -62,7 +61,7 @@ impl DelayFilter {
         Self { timing, chosen: None, timed }
     }
 
-    /// A packet has arrived.
+    /// Records the arrival of a packet.
     #[inline]
     pub(super) fn on_arrival(&mut self, departed: Timestamp, arrived: Timestamp) {
         let timed = Timed { departed, arrived };
@@ -73,8 +72,8 @@ impl DelayFilter {
         }
     }
 
-    /// A TACK leaves: t0* and Δt*. Without an arrival since the last, the packet that the last one
-    /// timed is timed again.
+    /// Returns t0* and Δt* for a TACK that leaves. Without an arrival since the last TACK, it times
+    /// the same packet again.
     pub(super) fn on_tack(&mut self, now: Timestamp) -> (Timestamp, u32) {
         self.timed = self.chosen.take().unwrap_or(self.timed);
         let Timed { departed, arrived } = self.timed;
@@ -82,7 +81,7 @@ impl DelayFilter {
     }
 }
 
-/// The sender's part.
+/// The sender's state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
     window: Duration,
@@ -91,7 +90,7 @@ pub(super) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// RTTmin is the least of the last `window`: τ.
+    /// Creates an estimator. RTTmin is the minimum of the last `window`: τ.
     pub(super) fn new(window: Duration) -> Self {
         Self { window, estimator: Estimator::default(), least: WindowedMax::default() }
     }
@@ -100,13 +99,13 @@ impl RoundTrips {
         &self.estimator
     }
 
-    /// RTTmin.
+    /// Returns RTTmin.
     #[inline]
     pub(super) fn least(&self) -> Option<Duration> {
         self.least.get().map(|Reverse(least)| least)
     }
 
-    /// The sample of a packet that left at `echo` and whose arrival was `delay` microseconds before
+    /// Returns the sample of a packet that left at `echo` and arrived `delay` microseconds before
     /// the answer left.
     pub(super) fn sample_of(now: Timestamp, echo: Timestamp, delay: u32) -> Result<Duration, Refusal> {
         let elapsed = i64::from(now.micros_since(echo));
@@ -144,7 +143,7 @@ impl RoundTripTimes for RoundTrips {
 mod tests {
     use super::*;
 
-    /// Packets that left 10 ms apart by a clock that is about to wrap, and were under way for 40,
+    /// Packets that left 10 ms apart by a clock that is about to wrap, with one-way delays of 40,
     /// 30 and 35 ms.
     fn filter(timing: Timing) -> (Timestamp, u32) {
         let mut filter = DelayFilter::new(timing);

@@ -1,4 +1,4 @@
-//! The connection as those see it who observe it: vitals, counters, events.
+//! The connection as reported to observers: vitals, counters, events.
 
 use super::connection::{Connection, Phase};
 use acklab_base::endpoint::counter;

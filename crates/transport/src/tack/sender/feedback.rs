@@ -1,7 +1,8 @@
-//! What a TACK or an IACK tells the sender.
+//! Processes TACKs and IACKs in the sender.
 //!
-//! Feedback is checked as a whole before any of it counts: nothing is acknowledged or lost that was
-//! never sent, no time runs backwards, and no rate is zero, infinite or of more than was sent.
+//! Feedback is validated as a whole before any of it counts. It must not acknowledge or declare
+//! lost a packet that was never sent, or let time run backwards. Its rate must not be zero,
+//! infinite or more than was sent.
 
 use super::{Content, Control, SPACE, Sender};
 use crate::events::Events;
@@ -21,7 +22,7 @@ use crate::tack::timing::RoundTrips;
 use acklab_base::{Duration, Event, Instant, mul_div};
 use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
 
-/// What of a TACK has passed the checks.
+/// The validated part of a TACK.
 #[derive(Clone, Copy, Debug)]
 struct Checked {
     next: u64,
@@ -29,24 +30,24 @@ struct Checked {
     rate: Option<(u64, Duration)>,
 }
 
-/// What feedback has told, for those besides the sender.
+/// What feedback reports to other parts than the sender.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tack) struct Told {
-    /// What recovery and congestion control have yet to learn.
+    /// The pending report for recovery and congestion control.
     pub(in crate::tack) report: Report,
-    /// The receiver has all numbers below; zero if the feedback does not say.
+    /// The receiver has all numbers below; zero if the feedback does not contain it.
     pub(in crate::tack) next: u64,
     /// The round-trip time, if this is the newest TACK.
     pub(in crate::tack) rtt: Option<Duration>,
 }
 
 impl Sender {
-    /// A TACK has come in the packet of this `number`, which arrived at `arrived` by the clock of
+    /// Handles a TACK in the packet of this `number`, which arrived at `arrived` by the clock of
     /// this end.
     ///
     /// # Errors
-    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the
-    /// TACK cannot be true.
+    /// [`Refusal::Skipped`] if the peer acknowledges a packet that it has not received; another
+    /// refusal if the TACK is impossible.
     pub(in crate::tack) fn on_tack(
         &mut self,
         now: Instant,
@@ -55,7 +56,7 @@ impl Sender {
         tack: &Tack,
     ) -> Result<Told, Refusal> {
         let Checked { next, rtt, rate } = self.check(arrived, tack)?;
-        // Times, rates and marks of a TACK that was overtaken are out of date.
+        // Times, rates and marks of a TACK that was overtaken are obsolete.
         let is_newest = self.newest_tack.is_none_or(|newest| number > newest);
         let marked = if is_newest { self.ecn.on_tack()? } else { 0 };
         self.counters.acks += 1;
@@ -98,11 +99,11 @@ impl Sender {
         Ok(Checked { next, rtt, rate })
     }
 
-    /// A loss-event-driven IACK has come.
+    /// Handles a loss-event-driven IACK.
     ///
     /// # Errors
-    /// [`Refusal::Skipped`] if the peer acknowledges what it has not got; another refusal if the
-    /// IACK cannot be true.
+    /// [`Refusal::Skipped`] if the peer acknowledges a packet that it has not received; another
+    /// refusal if the IACK is impossible.
     pub(in crate::tack) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<Told, Refusal> {
         let sent = self.next_number();
         let range = PktSeq(loss.after.0.wrapping_add(1)).near(sent)..loss.before.near(sent);
@@ -117,8 +118,8 @@ impl Sender {
         self.recovery.lose(SPACE, range);
         self.recovery.space_mut(SPACE).settle();
         self.note_listed(progress.octets);
-        // An IACK carries no time, and rates are those of TACKs. What the next TACK does not list,
-        // it does not acknowledge again: its sample ends with the newest packet of all that was
+        // An IACK carries no time, and rates are those of TACKs. The next TACK does not acknowledge
+        // again what it does not list. So its sample ends with the newest packet of all
         // acknowledged since the last TACK.
         self.newest_listed = newer(progress.newest, self.newest_listed);
         let progress = Progress { rtt: None, newest: None, spuriously_lost: 0, ..progress };
@@ -146,7 +147,7 @@ impl Sender {
         }
     }
 
-    /// Streams and congestion control learn of `report`.
+    /// Notifies streams and congestion control of `report`.
     pub(in crate::tack) fn settle(
         &mut self,
         now: Instant,
@@ -161,18 +162,18 @@ impl Sender {
         if self.settings.mtu_discovery {
             self.set_mss(mtu.size() - self.settings.headers());
         }
-        // The receiver counts what arrives late, so lost packets need not be remembered.
+        // The receiver counts late arrivals, so lost packets need not be tracked.
         self.recovery.space_mut(SPACE).forget_lost(Instant::FAR_FUTURE);
         self.refresh_timeout();
     }
 }
 
-/// The one that left last, of those acknowledged by two reports.
+/// Returns the packet that left last, of those acknowledged by two reports.
 fn newer(one: Option<(Newest, Stamp)>, other: Option<(Newest, Stamp)>) -> Option<(Newest, Stamp)> {
     one.into_iter().chain(other).max_by_key(|(newest, _)| newest.number)
 }
 
-/// What the packets of a connection hold.
+/// The contents of a connection's packets.
 struct Contents<'a> {
     streams: &'a mut Streams,
     mtu: &'a mut mtu::Search,
