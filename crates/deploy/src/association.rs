@@ -61,7 +61,7 @@ const NO_MEMORY: u32 = 1 << 31 | 0x01;
 /// The minimum time for which a client waits for a server, whatever its idle timeout is.
 const MIN_HANDSHAKE: Duration = Duration::from_secs(1);
 
-/// Random octets of the system.
+/// Returns random bytes of the system.
 pub(crate) fn random() -> Result<u64, ConnectError> {
     let mut octets = [0; 8];
     SystemRandom::new().fill(&mut octets).map_err(|_| ConnectError::Randomness)?;
@@ -165,15 +165,15 @@ const AES_BLOCK: u64 = 16;
 /// % of the processor time.
 const PRICE: u64 = 256;
 
-/// The size of packets of at most this size of which whole blocks are enciphered, if they are
-/// hardly smaller. The octets of a last block that is not whole take as long as 200 of the others,
-/// 65 ns at both ends ([measured](../../../docs/decisions/packets.md)).
+/// Returns the maximum size of packets up to this size that consist of whole cipher blocks, if they
+/// are hardly smaller. The bytes of an incomplete last block take as long as 200 of the others, 65
+/// ns at both ends ([measured](../../../docs/decisions/packets.md)).
 fn in_whole_blocks(packet: u64) -> u64 {
     let left_over = packet.saturating_sub(BELOW + SEALED_AT + TAG) % AES_BLOCK;
     if left_over <= packet / PRICE { packet - left_over } else { packet }
 }
 
-/// The settings for a path whose interface takes IP packets of `largest` octets.
+/// Returns the settings for a path whose interface takes IP packets of `largest` octets.
 fn settings_for(settings: &Settings, remote: SocketAddr, largest: Option<u64>) -> Result<Settings, ConnectError> {
     let largest = settings.packet.get().min(largest.unwrap_or(ETHERNET));
     let settings = Settings { packet: Bytes(largest), ..*settings };
@@ -321,12 +321,13 @@ impl Association {
         self.session.refused()
     }
 
-    /// The token by which the host of the peer would reset the connection, once it is known.
+    /// Returns the token by which the host of the peer would reset the connection, once it is
+    /// known.
     pub(crate) const fn reset_token(&self) -> Option<&[u8; TOKEN]> {
         self.session.reset_token()
     }
 
-    /// The peer's host has reset the connection.
+    /// Records that the peer's host has reset the connection.
     pub(crate) fn on_reset(&mut self, now: Instant) {
         self.end(now, Lost::Reset);
     }
@@ -351,7 +352,7 @@ impl Association {
         self.end(now, Lost::Here { code });
     }
 
-    /// There is no connection any more.
+    /// Ends the connection.
     fn end(&mut self, now: Instant, lost: Lost) {
         if self.lost.is_none() {
             // A connection that was closed notifies the peer; the others have no peer to notify.
@@ -370,12 +371,12 @@ impl Association {
         self.ended.map(|at| if speaks { at + self.probe_timeout() * DRAINING } else { at })
     }
 
-    /// Nothing refers to it any more.
+    /// Returns `true` if nothing refers to it any more.
     pub(crate) fn is_gone(&self, now: Instant) -> bool {
         self.gone_at().is_some_and(|at| now >= at)
     }
 
-    /// The peer has not confirmed yet that it knows that the connection is over.
+    /// Returns `true` if the peer has not confirmed the end of the connection yet.
     pub(crate) fn has_farewell(&self) -> bool {
         self.machine.deadline().is_some() || self.machine.may_transmit()
     }
@@ -391,7 +392,7 @@ impl Association {
         self.look(now);
     }
 
-    /// When it has to be woken.
+    /// Returns when it must be woken.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
         let sample = self.recorder.as_ref().filter(|_| self.lost.is_none()).and_then(|recorder| recorder.deadline());

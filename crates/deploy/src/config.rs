@@ -108,7 +108,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// An endpoint with the [usual settings](settings) that neither connects nor is connected to.
+    /// Creates an endpoint with the [usual settings](settings) that neither connects nor is
+    /// connected to.
     #[must_use]
     pub fn new() -> Self {
         Self { transport: settings(), client: None, server: None, recording: None, update_keys_after: None }

@@ -58,7 +58,7 @@ impl Owner {
         self.endpoint.shared.lock().look(self.handle, act)
     }
 
-    /// The application has written to a stream or read of it.
+    /// Records that the application has written to a stream or read of it.
     fn note(&self, stream: u32) {
         self.endpoint.shared.note(self.handle, stream);
     }
@@ -68,7 +68,7 @@ impl Owner {
     }
 }
 
-/// The waker is kept once.
+/// Keeps the waker once.
 fn wait(wakers: &mut Vec<Waker>, context: &Context<'_>) {
     if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
         wakers.push(context.waker().clone());
@@ -114,7 +114,7 @@ impl Connection {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// The address of the peer, which may change.
+    /// Returns the address of the peer, which may change.
     #[must_use]
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.inner.look(|end| end.remote())
@@ -129,7 +129,8 @@ impl Connection {
         Ok(self.stream(ends))
     }
 
-    /// The next stream that the peer has opened. No stream is lost if the future is dropped.
+    /// Returns the next stream that the peer has opened. No stream is lost if the future is
+    /// dropped.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -166,8 +167,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The next message of the peer, in the order in which they begin to arrive; those that have
-    /// expired on the way are skipped.
+    /// Returns the next message of the peer. Messages come in the order in which they begin to
+    /// arrive; expired ones are skipped.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -232,7 +233,7 @@ impl Connection {
         self.inner.look(|end| end.finish_recording(now)).flatten()
     }
 
-    /// Datagrams and their octets. Returns `None` if the connection is gone.
+    /// Returns the counters of datagrams and their bytes. Returns `None` if the connection is gone.
     #[must_use]
     pub fn counters(&self) -> Option<Counters> {
         self.inner.look(|end| end.counters)
@@ -256,7 +257,7 @@ pub struct SendStream {
 }
 
 impl SendStream {
-    /// Its id, which both ends know it by.
+    /// Returns its id, which is the same at both ends.
     #[must_use]
     pub const fn id(&self) -> u32 {
         self.half.id
@@ -291,7 +292,7 @@ impl SendStream {
         Ok(())
     }
 
-    /// Nothing more will be written.
+    /// Records that nothing more will be written.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
             let now = self.half.connection.endpoint.shared.now();
@@ -353,7 +354,7 @@ pub struct ReceiveStream {
 }
 
 impl ReceiveStream {
-    /// Its id, which both ends know it by.
+    /// Returns its id, which is the same at both ends.
     #[must_use]
     pub const fn id(&self) -> u32 {
         self.half.id

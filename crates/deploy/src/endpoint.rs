@@ -45,7 +45,7 @@ impl Shared {
         self.clock.now()
     }
 
-    /// An application has written to a stream or read of it.
+    /// Records that an application has written to a stream or read of it.
     pub(crate) fn note(&self, handle: Handle, stream: u32) {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).push((handle, stream));
         self.stir();
@@ -56,7 +56,7 @@ impl Shared {
         std::mem::swap(noted, &mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// There may be something to send.
+    /// Records that there may be something to send.
     pub(crate) fn stir(&self) {
         if self.sleeps.swap(false, Ordering::SeqCst) {
             udp::wake(&self.waker);
@@ -94,7 +94,7 @@ impl Drop for Inner {
 }
 
 impl Endpoint {
-    /// An endpoint whose socket is bound to `address`.
+    /// Creates an endpoint whose socket is bound to `address`.
     ///
     /// # Errors
     /// If the system refuses, or the settings make no sense.
@@ -102,7 +102,7 @@ impl Endpoint {
         Self::new(UdpPort::bind(address)?, config)
     }
 
-    /// An endpoint with this socket.
+    /// Creates an endpoint with this socket.
     ///
     /// # Errors
     /// If the system refuses, or the settings make no sense.
@@ -118,7 +118,7 @@ impl Endpoint {
         Ok(Self { inner: Arc::new(Inner { shared, address, thread: Some(thread) }) })
     }
 
-    /// The address that the socket is bound to.
+    /// Returns the address that the socket is bound to.
     #[must_use]
     pub fn local_address(&self) -> SocketAddr {
         self.inner.address
@@ -141,8 +141,8 @@ impl Endpoint {
         Ok(connection)
     }
 
-    /// The next connection of a client that is authenticated by its address, and open. Returns
-    /// `None` if the endpoint is no server.
+    /// Returns the next connection of a client that is authenticated by its address, and open.
+    /// Returns `None` if the endpoint is no server.
     pub async fn accept(&self) -> Option<Connection> {
         let shared = &self.inner.shared;
         let handle = poll_fn(|context| {
@@ -160,7 +160,7 @@ impl Endpoint {
         Some(Connection::new(Arc::<Inner>::clone(&self.inner), handle))
     }
 
-    /// Connections that begin from now on have these settings.
+    /// Sets the settings of connections that begin from now on.
     ///
     /// # Errors
     /// If they make no sense.
@@ -291,7 +291,7 @@ impl Server<'_> {
         Ok(false)
     }
 
-    /// When the datagrams that were taken at `now` have arrived: not before the socket was found
+    /// Returns the arrival time of the datagrams taken at `now`: not before the socket was found
     /// empty, whatever steps the clock of the system makes.
     fn arrival(&self, now: Instant) -> Instant {
         Instant::from_nanos(now.as_nanos().saturating_sub(self.port.age().as_nanos())).max(self.arrived).min(now)

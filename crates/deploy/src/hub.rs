@@ -119,7 +119,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// One without connections.
+    /// Creates a hub without connections.
     ///
     /// # Errors
     /// If the settings make no sense.
@@ -158,7 +158,7 @@ impl Hub {
         Self { mtu_towards, ..self }
     }
 
-    /// Connections that begin from now on have these settings.
+    /// Sets the settings of connections that begin from now on.
     ///
     /// # Errors
     /// If they make no sense.
@@ -211,8 +211,8 @@ impl Hub {
         handle
     }
 
-    /// A datagram is taken at `now`, which has arrived at `at`. Its octets are deciphered in their
-    /// place. One that belongs to no connection waits for
+    /// Receives a datagram at `now` that has arrived at `at`. Its octets are deciphered in their
+    /// place. A datagram that belongs to no connection waits for
     /// [`serve_strangers`](Self::serve_strangers).
     pub fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         let Some(handle) = head(datagram).and_then(|head| self.known(head.connection)) else {
@@ -265,7 +265,7 @@ impl Hub {
         }
     }
 
-    /// The connection to which a packet is addressed.
+    /// Returns the connection to which a packet is addressed.
     fn known(&mut self, id: ConnectionId) -> Option<Handle> {
         if let Some((last, handle)) = self.last
             && last == id
@@ -277,8 +277,8 @@ impl Hub {
         Some(handle)
     }
 
-    /// A datagram of no connection that is known here: that of a new client, of a connection that
-    /// is over, or the reset of one that is not known there.
+    /// Receives a datagram of no connection known here: that of a new client, of a connection that
+    /// has ended, or a reset.
     fn receive_unknown(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &[u8]) {
         if let Some(token) = reset::token_of(datagram)
             && let Some(&handle) = self.by_reset_token.get(token)
@@ -306,7 +306,7 @@ impl Hub {
         }
     }
 
-    /// A datagram of no form that this version has.
+    /// Receives a datagram whose form this version does not have.
     fn receive_other(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         if let Ok(answer) = decode_datagram(datagram, Ecn::NotEct, |_, _| ())
             && matches!(answer.frames.last(), Some(Frame::Versions(_)))
@@ -330,7 +330,7 @@ impl Hub {
         }
     }
 
-    /// A packet of `length` octets of a connection that is not known here, or not any more.
+    /// Answers a packet of `length` octets whose connection is not known here, or not any more.
     fn answer_unknown(&mut self, from: SocketAddr, id: ConnectionId, length: usize) {
         self.refused.count(Refused::Connection);
         let reset = self.config.server.as_ref().and_then(|server| server.reset_key.answer(id, length));
@@ -442,7 +442,7 @@ impl Hub {
         self.pending.remove(&handle);
     }
 
-    /// A connection has changed.
+    /// Records that a connection has changed.
     fn touch(&mut self, handle: Handle) {
         let slot = &mut self.slots[handle.place];
         if slot.generation == handle.generation && !std::mem::replace(&mut slot.is_busy, true) {
@@ -450,13 +450,13 @@ impl Hub {
         }
     }
 
-    /// When it has to be woken, if nothing arrives.
+    /// Returns when it must be woken, if nothing arrives.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// The applications of these streams have written or read.
+    /// Records that the applications of these streams have written or read.
     pub(crate) fn serve_streams(&mut self, now: Instant, noted: &mut Vec<(Handle, u32)>) {
         for (handle, stream) in noted.drain(..) {
             if let Some(association) = self.association(handle) {
@@ -514,7 +514,7 @@ impl Hub {
         }
     }
 
-    /// A handshake may have ended.
+    /// Records that a handshake may have ended.
     fn note_established(&mut self, handle: Handle) {
         if !self.pending.contains(&handle) {
             return;
@@ -534,7 +534,7 @@ impl Hub {
         }
     }
 
-    /// The next connection of a client that is authenticated and open.
+    /// Returns the next connection of a client that is authenticated and open.
     pub fn accept(&mut self) -> Option<Handle> {
         self.accepted.pop_front()
     }
@@ -571,14 +571,14 @@ impl Hub {
         }
     }
 
-    /// A connection, which is looked at again afterwards.
+    /// Calls `act` with a connection, which is looked at again afterwards.
     pub(crate) fn with<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         let result = act(self.association(handle)?);
         self.touch(handle);
         Some(result)
     }
 
-    /// A connection, in which nothing changes that the peer would notice.
+    /// Calls `act` with a connection, in which it changes nothing visible to the peer.
     pub(crate) fn look<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.association(handle).map(act)
     }

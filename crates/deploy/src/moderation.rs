@@ -46,8 +46,8 @@ impl Moderation {
 mod tests {
     use super::*;
 
-    /// Datagrams each `gap` microseconds over a path of `rtt` milliseconds: the pause in
-    /// microseconds, once the mean is known.
+    /// Returns the pause in microseconds, once the mean is known, for datagrams each `gap`
+    /// microseconds over a path of `rtt` milliseconds.
     fn pause(gap: u64, rtt: u64) -> Option<u64> {
         let (mut moderation, mut now) = (Moderation::default(), Instant::ZERO);
         let mut pause = None;

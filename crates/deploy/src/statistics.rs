@@ -44,8 +44,8 @@ impl Statistics {
         }
     }
 
-    /// A counter of the transport by its name (see [`counter`](acklab_base::endpoint::counter)), or
-    /// `None` if there is none.
+    /// Returns a counter of the transport by its name (see
+    /// [`counter`](acklab_base::endpoint::counter)), or `None` if there is none.
     #[must_use]
     pub fn count(&self, name: &str) -> Option<u64> {
         self.transport.iter().find_map(|(other, _, value)| match value {

@@ -83,7 +83,7 @@ where
     })
 }
 
-/// A socket of this address and no other version of IP, without blocking.
+/// Returns a socket of this address and no other version of IP, without blocking.
 pub(crate) fn socket(address: SocketAddr, kind: SocketType) -> std::io::Result<std::os::fd::OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -98,12 +98,12 @@ pub(crate) fn socket(address: SocketAddr, kind: SocketType) -> std::io::Result<s
     Ok(socket)
 }
 
-/// The address of any interface, with a free port, of the version of IP that `remote` has.
+/// Returns the address of any interface, with a free port, of the version of IP that `remote` has.
 pub(crate) fn any_like(remote: SocketAddr) -> SocketAddr {
     if remote.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() }
 }
 
-/// The addresses of a host.
+/// Returns the addresses of a host.
 pub(crate) async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, ToolError> {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let found = tokio::net::lookup_host((bare, port)).await.map_err(|error| ToolError::failed(host, error))?;

@@ -20,7 +20,7 @@ fn any(v6: bool) -> SocketAddr {
     if v6 { "[::1]:0".parse().unwrap() } else { "127.0.0.1:0".parse().unwrap() }
 }
 
-/// A client and a server.
+/// Returns a client and a server.
 fn endpoints(v6: bool) -> [Endpoint; 2] {
     let (identity, ..) = Identity::generate([NAME.to_owned()]).unwrap();
     let trust = Trust::Pinned(identity.fingerprint());
@@ -42,7 +42,7 @@ fn run<T>(test: impl Future<Output = T>) -> T {
     runtime.block_on(limited).expect("it ends in time")
 }
 
-/// Octets that differ from each other at any distance.
+/// Returns bytes that differ from each other at any distance.
 fn octets(size: usize) -> Vec<u8> {
     (0..size as u64).map(|place| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
@@ -290,7 +290,7 @@ fn connections_that_are_dropped_leave_nothing_behind() {
     });
 }
 
-/// Octets of memory that this process uses.
+/// Returns the memory that this process uses, in bytes.
 fn memory() -> u64 {
     let fields = std::fs::read_to_string("/proc/self/statm").unwrap();
     fields.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 4096
@@ -335,7 +335,7 @@ fn a_thousand_connections_live_at_once() {
     });
 }
 
-/// A datagram that opens a connection, as a client sends it.
+/// Returns a datagram that opens a connection, as a client sends it.
 async fn first_datagram() -> Vec<u8> {
     let socket = std::net::UdpSocket::bind(any(false)).unwrap();
     let [client, _] = endpoints(false);

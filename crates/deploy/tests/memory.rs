@@ -29,7 +29,7 @@ fn address(far: &Far) -> SocketAddr {
     ([127, 0, 0, 1], far.port).into()
 }
 
-/// A client with the token, for which the far side has raised the limits.
+/// Returns a client with the token, for which the far side has raised the limits.
 fn trusted(far: &Far, seed: u64) -> Enemy {
     let mut enemy = Enemy::connect(address(far), [127, 0, 0, 1], &far.fingerprint, seed);
     let token = (0..64).step_by(2).map(|place| u8::from_str_radix(&far.token[place..place + 2], 16).unwrap());
@@ -51,7 +51,7 @@ fn fill(enemy: &mut Enemy, streams: u32, stride: u64) {
     enemy.scatter(streams.flat_map(|stream| scattered(WINDOW, stride).map(move |offset| (stream, offset))));
 }
 
-/// A program that reaches its target through the proxy.
+/// Checks that a program reaches its target through the proxy.
 fn reaches(far: &Far) {
     let target = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = target.local_addr().unwrap().port();

@@ -26,14 +26,14 @@ const APART: &str = "ACKLAB_TEST_APART";
 const SUCCEEDED: u8 = 0;
 const NOT_ALLOWED: u8 = 2;
 
-/// `ip` of iproute2 in the namespace of the calling thread.
+/// Runs `ip` of iproute2 in the namespace of the calling thread.
 fn ip(arguments: &str) {
     let done = Command::new("ip").args(arguments.split(' ')).output().unwrap();
     assert!(done.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A link between the namespace of the calling thread and another, each with its addresses and a
-/// route to those of the other.
+/// Returns a link between the namespace of the calling thread and another, each with its addresses
+/// and a route to those of the other.
 fn internet() -> Namespace {
     let internet = Namespace::new().unwrap();
     Netlink::here().unwrap().add_pair("out0", "in0", &internet).unwrap();
@@ -54,7 +54,7 @@ fn internet() -> Namespace {
     internet
 }
 
-/// The type and the octets of an address in a request of SOCKS5.
+/// Returns the type and the octets of an address in a request of SOCKS5.
 fn encoded(host: &str) -> Vec<u8> {
     match host.parse::<IpAddr>() {
         Ok(IpAddr::V4(v4)) => [[1].as_slice(), &v4.octets()].concat(),

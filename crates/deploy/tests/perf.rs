@@ -86,7 +86,7 @@ impl Drop for Served {
     }
 }
 
-/// An empty folder of this name.
+/// Returns an empty folder of this name.
 fn folder_of(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("perf-{name}"));
     _ = std::fs::remove_dir_all(&folder);

@@ -153,7 +153,7 @@ fn each_program_sees_all_octets_and_the_end_or_an_error() {
     assert!(errors > 0 && errors < ends.len(), "some are cut off, and some are not: {ends:?}");
 }
 
-/// A transfer of which a part has passed.
+/// Returns a transfer of which a part has passed.
 fn in_the_middle(drain: Duration, sizes: [usize; 2]) -> (World, Transfer) {
     let world = World::new(0.0, drain, 1, sizes[1]);
     let program = Transfer::begin(world.near.address, sizes[0]);

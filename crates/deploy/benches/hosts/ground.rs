@@ -16,7 +16,7 @@ pub(crate) const CHUNK: usize = 1 << 18;
 pub(crate) const HERE: &str = "10.200.0.1";
 pub(crate) const THERE: &str = "10.200.0.2";
 
-/// Processor time of this process, in seconds.
+/// Returns the processor time of this process, in seconds.
 pub(crate) fn processor_time() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
@@ -53,7 +53,7 @@ impl Hosts {
         }
     }
 
-    /// The first host sends no faster.
+    /// Limits the rate of the first host.
     pub(crate) fn limit(&self, rate: Option<&str>) {
         let name = &self.names[0];
         match rate {
@@ -184,7 +184,7 @@ pub(crate) fn tell(name: &str, cost: &Cost) {
     println!("{name:<34} {gigabits_per_second:>8.2} {seconds_per_gigabyte:>10.2} {acks:>10} {each:>16}");
 }
 
-/// The cheapest of several runs of each contender, which take turns.
+/// Returns the cheapest of several runs of each contender, which take turns.
 pub(crate) fn compare<C>(
     hosts: &Hosts,
     title: &str,

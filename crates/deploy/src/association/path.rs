@@ -72,7 +72,7 @@ impl Path {
 }
 
 impl Association {
-    /// The newest authentic packet came from another address.
+    /// Follows the newest authentic packet, which came from another address.
     pub(super) fn follow(&mut self, now: Instant, address: SocketAddr, octets: usize) {
         let Ok(value) = random() else { return };
         let patience = MIN_PATIENCE.max(self.probe_timeout() * PATIENCE);
@@ -86,7 +86,7 @@ impl Association {
         }
     }
 
-    /// The peer may have shown that it receives at its address.
+    /// Checks whether the peer has shown that it receives at its address.
     pub(super) fn check_path(&mut self, now: Instant) {
         if self.machine.take_validation() {
             self.path.trial = None;

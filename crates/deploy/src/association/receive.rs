@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 
 impl Association {
-    /// The first datagram of the client, or one that it repeats.
+    /// Receives the first datagram of the client, or one that it repeats.
     pub(crate) fn receive_hello(&mut self, now: Instant, from: SocketAddr, hello: &Hello) {
         if from != self.path.address() {
             return;
@@ -24,20 +24,20 @@ impl Association {
         self.look(now);
     }
 
-    /// The server knows other versions than that of the Open.
+    /// Handles the server's answer that it knows other versions than that of the Open.
     pub(crate) fn receive_versions(&mut self, now: Instant, from: SocketAddr, answer: &Packet) {
         if from == self.path.address() {
             self.accept(now, answer);
         }
     }
 
-    /// A datagram is taken at `now`, which has arrived at `at`.
+    /// Receives a datagram at `now` that has arrived at `at`.
     pub(crate) fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         self.receive_at(now, at, from, ecn, datagram, 0..datagram.len());
     }
 
-    /// The same for one that lies at `place` in `memory`. During a [run](super::run::Run), octets
-    /// of streams may be moved to the beginning of the memory.
+    /// Receives a datagram at `place` in `memory`. During a [run](super::run::Run), octets of
+    /// streams may be moved to the beginning of the memory.
     pub(crate) fn receive_at(
         &mut self,
         now: Instant,
@@ -76,7 +76,7 @@ impl Association {
         self.take_steps(now);
     }
 
-    /// The datagram of this packet begins at `start` in `memory`.
+    /// Handles a packet whose datagram begins at `start` in `memory`.
     fn take_packet(&mut self, now: Instant, packet: &Packet, memory: &mut [u8], start: usize, pieces: &[Piece]) {
         let fate = self.accept(now, packet);
         if let Fate::Refused(_) | Fate::Duplicate = fate {

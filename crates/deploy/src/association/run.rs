@@ -48,19 +48,19 @@ impl Run {
         self.place
     }
 
-    /// Nothing is taken until the run that is returned is put back.
+    /// Suspends the run, so that nothing is taken until the returned run is put back.
     pub(super) const fn suspend(&mut self) -> Self {
         std::mem::replace(self, Self { is_open: false, stream: 0, start: 0, length: 0, place: 0 })
     }
 }
 
 impl Association {
-    /// Datagrams of this batch follow.
+    /// Begins a batch: its datagrams follow.
     pub(crate) fn begin_batch(&mut self, batch: &Batch<'_>) {
         self.run.is_open = batch.length >= MIN_BLOCK;
     }
 
-    /// All of the batch has been received.
+    /// Ends a batch that has been received completely.
     pub(crate) fn end_batch(&mut self, batch: &mut Batch<'_>) {
         let Run { stream, start, length, .. } = self.run.suspend();
         let Some(stream) = self.streams.get_mut(&stream).filter(|_| length > 0) else { return };

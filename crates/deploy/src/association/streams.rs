@@ -75,7 +75,7 @@ impl Stream {
         self.written.copy(range, to)
     }
 
-    /// The transport learns what the application has read.
+    /// Reports to the transport how much the application has read.
     fn count_reading(&mut self, now: Instant, id: u32, machine: &mut Connection) {
         let read = self.inlet.read();
         if read > self.read && !self.is_released[1] {
@@ -84,13 +84,13 @@ impl Stream {
         }
     }
 
-    /// There is no connection any more.
+    /// Records the end of the connection.
     pub(super) fn lose(&mut self, lost: &Lost) {
         self.refuse(WriteError::Lost(lost.clone()));
         self.inlet.put(std::iter::empty(), Some(Err(ReadError::Lost(lost.clone()))));
     }
 
-    /// Not everything will reach the peer.
+    /// Records that some data will not reach the peer.
     fn refuse(&mut self, error: WriteError) {
         self.outlet.refuse(error.clone());
         self.finish(Err(error));
@@ -129,7 +129,7 @@ impl Association {
         Some(self.add_stream(id).ends(id))
     }
 
-    /// The next stream that the peer has opened.
+    /// Returns the next stream that the peer has opened.
     pub(crate) fn accept_stream(&mut self) -> Option<Ends> {
         let id = self.opened.pop_front()?;
         self.streams.get(&id).map(|stream| stream.ends(id))
@@ -164,8 +164,8 @@ impl Association {
         }
     }
 
-    /// Octets of a stream have arrived, which begin at the offset `start` and lie at `place` in
-    /// `memory`.
+    /// Records that octets of a stream have arrived, which begin at the offset `start` and lie at
+    /// `place` in `memory`.
     #[inline]
     pub(super) fn arrive(&mut self, id: u32, start: u64, memory: &mut [u8], place: Range<usize>) {
         if self.has_no_memory {
@@ -184,8 +184,9 @@ impl Association {
         }
     }
 
-    /// The host has no memory for what the peer sends. The connection [ends](Self::look) for it;
-    /// what has arrived is freed at once, so that the process has what it needs until then.
+    /// Records that the host has no memory for the peer's data, for which the connection
+    /// [ends](Self::look). Arrived data are freed at once, so that the process has the memory it
+    /// needs until then.
     #[cold]
     pub(super) fn run_out_of_memory(&mut self) {
         self.has_no_memory = true;
@@ -223,7 +224,7 @@ impl Association {
         }
     }
 
-    /// The application has written to a stream or read of it.
+    /// Records that the application has written to a stream or read of it.
     pub(crate) fn serve_stream(&mut self, now: Instant, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let (machine, written) = (&mut self.machine, &mut stream.written);
@@ -286,8 +287,8 @@ impl Association {
         self.machine.stop_stream(id, code);
     }
 
-    /// The application has no use any more for a half of a stream: `half` is 0 for what it sends, 1
-    /// for what it receives.
+    /// Records that the application no longer uses a half of a stream: `half` is 0 for the data
+    /// that it sends, 1 for the data that it receives.
     pub(crate) fn release_stream(&mut self, now: Instant, id: u32, half: usize) {
         self.serve_stream(now, id);
         if let Some(stream) = self.streams.get_mut(&id) {

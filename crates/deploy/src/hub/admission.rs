@@ -80,12 +80,12 @@ impl Visitors {
         *self.by_host.entry(host).or_default() += 1;
     }
 
-    /// The one whose handshake has to make room for another, if there are `most`.
+    /// Returns the connection whose handshake must make room for another, if there are `most`.
     pub(super) fn makes_room(&self, most: usize) -> Option<Handle> {
         self.opening.first_key_value().filter(|_| self.opening.len() >= most).map(|(_, handle)| *handle)
     }
 
-    /// The handshake is over.
+    /// Records that the handshake is over.
     pub(super) fn on_complete(&mut self, handle: Handle) {
         if let Some(visitor) = self.of.get_mut(&handle) {
             self.opening.remove(&visitor.number);

@@ -97,7 +97,7 @@ impl World {
         self.turn();
     }
 
-    /// A datagram of the enemy: to which host, from where, and its octets.
+    /// Returns a datagram of the attacker: its target host, its source address, and its octets.
     fn attack(&mut self) -> (usize, SocketAddr, Vec<u8>) {
         let stranger = address(100 + self.chance.below(1 << 20));
         let honest = [address(SERVER), address(CLIENT)];
@@ -147,7 +147,7 @@ struct Flow {
     read: u64,
 }
 
-/// The octet at an offset: all octets differ from those nearby.
+/// Returns the octet at an offset. All octets differ from those nearby.
 fn octet(offset: u64) -> u8 {
     (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
@@ -206,7 +206,7 @@ fn an_honest_connection_survives_an_enemy() {
     assert!(flow.read > count / 10, "octets flow: {}", flow.read);
 }
 
-/// A connection between the honest hosts.
+/// Opens a connection between the honest hosts.
 fn connect(world: &mut World) -> [Handle; 2] {
     let client = world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
     let mut server = None;
@@ -217,7 +217,7 @@ fn connect(world: &mut World) -> [Handle; 2] {
     [client, server.unwrap()]
 }
 
-/// A datagram that opens a connection.
+/// Returns a datagram that opens a connection.
 fn first_datagram(world: &mut World) -> Vec<u8> {
     world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
     let mut out = Outbox::default();

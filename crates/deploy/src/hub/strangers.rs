@@ -52,7 +52,7 @@ impl Strangers {
         self.waiting.pop_front()
     }
 
-    /// The memory of one that was served.
+    /// Keeps the memory of a datagram that was served.
     pub(super) fn give_back(&mut self, datagram: Vec<u8>) {
         self.spare.push(datagram);
     }

@@ -119,7 +119,7 @@ impl Net {
         self.hubs[host].tell_readers(self.now);
     }
 
-    /// The next thing happens. Returns `false` if nothing is left.
+    /// Runs the next event. Returns `false` if none is left.
     fn step(&mut self) -> bool {
         self.drain();
         let arrival = self.under_way.first_key_value().map(|((at, _), _)| *at);

@@ -87,7 +87,7 @@ impl State {
         }
     }
 
-    /// The next octets, `most` at most.
+    /// Returns the next octets, `most` at most.
     fn pop(&mut self, most: usize) -> Option<Bytes> {
         if self.blocks.is_empty() {
             self.seal();
@@ -159,12 +159,12 @@ impl Inlet {
         Poll::Ready(Ok(Done { octets: count, is_news }))
     }
 
-    /// Octets that the application has read.
+    /// Returns the number of bytes that the application has read.
     pub(crate) fn read(&self) -> u64 {
         self.read.load(Ordering::Acquire)
     }
 
-    /// These octets follow, and then the end if there is one. Wakes the reader.
+    /// Appends blocks, and then the end if there is one. Wakes the reader.
     pub(crate) fn put(&self, blocks: impl Iterator<Item = Bytes>, end: Option<Result<(), ReadError>>) {
         let waker = {
             let mut state = lock(&self.state);

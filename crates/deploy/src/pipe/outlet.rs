@@ -65,7 +65,7 @@ impl State {
         usize::try_from(self.limit.saturating_sub(self.written)).unwrap_or(usize::MAX).min(octets)
     }
 
-    /// Nothing more is appended to the last block.
+    /// Seals the last block: nothing more is appended to it.
     fn seal(&mut self, pool: &Arc<Pool>) {
         if !self.last.is_empty() {
             self.blocks.push_back(pool.share(std::mem::take(&mut self.last)));
@@ -173,7 +173,7 @@ impl Outlet {
         blocks.into_iter().for_each(take);
     }
 
-    /// From now on, `limit` octets may be written in all. Wakes the writer if `wakes`.
+    /// Allows `limit` bytes to be written in all. Wakes the writer if `wakes`.
     pub(crate) fn allow(&self, limit: u64, wakes: bool) {
         let waker = {
             let mut state = lock(&self.state);
@@ -183,7 +183,7 @@ impl Outlet {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Nothing can be written any more.
+    /// Refuses all further writes.
     pub(crate) fn refuse(&self, error: WriteError) {
         let waker = {
             let mut state = lock(&self.state);

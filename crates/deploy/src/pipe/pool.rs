@@ -38,14 +38,14 @@ impl Pool {
         lock(&self.blocks).pop().unwrap_or_else(|| Vec::with_capacity(BLOCK))
     }
 
-    /// An empty block for what the peer sends. Returns `None` if the host has no memory.
+    /// Returns an empty block for the peer's data. Returns `None` if the host has no memory.
     pub(crate) fn try_take(&self) -> Option<Vec<u8>> {
         let mut block = self.try_pop()?;
         block.clear();
         Some(block)
     }
 
-    /// An empty block for what an application writes.
+    /// Returns an empty block for an application's data.
     pub(crate) fn take(&self) -> Vec<u8> {
         let mut block = self.pop();
         block.clear();
@@ -61,7 +61,7 @@ impl Pool {
         Some(block)
     }
 
-    /// A block that is full of what it held before. Returns `None` if the host has no memory.
+    /// Returns a block with its former content. Returns `None` if the host has no memory.
     pub(crate) fn try_take_whole(&self) -> Option<Vec<u8>> {
         let mut block = self.try_pop()?;
         block.resize(BLOCK, 0);

@@ -47,7 +47,7 @@ impl Folder {
         Ok(Self { path: folder.to_owned(), file })
     }
 
-    /// The path of a file in the folder.
+    /// Returns the path of a file in the folder.
     pub(super) fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -80,8 +80,8 @@ impl Folder {
     }
 }
 
-/// The content of a file; `None` if there is none, or an empty one: versions without this module
-/// left that when the disk was full.
+/// Returns the content of a file; `None` if there is none, or an empty one: versions without this
+/// module left that when the disk was full.
 pub(super) fn kept(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match named_file::read(path, LARGEST) {
         Ok(octets) => Ok(Some(octets).filter(|octets| !octets.is_empty())),
@@ -90,7 +90,7 @@ pub(super) fn kept(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// A place between two changes of the disk, at which tests end the writer.
+/// Marks a place between two changes of the disk, at which tests end the writer.
 #[cfg(not(test))]
 fn step() {}
 

@@ -5,7 +5,7 @@ use super::{ToolError, files, state};
 use acklab_secure::identity::Fingerprint;
 use std::path::{Path, PathBuf};
 
-/// The file of known hosts in the [folder of the tools](state::folder).
+/// Returns the file of known hosts in the [folder of the tools](state::folder).
 ///
 /// # Errors
 /// If there is no such folder.
@@ -17,7 +17,7 @@ fn entry(host: &str, port: u16) -> String {
     format!("{}:{port}", host.to_ascii_lowercase())
 }
 
-/// The fingerprint by which this server is known, if it is.
+/// Returns the fingerprint by which this server is known, if it is.
 ///
 /// # Errors
 /// If the file cannot be read or a line of it is malformed.
@@ -28,7 +28,7 @@ pub fn lookup(file: &Path, host: &str, port: u16) -> Result<Option<Fingerprint>,
     find(&text, file, host, port)
 }
 
-/// The fingerprint by which `text`, which stands in `file`, knows this server.
+/// Returns the fingerprint of this server in `text`, the content of `file`.
 ///
 /// # Errors
 /// If a line is malformed.

@@ -89,7 +89,7 @@ impl Log {
         place.is_none_or(|place| self.limits[place].passes(Instant::now()))
     }
 
-    /// The next line. No line is lost if the future is dropped.
+    /// Returns the next line. No line is lost if the future is dropped.
     pub(crate) async fn next(&mut self) -> String {
         loop {
             let now = Instant::now();

@@ -167,7 +167,7 @@ fn open(options: Options) -> Result<(Vec<Doors>, u16), ToolError> {
     Err(ToolError::failed("ports", "none is free"))
 }
 
-/// The system has no IPv6.
+/// Returns `true` if the error shows that the system has no IPv6.
 pub(super) fn lacks_v6(error: &io::Error) -> bool {
     let errno = error.raw_os_error();
     errno == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) || error.kind() == io::ErrorKind::AddrNotAvailable
@@ -200,7 +200,7 @@ fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_ke
 trait Listener {
     type Client;
 
-    /// The next client, or `None` if there will be none.
+    /// Waits for the next client. Returns `None` if there will be none.
     fn next(&self) -> impl Future<Output = Option<Self::Client>> + Send;
 }
 

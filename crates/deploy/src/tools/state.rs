@@ -18,7 +18,7 @@ const KEY: &str = "key.pem";
 const RESET_KEY: &str = "reset_key";
 const TOKEN: &str = "proxy_token";
 
-/// The folder, whether it exists or not.
+/// Returns the folder, whether it exists or not.
 ///
 /// # Errors
 /// If the environment names neither that folder nor a home.
@@ -51,7 +51,7 @@ fn write(folder: &Folder, name: &str, octets: &[u8]) -> Result<(), ToolError> {
     folder.write(name, octets).map_err(|error| ToolError::failed(folder.join(name).display(), error))
 }
 
-/// A certificate with its private key from two files in PEM.
+/// Returns a certificate with its private key from two files in PEM.
 ///
 /// # Errors
 /// If they cannot be read, or are malformed.
@@ -62,7 +62,7 @@ pub fn identity_of(certificate: &Path, key: &Path) -> Result<Identity, ToolError
         .map_err(|error| ToolError::failed(format_args!("{}, {}", certificate.display(), key.display()), error))
 }
 
-/// The certificate and the key that are kept in `folder`; they are made on the first run.
+/// Returns the certificate and the key that are kept in `folder`; they are made on the first run.
 ///
 /// A first run that ended between the two has left a key without a certificate, and this one makes
 /// the certificate.
@@ -90,7 +90,7 @@ pub fn identity(folder: &Path) -> Result<Identity, ToolError> {
     identity_of(&certificate, &key)
 }
 
-/// A certificate for the names of this host, in PEM. `place` is the file of the key.
+/// Returns a certificate for the names of this host, in PEM. `place` is the file of the key.
 fn certificate_of(key: &[u8], place: &Path) -> Result<String, ToolError> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let names = if host.is_empty() { vec!["localhost".to_owned()] } else { vec![host, "localhost".to_owned()] };
@@ -101,7 +101,7 @@ fn certificate_of(key: &[u8], place: &Path) -> Result<String, ToolError> {
     })
 }
 
-/// The key of stateless resets that is kept in `folder`; it is made on the first run.
+/// Returns the key of stateless resets that is kept in `folder`; it is made on the first run.
 ///
 /// # Errors
 /// If it cannot be read or written, or is malformed.
@@ -126,7 +126,7 @@ pub fn reset_key(folder: &Path) -> Result<ResetKey, ToolError> {
     Ok(ResetKey::new(&key))
 }
 
-/// The token of a proxy that is kept in `folder`; it is made on the first run.
+/// Returns the token of a proxy that is kept in `folder`; it is made on the first run.
 ///
 /// # Errors
 /// If it cannot be read or written, or is malformed.

@@ -31,18 +31,18 @@ pub(crate) struct Stopper {
 }
 
 impl Stopper {
-    /// Unfinished transfers get `drain`.
+    /// Creates a stop that gives unfinished transfers `drain`.
     pub(crate) fn new(drain: Duration) -> (Self, Stop) {
         let (sender, receiver) = watch::channel(Phase::Running);
         (Self { phase: sender }, Stop { phase: receiver, drain })
     }
 
-    /// Nothing new should begin.
+    /// Lets nothing new begin.
     pub(crate) fn drain(&self) {
         self.phase.send_replace(Phase::Draining);
     }
 
-    /// Everything should end at once.
+    /// Ends everything at once.
     pub(crate) fn end(&self) {
         self.phase.send_replace(Phase::Over);
     }
@@ -68,7 +68,7 @@ impl Stop {
         *self.phase.borrow() >= Phase::Draining
     }
 
-    /// The time that unfinished transfers have from then on.
+    /// Returns the time that unfinished transfers have from then on.
     pub(crate) const fn drain(&self) -> Duration {
         self.drain
     }

@@ -69,7 +69,7 @@ impl Believer {
         Ok(Self { tls, expected, shown })
     }
 
-    /// The error of a connection to `place` that has failed.
+    /// Returns the error of a connection to `place` that has failed.
     pub(crate) fn explain(&self, place: &str, error: &impl std::fmt::Display) -> ToolError {
         match (self.expected, self.shown.get()) {
             (Some(expected), Some(found)) if expected != found => ToolError::Trust(format!(
@@ -137,7 +137,7 @@ pub(crate) fn silence() -> String {
     )
 }
 
-/// The name that TLS has for a host.
+/// Returns the name that TLS has for a host.
 pub(crate) fn name_of(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }

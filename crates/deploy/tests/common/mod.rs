@@ -78,7 +78,8 @@ impl Far {
         (ready.recv_timeout(PATIENCE).unwrap(), running)
     }
 
-    /// The local addresses of the near side, for SOCKS5 and for the port that leads to `target`.
+    /// Returns the local addresses of the near side, for SOCKS5 and for the port that leads to
+    /// `target`.
     pub(crate) fn connect(&self, port: u16, target: &str) -> (Vec<SocketAddr>, mpsc::Receiver<String>, Running) {
         let options = connect::Options {
             host: HOST.to_owned(),
@@ -104,7 +105,8 @@ pub(crate) fn open(at: SocketAddr) -> TcpStream {
     stream
 }
 
-/// A connection through SOCKS5, and the reply field. `address` is the type and the address.
+/// Opens a connection through SOCKS5, and returns it with the reply field. `address` is the type
+/// and the address.
 pub(crate) fn socks(at: SocketAddr, command: u8, address: &[u8], port: u16) -> (TcpStream, u8) {
     let mut stream = open(at);
     stream.write_all(&[5, 2, 0, 2]).unwrap();

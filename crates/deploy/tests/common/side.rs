@@ -46,7 +46,7 @@ impl Side {
         (Self { child, _output: output }, ready)
     }
 
-    /// A demand to stop. A process that has gone needs none.
+    /// Demands a stop. A process that has gone needs none.
     pub(crate) fn stop(&mut self) {
         _ = writeln!(self.child.stdin.as_mut().unwrap());
     }
@@ -56,7 +56,7 @@ impl Side {
         self.wait();
     }
 
-    /// Octets of memory that the process occupies.
+    /// Returns the memory that the process occupies, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         let fields = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).unwrap();
         fields.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * rustix::param::page_size() as u64

@@ -51,7 +51,7 @@ pub(crate) fn first_datagram(frames: &[u8]) -> Vec<u8> {
     [&header[..], &payload, tag.as_ref()].concat()
 }
 
-/// The frames of a first datagram.
+/// Returns the frames of a first datagram.
 pub(crate) fn frames_of(datagram: &[u8]) -> Vec<u8> {
     let (header, mut payload) = (&datagram[..HEADER as usize], datagram[HEADER as usize..].to_vec());
     let number = u32::from_be_bytes(*header[9..].first_chunk().unwrap());
@@ -59,7 +59,8 @@ pub(crate) fn frames_of(datagram: &[u8]) -> Vec<u8> {
     keys.remote.packet.decrypt_in_place(number.into(), header, &mut payload).unwrap().to_vec()
 }
 
-/// A packet of a server that answers the first datagram of the client `id`, with these frames.
+/// Returns a packet of a server that answers the first datagram of the client `id`, with these
+/// frames.
 fn answer(id: ConnectionId, frames: &[u8]) -> Vec<u8> {
     const NUMBER: u32 = 0;
     let mut payload = vec![0; 4];
@@ -89,7 +90,7 @@ fn client(now: Instant) -> Hub {
     Hub::new(now, Config { client: Some(Arc::clone(&TLS.0)), ..Config::new() }).unwrap()
 }
 
-/// A client that opens a connection, and its first datagram.
+/// Returns a client that opens a connection, and its first datagram.
 fn opening(now: Instant) -> (Hub, Vec<u8>) {
     let (mut hub, mut out) = (client(now), Outbox::default());
     hub.connect(now, address(SERVER), NAME).unwrap();
@@ -98,7 +99,7 @@ fn opening(now: Instant) -> (Hub, Vec<u8>) {
     (hub, datagram)
 }
 
-/// The frames of the first datagram of a client.
+/// Returns the frames of the first datagram of a client.
 pub(crate) fn frames_of_a_client() -> Vec<u8> {
     frames_of(&opening(Instant::ZERO).1)
 }
@@ -171,7 +172,7 @@ impl World {
     }
 }
 
-/// An attacker answers a client in the place of the server.
+/// Answers a client as an attacker in the place of the server.
 fn answer_a_client(now: Instant, frames: &[u8]) {
     let (mut hub, mut datagram) = opening(now);
     let id = Hello::read(&mut datagram, Ecn::NotEct).unwrap().source;

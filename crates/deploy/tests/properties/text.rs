@@ -16,7 +16,7 @@ use std::pin::pin;
 use std::str::FromStr;
 use std::task::{Context, Poll, Waker};
 
-/// All octets are there, so that nothing waits.
+/// Runs a future that never waits, because all octets are there.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,

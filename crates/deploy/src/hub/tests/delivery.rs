@@ -53,7 +53,7 @@ impl Transfer {
         Self { net, handles, ends, directions, is_dead: [false; 2] }
     }
 
-    /// The applications of the hosts that live do what they can.
+    /// Lets the applications of the hosts that live do all they can.
     fn serve(&mut self) {
         let Self { net, handles, ends, directions, is_dead } = self;
         for host in (0..2).filter(|host| !is_dead[*host]) {

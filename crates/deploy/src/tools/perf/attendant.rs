@@ -42,7 +42,7 @@ impl Door {
         }
     }
 
-    /// Connections that begin from now on have these settings.
+    /// Sets the settings of connections that begin from now on.
     fn prepare(&self, transport: &Transport) -> Result<(), ToolError> {
         match (self, transport) {
             (Self::Tack(endpoint), Transport::Tack(wanted)) => {
@@ -157,7 +157,7 @@ impl Lobby {
         }
     }
 
-    /// A data channel of the measurement that is going on; others are dropped.
+    /// Delivers a data channel to the current measurement, or drops it if it belongs to another.
     fn deliver(&self, test: u64, channel: Channel) {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((expected, to)) = &*current

@@ -142,7 +142,7 @@ impl Carrier {
         }
     }
 
-    /// The smoothed round-trip time, if it is known.
+    /// Returns the smoothed round-trip time, if it is known.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         match self {
             Self::Tack(connection) => {
@@ -153,7 +153,7 @@ impl Carrier {
         }
     }
 
-    /// The name of the kernel's congestion controller.
+    /// Returns the name of the kernel's congestion controller.
     pub(crate) fn kernel_congestion(&self) -> Option<String> {
         match self {
             Self::Tcp(socket) => sockopt::tcp_congestion(socket).ok(),

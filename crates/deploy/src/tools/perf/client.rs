@@ -153,7 +153,7 @@ fn plan(options: &Options, contender: &Contender) -> Plan {
 }
 
 impl Client<'_> {
-    /// The place in messages.
+    /// Returns the place in messages.
     fn place(&self, contender: &Contender) -> String {
         let port = match contender.transport {
             Transport::Quic(_) => self.options.port.saturating_add(1),
@@ -235,7 +235,7 @@ impl Client<'_> {
         Ok(channel)
     }
 
-    /// A control channel to the first address of the server that answers.
+    /// Opens a control channel to the first address of the server that answers.
     async fn reach(&self, contender: &Contender, test: u64) -> Result<(Dialer, Channel), ToolError> {
         let mut failure = None;
         for remote in resolve(&self.options.host, self.options.port).await? {

@@ -97,7 +97,7 @@ impl Quic {
 }
 
 impl Contender {
-    /// The contenders of a list such as
+    /// Returns the contenders of a list such as
     /// `tack,tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr`: an item with `=` behind
     /// another one's `:` belongs to that.
     ///
@@ -133,7 +133,7 @@ impl Contender {
         Ok(Self { name: text.to_owned(), transport })
     }
 
-    /// The name of its congestion controller, if it is chosen.
+    /// Returns the name of its congestion controller, if it is chosen.
     #[must_use]
     pub fn congestion(&self) -> Option<String> {
         match &self.transport {
@@ -143,7 +143,7 @@ impl Contender {
         }
     }
 
-    /// The name of its transport.
+    /// Returns the name of its transport.
     #[must_use]
     pub const fn protocol(&self) -> &'static str {
         match self.transport {
@@ -154,12 +154,13 @@ impl Contender {
     }
 }
 
-/// A controller of the kernel is a module's name (`TCP_CA_NAME_MAX`, 16 with its end).
+/// Returns `true` if this is a valid name of a kernel controller's module (`TCP_CA_NAME_MAX`, 16
+/// with its end).
 pub(crate) fn is_name(name: &str) -> bool {
     (1..16).contains(&name.len()) && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_".contains(&octet))
 }
 
-/// The controllers that this kernel has loaded.
+/// Returns the controllers that this kernel has loaded.
 pub(crate) fn kernel_controllers() -> String {
     std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default().trim().to_owned()
 }
@@ -194,7 +195,7 @@ fn quic<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
     })
 }
 
-/// The usual settings with these instead, by their keys in a scenario: `ack.beta=8`,
+/// Returns the usual settings with these changes, by their keys in a scenario: `ack.beta=8`,
 /// `idle_timeout=10s`.
 fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Settings, ToolError> {
     let place = format!("--with {text}");

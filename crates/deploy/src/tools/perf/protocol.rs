@@ -32,7 +32,7 @@ pub struct Preface {
 }
 
 impl Preface {
-    /// As it is sent.
+    /// Returns the octets on the wire.
     #[must_use]
     pub fn octets(self) -> [u8; PREFACE] {
         let mut octets = [0; PREFACE];
@@ -56,7 +56,7 @@ impl Preface {
         }
     }
 
-    /// The preface of these octets.
+    /// Returns the preface of these octets.
     ///
     /// # Errors
     /// The error describes the fault.
@@ -128,7 +128,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The octets of the stream with this number.
+    /// Returns the octets of the stream with this number.
     #[must_use]
     pub fn octets_of(&self, stream: u32) -> Option<u64> {
         let streams = u64::from(self.streams);

@@ -27,7 +27,7 @@ const SAMPLE: Duration = Duration::from_millis(20);
 /// A measurement ends if nothing arrives for so long, as a connection of TACK does.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Processor time of this process so far, in seconds.
+/// Returns the processor time of this process so far, in seconds.
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9

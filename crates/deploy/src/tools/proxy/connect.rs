@@ -218,7 +218,7 @@ async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Resul
 }
 
 impl Link {
-    /// A stream to the target, after the far side's reply.
+    /// Opens a stream to the target, and returns it after the far side's reply.
     async fn open(&self, target: &Target) -> Result<(Reply, (SendStream, ReceiveStream)), String> {
         let mut request = Vec::new();
         target.append(&mut request);
@@ -278,7 +278,7 @@ impl Link {
         true
     }
 
-    /// The connection to the far side, a new one if there is none.
+    /// Returns the connection to the far side, a new one if there is none.
     async fn established(&self) -> Result<Connection, ToolError> {
         // Callers that come meanwhile wait for the same connection.
         let mut current = self.current.lock().await;

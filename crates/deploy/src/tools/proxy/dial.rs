@@ -57,7 +57,7 @@ async fn addresses(target: &Target) -> Result<Vec<SocketAddr>, Failure> {
     Ok(found.map_err(|error| (Reply::HOST_UNREACHABLE, error.to_string()))?.collect())
 }
 
-/// The address without what a name may add to it: the zone of an address that is not local to a
+/// Returns the address without the zone that a name may add to it, unless the address is local to a
 /// link.
 fn without_zone(address: SocketAddr) -> SocketAddr {
     match address {

@@ -50,8 +50,8 @@ impl Gate {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place of a client that comes from `peer`. Returns `None` and closes its connection if
-    /// too many of its host wait.
+    /// Assigns a place to a client that comes from `peer`. Returns `None` and closes its connection
+    /// if too many of its host wait.
     pub(super) fn enter(&self, connection: &Connection, peer: SocketAddr) -> Option<Place> {
         let host = host_of(peer);
         let (place, oldest) = {

@@ -30,8 +30,8 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The address of IPv4 to which a translator or a tunnel of the public Internet carries packets to
-/// `address`.
+/// Returns the address of IPv4 to which a translator or a tunnel of the public Internet carries
+/// packets to `address`.
 fn embedded(address: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return None };
     let at = |place: usize| address.octets()[place..].first_chunk().map(|octets: &[u8; 4]| Ipv4Addr::from(*octets));

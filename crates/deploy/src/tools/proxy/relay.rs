@@ -28,7 +28,8 @@ impl Unfinished {
         &mut self.0
     }
 
-    /// Everything was written: the kernel delivers it, and closes the connection in order.
+    /// Finishes a connection to which everything was written: the kernel delivers it, and closes
+    /// the connection in order.
     pub(super) fn finish(self) {
         // It fails if the connection is over already.
         _ = sockopt::set_socket_linger(&self.0, None);

@@ -11,7 +11,7 @@ use std::str::FromStr;
 pub struct Token([u8; 32]);
 
 impl Token {
-    /// A new one.
+    /// Creates a new token.
     ///
     /// # Errors
     /// If the system gives no random numbers.
