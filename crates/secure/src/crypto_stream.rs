@@ -20,8 +20,8 @@ pub(crate) struct CryptoStream {
 }
 
 impl CryptoStream {
-    /// Octets have arrived. Returns those that are next in order, or `None` if they lie too far
-    /// ahead.
+    /// Accepts octets that have arrived. Returns those that are next in order, or `None` if they
+    /// lie too far ahead.
     pub(crate) fn arrive(&mut self, offset: u64, octets: &[u8]) -> Option<Vec<u8>> {
         let end = offset + octets.len() as u64;
         if end > self.read + MOST {

@@ -134,7 +134,7 @@ pub(crate) fn seal_open(packet: &Packet, open: &Frame, crypto: &[u8], token: Opt
     sealed
 }
 
-/// The frames of a packet but its padding.
+/// Returns the frames of a packet but its padding.
 pub(crate) fn without_padding(frames: &Frames) -> impl Iterator<Item = &Frame> {
     frames.iter().filter(|frame| !matches!(frame, Frame::Padding(_)))
 }

@@ -114,8 +114,8 @@ impl Clone for Identity {
 }
 
 impl Identity {
-    /// A new key and a certificate that it signs itself, for these names. Returns both in PEM as
-    /// well.
+    /// Creates a key and a certificate that it signs itself, for these names. Returns both in PEM
+    /// as well.
     ///
     /// # Errors
     /// If a name is none.
@@ -125,7 +125,7 @@ impl Identity {
         Ok((Self::from_pem(certificate.as_bytes(), key.as_bytes())?, certificate, key))
     }
 
-    /// A new private key in PEM.
+    /// Creates a private key in PEM.
     ///
     /// # Errors
     /// If the system has no random numbers.
@@ -133,7 +133,7 @@ impl Identity {
         Ok(rcgen::KeyPair::generate().map_err(error)?.serialize_pem())
     }
 
-    /// A certificate, in PEM, that a private key in PEM signs itself, for these names.
+    /// Creates a certificate, in PEM, that a private key in PEM signs itself, for these names.
     ///
     /// # Errors
     /// If a name is none, or the key is malformed.
@@ -145,7 +145,8 @@ impl Identity {
         Ok(rcgen::CertificateParams::new(names).and_then(|params| params.self_signed(&key)).map_err(error)?.pem())
     }
 
-    /// The certificates of a file, the server's first, and the private key of another, both in PEM.
+    /// Returns the certificates of a file, the server's first, and the private key of another, both
+    /// in PEM.
     ///
     /// # Errors
     /// If there is none, or it is malformed.
@@ -155,7 +156,7 @@ impl Identity {
         Ok(Self { certificates, key })
     }
 
-    /// The fingerprint of the certificate.
+    /// Returns the fingerprint of the certificate.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificates[0])
@@ -186,7 +187,7 @@ impl fmt::Debug for Trust {
     }
 }
 
-/// Cipher suites of TLS 1.3, that with the cheapest packets first.
+/// Returns the cipher suites of TLS 1.3, the one with the cheapest packets first.
 fn suites() -> Arc<CryptoProvider> {
     let suite = provider::cipher_suite::TLS13_AES_128_GCM_SHA256;
     let others = provider::default_provider().cipher_suites.into_iter().filter(|other| other.suite() != suite.suite());

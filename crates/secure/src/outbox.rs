@@ -20,7 +20,7 @@ impl Outbox {
         self.ends.last().map_or(0, |(end, _)| *end)
     }
 
-    /// The datagrams with their ECN fields.
+    /// Returns the datagrams with their ECN fields.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], Ecn)> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
         starts.zip(&self.ends).map(|(start, (end, ecn))| (&self.octets[start..*end], *ecn))
@@ -64,7 +64,7 @@ impl Outbox {
         })
     }
 
-    /// Octets of all datagrams.
+    /// Returns the bytes of all datagrams.
     #[must_use]
     pub const fn octets(&self) -> usize {
         self.octets.len()

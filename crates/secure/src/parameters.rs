@@ -11,7 +11,7 @@ pub(crate) const OPEN: u64 = 0x01;
 /// The token of a stateless reset (RFC 9000, §18.2).
 pub(crate) const RESET: u64 = 0x02;
 
-/// The octets of one parameter.
+/// Returns the octets of one parameter.
 pub(crate) fn encode(id: u64, value: &[u8]) -> Vec<u8> {
     let mut octets = Vec::with_capacity(value.len() + 4);
     varint::append(id, &mut octets);
@@ -20,8 +20,8 @@ pub(crate) fn encode(id: u64, value: &[u8]) -> Vec<u8> {
     octets
 }
 
-/// The value of the parameter `id`. Others are skipped. Returns `None` if it is missing or the
-/// octets are malformed.
+/// Returns the value of the parameter `id`. Others are skipped. Returns `None` if it is missing or
+/// the octets are malformed.
 pub(crate) fn find(mut octets: &[u8], id: u64) -> Option<&[u8]> {
     while !octets.is_empty() {
         let found = varint::take(&mut octets)?;

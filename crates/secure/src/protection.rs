@@ -11,8 +11,8 @@ const NUMBER: usize = 4;
 /// Which end of a connection.
 pub(crate) type Side = rustls::Side;
 
-/// The keys of packets before TLS has any, which follow from `seed` (RFC 9001, §5.2). Returns
-/// `None` if the cipher suite has no such keys.
+/// Returns the keys of packets before TLS has any, which follow from `seed` (RFC 9001, §5.2).
+/// Returns `None` if the cipher suite has no such keys.
 pub(crate) fn initial_keys(seed: &[u8], side: Side) -> Option<Keys> {
     let suite = TLS13_AES_128_GCM_SHA256.tls13()?.quic_suite()?;
     Some(suite.keys(seed, side, Version::V1))

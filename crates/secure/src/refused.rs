@@ -66,7 +66,7 @@ impl RefusedCounts {
         self.0.iter().sum()
     }
 
-    /// All counts, with the names of their counters.
+    /// Returns all counts, with the names of their counters.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         Refused::ALL.into_iter().zip(self.0).map(|((_, name), count)| (name, count))
     }

@@ -24,7 +24,7 @@ impl ResetKey {
         Self(hmac::Key::new(hmac::HMAC_SHA256, octets))
     }
 
-    /// The token of the connection that this host calls `id`.
+    /// Returns the token of the connection that this host calls `id`.
     #[must_use]
     pub fn token(&self, id: ConnectionId) -> [u8; TOKEN] {
         let mut token = [0; TOKEN];
@@ -32,8 +32,8 @@ impl ResetKey {
         token
     }
 
-    /// The answer to a datagram of `length` octets of a connection that this host does not know.
-    /// Returns `None` if that was too short to be answered.
+    /// Returns the answer to a datagram of `length` octets of a connection that this host does not
+    /// know. Returns `None` if that was too short to be answered.
     #[must_use]
     pub fn answer(&self, id: ConnectionId, length: usize) -> Option<Vec<u8>> {
         let size = (length.checked_sub(1)?).min(LEAST);
@@ -48,8 +48,8 @@ impl ResetKey {
     }
 }
 
-/// The token that a datagram ends with, if it can be a reset: one of a connection that is not known
-/// here.
+/// Returns the token at the end of a datagram, if it can be a reset: the datagram is of a
+/// connection that is not known here.
 #[must_use]
 pub fn token_of(datagram: &[u8]) -> Option<&[u8; TOKEN]> {
     datagram.last_chunk().filter(|_| datagram.len() >= LEAST)

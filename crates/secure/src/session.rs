@@ -51,7 +51,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The frame of octets of the handshake.
+    /// Returns the frame of octets of the handshake.
     pub(crate) const fn crypto(offset: usize, octets: &[u8]) -> Frame {
         Frame::Crypto(Crypto { offset: offset as u32, length: octets.len() as u16 })
     }
@@ -159,7 +159,8 @@ impl Session {
         }
     }
 
-    /// The end that opens a connection to the server of this name. `id` is that of its transport.
+    /// Creates the end that opens a connection to the server of this name. `id` is that of its
+    /// transport.
     #[must_use]
     pub fn client(config: Arc<ClientConfig>, name: ServerName<'static>, id: ConnectionId) -> Self {
         let mut session = Self::new(Side::Client, id, ConnectionId(0));
@@ -234,7 +235,7 @@ impl Session {
         &self.refused
     }
 
-    /// The token by which the host of the peer would reset the connection.
+    /// Returns the token by which the host of the peer would reset the connection.
     #[must_use]
     pub const fn reset_token(&self) -> Option<&[u8; TOKEN]> {
         self.reset_token.as_ref()
@@ -251,7 +252,7 @@ impl Session {
         }
     }
 
-    /// Octets of the handshake have arrived. Returns `false` if they have no place.
+    /// Accepts octets of the handshake. Returns `false` if they have no place.
     fn hear(&mut self, level: Level, offset: u64, octets: &[u8]) -> bool {
         let index = usize::from(level == Level::Handshake);
         let Some(ready) = self.crypto[index].arrive(offset, octets) else { return false };
@@ -314,7 +315,7 @@ impl Session {
         }
     }
 
-    /// The client begins TLS with its Open.
+    /// Begins TLS with the client's Open.
     fn begin(&mut self, open: &[u8]) {
         let Some((config, name)) = self.start.take() else { return };
         let own = parameters::encode(parameters::OPEN, open);

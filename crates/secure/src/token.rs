@@ -58,7 +58,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// A token for the client that calls itself `source` and sends from `address`.
+    /// Returns a token for the client that calls itself `source` and sends from `address`.
     ///
     /// # Errors
     /// If the system has no random numbers.

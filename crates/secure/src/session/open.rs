@@ -35,7 +35,7 @@ impl Session {
         opened
     }
 
-    /// A datagram that came before its keys, which are there now.
+    /// Returns a datagram that came before its keys, which are there now.
     pub fn take_early(&mut self) -> Option<(Vec<u8>, Ecn)> {
         if self.is_complete { self.early.pop_front() } else { None }
     }
@@ -77,7 +77,7 @@ impl Session {
         result
     }
 
-    /// A packet of the handshake.
+    /// Opens a packet of the handshake.
     fn open_level(&mut self, packet: &mut [u8], head: &Head, level: Level) -> Result<(), Refused> {
         if head.connection != self.local {
             return Err(Refused::Connection);
@@ -126,7 +126,7 @@ impl Session {
         Ok(())
     }
 
-    /// A packet of the transport. Returns `false` if it is kept until there are keys.
+    /// Opens a packet of the transport. Returns `false` if it is kept until there are keys.
     #[inline]
     fn open_session(
         &mut self,
@@ -171,7 +171,7 @@ impl Session {
         Ok(true)
     }
 
-    /// A server that sends more than its Accept has the last message of the client.
+    /// Confirms that a server that sends more than its Accept has the last message of the client.
     #[inline]
     fn confirm(&mut self, frames: &Frames) {
         if !self.is_confirmed {

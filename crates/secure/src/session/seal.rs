@@ -49,7 +49,8 @@ impl Session {
         !crypto.is_empty() && seal_open(packet, open, crypto, self.token.as_deref(), out)
     }
 
-    /// The handshake of the server, as far as the client may be sent it, and the Accept behind it.
+    /// Seals the handshake of the server, as far as the client may be sent it, and the Accept
+    /// behind it.
     fn seal_accept(&mut self, packet: &Packet, out: &mut Outbox) -> bool {
         if self.flight.handshake == self.crypto[1].outgoing.len() {
             self.flight = Flight::default();
@@ -107,8 +108,8 @@ impl Session {
         true
     }
 
-    /// The last message of the client, in the datagram of `packet` if both have room in one of the
-    /// base size, or in one before.
+    /// Appends the last message of the client, in the datagram of `packet` if both have room in one
+    /// of the base size, or in one before.
     fn append_last_message(&mut self, packet: &Packet, out: &mut Outbox) {
         let (Some(keys), octets) = (&self.handshake, &self.crypto[1].outgoing) else { return };
         let is_turn = self.unconfirmed.is_multiple_of(LAST_MESSAGE_INTERVAL);
