@@ -11,7 +11,7 @@ pub struct WallClock {
     start: u64,
 }
 
-/// A clock of the system in nanoseconds, which are enough for 584 years after its zero.
+/// Returns a clock of the system in nanoseconds, which are enough for 584 years after its zero.
 #[inline]
 pub(crate) fn nanos(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
@@ -19,13 +19,13 @@ pub(crate) fn nanos(clock: ClockId) -> u64 {
 }
 
 impl WallClock {
-    /// A clock that starts now.
+    /// Creates a clock that starts now.
     #[must_use]
     pub fn start() -> Self {
         Self::start_in(Duration::ZERO)
     }
 
-    /// A clock that starts after `lead`, and shows zero until then.
+    /// Creates a clock that starts after `lead`, and shows zero until then.
     #[must_use]
     pub fn start_in(lead: Duration) -> Self {
         Self { start: nanos(ClockId::Monotonic) + lead.as_nanos() }
@@ -37,7 +37,7 @@ impl WallClock {
         std::thread::sleep(std::time::Duration::from_nanos(left));
     }
 
-    /// The time since the start.
+    /// Returns the time since the start.
     #[must_use]
     #[inline]
     pub fn now(&self) -> Instant {

@@ -42,7 +42,8 @@ mod tests {
     use std::fs::{self, File};
     use std::io::Read;
 
-    /// The largest wake-up latency that the requests of all processes allow, in microseconds.
+    /// Returns the largest wake-up latency that the requests of all processes allow, in
+    /// microseconds.
     fn allowed() -> i32 {
         let mut octets = [0; 4];
         File::open(DEVICE).unwrap().read_exact(&mut octets).unwrap();

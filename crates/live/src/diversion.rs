@@ -85,7 +85,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The name for people.
+    /// Returns the name for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -116,9 +116,10 @@ enum Source {
 }
 
 impl Diversion {
-    /// A diversion of what comes in at the device `from` and leaves through the device `to`, called
-    /// `name`. Packets have at most `mtu` octets. Nothing is diverted before the first call of
-    /// [`prolong`](Self::prolong). Frames come by `method`, or by the best that the system allows.
+    /// Creates a diversion of frames that come in at the device `from` and leave through the device
+    /// `to`, called `name`. Packets have at most `mtu` octets. Nothing is diverted before the first
+    /// call of [`prolong`](Self::prolong). Frames come by `method`, or by the best that the system
+    /// allows.
     ///
     /// # Errors
     /// If the system refuses a part of it.
@@ -165,13 +166,14 @@ impl Diversion {
         nanos(ClockId::Monotonic) < self.words.get(word::UNTIL)
     }
 
-    /// The packets, or segments of offloads, that would have been diverted and have passed.
+    /// Returns the number of packets, or segments of offloads, that would have been diverted and
+    /// have passed.
     #[must_use]
     pub fn passed(&self) -> u64 {
         self.words.get(word::PASSED)
     }
 
-    /// The frames that were lost because they were not collected in time.
+    /// Returns the number of frames that were lost because they were not collected in time.
     ///
     /// # Errors
     /// If the kernel does not report it.
@@ -274,27 +276,27 @@ const fn instruction(code: u8, to: u8, from: u8, offset: i16, immediate: i32) ->
     Instruction { code, registers: to | from << 4, offset, immediate }
 }
 
-/// `r<to> = immediate`
+/// Returns `r<to> = immediate`
 const fn set(to: u8, immediate: i32) -> Instruction {
     instruction(0xb7, to, 0, 0, immediate)
 }
 
-/// `r<to> = *(u32 *)(r<from> + offset)`
+/// Returns `r<to> = *(u32 *)(r<from> + offset)`
 const fn load_word(to: u8, from: u8, offset: i16) -> Instruction {
     instruction(0x61, to, from, offset, 0)
 }
 
-/// `r<to> = *(u64 *)(r<from> + offset)`
+/// Returns `r<to> = *(u64 *)(r<from> + offset)`
 const fn load_double(to: u8, from: u8, offset: i16) -> Instruction {
     instruction(0x79, to, from, offset, 0)
 }
 
-/// `if r<register> == immediate, skip some instructions`
+/// Returns `if r<register> == immediate, skip some instructions`
 const fn skip_if_equal(register: u8, immediate: i32, skipped: i16) -> Instruction {
     instruction(0x15, register, 0, skipped, immediate)
 }
 
-/// `if r<register> != immediate, skip some instructions`
+/// Returns `if r<register> != immediate, skip some instructions`
 const fn skip_unless_equal(register: u8, immediate: i32, skipped: i16) -> Instruction {
     instruction(0x55, register, 0, skipped, immediate)
 }
@@ -307,7 +309,7 @@ const fn exit() -> Instruction {
     instruction(0x95, 0, 0, 0, 0)
 }
 
-/// The program that redirects what came in at device `from` to device `tap`.
+/// Returns the program that redirects frames that came in at device `from` to device `tap`.
 fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
     let protocol = |protocol: libc::c_int| i32::from((protocol as u16).to_be());
     let offset = |word: usize| (word * size_of::<u64>()) as i16;
@@ -339,7 +341,7 @@ fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
     ]
 }
 
-/// The filter that keeps what came in at device `from`, whole.
+/// Returns the filter that keeps frames that came in at device `from`, whole.
 fn forwarded_from(from: u32) -> [Instruction; 5] {
     [
         load_word(2, 1, field::INGRESS_IFINDEX),

@@ -75,7 +75,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// A driver for `world` without devices. Drains all machines at time zero.
+    /// Creates a driver for `world` without devices. Drains all machines at time zero.
     ///
     /// # Errors
     /// If the system does not allow another descriptor.
@@ -106,7 +106,7 @@ impl Driver {
         Ok(())
     }
 
-    /// The number of wake-ups of machines so far.
+    /// Returns the number of wake-ups of machines so far.
     #[must_use]
     pub const fn wakes(&self) -> u64 {
         self.wakes

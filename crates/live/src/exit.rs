@@ -22,7 +22,7 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// An exit to the device with this index.
+    /// Creates an exit to the device with this index.
     ///
     /// # Errors
     /// If the process lacks the permission.
@@ -67,13 +67,13 @@ impl Exit {
         self.waiting.drain(..).count() as u64
     }
 
-    /// The frames sent.
+    /// Returns the number of frames sent.
     #[must_use]
     pub const fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// The frames that the device did not take.
+    /// Returns the number of frames that the device did not take.
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused

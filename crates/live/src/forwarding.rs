@@ -62,7 +62,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name for people.
+    /// Returns the name for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -128,7 +128,7 @@ impl Forwarding {
         self.kind
     }
 
-    /// The two devices.
+    /// Returns the two devices.
     #[must_use]
     pub const fn interfaces(&self) -> &[Interface; 2] {
         &self.interfaces
@@ -144,7 +144,7 @@ impl Drop for Forwarding {
     }
 }
 
-/// A new bridge of these devices.
+/// Returns a new bridge of these devices.
 fn bridge(netlink: &Netlink, ports: [u32; 2]) -> Result<u32, Error> {
     let making = "make a bridge, which takes more than to use one that is there";
     let bridge = netlink.add_bridge(BRIDGE, ALIAS).map_err(refused(making))?;

@@ -19,7 +19,7 @@ pub struct Household {
 }
 
 impl Household {
-    /// A process namespace for the processes that the calling thread starts from now on.
+    /// Creates a process namespace for the processes that the calling thread starts from now on.
     ///
     /// # Errors
     /// If the process lacks the permission, or if `sleep` cannot be started.
@@ -36,7 +36,7 @@ impl Household {
         Ok(Self { first: command.spawn()? })
     }
 
-    /// The first process. Processes whose parents have ended are its children.
+    /// Returns the first process. Processes whose parents have ended are its children.
     #[must_use]
     pub fn first(&self) -> u32 {
         self.first.id()

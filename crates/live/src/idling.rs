@@ -70,7 +70,7 @@ impl Idling {
         }
     }
 
-    /// When they began to halt, if they were awake before.
+    /// Returns when they began to halt, if they were awake before.
     #[must_use]
     pub const fn halting_since(self) -> Option<Instant> {
         if let Self::MayHaltSince(at) = self { Some(at) } else { None }
@@ -151,14 +151,14 @@ impl Wakefulness {
         self.shared.state().idling
     }
 
-    /// The window of measurement begins at `now`: what was taken before does not count.
+    /// Opens the window of measurement at `now`: time taken before does not count.
     pub fn open(&self, now: Instant) {
         let mut state = self.shared.state();
         (state.from, state.worst) = (now, None);
     }
 
-    /// The second since the window of measurement began in which the hypervisor took most of a
-    /// processor, if it is known.
+    /// Returns the second since the window of measurement began in which the hypervisor took most
+    /// of a processor, if it is known.
     #[must_use]
     pub fn worst_second(&self) -> Option<Wait> {
         let mut state = self.shared.state();

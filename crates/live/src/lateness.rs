@@ -23,7 +23,7 @@ impl Histogram {
         (octave as u64 * PER_OCTAVE + (nanos >> octave)) as usize
     }
 
-    /// The upper edge of a bucket.
+    /// Returns the upper edge of a bucket.
     const fn edge(bucket: usize) -> u64 {
         let bucket = bucket as u64;
         if bucket < 2 * PER_OCTAVE {
@@ -42,8 +42,8 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// The value that the share `share` of all values does not exceed. Returns `None` if there are
-    /// no values.
+    /// Returns the value that the share `share` of all values does not exceed. Returns `None` if
+    /// there are no values.
     fn quantile(&self, share: f64) -> Option<Duration> {
         let rank = ((self.total as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;
@@ -130,26 +130,27 @@ impl Lateness {
         })
     }
 
-    /// The number of deliveries.
+    /// Returns the number of deliveries.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.all.total
     }
 
-    /// The lateness that the share `share` of deliveries does not exceed, exact to 1/32. Returns
-    /// `None` if there was no delivery.
+    /// Returns the lateness that the share `share` of deliveries does not exceed, exact to 1/32.
+    /// Returns `None` if there was no delivery.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         self.all.quantile(share).map(|value| value.min(Duration::from_nanos(self.longest)))
     }
 
-    /// The longest lateness.
+    /// Returns the longest lateness.
     #[must_use]
     pub fn max(&self) -> Option<Duration> {
         (self.all.total > 0).then_some(Duration::from_nanos(self.longest))
     }
 
-    /// The second with the largest 99.9th percentile. Returns `None` if there was no delivery.
+    /// Returns the second with the largest 99.9th percentile. Returns `None` if there was no
+    /// delivery.
     #[must_use]
     pub fn worst_second(&self) -> Option<Second> {
         match (self.worst, self.current_second()) {
@@ -158,8 +159,8 @@ impl Lateness {
         }
     }
 
-    /// The second with this number, if it is the current one or the one before. Returns `None` if
-    /// it had no delivery.
+    /// Returns the second with this number, if it is the current one or the one before. Returns
+    /// `None` if it had no delivery.
     #[must_use]
     pub fn second(&self, number: u64) -> Option<Second> {
         [self.current_second(), self.ended].into_iter().flatten().find(|second| second.number == number)

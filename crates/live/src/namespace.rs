@@ -43,7 +43,8 @@ pub fn leave_home() -> Result<(), Error> {
 }
 
 impl Namespace {
-    /// A new namespace, in which the loopback device is down. The calling thread stays in its own.
+    /// Creates a new namespace, in which the loopback device is down. The calling thread stays in
+    /// its own.
     ///
     /// # Errors
     /// If the process lacks the permission.
@@ -55,7 +56,7 @@ impl Namespace {
         Ok(Self(made?))
     }
 
-    /// The namespace of the calling thread.
+    /// Returns the namespace of the calling thread.
     ///
     /// # Errors
     /// If the process has too many descriptors.
@@ -87,7 +88,7 @@ impl Namespace {
         })
     }
 
-    /// The value of a parameter of the namespace.
+    /// Returns the value of a parameter of the namespace.
     ///
     /// # Errors
     /// If the kernel does not have the parameter.
@@ -95,7 +96,7 @@ impl Namespace {
         self.inside(|| Ok(std::fs::read_to_string(format!("/proc/sys/{parameter}"))?.trim().to_owned()))
     }
 
-    /// A second descriptor of the same namespace.
+    /// Returns a second descriptor of the same namespace.
     ///
     /// # Errors
     /// If the process has too many descriptors.

@@ -171,7 +171,7 @@ impl Netlink {
         }
     }
 
-    /// All devices, without their addresses.
+    /// Returns all devices, without their addresses.
     fn interfaces(&self) -> io::Result<Vec<Interface>> {
         let mut found = Vec::new();
         self.query(RouteNetlinkMessage::GetLink(LinkMessage::default()), |message| {
@@ -182,7 +182,7 @@ impl Netlink {
         Ok(found)
     }
 
-    /// The device `name`. Returns `None` if there is none.
+    /// Returns the device `name`. Returns `None` if there is none.
     ///
     /// # Errors
     /// If the kernel refuses the query.
@@ -204,7 +204,7 @@ impl Netlink {
         Ok(Some(interface))
     }
 
-    /// The alias of the device with this index, empty if it has none.
+    /// Returns the alias of the device with this index, empty if it has none.
     ///
     /// # Errors
     /// If the kernel refuses the query.

@@ -39,20 +39,20 @@ impl Outlet {
 }
 
 impl<D> Outlet<D> {
-    /// An outlet to these devices.
+    /// Creates an outlet to these devices.
     #[must_use]
     pub fn new(devices: Vec<D>, clock: WallClock) -> Self {
         let lateness = Lateness::default();
         Self { devices, clock, lateness, refused: 0, burst: None, longest_handover: Duration::ZERO }
     }
 
-    /// The devices.
+    /// Returns the devices.
     #[must_use]
     pub fn devices(&self) -> &[D] {
         &self.devices
     }
 
-    /// The devices.
+    /// Returns the devices.
     pub fn devices_mut(&mut self) -> &mut [D] {
         &mut self.devices
     }
@@ -68,20 +68,20 @@ impl<D> Outlet<D> {
         self.longest_handover = self.longest_handover.max(now.since(burst.began));
     }
 
-    /// The lateness of all deliveries since the last call of [`reset`](Self::reset).
+    /// Returns the lateness of all deliveries since the last call of [`reset`](Self::reset).
     #[must_use]
     pub const fn lateness(&self) -> &Lateness {
         &self.lateness
     }
 
-    /// The longest time from the first to the last of the packets that were due at one device at
-    /// one instant.
+    /// Returns the longest time from the first to the last of the packets that were due at one
+    /// device at one instant.
     #[must_use]
     pub const fn longest_handover(&self) -> Duration {
         self.longest_handover
     }
 
-    /// The packets that a device did not take.
+    /// Returns the number of packets that a device did not take.
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused

@@ -98,20 +98,20 @@ pub struct Granted {
 }
 
 impl Granted {
-    /// The priority of the thread, for people.
+    /// Returns the priority of the thread, for people.
     #[must_use]
     pub const fn priority(self) -> &'static str {
         if self.is_realtime { "real-time" } else { "normal" }
     }
 }
 
-/// The processor time that the calling thread has used.
+/// Returns the processor time that the calling thread has used.
 #[must_use]
 pub fn cpu_time() -> Duration {
     Duration::from_nanos(crate::clock::nanos(rustix::time::ClockId::ThreadCPUTime))
 }
 
-/// The release of the kernel, such as `6.18.0`.
+/// Returns the release of the kernel, such as `6.18.0`.
 #[must_use]
 pub fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()

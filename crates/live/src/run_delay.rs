@@ -32,7 +32,7 @@ struct Thread {
 }
 
 impl RunDelays {
-    /// No thread has been seen yet. Threads that are seen later count from their beginning.
+    /// Creates a record without threads. Threads that are seen later count from their beginning.
     #[must_use]
     pub const fn new(now: Instant) -> Self {
         Self { began: now, threads: BTreeMap::new(), waits: Vec::new() }
@@ -70,7 +70,7 @@ impl RunDelays {
         self.pass(now);
     }
 
-    /// Time passes, in which no thread need be looked at because none is left.
+    /// Records that time passes in which no thread need be looked at, because none is left.
     pub fn pass(&mut self, now: Instant) {
         if now.since(self.began) >= INTERVAL {
             self.end_interval(now);
@@ -102,7 +102,7 @@ impl RunDelays {
         self.threads.values_mut().for_each(|thread| thread.before = thread.now);
     }
 
-    /// All intervals with a thread, the last one up to now.
+    /// Returns all intervals with a thread, the last one up to now.
     #[must_use]
     pub fn finish(mut self, now: Instant) -> Vec<Wait> {
         self.end_interval(now);
@@ -110,7 +110,7 @@ impl RunDelays {
     }
 }
 
-/// The threads of a process.
+/// Returns the threads of a process.
 fn tasks_of(process: u32) -> Vec<PathBuf> {
     let tasks = fs::read_dir(format!("/proc/{process}/task"));
     tasks.map(|tasks| tasks.flatten().map(|task| task.path()).collect()).unwrap_or_default()
@@ -123,8 +123,8 @@ fn children_of(task: &Path) -> Vec<u32> {
     children.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
-/// The nanoseconds that a thread has waited. Returns `None` if it has ended, or if the kernel does
-/// not count them (CONFIG_SCHED_INFO).
+/// Returns the nanoseconds for which a thread has waited. Returns `None` if it has ended, or if the
+/// kernel does not count them (CONFIG_SCHED_INFO).
 fn waited(task: &Path) -> Option<u64> {
     fs::read_to_string(task.join("schedstat")).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }

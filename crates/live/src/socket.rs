@@ -41,7 +41,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// A watch without sockets.
+    /// Creates a watch without sockets.
     ///
     /// # Errors
     /// If the process has too many descriptors.

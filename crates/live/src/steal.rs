@@ -33,7 +33,7 @@ impl Steal {
         (!before.is_empty()).then_some(Self { began: now, allowed, before })
     }
 
-    /// The beginning of the interval.
+    /// Returns the beginning of the interval.
     #[must_use]
     pub const fn began(&self) -> Instant {
         self.began

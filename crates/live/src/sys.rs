@@ -101,7 +101,7 @@ pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Res
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &libc::c_int::from(size))
 }
 
-/// The octets of `TCP_INFO`, as many as the kernel has. Returns their number.
+/// Reads `TCP_INFO`, as many octets as the kernel has. Returns their number.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Result<usize> {
     let mut length = octets.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` octets to the slice, and the number written to
@@ -113,9 +113,9 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Re
     Ok(length as usize)
 }
 
-/// When the datagram that was taken last from this socket came from the network, by the clock of
-/// the system in nanoseconds. Returns `None` before the first call, by which the kernel begins to
-/// note it.
+/// Returns when the datagram taken last from this socket came from the network, by the clock of the
+/// system in nanoseconds. Returns `None` before the first call, by which the kernel begins to note
+/// it.
 pub(crate) fn last_arrival(socket: BorrowedFd<'_>) -> Option<u64> {
     /// `SIOCGSTAMPNS_OLD` (`asm-generic/sockios.h`).
     const STAMP: libc::Ioctl = 0x8907;
@@ -143,7 +143,7 @@ pub(crate) fn trim_memory() {
     unsafe { libc::malloc_trim(0) };
 }
 
-/// Other allocators return memory by themselves, or have no call for it.
+/// Does nothing: other allocators return memory by themselves, or have no call for it.
 #[cfg(not(target_env = "gnu"))]
 pub(crate) const fn trim_memory() {}
 

@@ -64,13 +64,13 @@ impl Tun {
         Ok(Self { file, index, name })
     }
 
-    /// The name of the device.
+    /// Returns the name of the device.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The index of the device in its namespace.
+    /// Returns the index of the device in its namespace.
     #[must_use]
     pub const fn index(&self) -> u32 {
         self.index

@@ -41,7 +41,7 @@ pub struct UdpPort {
 }
 
 impl UdpPort {
-    /// A socket that is bound to `address`.
+    /// Creates a socket that is bound to `address`.
     ///
     /// # Errors
     /// If the system refuses.
@@ -49,7 +49,7 @@ impl UdpPort {
         Self::new(UdpSocket::bind(address)?)
     }
 
-    /// A socket that is bound already.
+    /// Creates a port from a socket that is bound already.
     ///
     /// # Errors
     /// If the system refuses an option.
@@ -65,7 +65,7 @@ impl UdpPort {
         Ok(Self { socket, state, buffers, metas, received: 0, is_plain: false })
     }
 
-    /// The address that the socket is bound to.
+    /// Returns the address that the socket is bound to.
     ///
     /// # Errors
     /// If the system refuses.
@@ -230,7 +230,7 @@ const SOCKET: u64 = 0;
 const OTHER_THREAD: u64 = 1;
 
 impl Wait {
-    /// For this socket.
+    /// Creates a wait for this socket.
     ///
     /// # Errors
     /// If the system allows no further descriptor.
@@ -267,7 +267,7 @@ impl Wait {
         }
     }
 
-    /// The other thread need not wake this one any more.
+    /// Consumes a wake-up by another thread, which is no longer needed.
     fn take_wake(&self) {
         let mut count = [0; 8];
         _ = rustix::io::read(&self.wake, &mut count);

@@ -105,7 +105,7 @@ impl Own {
         }
     }
 
-    /// The application reads and writes what it can.
+    /// Lets the application read and write all it can.
     fn run(&mut self, now: Instant) {
         let from = self.written.end() as usize;
         if self.connection.is_open() && !self.has_closed {
@@ -245,7 +245,7 @@ impl Sockets for IpVersion {
     }
 }
 
-/// Octets cross both ways, with acklab's end in this role.
+/// Moves octets both ways, with acklab's end in this role.
 fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn::EcnConfig, kernel_ecn: &str) {
     let namespace = match Namespace::new() {
         Ok(namespace) => namespace,
@@ -303,7 +303,8 @@ fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn:
     );
 }
 
-/// Octets cross `path` in both roles, over both versions of IP, side by side: they mostly wait.
+/// Moves octets across `path` in both roles, over both versions of IP, side by side, because they
+/// mostly wait.
 fn cross_each(name: &str, path: Path, ecn: tcp::ecn::EcnConfig, kernel_ecn: &str) {
     std::thread::scope(|scope| {
         for version in [IpVersion::V4, IpVersion::V6] {

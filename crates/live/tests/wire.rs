@@ -82,7 +82,7 @@ fn hosts() -> Option<[Host; 2]> {
     Some([host(0)?, host(1)?])
 }
 
-/// A connection of the kernel crosses the world, and nothing is delivered early.
+/// Checks that a connection of the kernel crosses the world, and that nothing is delivered early.
 fn cross(wakes_early: bool) {
     let Some([one, other]) = hosts() else { return };
     let at = |host: usize, port: u16| SocketAddr::new(address(host), port);

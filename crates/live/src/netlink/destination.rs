@@ -22,7 +22,7 @@ impl Netlink {
         Ok(self.route_type(target)?.is_some_and(|kind| kind != RouteType::Unicast) || self.has_address(target.ip())?)
     }
 
-    /// The type of the route to `target`. Returns `None` if there is none.
+    /// Returns the type of the route to `target`. Returns `None` if there is none.
     fn route_type(&self, target: SocketAddr) -> io::Result<Option<RouteType>> {
         let mut message = RouteMessage::default();
         let (family, length) = family_of(target.ip());
@@ -64,8 +64,8 @@ impl Netlink {
     }
 }
 
-/// There is no route, an `unreachable` one, or no such version of IP: a connection fails. Other
-/// errors leave it open where the address leads.
+/// Returns `true` if there is no route, an `unreachable` one, or no such version of IP: a
+/// connection fails. Other errors leave it open where the address leads.
 fn is_no_route(error: &io::Error) -> bool {
     let errors = [libc::ENETUNREACH, libc::EHOSTUNREACH, libc::EAFNOSUPPORT, libc::EOPNOTSUPP];
     error.raw_os_error().is_some_and(|errno| errors.contains(&errno))

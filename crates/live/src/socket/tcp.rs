@@ -31,7 +31,7 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    /// A socket of `namespace` that is bound to `address`.
+    /// Returns a socket of `namespace` that is bound to `address`.
     ///
     /// # Errors
     /// If the kernel refuses an option or the address; the message names it.
@@ -101,7 +101,7 @@ impl Tcp {
         Ok(set_send_buffer(&self.socket, octets)?)
     }
 
-    /// The memory that the send buffer may take, in octets.
+    /// Returns the memory that the send buffer may take, in octets.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -190,7 +190,7 @@ impl Tcp {
         }
     }
 
-    /// The number of octets that may be read now.
+    /// Returns the number of octets that may be read now.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -206,7 +206,7 @@ impl Tcp {
         Ok(net::shutdown(&self.socket, Shutdown::Write)?)
     }
 
-    /// The state of the connection.
+    /// Returns the state of the connection.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -214,7 +214,7 @@ impl Tcp {
         TcpInfo::of(&self.socket)
     }
 
-    /// Another descriptor of the same socket.
+    /// Returns another descriptor of the same socket.
     ///
     /// # Errors
     /// If the process has too many descriptors.
@@ -254,7 +254,7 @@ fn set_receive_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
     }
 }
 
-/// The kernel reports twice the size that it has set (`socket(7)`).
+/// Checks a granted size: the kernel reports twice the size that it has set (`socket(7)`).
 const fn granted(reported: usize, octets: usize) -> Result<(), Errno> {
     if reported >= 2 * octets { Ok(()) } else { Err(Errno::PERM) }
 }

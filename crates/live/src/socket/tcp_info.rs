@@ -71,7 +71,7 @@ fields! {
 }
 
 impl TcpInfo {
-    /// The state of `socket`.
+    /// Returns the state of `socket`.
     ///
     /// # Errors
     /// If it is no TCP socket.
@@ -93,8 +93,7 @@ impl TcpInfo {
         u32::from_ne_bytes(word)
     }
 
-    /// The state of the connection (`enum tcp_ca_state` is another field): `true` once it is
-    /// established.
+    /// Returns `true` once the connection is established (`enum tcp_ca_state` is another field).
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state(), TCP_ESTABLISHED | TCP_CLOSE_WAIT)
@@ -107,13 +106,13 @@ impl TcpInfo {
         self.state() == TCP_CLOSE_WAIT
     }
 
-    /// The state of TCP (`include/net/tcp_states.h`).
+    /// Returns the state of TCP (`include/net/tcp_states.h`).
     #[must_use]
     pub const fn state(&self) -> u8 {
         self.octets[0]
     }
 
-    /// The state of congestion control (`enum tcp_ca_state`).
+    /// Returns the state of congestion control (`enum tcp_ca_state`).
     #[must_use]
     pub const fn ca_state(&self) -> u8 {
         self.octets[1]

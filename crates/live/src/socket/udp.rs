@@ -15,8 +15,8 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// A socket of `namespace` that is bound to `address` and receives from and sends to `peer`
-    /// only.
+    /// Returns a socket of `namespace` that is bound to `address` and receives from and sends to
+    /// `peer` only.
     ///
     /// # Errors
     /// If the kernel refuses an address.

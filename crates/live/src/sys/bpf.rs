@@ -128,7 +128,7 @@ unsafe impl Send for SharedWords {}
 unsafe impl Sync for SharedWords {}
 
 impl SharedWords {
-    /// `words` words of zero.
+    /// Creates a memory of `words` words of zero.
     pub(crate) fn new(words: usize) -> io::Result<Self> {
         let value_size = (words * size_of::<u64>()) as u32;
         let attributes = MapAttributes { kind: MAP_TYPE_ARRAY, key_size: 4, value_size, entries: 1, flags: F_MMAPABLE };
@@ -137,7 +137,7 @@ impl SharedWords {
         Ok(Self { map, memory, words })
     }
 
-    /// The number by which instructions name this memory.
+    /// Returns the number by which instructions name this memory.
     pub(crate) fn number(&self) -> i32 {
         self.map.as_raw_fd()
     }

@@ -24,7 +24,7 @@ fn bind(socket: &OwnedFd, protocol: u16, device: u32) -> io::Result<()> {
     })
 }
 
-/// A packet socket that receives nothing yet.
+/// Returns a packet socket that receives nothing yet.
 fn silent() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: the call takes integers only.
@@ -59,9 +59,9 @@ pub(crate) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// A ring of `frames` frames of `frame_size` octets each, of what `filter` passes of the
-    /// traffic of `device`. `frame_size` divides the size of a block, which is a power of two and a
-    /// multiple of a page.
+    /// Creates a ring of `frames` frames of `frame_size` octets each, for the traffic of `device`
+    /// that `filter` passes. `frame_size` divides the size of a block, which is a power of two and
+    /// a multiple of a page.
     pub(crate) fn new(
         device: u32,
         filter: BorrowedFd<'_>,
@@ -114,7 +114,7 @@ impl Ring {
         Some(result)
     }
 
-    /// The frames since the last call for which there was no room.
+    /// Returns the number of frames without room since the last call.
     pub(crate) fn overruns(&self) -> io::Result<u64> {
         // SAFETY: all fields are integers.
         let mut statistics: libc::tpacket_stats = unsafe { std::mem::zeroed() };
@@ -141,8 +141,8 @@ impl Drop for Ring {
     }
 }
 
-/// A socket that sends frames through a device and receives none. `buffer` bounds the octets that
-/// wait in the device.
+/// Returns a socket that sends frames through a device and receives none. `buffer` bounds the
+/// octets that wait in the device.
 pub(crate) fn sender(device: u32, buffer: libc::c_int) -> io::Result<OwnedFd> {
     let socket = silent()?;
     super::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &buffer)?;
