@@ -14,7 +14,7 @@ its data are acknowledged, or until its stop, or the last departure or arrival o
 is told on the page of [TCP](tcp.md#metrics-of-a-flow).
 ";
 
-/// The page.
+/// Returns the page.
 pub(crate) fn page() -> String {
     let all = metrics();
     let mut page = HEAD.to_owned();

@@ -107,7 +107,7 @@ fn row<P: Datagram>(ppdu: &Ppdu<P>) -> Row {
     }
 }
 
-/// The name of a PPDU in the table. Data PPDUs with pure ACKs only and response frames with
+/// Returns the name of a PPDU in the table. Data PPDUs with pure ACKs only and response frames with
 /// compressed ACKs have names of their own.
 fn kind<P: Datagram>(ppdu: &Ppdu<P>) -> &'static str {
     match &ppdu.frame {

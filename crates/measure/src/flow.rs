@@ -7,7 +7,7 @@ use acklab_base::{FlowKey, Instant};
 
 /// One end of a flow, as its measurement sees it.
 pub trait End: Send {
-    /// The counters at `now`.
+    /// Returns the counters at `now`.
     fn snapshot(&self, now: Instant) -> Snapshot;
 
     /// Records the decisions of the ACK policy from now on.
@@ -27,7 +27,7 @@ pub struct Flow<E: ?Sized> {
 }
 
 impl<E: End + ?Sized> Flow<E> {
-    /// A flow between `ends` before its start.
+    /// Creates a flow between `ends` before its start.
     #[must_use]
     pub fn new(ends: [Box<E>; 2], keys: [FlowKey; 2], probes: Probes) -> Self {
         let before = [ends[0].snapshot(Instant::ZERO), ends[1].snapshot(Instant::ZERO)];
@@ -87,14 +87,14 @@ pub trait Measured {
     /// The ends of the flows.
     type End: End + ?Sized;
 
-    /// All flows.
+    /// Returns all flows.
     fn flows(&self) -> &[Flow<Self::End>];
 
-    /// All flows.
+    /// Returns all flows.
     fn flows_mut(&mut self) -> &mut [Flow<Self::End>];
 
-    /// The probes of all measured directions: of each flow the forward direction, then the reverse
-    /// one if it carries data.
+    /// Returns the probes of all measured directions: of each flow the forward direction, then the
+    /// reverse one if it carries data.
     fn directions<'a>(&'a self) -> impl Iterator<Item = &'a FlowProbe>
     where
         Self::End: 'a,

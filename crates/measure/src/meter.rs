@@ -21,12 +21,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// The probe of the data that this end sends.
+    /// Returns the probe of the data that this end sends.
     fn sent(self, probes: &mut Probes) -> &mut FlowProbe {
         probes.of(u8::from(matches!(self, Self::AtTo)))
     }
 
-    /// The probe of the data that this end receives.
+    /// Returns the probe of the data that this end receives.
     fn received(self, probes: &mut Probes) -> &mut FlowProbe {
         probes.of(u8::from(matches!(self, Self::AtFrom)))
     }
@@ -58,7 +58,7 @@ pub struct EndpointMeter {
 }
 
 impl EndpointMeter {
-    /// The meter of an endpoint with this role.
+    /// Creates the meter of an endpoint with this role.
     #[must_use]
     pub const fn new(role: Role) -> Self {
         Self { role, sent_bytes: Bytes(0), log: None }
@@ -70,18 +70,18 @@ impl EndpointMeter {
         self.log = Some(Box::new(log));
     }
 
-    /// The log that it writes.
+    /// Returns the log that it writes.
     pub fn log(&mut self) -> Option<&mut Log> {
         self.log.as_deref_mut()
     }
 
-    /// IP octets of the packets sent.
+    /// Returns the IP bytes of the packets sent.
     #[must_use]
     pub const fn sent_bytes(&self) -> u64 {
         self.sent_bytes.get()
     }
 
-    /// `pdu` arrives at the endpoint, which has not accepted it yet.
+    /// Records that `pdu` arrives at the endpoint, which has not accepted it yet.
     #[inline(always)]
     pub fn arriving<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &E) -> Arriving
     where
@@ -95,7 +95,7 @@ impl EndpointMeter {
         Arriving { content: endpoint.content(pdu), received }
     }
 
-    /// The endpoint has accepted `pdu`, and its application has run.
+    /// Records that the endpoint has accepted `pdu`, and its application has run.
     #[inline(always)]
     pub fn arrived<E>(
         &mut self,
@@ -175,7 +175,7 @@ impl EndpointMeter {
         self.update_log(now, endpoint);
     }
 
-    /// The endpoint sends `pdu` in an IP packet of `wire_len`.
+    /// Records that the endpoint sends `pdu` in an IP packet of `wire_len`.
     #[inline(always)]
     pub fn departs<E>(&mut self, now: Instant, pdu: &E::Datagram, wire_len: Bytes, endpoint: &E, probes: &mut Probes)
     where
@@ -196,7 +196,7 @@ impl EndpointMeter {
         }
     }
 
-    /// The endpoint has nothing more to send for now.
+    /// Records that the endpoint has nothing more to send for now.
     #[inline(always)]
     pub fn rests(&mut self, now: Instant, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         if self.role != Role::Receiver {

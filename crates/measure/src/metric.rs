@@ -38,7 +38,7 @@ enum Measure<R: Rows> {
     Count(for<'a, 'b> fn(&'b R::Row<'a>) -> Option<u64>),
 }
 
-/// A text column.
+/// Returns a text column.
 pub(crate) const fn text<R: Rows>(
     name: &'static str,
     meaning: &'static str,
@@ -47,7 +47,7 @@ pub(crate) const fn text<R: Rows>(
     Metric { name, unit: "", better: Better::Neither, meaning, measure: Measure::Text(of) }
 }
 
-/// A column of numbers. A value without meaning is null.
+/// Returns a column of numbers. A value without meaning is null.
 pub(crate) const fn number<R: Rows>(
     name: &'static str,
     unit: &'static str,
@@ -58,7 +58,7 @@ pub(crate) const fn number<R: Rows>(
     Metric { name, unit, better, meaning, measure: Measure::Number(of) }
 }
 
-/// A column of counts. A value that the transport, link or cell does not count is null.
+/// Returns a column of counts. A value that the transport, link or cell does not count is null.
 pub(crate) const fn count<R: Rows>(
     name: &'static str,
     unit: &'static str,
@@ -69,7 +69,7 @@ pub(crate) const fn count<R: Rows>(
     Metric { name, unit, better, meaning, measure: Measure::Count(of) }
 }
 
-/// The table of these metrics.
+/// Returns the table of these metrics.
 pub(crate) fn table<R: Rows>(name: &'static str, metrics: &[Metric<R>], rows: &[R::Row<'_>]) -> Table {
     metrics.iter().fold(Table::new(name), |table, metric| match metric.measure {
         Measure::Text(of) => table.text(metric.name, rows.iter().map(of)),
@@ -93,7 +93,7 @@ pub struct Description {
     pub meaning: &'static str,
 }
 
-/// The descriptions of the columns of a table.
+/// Returns the descriptions of the columns of a table.
 pub(crate) fn describe<R: Rows>(table: &'static str, metrics: &[Metric<R>]) -> Vec<Description> {
     let one = |metric: &Metric<R>| {
         let Metric { name, unit, better, meaning, .. } = *metric;

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// A packet that probes and captures can read: one of a simulation, or one of a real host.
 pub trait Observed: acklab_wifi::Packet {
-    /// The link type of captures of a network with this version of IP, which defines the first
-    /// header of a packet.
+    /// Returns the link type of captures of a network with this version of IP, which defines the
+    /// first header of a packet.
     fn link_type(version: IpVersion) -> DataLink {
         match version {
             IpVersion::V4 => DataLink::IPV4,
@@ -18,15 +18,15 @@ pub trait Observed: acklab_wifi::Packet {
         }
     }
 
-    /// The instant from which the content dates: for data the time of transmission, for an
+    /// Returns the instant from which the content dates: for data the time of transmission, for an
     /// acknowledgment the arrival of the newest data that it reports.
     fn origin(&self) -> Instant;
 
-    /// Octets of payload at the end of the packet, which a capture may omit.
+    /// Returns the bytes of payload at the end of the packet, which a capture may omit.
     fn payload(&self) -> u32;
 
-    /// The TLS secrets with which it can be decrypted, if it is encrypted and they are known (see
-    /// [`Pdu::secrets`](acklab_wire::Pdu::secrets)).
+    /// Returns the TLS secrets with which it can be decrypted, if it is encrypted and they are
+    /// known (see [`Pdu::secrets`](acklab_wire::Pdu::secrets)).
     fn secrets(&self) -> Option<&Arc<str>> {
         None
     }

@@ -54,7 +54,8 @@ impl<P: Observed> Observers<P> {
         &self.air
     }
 
-    /// The packets of this flow that queues have dropped in the window of measurement.
+    /// Returns the number of this flow's packets that queues have dropped in the window of
+    /// measurement.
     #[must_use]
     pub fn drops(&self, flow: FlowKey) -> u64 {
         self.drops.as_ref().and_then(|drops| drops.get(flow)).copied().unwrap_or_default()
@@ -84,7 +85,7 @@ impl<P: Observed> Observers<P> {
         self.captures.drain(..).try_for_each(Capture::finish)
     }
 
-    /// Few runs record packets.
+    /// Records a packet. Few runs record packets.
     #[cold]
     fn record(&mut self, passed: CapturePoint, now: Instant, packet: &P) {
         for (point, capture) in &self.points {

@@ -124,24 +124,24 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// The probes of the measured directions.
+    /// Returns the probes of the measured directions.
     pub fn directions(&self) -> impl Iterator<Item = &FlowProbe> {
         [Some(&self.forward), self.reverse.as_deref()].into_iter().flatten()
     }
 
-    /// The probe of the data that an end sends: 0 is the end at which the flow begins. `None` if
-    /// these data are not measured.
+    /// Returns the probe of the data that an end sends: 0 is the end at which the flow begins.
+    /// `None` if these data are not measured.
     pub fn sent_by(&mut self, end: u8) -> Option<&mut FlowProbe> {
         if end == 0 { Some(&mut self.forward) } else { self.reverse.as_deref_mut() }
     }
 
-    /// The probe of the data that an end receives. `None` if these data are not measured.
+    /// Returns the probe of the data that an end receives. `None` if these data are not measured.
     pub fn received_by(&mut self, end: u8) -> Option<&mut FlowProbe> {
         self.sent_by(1 - end)
     }
 
-    /// The probe of the data that an end sends, or of those that it receives if it sends none that
-    /// are measured.
+    /// Returns the probe of the data that an end sends, or of those that it receives if it sends
+    /// none that are measured.
     #[inline]
     pub fn of(&mut self, end: u8) -> &mut FlowProbe {
         match (end, &mut self.reverse) {
@@ -208,7 +208,7 @@ pub struct FlowProbe {
 }
 
 impl FlowProbe {
-    /// A probe for packets of `mss` octets of payload. ACKs that follow each other within
+    /// Creates a probe for packets of `mss` octets of payload. ACKs that follow each other within
     /// `burst_gap` belong to one burst.
     #[must_use]
     pub fn new(mss: u64, bin: Duration, burst_gap: Duration, records: Records) -> Self {
@@ -290,7 +290,7 @@ impl FlowProbe {
         }
     }
 
-    /// The sender sends a packet with `payload` octets of data from `offset` on.
+    /// Records that the sender sends a packet with `payload` octets of data from `offset` on.
     #[inline(always)]
     pub fn data_departs(&mut self, now: Instant, offset: u64, payload: u32, sender: &Vitals) {
         if let Some(in_flight) = sender.in_flight {
@@ -319,18 +319,18 @@ impl FlowProbe {
         self.sees_receiver
     }
 
-    /// When the sender last sent data.
+    /// Returns when the sender last sent data.
     pub(crate) const fn last_departure(&self) -> Option<Instant> {
         self.last_departure
     }
 
-    /// The sender's application may have written.
+    /// Records that the sender's application may have written.
     #[inline]
     pub fn data_written(&mut self, now: Instant, sender: &Vitals) {
         self.application_delay.written(now, sender.written);
     }
 
-    /// The sender has received a pure ACK.
+    /// Records that the sender has received a pure ACK.
     #[inline(always)]
     pub fn ack_arrived(&mut self, now: Instant, delivery: Delivery, sender: &Vitals) {
         self.acks_delivered += 1;
@@ -342,8 +342,8 @@ impl FlowProbe {
         self.acknowledged(now, sender);
     }
 
-    /// The sender has received an acknowledgment, as a pure ACK or with data of the other
-    /// direction.
+    /// Records that the sender has received an acknowledgment, as a pure ACK or with data of the
+    /// other direction.
     #[inline(always)]
     pub fn acknowledged(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
@@ -405,8 +405,8 @@ impl FlowProbe {
         }
     }
 
-    /// The receiver has received a data packet that was sent at `origin`, if that is known, with
-    /// `fresh` new octets. `offset` returns its stream offset.
+    /// Records that the receiver has received a data packet with `fresh` new octets, sent at
+    /// `origin`, if that is known. `offset` returns its stream offset.
     #[inline(always)]
     pub fn data_arrived(
         &mut self,
@@ -437,7 +437,7 @@ impl FlowProbe {
         }
     }
 
-    /// The receiver's application may have read data.
+    /// Records that the receiver's application may have read data.
     #[inline(always)]
     pub fn data_read(&mut self, now: Instant, receiver: &Vitals) {
         if let Some(upto) = receiver.read {

@@ -38,8 +38,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The file of one end of the flow called `flow`. The suffix is that of JSON text sequences in
-    /// draft-ietf-quic-qlog-main-schema-13.
+    /// Returns the file of one end of the flow called `flow`. The suffix is that of JSON text
+    /// sequences in draft-ietf-quic-qlog-main-schema-13.
     #[must_use]
     pub fn path(&self, flow: &str, end: VantagePoint) -> PathBuf {
         self.folder.join(format!("{flow}_{}.sqlog", end.name()))
@@ -94,9 +94,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// The log of one end of the flow called `flow`. `addresses` are those of this end and of its
-    /// peer. The file is created with the first packet, so a transport that shows no packets has
-    /// none.
+    /// Creates the log of one end of the flow called `flow`. `addresses` are those of this end and
+    /// of its peer. The file is created with the first packet, so a transport that shows no packets
+    /// has none.
     #[must_use]
     pub fn new(options: &Options, flow: &str, info: &TraceInfo<'_>, addresses: [SocketAddr; 2]) -> Self {
         Self {
@@ -120,25 +120,25 @@ impl Log {
         endpoint.report_ack_reasons(&mut |reason, _| self.reasons.push(reason.to_owned()));
     }
 
-    /// The endpoint sends `pdu`.
+    /// Records that the endpoint sends `pdu`.
     pub fn sent(&mut self, now: Instant, pdu: &impl Pdu, endpoint: &impl Endpoint) {
         self.packets(now, pdu, endpoint, Way::Sent);
         self.update(now, endpoint);
     }
 
-    /// `pdu` arrives at the endpoint, which has not accepted it yet.
+    /// Records that `pdu` arrives at the endpoint, which has not accepted it yet.
     pub fn received(&mut self, now: Instant, pdu: &impl Pdu, endpoint: &impl Endpoint) {
         self.packets(now, pdu, endpoint, Way::Received);
     }
 
-    /// The state of the endpoint may have changed.
+    /// Records that the state of the endpoint may have changed.
     pub fn update(&mut self, now: Instant, endpoint: &impl Endpoint) {
         if self.is_started {
             self.recovery.update(now, &endpoint.vitals(), endpoint.pacing_rate(), &mut self.file);
         }
     }
 
-    /// The endpoint has reported an event.
+    /// Records that the endpoint has reported an event.
     pub fn event(&mut self, now: Instant, event: Event) {
         if !self.is_started {
             return;
@@ -265,7 +265,7 @@ impl Log {
         }
     }
 
-    /// A decision of the ACK policy. A decision to hold has no reason.
+    /// Records a decision of the ACK policy. A decision to hold has no reason.
     fn decision(&mut self, now: Instant, when: AckTime, reason: usize, unacknowledged: u64) {
         let mut data = json!({ "decision": when.name(), "unacknowledged_packets": unacknowledged });
         if let AckTime::In(delay) = when {

@@ -33,8 +33,8 @@ pub struct RecorderOptions {
 }
 
 impl Default for RecorderOptions {
-    /// No series, bins of 100 ms, and IPv4. The gap of bursts is that of packets of 1500 octets at
-    /// 100 Mbps.
+    /// Returns the defaults: no series, bins of 100 ms, and IPv4. The gap of bursts is that of
+    /// packets of 1500 octets at 100 Mbps.
     fn default() -> Self {
         Self {
             series: Vec::new(),
@@ -131,12 +131,12 @@ impl Recorder {
         fate
     }
 
-    /// The application or a timer of `endpoint` has run.
+    /// Records that the application or a timer of `endpoint` has run.
     pub fn update(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         self.meter.woken(now, true, endpoint, &mut self.probes);
     }
 
-    /// `endpoint` sends `pdu`.
+    /// Records that `endpoint` sends `pdu`.
     pub fn sends<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &E)
     where
         E: Endpoint,
@@ -145,7 +145,7 @@ impl Recorder {
         self.meter.departs(now, pdu, self.wire_len(pdu), endpoint, &mut self.probes);
     }
 
-    /// `endpoint` has nothing more to send for now.
+    /// Records that `endpoint` has nothing more to send for now.
     pub fn rests(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         self.meter.rests(now, endpoint, &mut self.probes);
     }
@@ -154,7 +154,7 @@ impl Recorder {
         pdu.wire_len() + Bytes(self.version.longer_by())
     }
 
-    /// When the next sample is due. `None` if samples are not taken at intervals.
+    /// Returns when the next sample is due. `None` if samples are not taken at intervals.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.sample_interval.map(|_| self.next_sample)
@@ -169,7 +169,7 @@ impl Recorder {
         self.next_sample += interval * (missed + 1);
     }
 
-    /// The current state of `endpoint` and its counters since the window began.
+    /// Returns the current state of `endpoint` and its counters since the window began.
     #[must_use]
     pub fn snapshot(&self, endpoint: &impl Endpoint) -> (Vitals, Snapshot) {
         (endpoint.vitals(), Snapshot::of(endpoint, self.meter.sent_bytes()).since(&self.before))

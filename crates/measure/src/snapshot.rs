@@ -26,7 +26,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The counters of `endpoint`, whose packets had `sent_bytes` IP octets. Those of its
+    /// Returns the counters of `endpoint`, whose packets had `sent_bytes` IP octets. Those of its
     /// application are for the caller to add.
     #[must_use]
     pub fn of(endpoint: &impl Endpoint, sent_bytes: u64) -> Self {
@@ -45,8 +45,8 @@ impl Snapshot {
         snapshot
     }
 
-    /// The increase since `before`, an earlier snapshot of the same endpoint. Gauges keep their
-    /// current value.
+    /// Returns the increase since `before`, an earlier snapshot of the same endpoint. Gauges keep
+    /// their current value.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let mut since = self.clone();
@@ -66,7 +66,7 @@ impl Snapshot {
         since
     }
 
-    /// The value of the counter `name`. `None` if the endpoint does not have it.
+    /// Returns the value of the counter `name`. `None` if the endpoint does not have it.
     #[must_use]
     pub fn count(&self, name: &str) -> Option<u64> {
         self.counters.iter().find_map(|(known, _, value)| match value {
@@ -75,8 +75,8 @@ impl Snapshot {
         })
     }
 
-    /// The value of the gauge `name`. `None` if the endpoint does not have it or if it has no
-    /// value.
+    /// Returns the value of the gauge `name`. `None` if the endpoint does not have it or if it has
+    /// no value.
     #[must_use]
     pub fn gauge(&self, name: &str) -> Option<f64> {
         self.counters.iter().find_map(|(known, _, value)| match value {

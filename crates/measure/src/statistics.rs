@@ -2,14 +2,14 @@
 
 use acklab_base::{Duration, Instant};
 
-/// `count` as a number with a fraction. A signed integer is converted in one instruction, an
-/// unsigned one is not; no count here reaches 2⁶³.
+/// Returns `count` as a number with a fraction. A signed integer is converted in one instruction,
+/// an unsigned one is not; no count here reaches 2⁶³.
 #[inline]
 pub(crate) const fn real(count: u64) -> f64 {
     count as i64 as f64
 }
 
-/// `span` in nanoseconds.
+/// Returns `span` in nanoseconds.
 #[inline]
 pub(crate) const fn nanos(span: Duration) -> f64 {
     real(span.as_nanos())
@@ -35,7 +35,7 @@ impl Mean {
         self.count += count;
     }
 
-    /// The mean. `None` if there was no value.
+    /// Returns the mean. `None` if there was no value.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
@@ -62,13 +62,13 @@ impl Moments {
         self.values.add_zeros(count);
     }
 
-    /// The mean. `None` if there was no value.
+    /// Returns the mean. `None` if there was no value.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         self.values.mean()
     }
 
-    /// Coefficient of variation: standard deviation over mean.
+    /// Returns the coefficient of variation: standard deviation over mean.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         let mean = self.mean()?;
@@ -143,13 +143,13 @@ impl OverTime {
         Self { value: self.value, since, ..Self::default() }
     }
 
-    /// The mean. `None` if the quantity never had a value.
+    /// Returns the mean. `None` if the quantity never had a value.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.nanos > 0.0).then(|| self.area / self.nanos)
     }
 
-    /// Coefficient of variation: standard deviation over mean.
+    /// Returns the coefficient of variation: standard deviation over mean.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         let mean = self.mean()?;
@@ -186,7 +186,7 @@ impl Distribution {
         ((shift as usize) << Self::BITS) + (nanos >> shift) as usize
     }
 
-    /// The middle of a bucket.
+    /// Returns the middle of a bucket.
     fn middle(bucket: usize) -> f64 {
         let shift = (bucket >> Self::BITS).saturating_sub(1);
         let least = (bucket - (shift << Self::BITS)) << shift;
@@ -208,7 +208,7 @@ impl Distribution {
     }
 }
 
-/// Jain's index of fairness: 1 if all shares are equal, 1/n if one has everything.
+/// Returns Jain's index of fairness: 1 if all shares are equal, 1/n if one has everything.
 #[must_use]
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));

@@ -36,7 +36,7 @@ pub struct TransportLabels {
     pub ack_policy: Option<String>,
 }
 
-/// The name of the reverse direction of the flow called `name`.
+/// Returns the name of the reverse direction of the flow called `name`.
 #[must_use]
 pub fn back_name(name: &str) -> String {
     format!("{name}_back")
@@ -81,8 +81,8 @@ pub struct FlowInfo {
 }
 
 impl FlowInfo {
-    /// The direction from `to` to `from`, as far as it follows from this one. Its path is not
-    /// known.
+    /// Returns the direction from `to` to `from`, as far as it follows from this one. Its path is
+    /// not known.
     #[must_use]
     pub fn reverse(&self) -> Self {
         Self {
@@ -99,14 +99,14 @@ impl FlowInfo {
         }
     }
 
-    /// The RTT at which the bottleneck is busy and no packet waits longer than for its aggregate.
-    /// `None` without a bottleneck.
+    /// Returns the RTT at which the bottleneck is busy and no packet waits longer than for its
+    /// aggregate. `None` without a bottleneck.
     #[must_use]
     pub fn empty_rtt(&self) -> Option<Duration> {
         Some(self.base_rtt? + self.bottleneck?.cycle)
     }
 
-    /// The bandwidth-delay product in full-sized segments.
+    /// Returns the bandwidth-delay product in full-sized segments.
     #[must_use]
     pub fn bdp_segments(&self) -> Option<f64> {
         let Bottleneck { rate, full_size, .. } = self.bottleneck?;

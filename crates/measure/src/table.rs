@@ -26,7 +26,7 @@ enum Values {
 }
 
 impl Table {
-    /// A table without columns.
+    /// Creates a table without columns.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, columns: Vec::new() }
@@ -66,13 +66,13 @@ impl Table {
         self
     }
 
-    /// The name: `flows`, `links`, `network`, …
+    /// Returns the name: `flows`, `links`, `network`, …
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())

@@ -26,7 +26,7 @@ use flows::{Drops, Ends, FlowResult, Path};
 use limits::Hops;
 use std::ops::Range;
 
-/// The descriptions of the columns of the metrics tables, in their order.
+/// Returns the descriptions of the columns of the metrics tables, in their order.
 #[must_use]
 pub fn metrics() -> Vec<Description> {
     let tables = [
@@ -42,8 +42,8 @@ pub fn metrics() -> Vec<Description> {
     tables.concat()
 }
 
-/// The tables of a network in a window of measurement that ends now, and the number of packets that
-/// its links and cells have delivered.
+/// Returns the tables of a network in a window of measurement that ends now, and the number of
+/// packets that its links and cells have delivered.
 ///
 /// `subjects` are the flows, links and cells in their order in the network; `series` are the series
 /// to return, which the probes and the network have recorded.
@@ -123,8 +123,8 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     (tables, hops)
 }
 
-/// The counters of both ends of a flow up to `until`, once for each measured direction, with the
-/// keys of its data and its acknowledgments.
+/// Returns the counters of both ends of a flow up to `until`, once for each measured direction,
+/// with the keys of its data and its acknowledgments.
 fn close<E: End + ?Sized>(flow: &mut Flow<E>, until: Instant) -> impl Iterator<Item = ([FlowKey; 2], Ends)> + use<E> {
     let [from, to] = flow.close(until);
     let [forward, reverse] = flow.keys;
@@ -135,7 +135,7 @@ fn close<E: End + ?Sized>(flow: &mut Flow<E>, until: Instant) -> impl Iterator<I
     [Some((flow.keys, Ends { sender: Some(from), receiver: Some(to) })), back].into_iter().flatten()
 }
 
-/// The table of ACKs sent, by flow and reason.
+/// Returns the table of ACKs sent, by flow and reason.
 pub(crate) fn acknowledgments(flows: &[FlowResult<'_>]) -> Table {
     let rows = || {
         flows.iter().flat_map(|flow| {

@@ -116,7 +116,7 @@ impl Upload {
         }
     }
 
-    /// The tables of the sender and of the receiver.
+    /// Returns the tables of the sender and of the receiver.
     fn finish(mut self) -> [Tables; 2] {
         let Self { sender: Host { recorder: sender, endpoint, .. }, now, .. } = self;
         let at_sender = sender.finish(now, &mut { endpoint }).unwrap();
@@ -339,7 +339,7 @@ fn a_log_that_cannot_be_written_is_an_error_with_its_path() {
     assert!(error.starts_with(&expected), "{error}");
 }
 
-/// The packets of a file: their times in microseconds, and their octets.
+/// Returns the packets of a file: their times in microseconds, and their octets.
 fn packets(path: &PathBuf) -> Vec<(u128, Vec<u8>)> {
     let mut reader = PcapNgReader::new(File::open(path).unwrap()).unwrap();
     let mut packets = Vec::new();

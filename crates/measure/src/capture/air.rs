@@ -234,7 +234,7 @@ impl AirCapture {
         })
     }
 
-    /// The IPv4 identifications of the packets in a frame.
+    /// Returns the IPv4 identifications of the packets in a frame.
     fn identify<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Vec<u16> {
         let exchange = (ppdu.from, ppdu.to, mpdu.tid, mpdu.sequence);
         if let Some(same) = self.identified.get(&exchange)
@@ -287,17 +287,17 @@ impl AirCapture {
     }
 }
 
-/// A power level in whole dBm, as radiotap has it.
+/// Returns a power level in whole dBm, as radiotap has it.
 fn level(dbm: f64) -> i8 {
     dbm.round().clamp(f64::from(i8::MIN), f64::from(i8::MAX)) as i8
 }
 
-/// The microsecond in which the PSDU begins.
+/// Returns the microsecond in which the PSDU begins.
 fn first_bit<P>(ppdu: &Ppdu<P>) -> u64 {
     (ppdu.at + ppdu.mode.preamble()).as_nanos() / 1_000
 }
 
-/// The addresses of receiver and transmitter. A frame without a receiver is a CTS-to-self.
+/// Returns the addresses of receiver and transmitter. A frame without a receiver is a CTS-to-self.
 fn addresses<P>(ppdu: &Ppdu<P>) -> (MacAddress, MacAddress) {
     (MacAddress::of_node(ppdu.to.unwrap_or(ppdu.from) as u32), MacAddress::of_node(ppdu.from as u32))
 }

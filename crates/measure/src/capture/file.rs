@@ -122,7 +122,7 @@ impl CaptureFile {
         self.writer.get_mut().flush().map_err(|source| self.write_error(source))
     }
 
-    /// The error for a packet that cannot be encoded.
+    /// Returns the error for a packet that cannot be encoded.
     pub(super) fn packet_error(&self, source: EncodeError) -> Error {
         Error::Packet { path: self.path.clone(), source }
     }

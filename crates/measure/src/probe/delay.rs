@@ -20,7 +20,7 @@ pub(crate) struct ApplicationDelay {
 }
 
 impl ApplicationDelay {
-    /// The delay of data whose deliveries are not seen.
+    /// Returns the delay of data whose deliveries are not seen.
     pub(super) fn unknown() -> Self {
         Self { is_unknown: true, ..Self::default() }
     }
@@ -68,7 +68,7 @@ impl ApplicationDelay {
         self.latest.finish(now);
     }
 
-    /// The mean over time of the delay of the octet delivered last, in milliseconds.
+    /// Returns the mean over time of the delay of the octet delivered last, in milliseconds.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
         self.latest.mean().map(|nanos| nanos / 1e6)
     }

@@ -29,7 +29,7 @@ impl Limits {
         self.present = factor.map(|factor| (factor, now));
     }
 
-    /// Nothing of what follows counts.
+    /// Ends the count: later time does not count.
     pub(super) fn finish(&mut self, now: Instant) {
         self.set(now, None);
     }

@@ -26,7 +26,7 @@ pub(super) struct LogFile {
 }
 
 impl LogFile {
-    /// The file `path`, which is created or replaced with the first event.
+    /// Creates a log at `path`. The file is created or replaced with the first event.
     pub(super) fn new(path: PathBuf, schema: Schema, info: &TraceInfo<'_>) -> Self {
         Self { path, header: schema.header(info), writer: None, schema, failed: None }
     }

@@ -47,7 +47,7 @@ fn stream(schema: Schema, id: u64, offset: u64, length: u16, is_end: bool) -> Va
     schema.with_length(frame, length.into())
 }
 
-/// A frame of QUIC.
+/// Returns the entry of a frame of QUIC.
 pub(super) fn quic(schema: Schema, frame: &QuicFrame) -> Value {
     match frame {
         QuicFrame::Padding(octets) => schema.with_length(json!({ "frame_type": "padding" }), (*octets).into()),
@@ -231,9 +231,9 @@ impl Tack {
         }
     }
 
-    /// A TACK as an ACK frame. Its ranges are the numbers that this TACK acknowledges cumulatively
-    /// and none before it has, and the runs of its acked list. What only TACK has stands beside
-    /// them.
+    /// Returns a TACK as an ACK frame. Its ranges are the numbers that this TACK is the first to
+    /// acknowledge cumulatively, and the runs of its acked list. Fields that only TACK has stand
+    /// beside them.
     fn ack(&mut self, tack: &tack::Tack, way: usize, largest: u64, counts: Option<tack::EcnCounts>) -> Value {
         let next = tack.next.near(largest);
         let before = self.cumulative[way].min(next);

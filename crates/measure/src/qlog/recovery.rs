@@ -78,13 +78,13 @@ impl Recovery {
         file.event(now, Kind::CongestionStateUpdated, &data);
     }
 
-    /// A packet of data was declared lost.
+    /// Records that a packet of data was declared lost.
     pub(super) fn lost(now: Instant, number: u64, file: &mut LogFile) {
         let header = json!({ "packet_type": "1RTT", "packet_number": number });
         file.event(now, Kind::PacketLost, &json!({ "header": header }));
     }
 
-    /// An event of the endpoint, of those that concern recovery.
+    /// Records an event of the endpoint, if it concerns recovery.
     pub(super) fn event(&mut self, now: Instant, event: Event, file: &mut LogFile) {
         match event {
             Event::RecoveryEntered { .. } => {

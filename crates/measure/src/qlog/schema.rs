@@ -38,7 +38,7 @@ impl Schema {
     /// All versions.
     pub const ALL: [Self; 2] = [Self::V03, Self::Draft13];
 
-    /// The name that a user gives.
+    /// Returns the name that a user gives.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ impl Schema {
         }
     }
 
-    /// The first record of a file. Times are relative to the start of the run, which is
+    /// Returns the first record of a file. Times are relative to the start of the run, which is
     /// 1970-01-01T00:00:00Z, as in captures.
     pub(super) fn header(self, info: &TraceInfo<'_>) -> Value {
         let vantage_point = json!({ "name": info.node, "type": info.vantage_point.name() });
@@ -141,7 +141,7 @@ pub enum VantagePoint {
 }
 
 impl VantagePoint {
-    /// The name in qlog and in the name of the file.
+    /// Returns the name in qlog and in the name of the file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -58,8 +58,8 @@ impl Direction {
         (number, offset)
     }
 
-    /// The numbers of the segments that `segment`, one of the other direction, is the first to
-    /// acknowledge.
+    /// Returns the numbers of the segments that `segment`, one of the other direction, is the first
+    /// to acknowledge.
     fn acknowledge(&mut self, segment: &Segment) -> Vec<Range<u64>> {
         let cumulative = self.offset(segment.ack);
         self.acknowledged = self.acknowledged.max(cumulative);
@@ -95,8 +95,8 @@ pub(super) struct Segments {
 }
 
 impl Segments {
-    /// The packet number, the frames and the header of a segment. `way` is 0 if it leaves and 1 if
-    /// it arrives.
+    /// Returns the packet number, the frames and the header of a segment. `way` is 0 if it leaves
+    /// and 1 if it arrives.
     pub(super) fn describe(&mut self, schema: Schema, segment: &Segment, way: usize) -> (u64, Vec<Value>, Value) {
         let (number, offset) = self.ways[way].enter(segment);
         let has = |flag| segment.flags.contains(flag);
@@ -129,8 +129,8 @@ impl Segments {
         (number, frames, header(segment))
     }
 
-    /// The number of the last segment that this end has sent with the octet at `offset` of its
-    /// stream.
+    /// Returns the number of the last segment that this end has sent with the octet at `offset` of
+    /// its stream.
     pub(super) fn last_with(&self, offset: u64) -> Option<u64> {
         // The SYN is before the first octet of data.
         let has_octet = |(range, _): &&(Range<u64>, u64)| range.contains(&(offset + 1));
@@ -144,7 +144,7 @@ impl Segments {
     }
 }
 
-/// The fields of the header, by the names of RFC 9293.
+/// Returns the fields of the header, by the names of RFC 9293.
 fn header(segment: &Segment) -> Value {
     let mut header = json!({
         "sequence_number": segment.seq.0,

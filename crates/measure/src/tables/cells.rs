@@ -26,7 +26,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// In Mbps.
+    /// Returns the capacity in Mbps.
     fn capacity(&self) -> Option<f64> {
         self.cell.capacities[self.node].map(|rate| rate / 1e6)
     }
@@ -49,7 +49,7 @@ impl Row<'_> {
     }
 }
 
-/// The nodes of all cells, the access point of each first.
+/// Returns the nodes of all cells, the access point of each first.
 pub(super) fn rows<'a, P: Observed, H: Hosts<P>>(
     world: &'a World<P, H>,
     subjects: &'a Subjects,
@@ -114,7 +114,7 @@ pub(super) struct HackRow<'a> {
     counters: &'a hack::Counters,
 }
 
-/// The nodes of cells with TCP/HACK, the access point of each first.
+/// Returns the nodes of cells with TCP/HACK, the access point of each first.
 pub(super) fn hack_rows<'a, P: Observed, H: Hosts<P>>(
     world: &'a World<P, H>,
     subjects: &'a Subjects,
@@ -160,8 +160,8 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The table of airtime, with a row for each node and use. The times of a cell add up to the length
-/// of the window.
+/// Returns the table of airtime, with a row for each node and use. The times of a cell add up to
+/// the length of the window.
 pub(super) fn airtime<P: Observed, H: Hosts<P>>(
     world: &mut World<P, H>,
     subjects: &Subjects,
@@ -188,7 +188,7 @@ pub(super) fn airtime<P: Observed, H: Hosts<P>>(
         .number("share", "", rows.iter().map(|(.., time)| time.as_secs_f64() / length.as_secs_f64()))
 }
 
-/// The air timeline: a row for each PPDU that was on the air.
+/// Returns the air timeline: a row for each PPDU that was on the air.
 pub(super) fn air<P: Observed, H: Hosts<P>>(world: &World<P, H>, subjects: &Subjects) -> Table {
     let rows = || {
         world.taps.air.iter().zip(&subjects.cells).flat_map(|(air, cell)| air.rows().iter().map(move |row| (cell, row)))

@@ -24,7 +24,7 @@ pub(super) struct Completions<'a> {
     times: Vec<f64>,
 }
 
-/// A row for each flow with copies and a finite size, and each class that has a copy.
+/// Returns a row for each flow with copies and a finite size, and each class that has a copy.
 pub(super) fn rows<'a>(flows: &'a [FlowResult<'a>]) -> Vec<Completions<'a>> {
     let mut groups: Vec<&str> = Vec::new();
     let sized = || flows.iter().filter_map(|flow| Some((flow.group()?, flow.total()?, flow)));

@@ -32,8 +32,8 @@ pub(super) enum Ending {
 }
 
 impl Ending {
-    /// The ending of the flow that `probe` has measured in `window`. `start` is that of the flow,
-    /// or the window's if that is later.
+    /// Returns the ending of the flow that `probe` has measured in `window`. `start` is that of the
+    /// flow, or the window's if that is later.
     pub(super) fn of(probe: &FlowProbe, start: Instant, window: &Range<Instant>) -> Option<Self> {
         if start >= window.end {
             return None;
@@ -61,7 +61,7 @@ impl Ending {
         Some(Self::Open)
     }
 
-    /// Its name in the table.
+    /// Returns its name in the table.
     pub(super) fn name(self) -> String {
         let name = match self {
             Self::Opening => "opening",
@@ -75,7 +75,7 @@ impl Ending {
         name.to_owned()
     }
 
-    /// Since when.
+    /// Returns since when.
     pub(super) const fn at(self) -> Option<Instant> {
         match self {
             Self::Opening | Self::Open => None,

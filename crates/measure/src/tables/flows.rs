@@ -91,12 +91,12 @@ impl<'a> FlowResult<'a> {
         self.ends.receiver.as_ref()
     }
 
-    /// A counter of the sender.
+    /// Returns a counter of the sender.
     pub(super) fn sender_count(&self, name: &str) -> Option<u64> {
         self.sender()?.count(name)
     }
 
-    /// A counter of the receiver.
+    /// Returns a counter of the receiver.
     fn receiver_count(&self, name: &str) -> Option<u64> {
         self.receiver()?.count(name)
     }
@@ -112,7 +112,7 @@ impl<'a> FlowResult<'a> {
         &self.info.name
     }
 
-    /// The rate of `octets` in the window, in Mbps.
+    /// Returns the rate of `octets` in the window, in Mbps.
     fn rate(&self, octets: u64) -> Option<f64> {
         (self.active > 0.0).then(|| octets as f64 * 8.0 / 1e6 / self.active)
     }
@@ -133,7 +133,8 @@ impl<'a> FlowResult<'a> {
         self.rate(self.receiver()?.received)
     }
 
-    /// ACKs that the receiver has sent. Returns `None` if its transport does not acknowledge.
+    /// Returns the number of ACKs that the receiver has sent. Returns `None` if its transport does
+    /// not acknowledge.
     pub(super) fn acks_sent(&self) -> Option<u64> {
         self.receiver_count(counter::ACKS_SENT)
     }
@@ -146,7 +147,7 @@ impl<'a> FlowResult<'a> {
         Some(receiver.count(counter::ACK_FRAMES_SENT).unwrap_or_else(by_reason))
     }
 
-    /// IP octets of the sender that are not data.
+    /// Returns the IP bytes of the sender that are not data.
     fn overhead(&self) -> Option<u64> {
         Some(self.sender()?.sent_bytes - self.sender_count(counter::DATA_BYTES)?)
     }
@@ -155,7 +156,7 @@ impl<'a> FlowResult<'a> {
         self.probe.established.map(|established| established.since(self.info.start).as_millis_f64())
     }
 
-    /// `count`, a count of acknowledgments on their way to the sender and at it. `None` if the
+    /// Returns `count`, which counts ACKs on their way to the sender and at it. `None` if the
     /// transport does not acknowledge or the sender is measured elsewhere.
     fn of_acks(&self, count: u64) -> Option<u64> {
         let sender = self.sender()?;
@@ -163,7 +164,7 @@ impl<'a> FlowResult<'a> {
         acks.map(|_| count)
     }
 
-    /// Data packets that the sender has sent.
+    /// Returns the number of data packets that the sender has sent.
     pub(super) fn sent(&self) -> Option<u64> {
         Some(self.sender()?.count(counter::DATA_PACKETS).unwrap_or_default())
     }
@@ -181,14 +182,14 @@ impl<'a> FlowResult<'a> {
         (expected > 0).then(|| lost as f64 / expected as f64)
     }
 
-    /// A counter of transports that do not repair losses.
+    /// Returns a counter of transports that do not repair losses.
     fn of_lossy(&self, name: &str) -> Option<u64> {
         self.lost()?;
         self.receiver_count(name)
     }
 
-    /// `part` as a share of `whole`, two counters of the player. Returns `None` without a player,
-    /// or if nothing was played.
+    /// Returns `part` as a share of `whole`, two counters of the player. Returns `None` without a
+    /// player, or if nothing was played.
     fn share_played(&self, part: &str, whole: &str) -> Option<f64> {
         let (part, whole) = (self.receiver_count(part)?, self.receiver_count(whole)?);
         (whole > 0).then(|| part as f64 / whole as f64)
@@ -213,12 +214,12 @@ impl<'a> FlowResult<'a> {
         self.probe.completed.map(|at| at.as_secs_f64() - self.start)
     }
 
-    /// The flow of which it is a copy, if that has several.
+    /// Returns the flow of which it is a copy, if that has several.
     pub(super) fn group(&self) -> Option<&str> {
         self.info.group.as_deref()
     }
 
-    /// The octets that its application sends in all, if that ends by itself.
+    /// Returns the octets that its application sends in all, if that ends by itself.
     pub(super) const fn total(&self) -> Option<u64> {
         self.info.total
     }
@@ -233,7 +234,7 @@ impl<'a> FlowResult<'a> {
         self.probe.last_delivery.map(|last| last.since(from).as_secs_f64())
     }
 
-    /// The rate at which the receiver's application got its octets, in Mbps.
+    /// Returns the rate at which the receiver's application got its octets, in Mbps.
     fn receiving_rate(&self) -> Option<f64> {
         let time = self.delivery_time(self.begin)?;
         let octets = self.receiver()?.delivered;

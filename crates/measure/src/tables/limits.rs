@@ -61,7 +61,7 @@ impl Hops {
         Self { links, cells }
     }
 
-    /// The hop that is `bottleneck`.
+    /// Returns the hop that is `bottleneck`.
     pub(super) fn at(&self, bottleneck: Option<Bottleneck>) -> Option<&HopUse> {
         match bottleneck?.at {
             Place::Link(direction) => self.links.get(direction),
@@ -117,15 +117,16 @@ impl Facts {
         }
     }
 
-    /// The limit of a flow whose path is busy, or whose ACKs wait so long that more in flight would
-    /// help less.
+    /// Returns the limit of a flow whose path is busy, or whose ACKs wait so long that more in
+    /// flight would help less.
     fn of_path(&self) -> Option<&'static str> {
         let waits = self.return_wait.is_some_and(|share| share >= LONG_WAIT);
         let is_return_busy = self.return_busy.is_some_and(|busy| busy >= BUSY);
         of_busy(self.hop).or_else(|| (waits || is_return_busy).then_some("return path"))
     }
 
-    /// The limit of a flow that its window or pacing keeps back, over a path that is not busy.
+    /// Returns the limit of a flow that its window or pacing keeps back, over a path that is not
+    /// busy.
     fn of_network(&self) -> &'static str {
         if self.has_congestion {
             "losses"
@@ -137,7 +138,8 @@ impl Facts {
     }
 }
 
-/// The limit of a flow whose slowest hop is busy, by the use of that hop and its own share of it.
+/// Returns the limit of a flow whose slowest hop is busy, by the use of that hop and its own share
+/// of it.
 fn of_busy(hop: Option<(f64, f64)>) -> Option<&'static str> {
     let (_, own) = hop.filter(|(busy, _)| *busy >= BUSY)?;
     Some(if own >= ALONE { "rate" } else { "contention" })

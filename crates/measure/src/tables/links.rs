@@ -17,12 +17,12 @@ pub(super) struct LinkResult<'a> {
 }
 
 impl LinkResult<'_> {
-    /// In Mbps.
+    /// Returns the rate of sending in Mbps.
     fn sending_rate(&self) -> f64 {
         self.counters.bytes_on_wire.get() as f64 * 8.0 / 1e6 / self.window.end.since(self.window.start).as_secs_f64()
     }
 
-    /// A counter of links with capacity on demand.
+    /// Returns a counter of links with capacity on demand.
     fn on_demand(&self, count: u64) -> Option<u64> {
         self.info.is_on_demand.then_some(count)
     }

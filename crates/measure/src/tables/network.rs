@@ -24,12 +24,12 @@ impl Whole<'_> {
         series.mean()
     }
 
-    /// The sum over the flows that have a value.
+    /// Returns the sum over the flows that have a value.
     fn sum(&self, of: fn(&FlowResult<'_>) -> Option<u64>) -> Option<u64> {
         Some(self.flows.iter().filter_map(of).sum())
     }
 
-    /// The sum over the flows that have a value. Returns `None` if no flow has one.
+    /// Returns the sum over the flows that have a value. Returns `None` if no flow has one.
     fn sum_of_any(&self, of: fn(&FlowResult<'_>) -> Option<u64>) -> Option<u64> {
         self.flows.iter().filter_map(of).reduce(|sum, count| sum + count)
     }

@@ -15,7 +15,7 @@ pub(super) struct ObjectResult<'a> {
 }
 
 impl<'a> ObjectResult<'a> {
-    /// All objects of a flow.
+    /// Returns all objects of a flow.
     pub(super) fn of(flow: &'a FlowResult<'a>) -> impl Iterator<Item = Self> {
         let objects = flow.receiver().into_iter().flat_map(|receiver| &receiver.objects).enumerate();
         objects.map(move |(number, object)| Self { flow, number, object: *object })

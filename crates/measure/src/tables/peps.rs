@@ -17,14 +17,14 @@ pub(super) struct PepResult<'a> {
 }
 
 impl PepResult<'_> {
-    /// The time that the flow was active in the window: until the receiver has everything, as the
-    /// proxy knows.
+    /// Returns the time that the flow was active in the window: until the receiver has everything,
+    /// as the proxy knows.
     fn active(&self) -> Duration {
         let begin = self.window.start.max(self.flow.start);
         self.relayed.leaving_probe.completed.unwrap_or(self.window.end).min(self.window.end).since(begin)
     }
 
-    /// In Mbps.
+    /// Returns the rate in Mbps.
     fn rate(&self, octets: u64) -> Option<f64> {
         let seconds = self.active().as_secs_f64();
         (seconds > 0.0).then(|| octets as f64 * 8.0 / 1e6 / seconds)

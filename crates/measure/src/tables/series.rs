@@ -20,7 +20,7 @@ pub(crate) struct Direction<'a> {
     pub(crate) reasons: Vec<String>,
 }
 
-/// The tables of these series of a network.
+/// Returns the tables of these series of a network.
 pub(super) fn tables<P: Observed, H: Hosts<P> + Measured>(
     world: &World<P, H>,
     subjects: &Subjects,
@@ -41,7 +41,7 @@ pub(super) fn tables<P: Observed, H: Hosts<P> + Measured>(
     Series::ALL.into_iter().filter(|one| series.contains(one)).filter_map(table).collect()
 }
 
-/// The table of a series of flows. `None` for a series of the network.
+/// Returns the table of a series of flows. `None` for a series of the network.
 pub(crate) fn table_of(series: Series, directions: &[Direction<'_>]) -> Option<Table> {
     match series {
         Series::OperatingPoint => Some(operating_points(directions)),

@@ -12,8 +12,8 @@ const CHANNEL_36: u16 = 5_180;
 /// Centre frequency of channel 1 in the 6 GHz band in MHz (27.3.23.2).
 const CHANNEL_1_OF_6_GHZ: u16 = 5_955;
 
-/// The lowest channel of a band. Cells do not interfere with each other, so the choice has no
-/// effect.
+/// Returns the lowest channel of a band. Cells do not interfere with each other, so the choice has
+/// no effect.
 pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
     let spread = if mode.format.is_dsss() { Channel::CCK } else { Channel::OFDM };
     match band {
@@ -24,7 +24,7 @@ pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
     }
 }
 
-/// The modulation of a mode, in the field that radiotap has for its format.
+/// Returns the modulation of a mode, in the field that radiotap has for its format.
 pub(super) fn modulation(mode: Mode) -> Modulation {
     let (width, guard) = (Some(mode.width.megahertz()), Some(mode.guard.nanoseconds()));
     let (mcs, streams, is_ldpc) = (mode.mcs, mode.streams, mode.is_ldpc());
