@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-/// The trimmed output of `git` with `arguments`. Returns `None` outside of a checkout or without
-/// git.
+/// Returns the trimmed output of `git` with `arguments`. Returns `None` outside of a checkout or
+/// without git.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())

@@ -208,7 +208,8 @@ impl Batch {
         Ok(())
     }
 
-    /// The Python object. The outer error is that of a table whose columns differ in length.
+    /// Returns the Python object. The outer error is that of a table whose columns differ in
+    /// length.
     fn finish(self, py: Python<'_>) -> Result<PyResult<BatchResult>, ArrowError> {
         let tables = py.detach(|| {
             let whole = self.tables.into_iter().map(|(name, joined)| Ok((name, joined.into_arrow()?)));

@@ -10,12 +10,12 @@ import_exception!(acklab.errors, RunError);
 import_exception!(acklab.errors, ScenarioError);
 import_exception!(acklab.errors, UsageError);
 
-/// The exception for an invalid scenario.
+/// Returns the exception for an invalid scenario.
 pub(crate) fn refused(why: &Refusal) -> PyErr {
     ScenarioError::new_err(why.to_string())
 }
 
-/// The exception for a run that cannot start or continue. Faults of the scenario become a
+/// Returns the exception for a run that cannot start or continue. Faults of the scenario become a
 /// `ScenarioError`.
 pub(crate) fn failed(name: &str, why: &Error) -> PyErr {
     let message = format!("{name}: {why}");

@@ -84,7 +84,7 @@ fn time(place: &str, text: &str) -> PyResult<Duration> {
     Ok(Duration::from_nanos(time.as_nanos()))
 }
 
-/// The certificate and the key of two files, or those that are kept in `folder`.
+/// Returns the certificate and the key of two files, or those that are kept in `folder`.
 fn identity(folder: &Path, certificate: Option<PathBuf>, key: Option<PathBuf>) -> Result<Identity, ToolError> {
     match (certificate, key) {
         (Some(certificate), Some(key)) => state::identity_of(&certificate, &key),
@@ -183,8 +183,8 @@ pub(crate) fn perf(
     serde_json::to_string(&rows).map_err(|error| RunError::new_err(error.to_string()))
 }
 
-/// The fingerprint by which a server is known, if it is: in `file`, or in that of the tools. Raises
-/// `UsageError` and `RunError`.
+/// Returns the fingerprint by which a server is known, if it is: in `file`, or in that of the
+/// tools. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (host, port, file=None))]
 pub(crate) fn known_fingerprint(host: &str, port: u16, file: Option<PathBuf>) -> PyResult<Option<String>> {
@@ -208,7 +208,7 @@ pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyRe
     Ok(found.to_string())
 }
 
-/// The far side of a proxy, until Ctrl-C or `cancel`.
+/// Runs the far side of a proxy, until Ctrl-C or `cancel`.
 ///
 /// `allow` are the rules of targets; without one, the public Internet is allowed. `ready` is called
 /// with the port, the fingerprint and the token once clients may come, `tell` with a line for each
@@ -250,7 +250,7 @@ pub(crate) fn proxy_listen(
     })
 }
 
-/// The near side of a proxy, until Ctrl-C or `cancel`.
+/// Runs the near side of a proxy, until Ctrl-C or `cancel`.
 ///
 /// `socks` is the address where SOCKS5 is spoken, `forwards` are ports that are forwarded. `ready`
 /// is called with the local addresses once programs may connect, `tell` with a line for what fails.

@@ -28,7 +28,7 @@ pub(crate) struct RunResult {
 }
 
 impl RunResult {
-    /// The results of `scenario`.
+    /// Returns the results of `scenario`.
     pub(crate) fn of(py: Python<'_>, scenario: &scenario::Scenario, results: Results) -> PyResult<Self> {
         let tables = arrow_tables(py, results.tables)?;
         Ok(Self { scenario: scenario.canonical_json().to_string(), seed: scenario.seed, tables })
@@ -115,7 +115,7 @@ pub(crate) fn run(
     RunResult::of(py, &scenario, outcome.map_err(|why| failed(name, &why))?)
 }
 
-/// Arrow record batches by name.
+/// Returns Arrow record batches by name.
 pub(crate) fn arrow_tables(py: Python<'_>, tables: Vec<acklab_measure::Table>) -> PyResult<Py<PyDict>> {
     let batches = PyDict::new(py);
     for table in tables {
@@ -126,13 +126,13 @@ pub(crate) fn arrow_tables(py: Python<'_>, tables: Vec<acklab_measure::Table>) -
     Ok(batches.unbind())
 }
 
-/// The descriptions of the columns of the metrics tables, as JSON.
+/// Returns the descriptions of the columns of the metrics tables, as JSON.
 #[pyfunction]
 pub(crate) fn metrics() -> String {
     serde_json::to_string(&acklab_measure::metrics()).unwrap_or_default()
 }
 
-/// The JSON Schema of a scenario, as JSON.
+/// Returns the JSON Schema of a scenario, as JSON.
 #[pyfunction]
 pub(crate) fn schema() -> String {
     scenario::schema().to_string()

@@ -36,7 +36,7 @@ impl Fault {
         self.0.get().is_some()
     }
 
-    /// The exception.
+    /// Returns the exception.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         self.0.get().map(|error| error.clone_ref(py))
     }
@@ -52,7 +52,7 @@ impl Fault {
     }
 }
 
-/// The exception of a callback as one of those that mean a failure.
+/// Returns the exception of a callback as one of those that mean a failure.
 ///
 /// `SystemExit` and the like would end the process, with status 0 and without a message.
 /// `KeyboardInterrupt` is Ctrl-C.
@@ -93,7 +93,7 @@ pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -
     Ok(strategies)
 }
 
-/// The method of a strategy that every strategy of this `kind` must have.
+/// Returns the method of a strategy that every strategy of this `kind` must have.
 fn required(strategy: &Bound<'_, PyAny>, name: &str, method: &str, kind: &str) -> PyResult<Py<PyAny>> {
     if let Some(method) = strategy.getattr_opt(method)? {
         return Ok(method.unbind());
@@ -102,8 +102,8 @@ fn required(strategy: &Bound<'_, PyAny>, name: &str, method: &str, kind: &str) -
     Err(UsageError::new_err(format!("strategies[\"{name}\"]: found {found} without `{method}`, expected {kind}")))
 }
 
-/// The method of a strategy if its class overrides it. Returns `None` otherwise, because the method
-/// of `base` does nothing.
+/// Returns the method of a strategy if its class overrides it. Returns `None` otherwise, because
+/// the method of `base` does nothing.
 fn optional(strategy: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<Option<Py<PyAny>>> {
     let Some(own) = strategy.getattr_opt(method)? else { return Ok(None) };
     let inherited = strategy.py().import("acklab.strategies")?.getattr(base)?.getattr(method)?;
@@ -111,7 +111,7 @@ fn optional(strategy: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<O
     Ok(is_own.then(|| own.unbind()))
 }
 
-/// A seed for the strategy's own random numbers.
+/// Returns a seed for the strategy's own random numbers.
 fn seed(random: &Stream) -> u64 {
     random.clone().below(u64::MAX)
 }

@@ -27,8 +27,8 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The schema and the columns. A producer need not convert them to the schema that a consumer
-    /// would like better.
+    /// Returns the schema and the columns. A producer need not convert them to the schema that a
+    /// consumer would like better.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,

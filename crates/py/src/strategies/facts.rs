@@ -331,7 +331,7 @@ impl Lost {
     }
 }
 
-/// The name of a congestion state in Python.
+/// Returns the name of a congestion state in Python.
 pub(super) fn state_name(py: Python<'_>, state: CongestionState) -> &Bound<'_, PyString> {
     match state {
         CongestionState::Open => intern!(py, "open"),

@@ -67,7 +67,7 @@ impl Meters {
     }
 }
 
-/// The attribute `key` of the policy: a whole number above zero, or `None`.
+/// Returns the attribute `key` of the policy: a whole number above zero, or `None`.
 fn meter<T>(policy: &Bound<'_, PyAny>, name: &str, key: &str) -> PyResult<Option<T>>
 where
     T: Default + PartialEq + for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,

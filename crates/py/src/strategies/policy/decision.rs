@@ -91,7 +91,7 @@ impl Hold {
     }
 }
 
-/// The decision that `decide` returned.
+/// Returns the decision that `decide` returned.
 pub(super) fn decision(name: &str, reasons: &mut Vec<String>, returned: &Bound<'_, PyAny>) -> PyResult<Decision> {
     if let Ok(now) = returned.cast::<Now>() {
         return Ok(Decision::Now(reason(name, reasons, &now.get().0)?));
@@ -109,7 +109,8 @@ pub(super) fn decision(name: &str, reasons: &mut Vec<String>, returned: &Bound<'
     Err(UsageError::new_err(message))
 }
 
-/// The reason `why`; one of the policy gets the index at which `reasons` has it, or is added.
+/// Returns the reason `why`; one of the policy gets the index at which `reasons` has it, or is
+/// added.
 fn reason(name: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> {
     let own = match why {
         Why::Known(reason) => return Ok(*reason),
