@@ -414,7 +414,7 @@ fn measure(work: &Work, sets: &[String]) {
     }
 }
 
-/// The sum of these columns of a table, zero if there is none.
+/// Returns the sum of these columns of a table, zero if there is none.
 fn sum(results: &Results, table: &str, columns: &[&str]) -> u64 {
     let table = results.tables.iter().find(|found| found.name() == table);
     let Some(table) = table.and_then(|table| table.clone().into_arrow().ok()) else { return 0 };
@@ -422,7 +422,7 @@ fn sum(results: &Results, table: &str, columns: &[&str]) -> u64 {
     counts.flatten().flatten().sum()
 }
 
-/// The CPU time of this thread: first field of `schedstat`, in nanoseconds.
+/// Returns the CPU time of this thread: first field of `schedstat`, in nanoseconds.
 fn cpu_seconds() -> f64 {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e9

@@ -35,7 +35,7 @@ pub(crate) type World<P = Packet, H = Flows> = acklab_measure::observers::World<
 /// The plans of a flow and of its reverse direction, if that carries data as well.
 pub(crate) type Plans = (FlowPlan, Option<FlowPlan>);
 
-/// The name of link direction `direction`.
+/// Returns the name of link direction `direction`.
 pub(crate) fn direction_name(scenario: &Scenario, direction: usize) -> String {
     let link = &scenario.link[direction / 2];
     if direction.is_multiple_of(2) { link.forward_name() } else { link.reverse_name() }
@@ -46,7 +46,7 @@ fn direction_config(scenario: &Scenario, direction: usize) -> &link::LinkConfig 
     if direction.is_multiple_of(2) { &link.forward } else { &link.reverse }
 }
 
-/// The beginning and the end of measurement.
+/// Returns the beginning and the end of measurement.
 pub(crate) fn window(scenario: &Scenario) -> Range<Instant> {
     let from = Instant::ZERO + scenario.measure.from;
     from..Instant::ZERO + scenario.measure.until.unwrap_or(scenario.duration)
@@ -74,17 +74,17 @@ pub(crate) struct FlowParts {
 }
 
 impl FlowParts {
-    /// The IP protocol of its packets.
+    /// Returns the IP protocol of its packets.
     pub(crate) const fn protocol(&self) -> u8 {
         self.endpoints.protocol()
     }
 
-    /// Its endpoints and its plans.
+    /// Returns its endpoints and its plans.
     pub(crate) fn split(self) -> (Endpoints, Plans) {
         (self.endpoints, self.plans)
     }
 
-    /// The probes of its measured directions.
+    /// Returns the probes of its measured directions.
     pub(crate) fn probes(&self, scenario: &Scenario) -> Probes {
         let (plan, reverse_plan) = &self.plans;
         Probes {
@@ -144,8 +144,8 @@ impl<P: Observed> Parts<P> {
         Ok(Self { links, cells, nodes, map, flows })
     }
 
-    /// The path from each of these nodes to each other one, for packets of `full_size` octets, of
-    /// which `payload` are data.
+    /// Returns the path from each of these nodes to each other one, for packets of `full_size`
+    /// octets, of which `payload` are data.
     pub(crate) fn paths_between(
         &mut self,
         scenario: &Scenario,
@@ -301,7 +301,7 @@ fn read_trace(path: &Path) -> io::Result<String> {
     })
 }
 
-/// The nodes by name, and the map of links and cells between them.
+/// Returns the nodes by name, and the map of links and cells between them.
 fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     let names = scenario.node_names();
     let nodes: BTreeMap<String, NodeId> = names.into_iter().zip((0..).map(NodeId)).collect();

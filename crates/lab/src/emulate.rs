@@ -213,7 +213,7 @@ fn emulate_while(
     Ok(Emulation { results, verdict, exit_status, stopped })
 }
 
-/// The error for what the system refuses.
+/// Returns the error for what the system refuses.
 pub(crate) fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     let what = what.into();
     |source| Error::Host { what, source }

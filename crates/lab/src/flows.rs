@@ -81,8 +81,8 @@ impl Measured for Flows {
         self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
     }
 
-    /// A flow over proxies is complete when the last of them knows that its receiver has
-    /// everything.
+    /// Closes the relays. A flow over proxies is complete when the last of them knows that its
+    /// receiver has everything.
     fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
         let mut closed = Vec::new();
         for (flow, relay) in &mut self.relays {
@@ -94,7 +94,7 @@ impl Measured for Flows {
     }
 }
 
-/// The flow of a port and the index of its end.
+/// Returns the flow of a port and the index of its end.
 #[inline]
 const fn end_of(port: PortId) -> (usize, usize) {
     (port.index() / 2, port.index() % 2)

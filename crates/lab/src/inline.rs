@@ -140,7 +140,7 @@ pub fn inline(
     Ok(Results { tables, wakes, hops, undeliverable: world.undeliverable() })
 }
 
-/// The driver of `world`, which watches both diversions.
+/// Returns the driver of `world`, which watches both diversions.
 fn watching(world: &mut hosts::InlineWorld, clock: WallClock, privileges: &Privileges) -> io::Result<Driver> {
     let mut driver = Driver::new(world, clock)?;
     world.hosts.outlet.devices().iter().try_for_each(|boundary| driver.watch(boundary))?;

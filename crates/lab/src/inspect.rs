@@ -216,7 +216,7 @@ impl Progress<'_> {
         Ok(())
     }
 
-    /// The share of the file that was read.
+    /// Returns the share of the file that was read.
     fn share(&self) -> f64 {
         (self.source.read.get() as f64 / self.length).min(1.0)
     }

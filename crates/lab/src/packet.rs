@@ -58,8 +58,8 @@ pub struct Route {
 }
 
 impl Route {
-    /// The addressing of packets of this IP protocol between `endpoints` to `destination`, with
-    /// IPv4 and the default codepoint.
+    /// Creates the addressing of packets of this IP protocol between `endpoints` to `destination`,
+    /// with IPv4 and the default codepoint.
     #[must_use]
     pub fn new(protocol: u8, endpoints: Endpoints, destination: NodeId) -> Self {
         Self { endpoints, flow: endpoints.flow_key(protocol), destination, dscp: 0, version: IpVersion::V4 }
@@ -131,9 +131,9 @@ impl Clone for Content {
 }
 
 impl Packet {
-    /// A packet that carries `pdu`. `origin` is the instant from which its content dates: for data
-    /// the time of transmission, for an acknowledgment the arrival of the newest data that it
-    /// reports.
+    /// Creates a packet that carries `pdu`. `origin` is the instant from which its content dates:
+    /// for data the time of transmission, for an acknowledgment the arrival of the newest data that
+    /// it reports.
     pub fn new<P: Pdu + Clone>(pdu: P, route: Route, origin: Instant) -> Self {
         Self(Box::new(Body { header: Header::of(&pdu, route, origin), pdu: Content::new(pdu) }))
     }
@@ -151,13 +151,13 @@ impl Packet {
         Self::new(pdu, route, origin)
     }
 
-    /// The protocol data unit, mutable. Its owner must renew the header if it changes it.
+    /// Returns the protocol data unit, mutable. Its owner must renew the header if it changes it.
     #[inline]
     fn pdu_mut<P: Pdu>(&mut self) -> Option<&mut P> {
         self.0.pdu.get_mut()
     }
 
-    /// The protocol data unit. Returns `None` if it is of another type.
+    /// Returns the protocol data unit. Returns `None` if it is of another type.
     #[must_use]
     #[inline]
     pub fn pdu<P: Pdu>(&self) -> Option<&P> {
@@ -305,7 +305,7 @@ pub(crate) struct Pool(Vec<(TypeId, Vec<Packet>)>);
 pub(crate) struct SpareList(usize);
 
 impl Pool {
-    /// The spare packets that carry a `P`.
+    /// Returns the spare packets that carry a `P`.
     pub(crate) fn spares<P: Pdu>(&mut self) -> SpareList {
         let known = self.0.iter().position(|(of, _)| *of == TypeId::of::<P>());
         SpareList(known.unwrap_or_else(|| {
@@ -314,7 +314,7 @@ impl Pool {
         }))
     }
 
-    /// A packet that carries `pdu`. `origin` is that of [`Packet::new`].
+    /// Returns a packet that carries `pdu`. `origin` is that of [`Packet::new`].
     pub(crate) fn packet<P: Pdu + Clone>(
         &mut self,
         spares: SpareList,
@@ -325,8 +325,8 @@ impl Pool {
         Packet::reuse(self.0[spares.0].1.pop(), pdu, *route, origin)
     }
 
-    /// The next packet of `endpoint`, which writes its protocol data unit to the memory of `spare`
-    /// or of another packet that has arrived. Returns `None` if nothing leaves now.
+    /// Returns the next packet of `endpoint`, which writes its protocol data unit to the memory of
+    /// `spare` or of another packet that has arrived. Returns `None` if nothing leaves now.
     #[inline(always)]
     pub(crate) fn poll<E>(
         &mut self,

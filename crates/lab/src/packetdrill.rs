@@ -29,7 +29,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The TCP of the first flow of `scenario` that has one.
+    /// Creates the TCP of the first flow of `scenario` that has one.
     ///
     /// # Errors
     /// If no flow of the scenario runs over TCP, or its strategies are not among `strategies`.
@@ -91,7 +91,7 @@ fn read(path: &Path, tolerance: Option<Duration>) -> Result<Result<Script, Refus
     Ok(script)
 }
 
-/// A scenario whose flow has the TCP of `preset`, with its defaults.
+/// Returns a scenario whose flow has the TCP of `preset`, with its defaults.
 #[must_use]
 pub fn scenario_of(preset: Preset) -> String {
     format!(

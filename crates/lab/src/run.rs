@@ -38,7 +38,7 @@ impl Progress {
     /// The number of parts in which the progress of a run is reported.
     const PARTS: u32 = 1000;
 
-    /// The share of the duration, from 0 to 1.
+    /// Returns the share of the duration, from 0 to 1.
     #[must_use]
     pub fn share(&self) -> f64 {
         f64::from(self.0.load(Ordering::Relaxed)) / f64::from(Self::PARTS)
@@ -132,8 +132,8 @@ fn advance(
     world.hosts.check_logs().map_err(Error::from)
 }
 
-/// The name of a machine, which has this port if it is an endpoint or a proxy: the flow, link
-/// direction or cell.
+/// Returns the name of a machine, which has this port if it is an endpoint or a proxy: the flow,
+/// link direction or cell.
 fn name_of(scenario: &Scenario, port: Option<PortId>, machine: MachineId) -> String {
     let directions = 2 * scenario.link.len();
     match (port, machine.0 as usize) {

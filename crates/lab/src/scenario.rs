@@ -148,13 +148,13 @@ pub struct Link {
 }
 
 impl Link {
-    /// The name of the direction from `from` to `to`.
+    /// Returns the name of the direction from `from` to `to`.
     #[must_use]
     pub fn forward_name(&self) -> String {
         format!("{}_forward", self.name)
     }
 
-    /// The name of the direction from `to` to `from`.
+    /// Returns the name of the direction from `to` to `from`.
     #[must_use]
     pub fn reverse_name(&self) -> String {
         format!("{}_reverse", self.name)
@@ -162,14 +162,14 @@ impl Link {
 }
 
 impl Scenario {
-    /// The version of IP of all packets.
+    /// Returns the version of IP of all packets.
     #[must_use]
     pub const fn ip_version(&self) -> IpVersion {
         if is_ipv4(&self.ip) { IpVersion::V4 } else { IpVersion::V6 }
     }
 
-    /// All flows with their names. A flow with a `count` or with several stations is expanded to
-    /// one flow for each.
+    /// Returns all flows with their names. A flow with a `count` or with several stations is
+    /// expanded to one flow for each.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
         let (mut flows, mut before) = (Vec::new(), 0);
@@ -182,7 +182,7 @@ impl Scenario {
         flows
     }
 
-    /// The names of all applications.
+    /// Returns the names of all applications.
     #[must_use]
     pub fn application_names(&self) -> Vec<String> {
         let named = |(index, application): (usize, &Application)| match application.name.as_str() {
@@ -192,7 +192,7 @@ impl Scenario {
         self.application.iter().enumerate().map(named).collect()
     }
 
-    /// The two ends of a flow, once for each station if it names a group of stations.
+    /// Returns the two ends of a flow, once for each station if it names a group of stations.
     fn ends(&self, flow: &Flow) -> Vec<(String, String)> {
         let stations = |name: &str| {
             let group = self.wifi.iter().flat_map(|cell| &cell.station).find(|station| station.name == name);
@@ -202,8 +202,8 @@ impl Scenario {
         stations(&flow.from).into_iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone()))).collect()
     }
 
-    /// The strategies and transports of the user that the scenario names, each with the path of the
-    /// key that names it.
+    /// Returns the strategies and transports of the user that the scenario names, each with the
+    /// path of the key that names it.
     #[must_use]
     pub fn custom_names(&self) -> Vec<(String, String)> {
         let of_flow = |(index, flow): (usize, &Flow)| {
@@ -215,14 +215,14 @@ impl Scenario {
         self.flow.iter().enumerate().flat_map(of_flow).collect()
     }
 
-    /// The trace files that the scenario names.
+    /// Returns the trace files that the scenario names.
     #[must_use]
     pub fn trace_files(&self) -> BTreeSet<&str> {
         let directions = self.link.iter().flat_map(|link| [&link.forward, &link.reverse]);
         directions.filter_map(|direction| direction.trace.as_ref()).map(|trace| trace.file.as_str()).collect()
     }
 
-    /// The names of all nodes, in alphabetical order.
+    /// Returns the names of all nodes, in alphabetical order.
     #[must_use]
     pub fn node_names(&self) -> Vec<String> {
         let links = self.link.iter().flat_map(|link| [link.from.clone(), link.to.clone()]);
@@ -237,8 +237,8 @@ impl Scenario {
         self.duration >= LONGEST_TIME
     }
 
-    /// The points of capture: the nodes at which flows begin or end, applications run or interfaces
-    /// are, the two directions of each link, and the air of each cell.
+    /// Returns the points of capture: the nodes at which flows begin or end, applications run or
+    /// interfaces are, the two directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
         let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();
@@ -250,8 +250,8 @@ impl Scenario {
         ends.into_iter().chain(directions).chain(cells).collect()
     }
 
-    /// The whole scenario as JSON, with the settings of all presets and all defaults written out,
-    /// in the order of the types. The result is a valid scenario.
+    /// Returns the whole scenario as JSON, with the settings of all presets and all defaults
+    /// written out, in the order of the types. The result is a valid scenario.
     #[must_use]
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
@@ -331,8 +331,8 @@ impl<'a> Base<'a> {
         Ok(Self { text, name, sets, document })
     }
 
-    /// The scenario with further assignments. If there are `strategies`, a scenario that names
-    /// others is rejected.
+    /// Returns the scenario with further assignments. If there are `strategies`, a scenario that
+    /// names others is rejected.
     ///
     /// # Errors
     /// As [`load`] and [`load_for`].

@@ -21,16 +21,16 @@ use acklab_wire::pdu::{EncodeError, Pdu};
 
 /// An endpoint at a port of the network, whatever its transport.
 pub(crate) trait Socket: End {
-    /// A packet arrives.
+    /// Accepts a packet that arrives.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
 
     /// Handles the expiry of the deadline.
     fn wake(&mut self, now: Instant, probes: &mut Probes);
 
-    /// The next departure.
+    /// Returns the next departure.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
-    /// A packet arrives. Returns the first departure that follows.
+    /// Accepts a packet that arrives. Returns the first departure that follows.
     fn exchange(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
     /// Writes the IP packet that is `packet`, which has just departed, to `octets`, with the octets
@@ -57,13 +57,13 @@ pub(crate) trait Socket: End {
         probes: &mut Probes,
     ) -> bool;
 
-    /// The state of the endpoint.
+    /// Returns the state of the endpoint.
     fn vitals(&self) -> Vitals;
 
     /// Writes `log` from now on.
     fn keep_log(&mut self, log: Log);
 
-    /// The log that it writes.
+    /// Returns the log that it writes.
     fn log(&mut self) -> Option<&mut Log>;
 }
 
@@ -85,14 +85,14 @@ where
         Self { endpoint, application, route, meter: EndpointMeter::new(role), spares: pool.spares::<E::Datagram>() }
     }
 
-    /// The earlier deadline of the endpoint and its application.
+    /// Returns the earlier deadline of the endpoint and its application.
     #[inline]
     fn deadline(&self) -> Option<Instant> {
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
-    /// A packet arrives. Returns it, unless it is of another transport: the next one that leaves
-    /// may take its memory.
+    /// Accepts a packet that arrives. Returns it, unless it is of another transport: the next
+    /// departure may take its memory.
     #[inline(always)]
     fn take(&mut self, now: Instant, packet: Packet, probes: &mut Probes) -> Option<Packet> {
         let pdu = packet.pdu::<E::Datagram>()?;
@@ -103,7 +103,7 @@ where
         Some(packet)
     }
 
-    /// The next departure, in the memory of `spare`, if there is one.
+    /// Returns the next departure, in the memory of `spare`, if there is one.
     #[inline(always)]
     fn give(&mut self, now: Instant, spare: Option<Packet>, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let Self { endpoint, meter, route, spares, .. } = self;

@@ -72,7 +72,7 @@ impl Strategies {
         self
     }
 
-    /// The endpoints of the transport `name`. Returns `None` if there is no such transport.
+    /// Returns the endpoints of the transport `name`. Returns `None` if there is no such transport.
     pub(crate) fn transport(&self, name: &str, start: &TransportStart<'_>) -> Option<Result<Endpoints, String>> {
         self.transports.get(name).map(|make| make(start))
     }
@@ -81,7 +81,7 @@ impl Strategies {
         self.transports.keys().map(String::as_str).collect()
     }
 
-    /// The ACK policy of this configuration. Returns `None` if there is no such policy.
+    /// Returns the ACK policy of this configuration. Returns `None` if there is no such policy.
     pub(crate) fn policy(&self, config: ack::PolicyConfig, start: &ack::Start) -> Option<Policy> {
         match config {
             ack::PolicyConfig::Custom { name } => {
@@ -91,7 +91,7 @@ impl Strategies {
         }
     }
 
-    /// The congestion controller of this configuration. Returns `None` if there is no such
+    /// Returns the congestion controller of this configuration. Returns `None` if there is no such
     /// controller.
     pub(crate) fn controller(&self, config: &cc::ControllerConfig, start: &cc::Start) -> Option<Controller> {
         match *config {
@@ -102,8 +102,8 @@ impl Strategies {
         }
     }
 
-    /// The rule of the user that `config` names. The outer `None` means that there is no such rule,
-    /// the inner one that it names none.
+    /// Returns the rule of the user that `config` names. The outer `None` means that there is no
+    /// such rule, the inner one that it names none.
     pub(crate) fn ask(&self, config: ask::AskConfig, start: &ask::Start) -> Option<Option<Custom<dyn AskRule + Send>>> {
         match config {
             ask::AskConfig::Custom { name } => Some(Some(Custom::new(name, self.asks.get(name.as_str())?(start)))),
@@ -135,7 +135,7 @@ impl fmt::Debug for Strategies {
     }
 }
 
-/// The part of an error message that describes the known names.
+/// Returns the part of an error message that lists the known names.
 pub(crate) fn expected(names: &[&str]) -> String {
     if names.is_empty() {
         return "the name of a strategy that was added to the run, and none was added".to_owned();

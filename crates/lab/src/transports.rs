@@ -66,7 +66,7 @@ trait Protocol: Clone {
     /// Its abilities.
     const ABILITIES: Abilities;
 
-    /// The name in tables, if it is not always the same.
+    /// Returns the name in tables, if it is not always the same.
     fn name(&self) -> &str {
         Self::NAME
     }
@@ -80,12 +80,13 @@ trait Protocol: Clone {
     /// fault begins at the flow.
     fn check_for(&self, flow: &Flow, version: IpVersion) -> Result<(), Fault>;
 
-    /// The strategies among its settings that are not built in.
+    /// Returns the strategies among its settings that are not built in.
     fn custom_names(&self) -> Vec<(CustomKey, Name)> {
         Vec::new()
     }
 
-    /// The largest message that it can carry, if it [has messages](Abilities::has_messages).
+    /// Returns the largest message that it can carry, if it [has
+    /// messages](Abilities::has_messages).
     fn largest_message(&self) -> Option<Bytes> {
         None
     }
@@ -101,7 +102,7 @@ trait Protocol: Clone {
         of_both(TransportLabels { protocol: self.name().to_owned(), ..TransportLabels::default() })
     }
 
-    /// The two endpoints of the maker's flow over this version of IP, without labels.
+    /// Returns the two endpoints of the maker's flow over this version of IP, without labels.
     fn endpoints(&self, maker: &Maker<'_>, version: IpVersion) -> Result<Endpoints, Error>;
 }
 
@@ -174,7 +175,7 @@ transports! {
 }
 
 impl Transport {
-    /// The name in tables.
+    /// Returns the name in tables.
     #[must_use]
     pub fn name(&self) -> &str {
         each!(self, settings => settings.name())
@@ -186,28 +187,28 @@ impl Transport {
         each!(self, settings => settings.check_for(flow, version))
     }
 
-    /// The strategies among its settings that are not built in.
+    /// Returns the strategies among its settings that are not built in.
     pub(crate) fn custom_names(&self) -> Vec<(CustomKey, Name)> {
         each!(self, settings => settings.custom_names())
     }
 
-    /// The largest message that may be given up, if it carries such messages.
+    /// Returns the largest message that may be given up, if it carries such messages.
     pub(crate) fn largest_message(&self) -> Option<Bytes> {
         each!(self, settings => settings.largest_message())
     }
 
-    /// The settings of TCP, if it is TCP.
+    /// Returns the settings of TCP, if it is TCP.
     pub(crate) fn tcp(&self) -> Option<&acklab_transport::tcp::Settings> {
         each!(self, settings => settings.tcp())
     }
 
-    /// The names of the transports with these abilities, for messages.
+    /// Returns the names of the transports with these abilities, for messages.
     pub(crate) fn names_with(able: impl Fn(&Abilities) -> bool) -> Vec<&'static str> {
         ABILITIES.iter().filter(|(_, abilities)| able(abilities)).map(|(name, _)| *name).collect()
     }
 }
 
-/// The endpoints of the maker's flow over this version of IP.
+/// Returns the endpoints of the maker's flow over this version of IP.
 pub(crate) fn endpoints(maker: &Maker<'_>, version: IpVersion) -> Result<Endpoints, Error> {
     each!(&maker.flow.transport, settings => Ok(settings.endpoints(maker, version)?.with_labels(settings.labels())))
 }
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The built-in transports and one of the user.
+    /// Returns the built-in transports and one of the user.
     fn all() -> Vec<Transport> {
         let tables = [
             json!({ "protocol": "tcp", "preset": "rfc" }),

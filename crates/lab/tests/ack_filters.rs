@@ -35,7 +35,7 @@ const PACKETS: u64 = 20_000;
 struct Line(Tables);
 
 impl Line {
-    /// The metrics with this queue in front of a gate of `quota`.
+    /// Returns the metrics with this queue in front of a gate of `quota`.
     fn run(queue: &str, quota: u64) -> Self {
         let queue = format!("link.btl.reverse.queue={{ discipline = {queue} }}");
         let line = Self(Tables::run(LINE, &[queue, format!("link.btl.reverse.gate.quota={quota}")], None));

@@ -46,7 +46,7 @@ const TRANSPORTS: [&str; 3] = [
     "{ protocol = \"tcp\", preset = \"rfc\" }",
 ];
 
-/// The rates of sending, of arrivals and of acknowledged octets, in Mbps.
+/// Returns the rates of sending, of arrivals and of acknowledged octets, in Mbps.
 fn rates(text: &str, sets: &[&str]) -> [f64; 3] {
     let tables = Tables::run(text, sets, None);
     ["mean_sending_rate_l4", "mean_throughput_l4", "mean_delivery_rate_l4"].map(|rate| tables.numbers("flows", rate)[0])

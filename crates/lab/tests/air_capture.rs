@@ -91,9 +91,9 @@ fn data(mpdus: Vec<Mpdu<Packet>>) -> Frame<Packet> {
     Frame::Data(mpdus)
 }
 
-/// A download to station 1: an A-MPDU behind RTS and CTS of which one frame is lost, that frame
-/// again, a TCP ACK that collides with one of station 2 and is repeated, a request for a Block ACK,
-/// and an A-MSDU.
+/// Returns a download to station 1: an A-MPDU behind RTS and CTS of which one frame is lost, that
+/// frame again, a TCP ACK that collides with one of station 2 and is repeated, a request for a
+/// Block ACK, and an A-MSDU.
 fn download(name: &str, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut air = Air::of(&path, Band::Ghz5, extent);
@@ -187,12 +187,12 @@ impl Frames {
         self.0.iter().map(|frame| frame[index].as_str()).collect()
     }
 
-    /// The values of a field in the frames that have it, with the indices of these frames.
+    /// Returns the values of a field in the frames that have it, with the indices of these frames.
     fn filled(&self, field: &str) -> Vec<(usize, &str)> {
         self.column(field).into_iter().enumerate().filter(|(_, value)| !value.is_empty()).collect()
     }
 
-    /// The indices of the frames in which a flag is set.
+    /// Returns the indices of the frames in which a flag is set.
     fn set(&self, field: &str) -> Vec<usize> {
         self.filled(field).into_iter().filter(|(_, value)| ["1", "True"].contains(value)).map(|(at, _)| at).collect()
     }

@@ -69,7 +69,7 @@ struct Seen {
 }
 
 impl Run {
-    /// All frames. Returns `None` if tests with tshark are disabled.
+    /// Returns all frames. Returns `None` if tests with tshark are disabled.
     fn frames(&self) -> Option<Vec<Seen>> {
         let fields = [
             "wlan.fc.type_subtype",

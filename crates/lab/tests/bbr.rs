@@ -64,7 +64,7 @@ fn operating_points(tables: &Tables) -> Vec<(f64, f64, f64)> {
     times.into_iter().zip(windows).zip(in_flight).map(|((at, cwnd), in_flight)| (at, cwnd, in_flight)).collect()
 }
 
-/// The time and length of the longest queue in each cycle.
+/// Returns the time and length of the longest queue in each cycle.
 fn peaks(queue: &[(f64, f64)], from: f64, until: f64) -> Vec<(f64, f64)> {
     const HIGH: f64 = 12.0;
     let (mut peaks, mut top) = (Vec::new(), None::<(f64, f64)>);

@@ -26,8 +26,8 @@ struct Sent {
     lost: bool,
 }
 
-/// A handshake, five segments of which the second is lost, its retransmission, and the end of both
-/// directions.
+/// Returns a handshake, five segments of which the second is lost, its retransmission, and the end
+/// of both directions.
 fn conversation() -> Vec<Sent> {
     let client = |offset: u64| SeqNumber::at(SeqNumber(u32::MAX - 2000), offset);
     let server = |offset: u64| SeqNumber::at(SeqNumber(7_000_000), offset);
@@ -93,8 +93,8 @@ fn conversation() -> Vec<Sent> {
     packets
 }
 
-/// The conversation as the sender of data sees it (`at_sender`) or as its receiver does, in a file
-/// called `name`.
+/// Returns the conversation as the sender of data sees it (`at_sender`) or as its receiver does, in
+/// a file called `name`.
 fn capture(name: &str, at_sender: bool, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut seen: Vec<(Instant, Packet)> = conversation()

@@ -65,7 +65,7 @@ struct Run {
 }
 
 impl Run {
-    /// The dumbbell under `preset`, with captures in a folder named after `test`.
+    /// Returns the dumbbell under `preset`, with captures in a folder named after `test`.
     fn of(test: &str, preset: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures_{test}_{preset}"));
         fs::create_dir_all(&folder).unwrap();
@@ -123,7 +123,7 @@ impl Frame {
     }
 }
 
-/// All packets of `path`. Returns `None` if tests with tshark are disabled.
+/// Returns all packets of `path`. Returns `None` if tests with tshark are disabled.
 fn packets(path: &Path) -> Option<Vec<Frame>> {
     let fields = ["frame.time_epoch", "ip.src", "ip.len", "tcp.len", "tcp.flags", "ip.dsfield.ecn", "tcp.seq"];
     let frame = |line: &String| {

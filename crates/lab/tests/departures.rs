@@ -3,7 +3,7 @@
 
 use crate::common::tables::Tables;
 
-/// Packets 5 to 8 of the data are lost.
+/// Runs a flow that loses packets 5 to 8 of the data.
 fn lossy(sets: &[&str]) -> Tables {
     let path = r#"
 duration = "20s"

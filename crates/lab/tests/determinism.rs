@@ -113,7 +113,7 @@ preset = "rfc"
 traffic = { model = "poisson", rate = "3Mbps" }
 "#;
 
-/// A scenario with everything that can be random.
+/// Returns a scenario with everything that can be random.
 fn everything() -> String {
     let all = CHANCE.replace("\"packets\", \"events\"", "\"packets\", \"air\", \"events\"");
     assert_ne!(all, CHANCE, "the air is kept, too");

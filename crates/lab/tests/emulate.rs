@@ -46,12 +46,12 @@ transport = "udp"
 traffic = { model = "constant", rate = "2Mbps", write = "1000B" }
 "#;
 
-/// A scenario with these flows.
+/// Returns a scenario with these flows.
 fn with(flows: &str) -> String {
     PATH.replace("flow = []\n", "") + flows
 }
 
-/// The same for a moment, where all that matters is that it has run.
+/// Returns the same for a moment, for tests in which only the run itself matters.
 fn briefly(flows: &str) -> String {
     with(flows).replace("2s", "300ms")
 }
@@ -81,12 +81,12 @@ fn tables(text: &str) -> Option<Tables> {
     Some(Tables::of_results(emulated(text, EmulateOptions::default())?.unwrap().results))
 }
 
-/// The same in a simulation.
+/// Runs the same in a simulation.
 fn simulated(text: &str) -> Tables {
     Tables::run(&text.replace("stack = \"kernel\"\n", ""), &[""; 0], None)
 }
 
-/// The least of three emulations, for other processes may delay one.
+/// Returns the minimum of three emulations, because other processes may delay one.
 fn least_of_three(text: &str, of: impl Fn(&Tables) -> f64) -> Option<f64> {
     let mut least = f64::INFINITY;
     for _ in 0..3 {
@@ -340,7 +340,7 @@ fn the_kernel_has_no_quic() {
     assert!(refusal.contains("the kernel has no QUIC; expected a flow over TCP or UDP"), "{refusal}");
 }
 
-/// The same flow over acklab's own stack.
+/// Returns the same flow over acklab's own stack.
 fn own(flow: &str) -> String {
     flow.replace("stack = \"kernel\"", "stack = \"own\"")
 }

@@ -40,7 +40,7 @@ to = "sta"
 preset = "linux"
 "#;
 
-/// The downloads with this policy for ACKs.
+/// Returns the downloads with this policy for ACKs.
 fn downloads(ack: &str) -> String {
     format!("{DOWNLOADS}{}", format!("{FLOW}{ack}\n").repeat(4))
 }
@@ -101,7 +101,7 @@ fn hack_works_with_block_acks_of_1024_frames() {
     assert_eq!(compressed / augmented, 1_024 / 2, "{compressed} ACKs in {augmented} responses");
 }
 
-/// The frames of a capture: radiotap header and frame.
+/// Returns the frames of a capture: radiotap header and frame.
 fn frames(path: &Path) -> Vec<(radiotap::Header, Vec<u8>)> {
     let mut reader = PcapNgReader::new(File::open(path).unwrap()).unwrap();
     let mut frames = Vec::new();
@@ -114,7 +114,7 @@ fn frames(path: &Path) -> Vec<(radiotap::Header, Vec<u8>)> {
     frames
 }
 
-/// A capture of a tenth of a second, and its tables.
+/// Returns a capture of a tenth of a second, and its tables.
 fn captured(name: &str, window: u32) -> (PathBuf, Tables) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("generations_{name}"));
     std::fs::create_dir_all(&folder).unwrap();

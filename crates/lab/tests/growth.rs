@@ -37,9 +37,9 @@ fn growth(sets: &[&str]) -> f64 {
     (cwnd[last] - cwnd[first]) / round_trips
 }
 
-/// A window is acknowledged in a round trip if it is in flight all of the time. Pacing leaves some
-/// of it unused when ACKs come in bunches: ns-3's TCP, which grows on every ACK, still grows by
-/// 0.85 only.
+/// Checks that a window is acknowledged in a round trip if it is in flight all of the time. Pacing
+/// leaves some of it unused when ACKs come in bunches: ns-3's TCP, which grows on every ACK, still
+/// grows by 0.85 only.
 fn assert_about_one(name: &str, growth: f64) {
     println!("{name}: {growth:.3}");
     assert!((0.8..1.1).contains(&growth), "{name}: {growth} packets a round trip");

@@ -27,7 +27,7 @@ impl fmt::Debug for Text {
     }
 }
 
-/// A server behind an access point.
+/// Returns a server behind an access point.
 fn head(seed: u64, standard: &str) -> String {
     format!(
         "seed = {seed}\n[[link]]\nname = \"wire\"\nfrom = \"server\"\nto = \"ap\"\n\
@@ -67,7 +67,7 @@ fn flow() -> impl Strategy<Value = String> {
     })
 }
 
-/// A cell that loses up to a fifth of all frames, and some flows in it.
+/// Returns a cell that loses up to a fifth of all frames, and some flows in it.
 fn lossy() -> impl Strategy<Value = Text> {
     let standard = select(vec!["802.11a", "802.11n", "802.11ac", "802.11be"]);
     let settings = (
@@ -151,7 +151,7 @@ fn the_same_seed_brings_the_same_acks() {
     assert!(one.counts("hack", "total_repeated_acks_l2").iter().sum::<u64>() > 10);
 }
 
-/// A download to one station.
+/// Returns a download to one station.
 fn download(standard: &str) -> String {
     format!(
         "duration = \"2s\"\n{}hack = {{}}\n[wifi.ap]\nname = \"ap\"\nqueue = {{ discipline = \"fifo\", limit = \"500packets\" }}\n\

@@ -69,8 +69,8 @@ fn inside(tables: &Tables, entered: &[&str], exits: &[&str]) -> Vec<i128> {
     inside
 }
 
-/// Packets and octets are conserved. All flows end long before their run, so every link is empty at
-/// its end.
+/// Checks that packets and octets are conserved. All flows end long before their run, so every link
+/// is empty at its end.
 fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     let whole = tables(text, &[]);
     for (entered, exits) in EXITS {
@@ -175,8 +175,8 @@ fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A sender's estimate of data in flight does not exceed its outstanding data, with retransmitted
-/// data counted twice.
+/// Checks that a sender's estimate of data in flight does not exceed its outstanding data, with
+/// retransmitted data counted twice.
 fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &["measure.series=[\"packets\", \"operating_point\"]".to_owned()]);
     let mut flights: BTreeMap<String, Vec<f64>> = BTreeMap::new();

@@ -37,7 +37,7 @@ series = ["decisions"]
 const TRANSPORTS: [&str; 4] = ["tcp", "tack", "quic", "quinn"];
 const SIZE: u64 = 500_000;
 
-/// An empty folder of the test called `name`.
+/// Returns an empty folder of the test called `name`.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("qlog").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -45,7 +45,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A run over `transport` whose logs and captures are in `folder`.
+/// Returns a run over `transport` whose logs and captures are in `folder`.
 fn logged(transport: &str, schema: Schema, folder: &Path, sets: &[&str]) -> Tables {
     let chosen = match transport {
         "tcp" => "flow.flow.preset=linux".to_owned(),
@@ -61,7 +61,7 @@ fn logged(transport: &str, schema: Schema, folder: &Path, sets: &[&str]) -> Tabl
     Tables::of_results(run(&scenario, &options, || true).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// The records of a file (RFC 7464, §2): its header and its events.
+/// Returns the records of a file (RFC 7464, §2): its header and its events.
 fn records(path: &Path) -> (Value, Vec<Value>) {
     let text = std::fs::read_to_string(path).unwrap();
     let mut records = text.split('\x1e');
@@ -77,7 +77,7 @@ fn events(folder: &Path, end: &str) -> Vec<Value> {
     records(&folder.join(format!("flow_{end}.sqlog"))).1
 }
 
-/// The data of the events with a name.
+/// Returns the data of the events with a name.
 fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["name"] == name).map(|event| &event["data"]).collect()
 }

@@ -10,14 +10,14 @@ fn study() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/quic_parity")
 }
 
-/// The changes of a variant in a file of the study.
+/// Returns the changes of a variant in a file of the study.
 fn changes(file: &str, variant: &str) -> Vec<String> {
     let document: Table = read_to_string(study().join(file)).unwrap().parse().unwrap();
     let set = document[variant].get("set").and_then(Value::as_table);
     set.into_iter().flatten().map(|(key, value)| format!("{key}={}", inline(value))).collect()
 }
 
-/// A value as an override spells it.
+/// Returns a value as an override spells it.
 fn inline(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{text:?}"),

@@ -29,14 +29,14 @@ point = "client"
 file = "client.pcapng"
 "#;
 
-/// An empty folder of the test called `name`.
+/// Returns an empty folder of the test called `name`.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("quinn").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// The tables of a run whose capture is in `folder`.
+/// Returns the tables of a run whose capture is in `folder`.
 fn captured(folder: &Path, sets: &[&str]) -> Tables {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = scenario::load(SATELLITE, "satellite", &sets, None).unwrap();

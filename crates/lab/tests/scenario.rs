@@ -23,13 +23,13 @@ fn read(text: &str, sets: &[&str]) -> Result<Scenario, Refusal> {
     load(text, NAME, &sets, None)
 }
 
-/// The same text with `what` replaced, which must occur exactly once.
+/// Returns the same text with `what` replaced, which must occur exactly once.
 fn edited(what: &str, with: &str) -> String {
     assert_eq!(FULL.matches(what).count(), 1, "{what:?} does not stand in the scenario once");
     FULL.replace(what, with)
 }
 
-/// The TCP configuration of the flow with this index.
+/// Returns the TCP configuration of the flow with this index.
 fn settings(scenario: &Scenario, flow: usize) -> &tcp::Settings {
     match &scenario.flow[flow].transport {
         Transport::Tcp(settings) => settings,

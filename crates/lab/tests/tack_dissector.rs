@@ -10,7 +10,7 @@ use acklab_wire::tack::{
 use acklab_wire::{Endpoints, Pdu};
 use std::path::Path;
 
-/// A capture of IPv4 packets without a link layer (LINKTYPE_RAW), in the format of libpcap.
+/// Returns a capture of IPv4 packets without a link layer (LINKTYPE_RAW), in the format of libpcap.
 fn pcap(packets: &[Vec<u8>]) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     // Magic number, version 2.4, time zone, accuracy, longest packet, link type.

@@ -18,17 +18,17 @@ use std::net::IpAddr;
 /// The bin of throughput if there is no propagation delay to derive it from.
 const DEFAULT_BIN: Duration = Duration::from_millis(100);
 
-/// The probe of one direction of a flow.
+/// Returns the probe of one direction of a flow.
 pub(crate) fn probe(scenario: &Scenario, plan: &FlowPlan) -> FlowProbe {
     new_probe(&plan.info, plan.segment_time, scenario.measure.bin, Records::of(&scenario.measure.series))
 }
 
-/// The probe of one direction of a connection of programs.
+/// Returns the probe of one direction of a connection of programs.
 pub(crate) fn probe_of_program(scenario: &Scenario, path: &PathFacts) -> FlowProbe {
     new_probe(&path.info, path.segment_time, scenario.measure.bin, Records::of(&scenario.measure.series))
 }
 
-/// A probe of an end at a proxy, which keeps no series.
+/// Returns a probe of an end at a proxy, which keeps no series.
 pub(super) fn probe_at_proxy(plan: &FlowPlan) -> FlowProbe {
     new_probe(&plan.info, plan.segment_time, None, Records::default())
 }
@@ -40,8 +40,8 @@ fn new_probe(info: &FlowInfo, segment_time: f64, bin: Option<Duration>, records:
     FlowProbe::new(info.payload, bin.unwrap_or(default_bin), burst_gap, records)
 }
 
-/// The log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends by
-/// `routes`.
+/// Returns the log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends
+/// by `routes`.
 pub(super) fn log(
     scenario: &Scenario,
     options: &qlog::Options,
@@ -73,7 +73,7 @@ pub(super) fn log(
     Log::new(options, &flow.name, &info, [source.into(), destination.into()])
 }
 
-/// The observers of the network.
+/// Returns the observers of the network.
 pub(super) fn observers<P: Observed>(
     scenario: &Scenario,
     options: &RunOptions,
@@ -94,18 +94,18 @@ pub(super) fn observers<P: Observed>(
     Ok(observers)
 }
 
-/// The addresses of all nodes, with their names.
+/// Returns the addresses of all nodes, with their names.
 fn hosts(scenario: &Scenario) -> Vec<(IpAddr, String)> {
     let address = |node| scenario.ip_version().address(address_of_node(node));
     (0..).map(address).zip(scenario.node_names()).collect()
 }
 
-/// The index of the cell that is called `point`.
+/// Returns the index of the cell that is called `point`.
 fn cell_at(scenario: &Scenario, point: &str) -> Option<usize> {
     scenario.wifi.iter().position(|cell| cell.name == point)
 }
 
-/// The monitors of the cells' air.
+/// Returns the monitors of the cells' air.
 fn air_monitors<P: Observed>(scenario: &Scenario, options: &RunOptions) -> Result<Vec<AirMonitor<P>>, Error> {
     let mut monitors: Vec<AirMonitor<P>> = scenario.wifi.iter().map(|_| AirMonitor::default()).collect();
     if scenario.measure.series.contains(&Series::Air) {
@@ -125,8 +125,8 @@ fn air_monitors<P: Observed>(scenario: &Scenario, options: &RunOptions) -> Resul
     Ok(monitors)
 }
 
-/// The points of the network that the scenario calls `point`: a direction's name, that name with
-/// `.out`, or a node's name. `ports_of` returns the ports of the node that has the name.
+/// Returns the points of the network that the scenario calls `point`: a direction's name, that name
+/// with `.out`, or a node's name. `ports_of` returns the ports of the node that has the name.
 fn capture_points(scenario: &Scenario, point: &str, ports_of: impl Fn(&str) -> Vec<PortId>) -> Vec<CapturePoint> {
     for direction in 0..2 * scenario.link.len() {
         let name = direction_name(scenario, direction);

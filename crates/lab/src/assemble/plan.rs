@@ -11,7 +11,8 @@ use acklab_path::Link;
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Packet};
 
-/// The proxies on the way of `flow`, whose index among the measured directions is `measured`.
+/// Returns the proxies on the way of `flow`, whose index among the measured directions is
+/// `measured`.
 pub(super) fn peps(way: &Way, flow: &Flow, measured: usize) -> Vec<PepInfo> {
     let Some(settings) = flow.transport.tcp() else { return Vec::new() };
     let info = |split: &Split| PepInfo {
@@ -35,8 +36,8 @@ pub(crate) struct FlowPlan {
 }
 
 impl FlowPlan {
-    /// The plan of a flow whose data take `path`. The sender's own connection takes `own` there and
-    /// back, which ends at the first proxy.
+    /// Creates the plan of a flow whose data take `path`. The sender's own connection takes `own`
+    /// there and back, which ends at the first proxy.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         flow: Flow,
@@ -73,7 +74,7 @@ impl FlowPlan {
         Self { info, segment_time: whole.segment_time, capacities: capacities.collect(), flow }
     }
 
-    /// The propagation delay of its path there and back.
+    /// Returns the propagation delay of its path there and back.
     pub(super) fn base_rtt(&self) -> Duration {
         self.info.base_rtt.unwrap_or_default()
     }

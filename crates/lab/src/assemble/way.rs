@@ -24,16 +24,16 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// The settings of the proxy's ends toward the sender and toward the receiver, of a flow with
-    /// these settings.
+    /// Returns the settings of the proxy's ends toward the sender and toward the receiver, of a
+    /// flow with these settings.
     pub(super) fn settings<'a>(&'a self, flow: &'a tcp::Settings) -> [&'a tcp::Settings; 2] {
         [0, 1].map(|side: usize| self.pep.settings(&self.links[side]).unwrap_or(flow))
     }
 }
 
 impl Way {
-    /// The way of `flow` on the computed route of `map` between its `ends`. `nodes` are the nodes
-    /// by name.
+    /// Creates the way of `flow` on the computed route of `map` between its `ends`. `nodes` are the
+    /// nodes by name.
     pub(super) fn new(
         scenario: &Scenario,
         map: &Map,
@@ -59,7 +59,8 @@ impl Way {
         Self { stops, splits }
     }
 
-    /// The connections, with addresses. `numbers` counts the connections that each node has opened.
+    /// Returns the connections, with addresses. `numbers` counts the connections that each node has
+    /// opened.
     pub(super) fn connect(
         &self,
         protocol: u8,
@@ -81,7 +82,7 @@ impl Way {
     }
 }
 
-/// The name of the link or the cell of a hop.
+/// Returns the name of the link or the cell of a hop.
 fn name_of(scenario: &Scenario, hop: Hop) -> String {
     match hop {
         Hop::Link(direction) => scenario.link[direction / 2].name.clone(),

@@ -7,17 +7,18 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 /// The address of the network, in which node 0 has the next address.
 const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 
-/// The address of a node: 10.0.0.1 or 2001:db8::1 for node 0.
+/// Returns the address of a node: 10.0.0.1 or 2001:db8::1 for node 0.
 pub(super) const fn of(node: NodeId, version: IpVersion) -> IpAddr {
     version.address(address_of_node(node.0))
 }
 
-/// The sockets of a flow in packets of this version.
+/// Returns the sockets of a flow in packets of this version.
 pub(super) fn sockets(endpoints: Endpoints, version: IpVersion) -> [SocketAddr; 2] {
     [endpoints.source, endpoints.destination].map(|at: SocketAddrV4| (version.address(*at.ip()), at.port()).into())
 }
 
-/// The number of a node that has this address, counted from one, if it is one of the network's.
+/// Returns the number of a node that has this address, counted from one, if it is one of the
+/// network's.
 fn number_of(address: IpAddr) -> Option<u64> {
     match (address, IpVersion::V6.address(NETWORK)) {
         (IpAddr::V4(address), _) => Some(address.to_bits().wrapping_sub(NETWORK.to_bits()).into()),
@@ -26,8 +27,8 @@ fn number_of(address: IpAddr) -> Option<u64> {
     }
 }
 
-/// The node with this address among the first `nodes`. Other addresses are those of `internet`, if
-/// one host has them, and otherwise of [`NodeId::NOWHERE`].
+/// Returns the node with this address among the first `nodes`. Other addresses are those of
+/// `internet`, if one host has them, and otherwise of [`NodeId::NOWHERE`].
 pub(super) fn node_of(address: IpAddr, nodes: usize, internet: Option<NodeId>) -> NodeId {
     // Zero is the address of the network.
     let number = number_of(address).filter(|number| (1..=nodes as u64).contains(number));

@@ -61,7 +61,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// The largest share of a second that one of its threads waited for a processor.
+    /// Returns the largest share of a second that one of its threads waited for a processor.
     pub(super) fn worst_waiting(&self) -> Option<f64> {
         self.waits.iter().map(|wait| wait.share).max_by(f64::total_cmp)
     }
@@ -95,7 +95,7 @@ pub(super) fn with_addresses(command: &str, nodes: &BTreeMap<String, NodeId>) ->
     text + rest
 }
 
-/// The nodes whose addresses `command` contains.
+/// Returns the nodes whose addresses `command` contains.
 pub(super) fn nodes_in<'a>(
     command: &str,
     nodes: &'a BTreeMap<String, NodeId>,

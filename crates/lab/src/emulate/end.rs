@@ -136,12 +136,12 @@ pub(super) struct State {
 }
 
 impl KernelEnd {
-    /// An end of a connection: 0 for the end that opens it, 1 for the other.
+    /// Returns an end of a connection: 0 for the end that opens it, 1 for the other.
     pub(super) fn tcp(end: u8, shown: Arc<Shown>) -> Self {
         Self(Kind::Tcp(Box::new(TcpEnd::new(end, shown))))
     }
 
-    /// An end of a flow of datagrams with at most `full` octets of payload.
+    /// Returns an end of a flow of datagrams with at most `full` octets of payload.
     pub(super) fn udp(end: u8, full: Bytes, shown: Arc<Shown>) -> Self {
         Self(Kind::Udp(Box::new(UdpEnd::new(end, full, shown))))
     }
@@ -156,8 +156,8 @@ impl KernelEnd {
         })
     }
 
-    /// A packet leaves this end. Returns the data that it carries, and the instant from which its
-    /// content dates.
+    /// Records that a packet leaves this end. Returns the data that it carries, and the instant
+    /// from which its content dates.
     pub(super) fn departs(
         &mut self,
         now: Instant,
@@ -170,8 +170,8 @@ impl KernelEnd {
         }
     }
 
-    /// A packet of the other end has been delivered to the host of this end, which has processed
-    /// it.
+    /// Records that a packet of the other end has been delivered to the host of this end, which has
+    /// processed it.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         match &mut self.0 {
             Kind::Tcp(end) => end.arrives(now, packet, note, probes),
@@ -202,6 +202,6 @@ impl End for KernelEnd {
         self.as_end().snapshot(now)
     }
 
-    /// A kernel does not report its decisions.
+    /// Does nothing: a kernel does not report its decisions.
     fn record_decisions(&mut self) {}
 }

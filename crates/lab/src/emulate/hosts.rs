@@ -118,7 +118,7 @@ impl RealHosts {
         self.add(ends.map(HostEnd::Kernel), keys, probes, [Pattern::default(); 2]);
     }
 
-    /// Packets with these keys are those of the flow that comes next.
+    /// Registers the keys of the packets of the next flow.
     fn register(&mut self, keys: [FlowKey; 2]) {
         let number = self.flows.len() as u32;
         for (end, key) in (0..).zip(keys) {
@@ -161,8 +161,8 @@ impl RealHosts {
             .then(|| format!("{count} packets of acklab's own stack did not arrive with the octets that were sent"))
     }
 
-    /// The end of acklab's own at `port`, with what it needs: the probes of its flow and the octets
-    /// that it writes and reads.
+    /// Returns the end of acklab's own at `port`, with what it needs: the probes of its flow and
+    /// the octets that it writes and reads.
     fn own(&mut self, port: PortId) -> Option<Own<'_>> {
         let (flow, end) = *self.own.get(port.index().checked_sub(self.outlet.devices().len())?)?;
         let (flow, end) = (flow as usize, usize::from(end));
@@ -172,7 +172,7 @@ impl RealHosts {
         Some(Own { socket: &mut **socket, probes, pool: &mut self.pool, writes, reads })
     }
 
-    /// The packet that acklab's own end at `port` sends as `packet`, in octets.
+    /// Returns the packet that acklab's own end at `port` sends as `packet`, in octets.
     fn encoded(&mut self, port: PortId, packet: Packet) -> Option<RealPacket> {
         let mut octets = self.memory.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
         let origin = packet.origin();
@@ -232,8 +232,8 @@ impl RealHosts {
         packet.annotate(Note { flow: number, end, data }, origin);
     }
 
-    /// The number and the end of the connection of programs that the packet begins, if it begins
-    /// one.
+    /// Returns the number and the end of the connection of programs that the packet begins, if it
+    /// begins one.
     #[cold]
     fn find_program(&mut self, now: Instant, device: usize, packet: &RealPacket) -> Option<(u32, u8)> {
         let (programs, devices_at) = self.programs.as_mut()?;
@@ -337,7 +337,7 @@ impl Measured for RealHosts {
     }
 }
 
-/// The driver of `world`, which watches all of its devices.
+/// Returns the driver of `world`, which watches all of its devices.
 pub(super) fn driver_of(world: &mut RealWorld, clock: WallClock, privileges: &Privileges) -> Result<Driver, Error> {
     let watching = |world: &mut RealWorld| -> io::Result<Driver> {
         let mut driver = Driver::new(world, clock)?;

@@ -55,8 +55,8 @@ pub(super) const REPORTED: [&str; 18] = [
     "net/ipv4/tcp_no_metrics_save",
 ];
 
-/// The name of a controller in the kernel. Returns `None` if the kernel does not have it, or not
-/// with these constants.
+/// Returns the name of a controller in the kernel. Returns `None` if the kernel does not have it,
+/// or not with these constants.
 fn controller(congestion: &cc::ControllerConfig) -> Option<&'static str> {
     let kernel = match congestion {
         cc::ControllerConfig::NewReno(_) => "reno",
@@ -69,7 +69,7 @@ fn controller(congestion: &cc::ControllerConfig) -> Option<&'static str> {
     (cc::ControllerConfig::named(congestion.name()).as_ref() == Some(congestion)).then_some(kernel)
 }
 
-/// The number that a parameter has for a switch.
+/// Returns the number that a parameter has for a switch.
 fn switch(on: bool) -> String {
     u8::from(on).to_string()
 }
@@ -168,8 +168,8 @@ const SETTABLE: [&str; 13] = [
     "min_rto",
 ];
 
-/// The first setting that differs from those of the kernel and that nothing can set: its name, its
-/// value, and the kernel's.
+/// Returns the first setting that differs from those of the kernel and that nothing can set: its
+/// name, its value, and the kernel's.
 fn remaining(settings: &Settings, default: &Settings) -> Option<(String, String, String)> {
     let full = |settings: &Settings| match serde_json::to_value(settings.in_full()) {
         Ok(serde_json::Value::Object(full)) => full,

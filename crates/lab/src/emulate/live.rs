@@ -128,7 +128,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// A monitor of `world` at its start, which runs for `duration` or until it is stopped.
+    /// Creates a monitor of `world` at its start, which runs for `duration` or until it is stopped.
     pub(crate) fn new<H: Real>(
         to: Sender<Sample>,
         world: &mut World<RealPacket, H>,
@@ -144,7 +144,7 @@ impl Monitor {
         self.next
     }
 
-    /// The flows of `world` are others from now on.
+    /// Records that `world` has other flows from now on.
     pub(super) fn renew<H: Real>(&mut self, world: &World<RealPacket, H>, now: Instant) {
         self.ends = ends(world, now);
     }

@@ -47,7 +47,8 @@ struct Parts {
 }
 
 impl RealPacket {
-    /// A packet whose content dates from `origin`, in the memory of `spare` if there is one.
+    /// Creates a packet whose content dates from `origin`, in the memory of `spare` if there is
+    /// one.
     pub(crate) fn new(packet: IpPacket, origin: Instant, spare: Option<Self>) -> Self {
         let parts = Parts { packet, origin, note: None, link_header: LinkHeader::new() };
         match spare {
@@ -64,12 +65,12 @@ impl RealPacket {
         self.0.link_header.clone_from(header);
     }
 
-    /// The header of the link layer that the packet has; empty if there is none.
+    /// Returns the header of the link layer that the packet has; empty if there is none.
     pub(crate) fn link_header(&self) -> &LinkHeader {
         &self.0.link_header
     }
 
-    /// The packet, and the instant from which its content dates.
+    /// Returns the packet, and the instant from which its content dates.
     pub(super) fn parts(&self) -> (&IpPacket, Instant) {
         (&self.0.packet, self.0.origin)
     }
@@ -84,17 +85,17 @@ impl RealPacket {
         self.0.note
     }
 
-    /// The packet as it was parsed.
+    /// Returns the packet as it was parsed.
     pub(super) fn ip(&self) -> &IpPacket {
         &self.0.packet
     }
 
-    /// The segment that the packet carries, if it is one of TCP.
+    /// Returns the segment that the packet carries, if it is one of TCP.
     pub(super) fn segment(&self) -> Option<Segment> {
         self.0.packet.segment()
     }
 
-    /// The datagram of test traffic that the packet carries, if it is one.
+    /// Returns the datagram of test traffic that the packet carries, if it is one.
     pub(super) fn datagram(&self) -> Option<UserDatagram> {
         self.0.packet.datagram()
     }

@@ -51,7 +51,7 @@ pub(super) struct Found {
 }
 
 impl Programs {
-    /// The programs of a network with these nodes and paths between its hosts.
+    /// Creates the programs of a network with these nodes and paths between its hosts.
     pub(super) fn new(
         scenario: &Scenario,
         names: Vec<String>,
@@ -69,8 +69,8 @@ impl Programs {
         &self.infos[known.min(self.infos.len())..]
     }
 
-    /// The connection that `packet` begins, which leaves the host at `from` and is none of the
-    /// `flows` that are known. `None` if it does not begin one, or if there are too many.
+    /// Returns the connection that `packet` begins, which leaves the host at `from` and is none of
+    /// the `flows` that are known. `None` if it does not begin one, or if there are too many.
     pub(super) fn find(&mut self, now: Instant, from: NodeId, packet: &RealPacket, flows: usize) -> Option<Found> {
         let ([source, destination], is_tcp) = (packet.ip().sockets()?, !packet.ip().is_udp());
         let begins = |flags: Flags| flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
@@ -107,7 +107,7 @@ impl Programs {
         Some(Found { ends, keys, probes })
     }
 
-    /// Data leave this end of a flow. Those of the scenario are none of the programs'.
+    /// Records that data leave this end of a flow. Flows of the scenario are not those of programs.
     pub(super) fn note_data(&mut self, now: Instant, flow: usize, end: u8) {
         let direction = flow.checked_sub(self.first).map(|connection| 2 * connection + usize::from(end));
         if let Some(last) = direction.and_then(|direction| self.last.get_mut(direction)) {

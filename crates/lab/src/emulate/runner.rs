@@ -32,7 +32,7 @@ impl<D: Copy> Runner<D> {
         &self.subjects
     }
 
-    /// The flows of `world` that were found are `found` from now on.
+    /// Replaces the found flows of `world` by `found`.
     pub(crate) fn replace_found<H: Real>(&mut self, world: &World<RealPacket, H>, found: Vec<FlowInfo>, now: Instant) {
         self.subjects.flows.truncate(self.of_scenario);
         self.subjects.flows.extend(found);
@@ -67,7 +67,7 @@ impl<D: Copy> Runner<D> {
         world.taps.check().map_err(Error::from)
     }
 
-    /// `planned`, or the time at which the run was stopped.
+    /// Returns `planned`, or the time at which the run was stopped.
     pub(crate) fn now(&self, planned: Instant) -> Instant {
         self.ended_early.unwrap_or(planned)
     }

@@ -64,7 +64,7 @@ struct Cast {
 }
 
 impl Cast {
-    /// The largest packet of the flow in octets over IPv4, if its size is set.
+    /// Returns the largest packet of the flow in octets over IPv4, if its size is set.
     fn largest_packet(&self) -> Option<u64> {
         match &self.request {
             _ if self.is_own => None,
@@ -132,8 +132,8 @@ impl Stage {
         })
     }
 
-    /// The nodes on which flows end, commands run, or that commands name. A command with the
-    /// terminal may reach every node at the edge.
+    /// Returns the nodes on which flows end, commands run, or that commands name. A command with
+    /// the terminal may reach every node at the edge.
     fn nodes_with_hosts(&self, scenario: &Scenario, options: &EmulateOptions) -> Result<BTreeSet<NodeId>, Error> {
         let mut hosts: BTreeSet<NodeId> =
             self.casts.iter().filter(|cast| !cast.is_own).flat_map(|cast| cast.ends).collect();
@@ -200,8 +200,8 @@ impl Stage {
         Ok((world, traffic, plans))
     }
 
-    /// The programs that may run at these nodes. Their packets are as large as the devices let them
-    /// be.
+    /// Returns the programs that may run at these nodes. Their packets are as large as the devices
+    /// let them be.
     fn programs(&self, scenario: &Scenario, parts: &mut Parts<RealPacket>, at: &[NodeId]) -> Programs {
         let mut names = vec![String::new(); self.nodes.len()];
         self.nodes.iter().for_each(|(name, node)| names[node.index()].clone_from(name));
@@ -225,12 +225,12 @@ impl Stage {
         Ok(&host.namespace)
     }
 
-    /// The address of a node.
+    /// Returns the address of a node.
     pub(super) fn address_of(&self, name: &str) -> Result<IpAddr, Error> {
         self.node(name).map(|node| addresses::of(node, self.version))
     }
 
-    /// The namespace of the host at a node.
+    /// Returns the namespace of the host at a node.
     pub(super) fn namespace_of(&self, name: &str) -> Result<Namespace, Error> {
         let node = self.node(name)?;
         self.namespace_at(node)?.try_clone().map_err(host_error("cannot keep a namespace"))

@@ -64,8 +64,8 @@ struct Starved {
     wait: Wait,
 }
 
-/// The smallest time constant of a scenario: the smallest delay of a link or interval of a gate,
-/// but at most 4 ms.
+/// Returns the smallest time constant of a scenario: the smallest delay of a link or interval of a
+/// gate, but at most 4 ms.
 fn time_constant(scenario: &Scenario) -> Duration {
     let directions = scenario.link.iter().flat_map(|link| [&link.forward, &link.reverse]);
     let constants =
@@ -74,7 +74,7 @@ fn time_constant(scenario: &Scenario) -> Duration {
     least.map_or(LARGEST_CONSTANT, |least| least.min(LARGEST_CONSTANT))
 }
 
-/// A time with three significant digits, such as "983 µs".
+/// Returns a time with three significant digits, such as "983 µs".
 fn rounded(time: Duration) -> String {
     let micros = time.as_nanos() as f64 / 1e3;
     let (value, unit) = if micros < 1e3 { (micros, "µs") } else { (micros / 1e3, "ms") };
@@ -83,7 +83,7 @@ fn rounded(time: Duration) -> String {
 }
 
 impl Timing {
-    /// The timing up to now, with the privileges of the thread that carries packets.
+    /// Returns the timing up to now, with the privileges of the thread that carries packets.
     pub(crate) fn of<D>(
         outlet: &Outlet<D>,
         ignored: u64,
@@ -120,17 +120,17 @@ impl Timing {
         }
     }
 
-    /// The run was stopped at `at`.
+    /// Records that the run was stopped at `at`.
     pub(crate) const fn stop(&mut self, at: Instant) {
         self.stopped = Some(at);
     }
 
-    /// The bound of the 99th percentile of the window.
+    /// Returns the bound of the 99th percentile of the window.
     fn bound(&self) -> Duration {
         self.constant / SHARE
     }
 
-    /// The bound of the 99.9th percentile of each second.
+    /// Returns the bound of the 99.9th percentile of each second.
     fn bound_of_second(&self) -> Duration {
         self.constant / SHARE_OF_SECOND
     }
@@ -193,7 +193,7 @@ impl Timing {
         Verdict { reasons }
     }
 
-    /// The table `timing`, with one row.
+    /// Returns the table `timing`, with one row.
     pub(crate) fn table(&self, verdict: &Verdict) -> Table {
         let micros = |lateness: Option<Duration>| [lateness.map(|value| value.as_nanos() as f64 / 1e3)];
         let worst = self.lateness.worst_second();
@@ -255,8 +255,8 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert_eq!(time_constant(&scenario("8ms", gate)), Duration::from_millis(2));
     }
 
-    /// The timing of `packets` packets a millisecond apart, each `late` microseconds late but for a
-    /// stall.
+    /// Returns the timing of `packets` packets a millisecond apart, each `late` microseconds late
+    /// but for a stall.
     fn timing(packets: u64, late: u64, stall: Range<u64>) -> Timing {
         let mut lateness = Lateness::default();
         for due in 0..packets {

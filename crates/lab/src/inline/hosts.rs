@@ -125,7 +125,7 @@ impl InlineHosts {
         self.outlet.devices()[0].diversion.method()
     }
 
-    /// The packets that were lost in front of the path.
+    /// Returns the packets that were lost in front of the path.
     pub(super) fn overruns(&self) -> u64 {
         self.outlet.devices().iter().map(|boundary| boundary.counts.overruns).sum()
     }
@@ -256,7 +256,7 @@ impl InlineHosts {
         self.discard(self.clock.now())
     }
 
-    /// The tables `interfaces`, which counts from the beginning to the end, and `inline`.
+    /// Returns the tables `interfaces`, which counts from the beginning to the end, and `inline`.
     pub(super) fn tables(&self, scenario: &Scenario, forwarding: &str) -> [Table; 2] {
         let boundaries = self.outlet.devices();
         let counts = |count: fn(&Boundary) -> u64| boundaries.iter().map(count).map(Some);

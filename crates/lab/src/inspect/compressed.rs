@@ -26,7 +26,7 @@ pub(super) fn open<'a>(first: &[u8], rest: impl Read + 'a) -> Box<dyn BufRead + 
     Box::new(file)
 }
 
-/// The name of a format that is not decompressed.
+/// Returns the name of a format that is not decompressed.
 pub(super) fn unsupported(first: &[u8]) -> Option<&'static str> {
     OTHERS.iter().find(|(magic, _)| first.starts_with(magic)).map(|(_, name)| *name)
 }
@@ -59,7 +59,8 @@ impl<R: BufRead> ZstdFrames<R> {
         Ok(false)
     }
 
-    /// A decoder does not distinguish an end of the file within a frame from damage.
+    /// Returns the error of a decoder, which does not distinguish an end of the file within a frame
+    /// from damage.
     fn failed(&mut self, error: FrameDecoderError) -> io::Error {
         match self.source.fill_buf() {
             Ok([]) => io::ErrorKind::UnexpectedEof.into(),
@@ -113,8 +114,8 @@ impl<R: BufRead> Read for ZstdFrames<R> {
 mod tests {
     use super::*;
 
-    /// A zstd frame with raw blocks of five octets (RFC 8878, §3.1.1): a single segment without
-    /// checksum.
+    /// Returns a zstd frame with raw blocks of five octets (RFC 8878, §3.1.1): a single segment
+    /// without checksum.
     fn frame(octets: &[u8]) -> Vec<u8> {
         let mut frame = [&ZSTD[..], &[0x20, octets.len() as u8]].concat();
         let mut rest = octets;

@@ -82,7 +82,7 @@ impl Header {
         }
     }
 
-    /// The captured length and the length on the wire.
+    /// Returns the captured length and the length on the wire.
     fn lengths(&self, [first, second]: [u32; 2]) -> (u32, u32) {
         let are_swapped = match self.version {
             (2, 0..=2) => true,
@@ -170,7 +170,7 @@ impl<R: Read> Records<R> {
 mod tests {
     use super::*;
 
-    /// A file whose numbers are little-endian, with one record of four octets.
+    /// Returns a file whose numbers are little-endian, with one record of four octets.
     fn file(magic: u32, version: (u16, u16), network: u32, record: [u32; 4], more: [&[u8]; 2]) -> Vec<u8> {
         let mut octets = magic.to_le_bytes().to_vec();
         octets.extend(version.0.to_le_bytes());
@@ -185,7 +185,7 @@ mod tests {
         octets
     }
 
-    /// The first record: nanoseconds, octets, length.
+    /// Returns the first record: nanoseconds, octets, length.
     fn record(octets: &[u8]) -> (u64, Vec<u8>, u32) {
         let format = Format::of(*octets.first_chunk().unwrap()).unwrap();
         let header = Header::of(format, octets.first_chunk().unwrap());

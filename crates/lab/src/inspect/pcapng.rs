@@ -68,7 +68,7 @@ impl Packets {
         Ok(())
     }
 
-    /// A packet behind the number of its interface: time, lengths, octets, options.
+    /// Returns a packet behind the number of its interface: time, lengths, octets, options.
     fn packet(&mut self, interface: Option<u32>, mut body: Body<'_>) -> Option<()> {
         let interface = self.interfaces.get(interface? as usize).copied();
         let ticks = u64::from(body.number()?) << 32 | u64::from(body.number()?);
@@ -85,7 +85,7 @@ impl Packets {
         Some(())
     }
 
-    /// A packet of the first interface: its length, and octets up to the snap length.
+    /// Returns a packet of the first interface: its length, and octets up to the snap length.
     fn simple_packet(&mut self, mut body: Body<'_>) -> Option<()> {
         let length = body.number()?;
         let interface = self.interfaces.first().copied();
@@ -99,7 +99,7 @@ impl Packets {
     }
 }
 
-/// The octets of the FCS by the flags of a packet (`epb_flags`, bits 5 to 8).
+/// Returns the octets of the FCS by the flags of a packet (`epb_flags`, bits 5 to 8).
 fn fcs_of_packet((code, mut value): (u16, Body<'_>)) -> Option<u32> {
     const FLAGS: u16 = 2;
     (code == FLAGS).then(|| value.number().map(|flags| flags >> 5 & 0xf))?

@@ -72,7 +72,7 @@ struct Pending {
 type Attempt = Result<Option<Answer>, Refusal>;
 
 impl Kernel {
-    /// A network namespace with a device that the script reads and writes.
+    /// Creates a network namespace with a device that the script reads and writes.
     ///
     /// # Errors
     /// If the process lacks the permission.
@@ -437,7 +437,7 @@ impl Stack for Kernel {
     }
 }
 
-/// The name of an error, as scripts write it.
+/// Returns the name of an error, as scripts write it.
 fn name_of(error: &io::Error) -> String {
     let name = match error.kind() {
         io::ErrorKind::BrokenPipe => "EPIPE",

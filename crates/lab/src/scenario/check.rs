@@ -211,7 +211,7 @@ impl Check {
         Err(Problem::unknown_key(&self.path, known.iter().chain(within).map(|(key, _)| key.as_str())))
     }
 
-    /// The message about the first missing key of a table, if any.
+    /// Returns the message about the first missing key of a table, if any.
     fn missing(&self, table: &Table, expected: Type) -> Option<String> {
         let key = expected.required().find(|key| !table.contains_key(*key))?;
         let known = expected.properties()?;
@@ -269,7 +269,7 @@ fn is_of_tables(array: Type) -> bool {
     array.items().is_some_and(|items| items.text("type") == Some("object"))
 }
 
-/// The error of parsing `text` as the type called `quantity`, or `None` if it is valid.
+/// Returns the error of parsing `text` as the type called `quantity`, or `None` if it is valid.
 fn refusal_of(text: &str, quantity: &str) -> Option<UnitError> {
     match quantity {
         "Duration" => text.parse::<Duration>().err(),
@@ -281,7 +281,7 @@ fn refusal_of(text: &str, quantity: &str) -> Option<UnitError> {
     }
 }
 
-/// The largest integer of the type that the schema names.
+/// Returns the largest integer of the type that the schema names.
 fn most_of(expected: Type) -> i128 {
     match expected.text("format") {
         Some("uint32") => u32::MAX.into(),
@@ -289,7 +289,7 @@ fn most_of(expected: Type) -> i128 {
     }
 }
 
-/// An example value of this type, in TOML.
+/// Returns an example value of this type, in TOML.
 fn example(expected: Type) -> Option<String> {
     let choice = expected.get("enum").and_then(|choices| choices.get(0));
     let shown = expected.get("examples").and_then(|examples| examples.get(0)).or(choice)?;
@@ -305,7 +305,7 @@ fn one_of(names: &[&str]) -> String {
     }
 }
 
-/// The required members of a table of this kind with example values, in TOML.
+/// Returns the required members of a table of this kind with example values, in TOML.
 fn shown(kind: Type) -> String {
     let members: Vec<String> = kind
         .required()

@@ -66,7 +66,7 @@ pub(super) enum Shown {
 }
 
 impl Member {
-    /// A member that the text has at `key`.
+    /// Returns a member that the text has at `key`.
     pub(super) const fn written(key: Origin, node: Node) -> Self {
         Self { key, node, shown: Shown::Itself }
     }
@@ -87,12 +87,12 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Node, SyntaxError> {
 }
 
 impl Node {
-    /// A table without keys.
+    /// Returns a table without keys.
     pub(super) fn empty_table(origin: Origin) -> Self {
         Self { origin, value: Value::Table(Table::new()) }
     }
 
-    /// The value of `key` in this table, or at the index `key` in this array.
+    /// Returns the value of `key` in this table, or at the index `key` in this array.
     pub(super) fn child(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::Table(table) => table.get(key).map(|member| &member.node),
@@ -127,7 +127,7 @@ impl Node {
         }
     }
 
-    /// The value as JSON; a number that JSON cannot represent becomes null.
+    /// Returns the value as JSON; a number that JSON cannot represent becomes null.
     pub(super) fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,

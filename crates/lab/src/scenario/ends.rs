@@ -23,7 +23,7 @@ pub struct Ends<S> {
 }
 
 impl<S> Ends<S> {
-    /// The settings of the end at `to`.
+    /// Returns the settings of the end at `to`.
     #[must_use]
     pub const fn to(&self) -> &S {
         match &self.peer {
@@ -32,7 +32,7 @@ impl<S> Ends<S> {
         }
     }
 
-    /// The settings of both ends, that at `from` first.
+    /// Returns the settings of both ends, that at `from` first.
     #[must_use]
     pub const fn both(&self) -> [&S; 2] {
         [&self.from, self.to()]

@@ -126,7 +126,7 @@ pub(crate) enum CustomKey {
 }
 
 impl CustomKey {
-    /// The path from a flow to the name of the part.
+    /// Returns the path from a flow to the name of the part.
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::Policy => "transport.ack.name",
@@ -139,7 +139,7 @@ impl CustomKey {
         }
     }
 
-    /// The path in the shorthand of a flow over TCP.
+    /// Returns the path in the shorthand of a flow over TCP.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Transport => self.path(),
@@ -196,13 +196,13 @@ const fn one() -> u32 {
 }
 
 impl Flow {
-    /// The TCP configuration. Returns `None` for another transport.
+    /// Returns the TCP configuration. Returns `None` for another transport.
     #[must_use]
     pub fn tcp(&self) -> Option<tcp::TcpConfig> {
         self.transport.tcp().map(tcp::Settings::config)
     }
 
-    /// The TCP preset. Returns `None` for another transport.
+    /// Returns the TCP preset. Returns `None` for another transport.
     #[must_use]
     pub fn preset(&self) -> Option<Preset> {
         self.transport.tcp().map(|settings| settings.preset)
@@ -213,13 +213,13 @@ impl Flow {
         self.back.is_some() || self.page.is_some()
     }
 
-    /// The model of its application, as the flows table has it.
+    /// Returns the model of its application, as the flows table has it.
     pub(crate) fn traffic_label(&self) -> String {
         self.page.as_ref().map_or_else(|| self.traffic.label(), Page::label)
     }
 
-    /// The direction from `to` to `from` as a flow. Returns `None` if the application at `to` does
-    /// not write.
+    /// Returns the direction from `to` to `from` as a flow. Returns `None` if the application at
+    /// `to` does not write.
     pub(crate) fn reverse(&self) -> Option<Self> {
         let requests = self.page.as_ref().map(|page| Traffic::Fixed { size: page.requested() });
         Some(Self {
@@ -244,7 +244,7 @@ impl Flow {
         }
     }
 
-    /// The names of its copies. `before` is the number of flows before it in the scenario.
+    /// Returns the names of its copies. `before` is the number of flows before it in the scenario.
     pub(super) fn copy_names(&self, before: usize, copies: usize) -> impl Iterator<Item = String> {
         (0..copies).map(move |index| match (self.name.is_empty(), copies) {
             (true, _) => format!("flow_{}", before + index + 1),
@@ -253,8 +253,8 @@ impl Flow {
         })
     }
 
-    /// Its copies: `count` for each pair of `ends`, with their starts and sizes. `before` is the
-    /// number of flows before it in the scenario.
+    /// Returns its copies: `count` for each pair of `ends`, with their starts and sizes. `before`
+    /// is the number of flows before it in the scenario.
     pub(super) fn copies(&self, before: usize, ends: &[(String, String)], seed: Seed) -> impl Iterator<Item = Self> {
         let copies = self.count as usize * ends.len();
         let group = if self.name.is_empty() { format!("flow_{}", before + 1) } else { self.name.clone() };
@@ -287,7 +287,7 @@ impl Flow {
         })
     }
 
-    /// The octets that the application at `from` sends in all, if it ends by itself.
+    /// Returns the octets that the application at `from` sends in all, if it ends by itself.
     pub(crate) fn total(&self) -> Option<u64> {
         match &self.page {
             Some(page) => Some(page.sizes().sum()),

@@ -46,7 +46,7 @@ pub struct Side {
 }
 
 impl Pep {
-    /// The settings on the side of `link`. Returns `None` if they are those of the flow.
+    /// Returns the settings on the side of `link`. Returns `None` if they are those of the flow.
     pub(crate) fn settings(&self, link: &str) -> Option<&tcp::Settings> {
         self.side.iter().find(|side| side.link == link).map(|side| &side.transport)
     }

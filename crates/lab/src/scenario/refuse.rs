@@ -18,26 +18,27 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The position of the fault: `file:line:column`, `file` if the position is unknown, or the
-    /// `--set` that caused it.
+    /// Returns the position of the fault: `file:line:column`, `file` if the position is unknown, or
+    /// the `--set` that caused it.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// The path of the fault, as in `--set`; empty if the fault concerns the whole document.
+    /// Returns the path of the fault, as in `--set`; empty if the fault concerns the whole
+    /// document.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The description of the fault.
+    /// Returns the description of the fault.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// A fault of the text, at `span` if that is known.
+    /// Returns a fault of the text, at `span` if that is known.
     pub(super) fn of_text(name: &str, text: &str, span: Option<Range<usize>>, message: String) -> Self {
         let (place, below) = match span.map(|span| Spot::new(text, span)) {
             Some(spot) => (spot.place(name), spot.snippet()),
@@ -46,7 +47,7 @@ impl Refusal {
         Self { place, path: String::new(), message, below }
     }
 
-    /// A fault of a `--set`.
+    /// Returns a fault of a `--set`.
     pub(super) fn of_set(set: &str, message: String) -> Self {
         Self { place: format!("--set {set}"), path: String::new(), message, below: String::new() }
     }
@@ -99,7 +100,7 @@ impl Problem {
         Self { path: path.split('.').map(str::to_owned).collect(), what }
     }
 
-    /// The value at `path` is unexpected. The message shows the value that was found.
+    /// Refuses the value at `path`. The message shows the value that was found.
     pub(super) fn expected(path: &[String], expected: impl Into<String>) -> Self {
         Self::new(path, What::Unexpected(expected.into()))
     }
@@ -109,23 +110,23 @@ impl Problem {
         Self::of(path.as_ref(), What::Unexpected(expected.into()))
     }
 
-    /// The value at a dotted path is invalid for the reason in `message`.
+    /// Refuses the value at a dotted path for the reason in `message`.
     pub(super) fn invalid(path: impl AsRef<str>, message: impl Into<String>) -> Self {
         Self::of(path.as_ref(), What::Value(message.into()))
     }
 
-    /// The last key of `path` is invalid for the reason in `message`.
+    /// Refuses the last key of `path` for the reason in `message`.
     pub(super) fn key(path: &[String], message: impl Into<String>) -> Self {
         Self::new(path, What::Key(message.into()))
     }
 
-    /// The last key of `path` is not among `known`.
+    /// Refuses the last key of `path`, which is not among `known`.
     pub(super) fn unknown_key<'a>(path: &[String], known: impl Iterator<Item = &'a str>) -> Self {
         Self::new(path, What::UnknownKey(known.map(str::to_owned).collect()))
     }
 
-    /// The error with the position of the problem in `document`, which was parsed from `text` and
-    /// changed by `sets`.
+    /// Returns the error with the position of the problem in `document`, which was parsed from
+    /// `text` and changed by `sets`.
     pub(super) fn refusal(self, document: &Node, name: &str, text: &str, sets: &[String]) -> Refusal {
         let is_about_key = matches!(self.what, What::Key(_) | What::UnknownKey(_));
         let (mut node, mut origin, mut depth) = (document, &document.origin, 0);
@@ -169,7 +170,7 @@ impl Problem {
     }
 }
 
-/// `"; did you mean …?"` if one of `known` is similar to `found`, or an empty string.
+/// Returns `"; did you mean …?"` if one of `known` is similar to `found`, or an empty string.
 pub(super) fn suggestion<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let most = (found.chars().count() / 3).clamp(1, 3);
     known

@@ -7,7 +7,7 @@ use super::types::{ALIASES, SHORTHAND, Type};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema (draft 7, which editors know best) of a scenario.
+/// Returns the JSON Schema (draft 7, which editors know best) of a scenario.
 ///
 /// Types are inlined where they are used, so that each key shows its own description. `x-taplo`
 /// describes the values of an enumeration for the TOML language server taplo; `x-acklab-quantity`
@@ -21,7 +21,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The schema without shorthands.
+/// Returns the schema without shorthands.
 pub(super) fn generate(settings: SchemaSettings) -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<Scenario>().to_value();
     tidy(&mut schema);
@@ -88,7 +88,7 @@ fn accept_names(kinds: &mut Vec<Value>, shorthand: &Value) {
     kinds.extend(pairs);
 }
 
-/// A minimal scenario: one link and one flow.
+/// Returns a minimal scenario: one link and one flow.
 fn example() -> Value {
     json!({
         "duration": "15s",

@@ -53,8 +53,8 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
     Ok(())
 }
 
-/// The paths that `path` stands for: one for each list entry that a key with a `*`, or the common
-/// stem of numbered names, selects.
+/// Returns the paths that `path` stands for: one for each list entry that a key with a `*`, or the
+/// common stem of numbered names, selects.
 fn selected(document: &Node, path: &[&str]) -> Result<Vec<Vec<String>>, String> {
     let mut found: Vec<(Vec<String>, Option<&Node>)> = vec![(Vec::new(), Some(document))];
     for key in path {
@@ -151,8 +151,8 @@ fn parse_value(text: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// The indices of the list entries that `key` selects: an index, a name, a pattern of names with
-/// `*`, or the stem of numbered names such as `sta` for `sta_1` and `sta_2`.
+/// Returns the indices of the list entries that `key` selects: an index, a name, a pattern of names
+/// with `*`, or the stem of numbered names such as `sta` for `sta_1` and `sta_2`.
 fn indices_in(items: &[Node], path: &str, key: &str) -> Result<Vec<usize>, String> {
     let last = items.len().saturating_sub(1);
     if let Ok(index) = key.parse::<usize>() {
@@ -202,7 +202,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     left.ends_with(end)
 }
 
-/// The names of a list's entries. A flow without a name has its default name.
+/// Returns the names of a list's entries. A flow without a name has its default name.
 fn names_of(items: &[Node], are_flows: bool) -> Vec<Option<String>> {
     let mut flows_before = 0_u64;
     let names = items.iter().map(|item| {

@@ -39,12 +39,13 @@ pub(super) fn write_out(document: &mut Node) {
     names(document, Type::scenario());
 }
 
-/// A scenario with applications or interfaces, which are at `beside`, needs no flows.
+/// Adds an empty list of flows to a scenario with applications or interfaces, which are at
+/// `beside`.
 fn no_flows(document: &mut Node, beside: &str) {
     imply(document, beside, "flow", || Value::Array(Vec::new()));
 }
 
-/// A path between interfaces stands there until it is stopped.
+/// Gives a path between interfaces the longest duration, because it stands until it is stopped.
 fn no_end(document: &mut Node) {
     imply(document, "interface", "duration", || Value::Text(format!("{}s", LONGEST_TIME.as_nanos() / 1_000_000_000)));
 }
@@ -61,8 +62,8 @@ fn imply(document: &mut Node, beside: &str, key: &str, value: impl FnOnce() -> V
     }
 }
 
-/// The expansion of a path given to `--set`: a setting of a flow's transport is in the table of the
-/// transport.
+/// Returns the expansion of a path given to `--set`: a setting of a flow's transport is in the
+/// table of the transport.
 pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
     let mut full = path.to_vec();
     if let ["flow", _, key, ..] = path
@@ -73,7 +74,7 @@ pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
     full
 }
 
-/// The key of `transport` that is set if `transport` itself is set to a name: the protocol.
+/// Returns the key of `transport` that is set if `transport` itself is set to a name: the protocol.
 pub(super) fn protocol_of(path: &[&str], transport: &Member, value: Option<&Value>) -> Option<&'static str> {
     let is_transport = matches!(path, ["flow", _, TRANSPORT]) && matches!(transport.node.value, Value::Table(_));
     let is_name = match value {
@@ -104,8 +105,8 @@ pub(super) fn check(document: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A setting that the flow's protocol does not have but another protocol has, with the message
-/// about it. Ignores settings of the text if a `--set` has changed the protocol.
+/// Returns a setting that the flow's protocol does not have but another protocol has, with the
+/// message about it. Ignores settings of the text if a `--set` has changed the protocol.
 fn of_another_protocol(settings: &Table, is_flat: bool) -> Option<(&str, String)> {
     let protocol = settings.get(PROTOCOL)?;
     let kinds = transports();
@@ -218,8 +219,8 @@ fn name(node: &mut Node, kinds: &[Type<'static>]) {
     }
 }
 
-/// The name of a variant with exactly one required key besides the tag, and that key:
-/// `{ name = value }` is a shorthand for both.
+/// Returns the name of a variant with exactly one required key besides the tag, and that key: `{
+/// name = value }` is a shorthand for both.
 pub(super) fn pair_of<'a>(kind: Type<'a>, tag: &str) -> Option<(&'a str, &'a str)> {
     let name = kind.names(tag).next()?;
     match kind.required().filter(|key| *key != tag).collect::<Vec<_>>()[..] {

@@ -16,7 +16,7 @@ pub(super) struct Spot<'a> {
 }
 
 impl<'a> Spot<'a> {
-    /// The range of these octets, cut at the end of its first line.
+    /// Creates the range of these octets, cut at the end of its first line.
     pub(super) fn new(text: &'a str, span: Range<usize>) -> Self {
         let start = floor(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -30,13 +30,13 @@ impl<'a> Spot<'a> {
         }
     }
 
-    /// `name:line:column`, with columns counted in characters from 1.
+    /// Returns `name:line:column`, with columns counted in characters from 1.
     pub(super) fn place(&self, name: &str) -> String {
         format!("{name}:{}:{}", self.line_number, self.before + 1)
     }
 
-    /// The line with the range underlined, after a newline. Of a long line, only the surroundings
-    /// of the range are shown.
+    /// Returns the line with the range underlined, after a newline. Of a long line, only the
+    /// surroundings of the range are shown.
     pub(super) fn snippet(&self) -> String {
         let skipped = if self.before + self.length < WIDTH { 0 } else { self.before.saturating_sub(WIDTH / 4) };
         let visible = |character: char| if character.is_control() { ' ' } else { character };
@@ -51,7 +51,7 @@ impl<'a> Spot<'a> {
     }
 }
 
-/// A note below `snippet`, after a newline, wrapped to the width of excerpts.
+/// Returns a note below `snippet`, after a newline, wrapped to the width of excerpts.
 pub(super) fn note(snippet: &str, text: &str) -> String {
     let edge = snippet.trim_start_matches('\n').find('|').unwrap_or(1);
     let mut note = format!("\n{}= ", " ".repeat(edge));
@@ -73,7 +73,7 @@ pub(super) fn note(snippet: &str, text: &str) -> String {
     note
 }
 
-/// The start of the character that contains the octet at `at`.
+/// Returns the start of the character that contains the octet at `at`.
 fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -28,7 +28,7 @@ pub(super) struct Type<'a> {
 }
 
 impl Type<'static> {
-    /// The type of a scenario.
+    /// Returns the type of a scenario.
     pub(super) fn scenario() -> Self {
         Self::new(&SCHEMA)
     }
@@ -41,7 +41,7 @@ impl<'a> Type<'a> {
         Self { schema, definition }
     }
 
-    /// The value of a keyword.
+    /// Returns the value of a keyword.
     pub(super) fn get(self, keyword: &str) -> Option<&'a Json> {
         self.schema.get(keyword).or_else(|| self.definition?.get(keyword))
     }
@@ -50,12 +50,12 @@ impl<'a> Type<'a> {
         self.get(keyword)?.as_str()
     }
 
-    /// The keys of a table.
+    /// Returns the keys of a table.
     pub(super) fn properties(self) -> Option<&'a Map<String, Json>> {
         self.get("properties")?.as_object()
     }
 
-    /// The type of the value of `key`.
+    /// Returns the type of the value of `key`.
     pub(super) fn property(self, key: &str) -> Option<Self> {
         self.properties()?.get(key).map(Self::new)
     }
@@ -64,12 +64,12 @@ impl<'a> Type<'a> {
         self.properties().is_some_and(|known| known.contains_key(key))
     }
 
-    /// The type of the entries of a list.
+    /// Returns the type of the entries of a list.
     pub(super) fn items(self) -> Option<Self> {
         self.get("items").map(Self::new)
     }
 
-    /// The keys that a table must have.
+    /// Returns the keys that a table must have.
     pub(super) fn required(self) -> impl Iterator<Item = &'a str> {
         self.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
     }
@@ -79,17 +79,17 @@ impl<'a> Type<'a> {
         self.get("additionalProperties") != Some(&Json::Bool(false))
     }
 
-    /// The variants of a tagged table.
+    /// Returns the variants of a tagged table.
     pub(super) fn kinds(self) -> Option<Vec<Self>> {
         Some(self.get("oneOf")?.as_array()?.iter().map(Self::new).collect())
     }
 
-    /// The key whose value is fixed in this variant: the tag.
+    /// Returns the key whose value is fixed in this variant: the tag.
     pub(super) fn tag(self) -> Option<&'a str> {
         self.properties()?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
     }
 
-    /// The values of `tag` that select this variant.
+    /// Returns the values of `tag` that select this variant.
     pub(super) fn names(self, tag: &str) -> impl Iterator<Item = &'a str> {
         let name = self.properties().and_then(|known| known.get(tag)?.get("const")?.as_str());
         let aliases = self.get(ALIASES).and_then(Json::as_array).into_iter().flatten();
@@ -103,7 +103,7 @@ impl<'a> Type<'a> {
     }
 }
 
-/// The variant that the tag of `table` selects.
+/// Returns the variant that the tag of `table` selects.
 pub(super) fn kind_of<'a>(table: &Table, kinds: &[Type<'a>]) -> Option<Type<'a>> {
     let tag = kinds.first()?.tag()?;
     let Value::Text(name) = &table.get(tag)?.node.value else { return None };
@@ -114,7 +114,7 @@ pub(super) fn kind_of<'a>(table: &Table, kinds: &[Type<'a>]) -> Option<Type<'a>>
 mod tests {
     use super::*;
 
-    /// The schema of a type without references in it.
+    /// Returns the schema of a type without references in it.
     fn written_out(schema: &Json) -> Json {
         match schema {
             Json::Array(items) => items.iter().map(written_out).collect(),

@@ -149,7 +149,7 @@ fn file_name(path: &str, file: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The first few of many names.
+/// Returns the first few of many names.
 fn some_of<T: AsRef<str>>(names: &[T]) -> String {
     const MOST: usize = 12;
     let shown: Vec<&str> = names.iter().take(MOST).map(AsRef::as_ref).collect();

@@ -53,7 +53,7 @@ impl Application {
         }
     }
 
-    /// The deadline of an application that few flows have.
+    /// Returns the deadline of an application that few flows have.
     #[inline(never)]
     fn rare_deadline(&self) -> Option<Instant> {
         match self {

@@ -49,8 +49,8 @@ impl Pattern {
         true
     }
 
-    /// The output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-    /// number generators", OOPSLA 2014, fig. 16).
+    /// Returns a word by the output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+    /// pseudorandom number generators", OOPSLA 2014, fig. 16).
     fn word(self, stream: u32, number: u64) -> [u8; WORD as usize] {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let z = self.0 ^ u64::from(stream).rotate_left(32);

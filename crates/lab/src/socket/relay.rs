@@ -14,13 +14,13 @@ use acklab_wire::pdu::Pdu;
 
 /// The two ends at a proxy, whatever their transport.
 pub(crate) trait Relay: Send {
-    /// A packet of either connection arrives.
+    /// Accepts a packet of either connection.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool);
 
     /// Handles the expiry of an end's deadline.
     fn wake(&mut self, now: Instant);
 
-    /// The next departure of either end.
+    /// Returns the next departure of either end.
     fn depart(&mut self, now: Instant, pool: &mut Pool) -> Departure<Packet>;
 
     /// Begins the window of measurement.
@@ -54,8 +54,8 @@ where
     R::Datagram: Pdu + Clone,
     S::Datagram: Pdu + Clone,
 {
-    /// A proxy between `arriving` and `leaving`, whose packets have these routes. `probe` is a
-    /// probe before the start.
+    /// Creates a proxy between `arriving` and `leaving`, whose packets have these routes. `probe`
+    /// is a probe before the start.
     pub(crate) fn new(
         handshake: Handshake,
         (arriving, leaving): (R, S),

@@ -31,9 +31,9 @@ pub(super) fn of_both(labels: TransportLabels) -> [TransportLabels; 2] {
 }
 
 impl Endpoints {
-    /// A sender and a receiver whose packets have this IP protocol number. `payload` and `header`
-    /// are the sizes of the payload and of all headers, that of IP included, of a full-sized
-    /// packet.
+    /// Creates a sender and a receiver whose packets have this IP protocol number. `payload` and
+    /// `header` are the sizes of the payload and of all headers, that of IP included, of a
+    /// full-sized packet.
     pub fn new<S, R>(protocol: u8, sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
     where
         S: Endpoint + Send + 'static,
@@ -76,17 +76,17 @@ impl Endpoints {
         self.protocol
     }
 
-    /// Octets of payload of a full-sized packet.
+    /// Returns the bytes of payload of a full-sized packet.
     pub(crate) const fn payload(&self) -> u64 {
         self.payload
     }
 
-    /// Octets of a full-sized packet.
+    /// Returns the bytes of a full-sized packet.
     pub(crate) const fn full_size(&self) -> u64 {
         self.payload + self.header
     }
 
-    /// The labels of the forward and of the reverse direction.
+    /// Returns the labels of the forward and of the reverse direction.
     pub(crate) const fn labels(&self) -> &[TransportLabels; 2] {
         &self.labels
     }
@@ -120,18 +120,19 @@ fn times(flow: &Flow) -> (Instant, Option<Instant>) {
     (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
 }
 
-/// The random stream of a flow's application.
+/// Returns the random stream of a flow's application.
 fn chance(flow: &Flow, seed: Seed) -> Stream {
     seed.stream(&format!("flow/{}/source", flow.name))
 }
 
-/// The application at the sender of a flow.
+/// Returns the application at the sender of a flow.
 pub(crate) fn writer(flow: &Flow, seed: Seed) -> Writer {
     let (start, stop) = times(flow);
     Writer::new(flow.traffic, start, stop, chance(flow, seed))
 }
 
-/// The application at the receiver of a flow. Returns `None` if it reads all data on arrival.
+/// Returns the application at the receiver of a flow. Returns `None` if it reads all data on
+/// arrival.
 pub(crate) fn reader(flow: &Flow, seed: Seed) -> Option<Reader> {
     let play = |reading| match (reading, flow.traffic) {
         (Reading::Playback { buffer, after_stall }, Traffic::Video(video)) => {

@@ -49,8 +49,8 @@ impl End<'_> {
 }
 
 impl Maker<'_> {
-    /// The ends at `from` and at `to`, which `end` makes. Both can write, even if the application
-    /// at `to` does not.
+    /// Returns the ends at `from` and at `to`, which `end` makes. Both can write, even if the
+    /// application at `to` does not.
     pub(super) fn ends<E>(&self, end: impl Fn(End<'_>) -> Result<E, Error>) -> Result<[E; 2], Error> {
         let (forward, back) = (&self.flow.name, &back_name(&self.flow.name));
         // The end at `from` opens the connection, except for a page, which the end at `to`
@@ -68,8 +68,8 @@ impl Maker<'_> {
         if self.flow.reading.is_at_once() && self.flow.page.is_none() { Reading::AtOnce } else { Reading::OnDemand }
     }
 
-    /// The endpoints whose packets are datagrams of UDP, of which the second need not write.
-    /// `payload` and `headers` are those of a full-sized packet in octets.
+    /// Returns the endpoints whose packets are datagrams of UDP, of which the second need not
+    /// write. `payload` and `headers` are those of a full-sized packet in octets.
     pub(super) fn over_udp<C>(&self, [at_from, at_to]: [C; 2], payload: u64, headers: u64) -> Endpoints
     where
         C: Endpoint + Send + 'static,
@@ -80,7 +80,7 @@ impl Maker<'_> {
         Endpoints::of(UDP, roles, at_from, at_to, Bytes(payload), Bytes(headers))
     }
 
-    /// The congestion controller of this configuration.
+    /// Returns the congestion controller of this configuration.
     pub(super) fn controller(
         &self,
         congestion: &cc::ControllerConfig,
@@ -90,7 +90,7 @@ impl Maker<'_> {
         made.ok_or_else(|| self.missing(CustomKey::Controller, congestion.name(), &self.strategies.controller_names()))
     }
 
-    /// The ACK policy of this configuration.
+    /// Returns the ACK policy of this configuration.
     pub(super) fn policy(&self, ack: ack::PolicyConfig, start: &ack::Start) -> Result<ack::Policy, Error> {
         let made = self.strategies.policy(ack, start);
         made.ok_or_else(|| self.missing(CustomKey::Policy, ack.name(), &self.strategies.policy_names()))
@@ -107,7 +107,7 @@ impl Maker<'_> {
             .ok_or_else(|| self.missing(CustomKey::Ask, ask.name(), &self.strategies.ask_names()))
     }
 
-    /// The error that the run has no strategy `name`, but those of `known`.
+    /// Returns the error that the run has no strategy `name`, but those of `known`.
     pub(super) fn missing(&self, key: CustomKey, name: &str, known: &[&str]) -> Error {
         Error::NoStrategy {
             flow: self.flow.name.clone(),

@@ -79,19 +79,19 @@ impl Protocol for Settings {
 }
 
 impl Maker<'_> {
-    /// The congestion controller of a connection with this configuration, for the data of the
-    /// direction or connection called `name`.
+    /// Returns the congestion controller of a connection with this configuration, for the data of
+    /// the direction or connection called `name`.
     fn controller_of(&self, config: &TcpConfig, name: &str) -> Result<Controller, Error> {
         self.controller(&config.congestion, &config.controller_start(self.seed, name))
     }
 
-    /// Its ACK policy for the data of the direction or connection called `name`.
+    /// Returns its ACK policy for the data of the direction or connection called `name`.
     fn policy_of(&self, config: &TcpConfig, name: &str) -> Result<Policy, Error> {
         self.policy(config.ack, &config.policy_start(self.seed, name))
     }
 
-    /// The congestion controller and the ACK policy of a connection with this configuration, as
-    /// those of the flow.
+    /// Returns the congestion controller and the ACK policy of a connection with this
+    /// configuration, as those of the flow.
     pub(crate) fn strategies_of(&self, config: &TcpConfig) -> Result<(Controller, Policy), Error> {
         let name = &self.flow.name;
         Ok((self.controller_of(config, name)?, self.policy_of(config, name)?))
@@ -111,7 +111,8 @@ pub(crate) struct RelayPlan<'a> {
     pub(crate) name: String,
 }
 
-/// The ends at a proxy, of the maker's flow. `probe` is a probe of that flow before the start.
+/// Returns the ends at a proxy, of the maker's flow. `probe` is a probe of that flow before the
+/// start.
 pub(crate) fn relay(
     plan: RelayPlan<'_>,
     maker: &Maker<'_>,

@@ -76,7 +76,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The mean of runs of `seconds` with the seeds from 1.
+    /// Returns the mean of runs of `seconds` with the seeds from 1.
     pub(crate) fn of(seeds: u64, seconds: u64, sets: &[String]) -> Self {
         let mut mean = Self::default();
         let mut sets = sets.to_vec();
@@ -94,7 +94,7 @@ impl Outcome {
         mean
     }
 
-    /// Segments that arrive in a round-trip time.
+    /// Returns the segments that arrive in a round-trip time.
     pub(crate) fn window(&self) -> f64 {
         self.goodput * self.rtt
     }

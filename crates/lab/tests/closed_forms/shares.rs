@@ -92,8 +92,8 @@ fn shares_in_other_queues() {
     }
 }
 
-/// The share of a flow of 20 ms and of one of `ratio` times that, in goodput, and their mean
-/// round-trip times.
+/// Returns the share of a flow of 20 ms and of one of `ratio` times that, in goodput, and their
+/// mean round-trip times.
 fn round_trips(congestion: &str, ratio: u64, queue: u64) -> (f64, f64) {
     let way = (20 * ratio - 18) / 2;
     let sets = [
@@ -140,7 +140,7 @@ fn bbr_favours_the_long_way_where_there_is_room_to_queue() {
     }
 }
 
-/// The share of one flow of BBR beside one of CUBIC.
+/// Returns the share of one flow of BBR beside one of CUBIC.
 fn beside_cubic(products: f64, seconds: u64) -> f64 {
     let queue = (67.0 * products) as u64;
     let mut sets = vec![

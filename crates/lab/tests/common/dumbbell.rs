@@ -14,7 +14,7 @@ pub(crate) struct Dumbbell {
 }
 
 impl Dumbbell {
-    /// The scenario.
+    /// Returns the scenario.
     pub(crate) fn text(&self) -> String {
         format!(
             r#"
@@ -45,12 +45,12 @@ from = "1s"
         Tables::run(&self.text(), sets, None)
     }
 
-    /// The goodput as a share of the most that the bottleneck carries.
+    /// Returns the goodput as a share of the maximum that the bottleneck carries.
     pub(crate) fn share(&self, tables: &Tables) -> f64 {
         self.share_of(goodput(tables))
     }
 
-    /// A goodput in Mbps as a share of the most that the bottleneck carries.
+    /// Returns a goodput in Mbps as a share of the maximum that the bottleneck carries.
     pub(crate) const fn share_of(&self, goodput: f64) -> f64 {
         goodput / (RATE * self.payload / 1500.0)
     }
@@ -61,7 +61,7 @@ from = "1s"
     }
 }
 
-/// The goodput in Mbps.
+/// Returns the goodput in Mbps.
 pub(crate) fn goodput(tables: &Tables) -> f64 {
     tables.numbers("flows", "mean_throughput_l7")[0]
 }

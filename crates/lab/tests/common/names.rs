@@ -4,12 +4,12 @@
 
 use acklab_transport::cc;
 
-/// The names in quotes, separated by commas.
+/// Returns the names in quotes, separated by commas.
 pub fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// The built-in controllers, each followed by its aliases.
+/// Returns the built-in controllers, each followed by its aliases.
 pub fn controllers() -> String {
     let schema = schemars::schema_for!(cc::ControllerConfig).to_value();
     let kinds = schema["oneOf"].as_array().into_iter().flatten();

@@ -18,7 +18,7 @@ impl Tables {
         Self::of_results(run(scenario, options, || true).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// The tables of a finished run.
+    /// Returns the tables of a finished run.
     pub(crate) fn of_results(results: Results) -> Self {
         Self(results.tables.into_iter().map(|table| (table.name(), table.into_arrow().unwrap())).collect())
     }
@@ -57,7 +57,7 @@ impl Tables {
         (0..column.len()).map(|row| column.is_null(row)).collect()
     }
 
-    /// The columns of counts, by name.
+    /// Returns the columns of counts, by name.
     pub(crate) fn count_columns(&self, table: &str) -> Vec<String> {
         let schema = self.0[table].schema();
         let counts = schema.fields().iter().filter(|field| *field.data_type() == DataType::UInt64);

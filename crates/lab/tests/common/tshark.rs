@@ -13,19 +13,19 @@ pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<S
     decoded(path, &["-n"], filter, fields)
 }
 
-/// The same with addresses replaced by the names that the file has for them.
+/// Returns the same with addresses replaced by the names that the file has for them.
 pub(crate) fn tshark_with_names(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     decoded(path, &["-N", "n"], filter, fields)
 }
 
-/// The same with a dissector of this project, by the name of its file, separated by tabs.
+/// Returns the same with a dissector of this project, by the name of its file, separated by tabs.
 pub(crate) fn tshark_with_dissector(path: &Path, name: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors").join(name);
     decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display()), "-E", "separator=/t"], filter, fields)
 }
 
-/// The same with these datagrams taken for another protocol, such as `udp.port==9,quic`, separated
-/// by tabs.
+/// Returns the same with these datagrams taken for another protocol, such as `udp.port==9,quic`,
+/// separated by tabs.
 pub(crate) fn tshark_as(path: &Path, taken_for: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     decoded(path, &["-n", "-d", taken_for, "-E", "separator=/t"], filter, fields)
 }
@@ -79,7 +79,7 @@ fn decoded(path: &Path, options: &[&str], filter: &str, fields: &[&str]) -> Opti
     Some(String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect())
 }
 
-/// The numbers of the frames that match `filter`, each with these fields.
+/// Returns the numbers of the frames that match `filter`, each with these fields.
 pub(crate) fn frames(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     tshark(path, filter, &[&["frame.number"], fields].concat())
 }

@@ -38,8 +38,8 @@ pub(crate) fn any_transport() -> impl Strategy<Value = Text> {
     })
 }
 
-/// A cell behind a wire that loses up to a fifth of all frames, and flows of all transports between
-/// its stations and a server.
+/// Returns a cell behind a wire that loses up to a fifth of all frames, and flows of all transports
+/// between its stations and a server.
 pub(crate) fn cell() -> impl Strategy<Value = Text> {
     let flows = vec((prop_oneof![flow(), flow_of_others()], 1usize..=2), 1..=4);
     let standard = select(vec!["802.11b", "802.11g", "802.11n", "802.11ac", "802.11be"]);
@@ -63,7 +63,7 @@ pub(crate) fn cell() -> impl Strategy<Value = Text> {
     })
 }
 
-/// Random effects on the forward path, and up to half of the ACKs lost on the return path.
+/// Returns random effects on the forward path, and up to half of the ACKs lost on the return path.
 pub(crate) fn lost_acks() -> impl Strategy<Value = Text> {
     let lossy = (direction(), 0.1..0.5).prop_map(|(reverse, share): (String, f64)| {
         let kept: String =
@@ -192,9 +192,9 @@ fn queue() -> impl Strategy<Value = String> {
     (limit, kind).prop_map(|(limit, kind)| format!("queue = {{ discipline = {kind}{limit} }}"))
 }
 
-/// The queue of a link whose capacity is assigned. CAKE may not shape there. Nor do transfers
-/// always end with it: an assignment alone takes longer than its target, so that of any two packets
-/// it drops the first, and the last segment may be that each time.
+/// Returns the queue of a link whose capacity is assigned. CAKE may not shape there. Nor do
+/// transfers always end with it: an assignment alone takes longer than its target, so that of any
+/// two packets it drops the first, and the last segment may be that each time.
 fn of_assigned(queue: String) -> String {
     if queue.contains("\"cake\"") { "queue = { discipline = \"fifo\" }".to_owned() } else { queue }
 }
@@ -258,7 +258,7 @@ struct Stack {
     text: String,
 }
 
-/// A preset and some settings that differ from it.
+/// Returns a preset and some settings that differ from it.
 fn stack() -> impl Strategy<Value = Stack> {
     let switch = || weighted(0.3, any::<bool>());
     // Each policy as it is, and below some of them with settings.
@@ -399,7 +399,7 @@ fn flow() -> impl Strategy<Value = Flow> {
     })
 }
 
-/// A flow over another transport than TCP.
+/// Returns a flow over another transport than TCP.
 fn flow_of_others() -> impl Strategy<Value = Flow> {
     let controllers: Vec<cc::ControllerConfig> =
         cc::ControllerConfig::built_in().filter(|controller| !controller.counts_marks()).collect();

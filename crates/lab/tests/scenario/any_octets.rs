@@ -6,9 +6,9 @@ use acklab_lab::{RunOptions, run, scenario};
 /// The number of times a run checks whether to go on before it is stopped.
 const QUESTIONS: u32 = 12;
 
-/// Octets up to the first zero are a scenario in TOML; further ones, separated by zeros, are
-/// settings in the form of `--set`. The scenario is refused with a message, or a run of it ends:
-/// with tables or an error with a message, or soon after the request to stop.
+/// Checks any octets. Those up to the first zero are a scenario in TOML; further ones, separated by
+/// zeros, are settings in the form of `--set`. The scenario is refused with a message, or a run of
+/// it ends: with tables or an error with a message, or soon after the request to stop.
 ///
 /// # Panics
 /// If it does not hold.

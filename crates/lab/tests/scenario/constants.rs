@@ -32,7 +32,7 @@ struct Kind {
 }
 
 impl Kind {
-    /// The built-in ones, as the schema has them.
+    /// Returns the built-in ones, as the schema has them.
     fn all() -> Vec<Self> {
         let schema = schema();
         let of = |key: &'static str, tag: &str| {
@@ -47,14 +47,14 @@ impl Kind {
         kinds.into_iter().flatten().collect()
     }
 
-    /// The constants with their schemas.
+    /// Returns the constants with their schemas.
     fn constants(&self) -> Vec<(String, Value)> {
         let properties = self.schema["properties"].as_object().cloned().unwrap_or_default();
         properties.into_iter().filter(|(_, schema)| schema["const"].is_null()).collect()
     }
 
-    /// The overrides that choose it, with the ECN that it needs, and then give one of its constants
-    /// a value.
+    /// Returns the overrides that choose it, with the ECN that it needs, and then give one of its
+    /// constants a value.
     fn sets(&self, constant: Option<(&str, &Value)>) -> Vec<String> {
         let ecn = if self.name == "prague" { "accurate" } else { "dctcp" };
         let chosen = format!("flow.0.{}={}", self.key, self.name);
@@ -93,7 +93,7 @@ fn every_controller_has_a_table_of_its_constants() {
     }
 }
 
-/// Another value than the published one, within the bounds of the schema.
+/// Returns another value than the published one, within the bounds of the schema.
 fn another(schema: &Value) -> Value {
     let published = &schema["default"];
     let bound = |keyword: &str, otherwise: f64| schema[keyword].as_f64().unwrap_or(otherwise);

@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// The paths of all values of the scenario in full.
+/// Returns the paths of all values of the scenario in full.
 fn places() -> Vec<String> {
     fn collect(value: &serde_json::Value, path: &str, places: &mut Vec<String>) {
         let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };

@@ -6,7 +6,7 @@ use acklab_lab::{Error, RunOptions, Strategies, run};
 use acklab_transport::cc;
 use serde_json::json;
 
-/// A flow between two nodes, to which a test gives its transport.
+/// Returns a flow between two nodes, to which a test gives its transport.
 fn text(flow: &str) -> String {
     format!(
         "duration = \"1s\"\nseed = 1\n[[link]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\nforward = {{ delay = \"1ms\", rate = \"1Mbps\" }}\nreverse = {{ delay = \"1ms\" }}\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n{flow}\n"
@@ -17,7 +17,7 @@ fn accepted(flow: &str, sets: &[&str]) -> Scenario {
     read(&text(flow), sets).unwrap_or_else(|refusal| panic!("{flow} {sets:?}\n{refusal}"))
 }
 
-/// The position without the file name, the path and the message.
+/// Returns the position without the file name, the path and the message.
 fn refused(flow: &str, sets: &[&str]) -> String {
     let refusal = read(&text(flow), sets).map(|_| ()).expect_err(flow);
     let place = refusal.place().strip_prefix(NAME).unwrap_or(refusal.place());

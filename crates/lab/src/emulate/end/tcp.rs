@@ -98,7 +98,7 @@ impl TcpEnd {
         }
     }
 
-    /// An end of a connection between programs.
+    /// Returns an end of a connection between programs.
     pub(super) fn of_program(end: u8) -> Self {
         Self { of_program: Some(Box::default()), ..Self::new(end, Arc::default()) }
     }
@@ -111,8 +111,8 @@ impl TcpEnd {
         &self.vitals
     }
 
-    /// A packet leaves this end. Returns the data that it carries, and the instant from which its
-    /// content dates.
+    /// Records that a packet leaves this end. Returns the data that it carries, and the instant
+    /// from which its content dates.
     pub(super) fn departs(
         &mut self,
         now: Instant,
@@ -164,8 +164,8 @@ impl TcpEnd {
         (Some(Data { offset, payload: segment.payload }), now)
     }
 
-    /// A packet of the other end has been delivered to the host of this end, which has processed
-    /// it.
+    /// Records that a packet of the other end has been delivered to the host of this end, which has
+    /// processed it.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         if let Some(Data { offset, payload }) = note.data {
             self.shown.read_on_arrival();
@@ -193,7 +193,7 @@ impl TcpEnd {
         }
     }
 
-    /// The SYN of a program's peer carries the scale of its windows.
+    /// Reads the scale of windows from the SYN of a program's peer.
     fn see_scale(&mut self, segment: Option<&Segment>) {
         let Some(seen) = &mut self.of_program else { return };
         if let Some(segment) = segment.filter(|segment| segment.flags.contains(Flags::SYN)) {
@@ -285,8 +285,8 @@ impl TcpEnd {
         self.shown.reader.as_ref().map_or(in_order, |_| self.shown.read.load(Ordering::Relaxed).min(in_order))
     }
 
-    /// An application that reads late may have read since the last packet: most of its reads let an
-    /// ACK leave.
+    /// Records what an application that reads late may have read since the last packet: most of its
+    /// reads let an ACK leave.
     fn note_read(&mut self, now: Instant, probes: &mut Probes) {
         if self.shown.reader.is_some()
             && let Some(probe) = probes.received_by(self.end)
@@ -365,6 +365,6 @@ impl End for TcpEnd {
         }
     }
 
-    /// A kernel does not report its decisions.
+    /// Does nothing: a kernel does not report its decisions.
     fn record_decisions(&mut self) {}
 }

@@ -29,18 +29,18 @@ pub(super) struct UdpEnd {
 }
 
 impl UdpEnd {
-    /// An end of a flow whose datagrams carry at most `full` octets.
+    /// Creates an end of a flow whose datagrams carry at most `full` octets.
     pub(super) fn new(end: u8, full: Bytes, shown: Arc<Shown>) -> Self {
         let receiver = Receiver::new(full, false);
         Self { end, of_program: None, shown, datagrams: 0, octets: 0, ip_octets: 0, receiver }
     }
 
-    /// An end of an exchange between programs.
+    /// Returns an end of an exchange between programs.
     pub(super) fn of_program(end: u8, full: Bytes) -> Self {
         Self { of_program: Some(full.get()), ..Self::new(end, full, Arc::default()) }
     }
 
-    /// The datagram in a packet, which is called `number` if it has no number of its own.
+    /// Returns the datagram in a packet, which is called `number` if it has no number of its own.
     fn datagram(&self, packet: &RealPacket, number: u64) -> Option<UserDatagram> {
         if self.of_program.is_none() {
             return packet.datagram();
@@ -53,7 +53,7 @@ impl UdpEnd {
         })
     }
 
-    /// A datagram leaves this end. Returns the data that it carries.
+    /// Records that a datagram leaves this end. Returns the data that it carries.
     pub(super) fn departs(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) -> Option<Data> {
         let datagram = self.datagram(packet, self.datagrams + 1)?;
         let (offset, payload) = (self.receiver.offset(&datagram), datagram.payload);
@@ -76,7 +76,7 @@ impl UdpEnd {
         self.of_program.map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.octets)
     }
 
-    /// A datagram of the other end has been delivered to the host of this end.
+    /// Records that a datagram of the other end has been delivered to the host of this end.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         let number = note.data.map_or(1, |data| data.offset);
         let Some(datagram) = self.datagram(packet, number) else { return };
@@ -118,6 +118,6 @@ impl End for UdpEnd {
         }
     }
 
-    /// Datagrams are not acknowledged.
+    /// Does nothing: datagrams are not acknowledged.
     fn record_decisions(&mut self) {}
 }

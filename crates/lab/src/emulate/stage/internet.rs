@@ -45,8 +45,8 @@ impl Drop for Internet {
     }
 }
 
-/// The addresses of the pair: 100.64.0.0/10 is shared address space for translators (RFC 6598), of
-/// which each process takes four.
+/// Returns the addresses of the pair: 100.64.0.0/10 is shared address space for translators (RFC
+/// 6598), of which each process takes four.
 fn addresses() -> [Ipv4Addr; 2] {
     const SHARED: u32 = 0x6440_0000;
     let block = SHARED + (std::process::id() & 0x000f_ffff) * 4;

@@ -9,7 +9,7 @@ use acklab_base::Instant;
 use std::path::PathBuf;
 
 impl Stage {
-    /// The commands of the scenario and of the caller.
+    /// Returns the commands of the scenario and of the caller.
     pub(in super::super) fn jobs(&self, scenario: &Scenario, options: &EmulateOptions) -> Result<Vec<Job>, Error> {
         let mut jobs = Vec::new();
         for (application, name) in scenario.application.iter().zip(scenario.application_names()) {

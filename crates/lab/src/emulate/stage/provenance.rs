@@ -22,7 +22,7 @@ const DEVICES: [(&str, &str); 5] = [
 ];
 
 impl Stage {
-    /// The packets that devices have dropped because their queue was full.
+    /// Returns the packets that devices have dropped because their queue was full.
     pub(in super::super) fn overruns(&self) -> Result<u64, Error> {
         let mut sum = 0;
         for host in &self.hosts {
@@ -45,7 +45,7 @@ impl Stage {
         self.shown.iter().filter_map(failed).collect()
     }
 
-    /// The kernel and its parameters, as the table `kernel`.
+    /// Returns the kernel and its parameters, as the table `kernel`.
     pub(in super::super) fn provenance(&self) -> Result<Table, Error> {
         let mut rows: Vec<(Option<String>, String, String)> = Vec::new();
         rows.push((None, "release".to_owned(), realtime::kernel_release()));

@@ -30,7 +30,7 @@ pub(super) struct Staged {
 }
 
 impl Stage {
-    /// The addresses and ports of flow `number`.
+    /// Returns the addresses and ports of flow `number`.
     pub(super) fn endpoints_of(&self, number: u16) -> Endpoints {
         let [from, to] = self.casts[usize::from(number)].ends.map(|node| address_of_node(node.0));
         Endpoints {

@@ -147,7 +147,7 @@ impl StreamPort for SocketPort<'_> {
         *self.is_open || self.socket.info().is_ok_and(|info| info.is_open())
     }
 
-    /// The kernel reports the room only when it is written to.
+    /// Returns no limit: the kernel reports the room only when it is written to.
     fn room(&self) -> u64 {
         u64::MAX
     }

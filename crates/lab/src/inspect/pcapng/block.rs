@@ -30,7 +30,7 @@ impl<R: Read> Blocks<R> {
         Self { file, is_big_endian: false, octets: 0, body: Vec::new() }
     }
 
-    /// Octets that were read.
+    /// Returns the number of octets read.
     pub(super) const fn octets(&self) -> u64 {
         self.octets
     }
@@ -132,19 +132,19 @@ impl<'a> Body<'a> {
         Some(if self.is_big_endian { u16::from_be_bytes(*number) } else { u16::from_le_bytes(*number) })
     }
 
-    /// The next `count` octets, and the padding behind them.
+    /// Returns the next `count` octets, and the padding behind them.
     pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.octets.split_at_checked(count)?;
         self.octets = rest.get(count.next_multiple_of(4) - count..).unwrap_or_default();
         Some(taken)
     }
 
-    /// The next octets, `count` at most.
+    /// Returns the next octets, `count` at most.
     pub(super) fn up_to(&self, count: usize) -> &'a [u8] {
         &self.octets[..self.octets.len().min(count)]
     }
 
-    /// The options: code and value. One that is cut off ends them.
+    /// Returns the options: code and value. One that is cut off ends them.
     pub(super) fn options(mut self) -> impl Iterator<Item = (u16, Body<'a>)> {
         const END: u16 = 0;
         std::iter::from_fn(move || {

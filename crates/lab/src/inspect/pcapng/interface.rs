@@ -49,7 +49,7 @@ impl Interface {
         Some(interface)
     }
 
-    /// The instant after this many ticks. 64 bits of nanoseconds last to 2554.
+    /// Returns the instant after this many ticks. 64 bits of nanoseconds last to 2554.
     pub(super) fn instant(&self, ticks: u64) -> Instant {
         let ticks = u128::from(ticks);
         let nanos = match self.resolution {

@@ -162,7 +162,7 @@ fn stack(path: &str, flow: &Flow) -> Result<(), Problem> {
     Err(Problem::invalid(path, reason))
 }
 
-/// The refusal of settings below `path` that a transport finds faulty.
+/// Returns the refusal of settings below `path` that a transport finds faulty.
 pub(super) fn refused(path: &str, fault: Fault) -> Problem {
     let at = format!("{path}.{}", fault.path);
     match fault.complaint {
@@ -236,7 +236,7 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     application(path, traffic)
 }
 
-/// The transports of which both ends can write.
+/// Returns the transports of which both ends can write.
 fn duplex() -> Vec<&'static str> {
     Transport::names_with(|abilities| abilities.is_duplex)
 }

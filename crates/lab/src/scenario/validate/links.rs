@@ -240,7 +240,7 @@ fn mtu(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     in_order(&path, acklab_path::mtu::check(steps), &times, "{ at = \"0s\", mtu = \"1500B\" }", "MTU")
 }
 
-/// The refusal of steps at `times` whose order was found wrong. `example` is a step, which sets
+/// Refuses steps at `times` if `checked` found their order wrong. `example` is a step, which sets
 /// `what`.
 fn in_order(
     path: &str,

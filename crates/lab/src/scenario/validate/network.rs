@@ -16,8 +16,8 @@ pub(super) struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The network of a scenario. `stations` are the stations of all cells, each with its access
-    /// point.
+    /// Creates the network of a scenario. `stations` are the stations of all cells, each with its
+    /// access point.
     pub(super) fn new(scenario: &'a Scenario, stations: &'a [(String, String)]) -> Self {
         let mut network = Self { groups: Groups::default(), timeless: Groups::default(), alike: BTreeMap::new() };
         for link in &scenario.link {
@@ -35,7 +35,7 @@ impl<'a> Network<'a> {
         network
     }
 
-    /// The node called `name`, or the first station of the group called `name`.
+    /// Returns the node called `name`, or the first station of the group called `name`.
     pub(super) fn node<'b>(&'b self, name: &'b str) -> &'b str {
         self.alike.get(name).map_or(name, String::as_str)
     }
@@ -52,7 +52,7 @@ impl<'a> Network<'a> {
         self.groups.are_joined(from, to)
     }
 
-    /// The nodes that can be reached from `from`, without itself.
+    /// Returns the nodes that can be reached from `from`, without itself.
     pub(super) fn reachable(&self, from: &str) -> Vec<&'a str> {
         self.nodes().into_iter().filter(|to| *to != from && self.connects(from, to)).collect()
     }

@@ -50,7 +50,7 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
     Ok(())
 }
 
-/// The names of the links and cells of `node`.
+/// Returns the names of the links and cells of `node`.
 fn links_at<'a>(scenario: &'a Scenario, node: &str) -> Vec<&'a str> {
     let links = scenario.link.iter().filter(|link| link.from == node || link.to == node).map(|link| link.name.as_str());
     let is_in =

@@ -59,7 +59,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The stations of all cells, each with its access point.
+/// Returns the stations of all cells, each with its access point.
 pub(super) fn stations(scenario: &Scenario) -> Vec<(String, String)> {
     let of_cell = |cell: &CellConfig| {
         let ap = cell.ap.name.clone();
