@@ -1,23 +1,23 @@
 //! The QUIC transport: RFC 9000 and RFC 9002, version 1, with draft-ietf-quic-ack-frequency and
-//! draft-ietf-quic-receive-ts. Its packets stand in [`acklab_wire::quic`].
+//! draft-ietf-quic-receive-ts. Its packets are defined in [`acklab_wire::quic`].
 //!
 //! A [`Connection`] is either end: it sends and receives any number of bidirectional streams.
-//! Nothing is encrypted; the octets that TLS and the AEAD add are counted.
+//! Nothing is encrypted; the bytes that TLS and the AEAD add are counted.
 //!
 //! | concept | module |
 //! |---|---|
-//! | the cryptographic handshake, as TLS shapes it | `handshake` |
+//! | the cryptographic handshake, in the form of TLS | `handshake` |
 //! | packet number spaces | `space` |
 //! | packet numbers that have arrived, and ACK frames | `arrived` |
-//! | when packets have arrived, if the peer wants to know | `receive_times` |
+//! | arrival times of packets, if the peer requests them | `receive_times` |
 //! | when 1-RTT packets are acknowledged | `acks` |
-//! | what the sender of data asks of its peer's ACKs | [`ask`] |
+//! | requests by which the sender of data controls its peer's ACKs | [`ask`] |
 //! | streams, and the flow control of a stream and of the connection | `streams`, `flow` |
-//! | what was sent, and what ACKs and timers say of it | `sender`, with the [manager](crate::recovery::manager) |
-//! | octets of streams and frames that are to be sent | `data` |
-//! | a packet that is being made | `draft` |
+//! | sent packets, and the feedback of ACKs and timers on them | `sender`, with the [manager](crate::recovery::manager) |
+//! | data of streams and frames to send | `data` |
+//! | a packet under construction | `draft` |
 //! | the probe timeout and the loss timer | `timers` |
-//! | connection ids | `ids` |
+//! | connection IDs | `ids` |
 //! | ECN counts and their validation | `ecn` |
 //! | the size of datagrams | `mtu` |
 //! | the latency spin bit | `spin` |

@@ -1,31 +1,29 @@
 //! The TACK transport: Li et al., *TACK: Improving Wireless Transport Performance by Taming
-//! Acknowledgments*, SIGCOMM 2020, and its extended version, IEEE/ACM ToN 2021, as a protocol of
-//! its own over UDP, whose packets stand in [`acklab_wire::tack`].
+//! Acknowledgments*, SIGCOMM 2020, and its extended version, IEEE/ACM ToN 2021. It is a
+//! protocol of its own over UDP. Its packets are defined in [`acklab_wire::tack`].
 //!
 //! A [`Connection`] is either end: it sends and receives any number of streams. All its state about
-//! its peer came in packets.
+//! its peer arrived in packets.
 //!
 //! | concept | module |
 //! |---|---|
 //! | opening and closing a connection | `handshake`, `close` |
 //! | streams and their flow control | `streams` |
-//! | sent packets, and the feedback on them | `sender`, with the
-//! [manager](crate::recovery::manager) |
+//! | sent packets, and the feedback on them | `sender`, with the [manager](crate::recovery::manager) |
 //! | arrived packets, and the pending feedback | `receiver` |
 //! | receiver-based loss detection, and the IACKs that follow | `loss` |
 //! | blocks of acked and unacked lists, and lists too long for one TACK | [`lists`], `sweep` |
 //! | round-trip timing by one-way delays | [`timing`] |
 //! | delivery rate and loss rates | [`rate`] |
 //! | RTTmin, ρ′, L and β, reported to the receiver | `sync` |
-//! | congestion control and pacing (Li et al., SIGCOMM 2020, §5.3: always) |
-//! [`congestion`](crate::congestion) |
+//! | congestion control and pacing (Li et al., SIGCOMM 2020, §5.3: always) | [`congestion`](crate::congestion) |
 //! | marks of congestion, reports of them and reactions | `ecn` |
-//! | probes after a silence of the peer | `probe` |
-//! | the timeout of a silent connection, and keep-alives | `idle` |
-//! | the limit of answers to an unverified peer | `amplification` |
+//! | probes without feedback from the peer | `probe` |
+//! | the idle timeout, and keep-alives | `idle` |
+//! | the limit of answers to an unvalidated address | `amplification` |
 //! | the largest packet of the path | `mtu` |
-//! | the test whether the path carries packets both ways | `path` |
-//! | skipped numbers, which reveal acknowledgments of what has not arrived | `skip` |
+//! | validation of the path in both directions | `path` |
+//! | skipped numbers, which detect acknowledgments of packets not yet received | `skip` |
 //! | refused packets of a peer | [`refusal`] |
 //!
 //! | event | module |

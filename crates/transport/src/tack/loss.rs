@@ -7,7 +7,7 @@
 //! the reordering window does (RFC 8985, §6.2, step 4).
 //!
 //! Only an ack-eliciting packet opens a gap. Before other packets, such as TACKs, only packets of
-//! their kind can be missing, or the tail of a flight, for which the sender has a probe timeout.
+//! their kind or the tail of a flight can be missing. For the tail, the sender has a probe timeout.
 
 use crate::ack::Ranges;
 use acklab_base::{Duration, Instant};

@@ -270,9 +270,9 @@ impl Connection {
         Some(Packet { ecn, ..self.packet(now, number, frames) })
     }
 
-    /// Records that the last data that may be sent have left. Sending is then limited by the
-    /// application, or by a peer whose window is closed, even while pacing would delay a packet if
-    /// there was one.
+    /// Records that the last data that may be sent have left. From then on the application, or a
+    /// peer whose window is closed, limits sending. This holds even while pacing would delay a
+    /// packet if there was one.
     fn note_last(&mut self) {
         if self.sender.has_room() {
             self.note_app_limited();

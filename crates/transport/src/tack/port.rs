@@ -60,9 +60,9 @@ impl Connection {
 }
 
 impl Connection {
-    /// Permits the peer to have `streams` streams open at a time, and to send `receive_buffer`
-    /// bytes of each ahead of its reader, if that is more than before. The initial settings of a
-    /// connection may be those for unknown peers.
+    /// Raises the limits of the peer: `streams` streams open at a time, and `receive_buffer` bytes
+    /// of each ahead of its reader. A limit never decreases. The initial settings of a connection
+    /// may be those for unknown peers.
     pub fn raise_limits(&mut self, now: Instant, streams: u32, receive_buffer: u64) {
         self.streams.raise(streams, receive_buffer);
         if self.phase == Phase::Established {

@@ -314,7 +314,7 @@ impl Receiver {
     }
 
     /// Lists the first gap, and the acked block of the largest numbers, in a TACK that leaves
-    /// earlier than the law specifies, in Startup or by another policy. With the same blocks in
+    /// before the period of the law: in Startup, or by another policy. With the same blocks in
     /// each, TACKs would fill a narrow return path.
     fn list_ends(&self, next: u64, room: u64, tack: &mut Tack) {
         let acked = lists::last_acked(next, self.numbers.beyond());

@@ -41,8 +41,8 @@ const fn rank(id: u32) -> u64 {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Message>,
-    /// How many streams the peer may have open at a time, how many it was permitted to open in
-    /// total, and whether that limit is to be announced.
+    /// How many streams the peer may have open at a time, the total that it was permitted to open,
+    /// and whether that total is to be announced.
     concurrent: u32,
     offered: u64,
     owes_offer: bool,
@@ -97,9 +97,8 @@ impl Streams {
         self.allowed = self.allowed.max(limit.into());
     }
 
-    /// Permits the peer to have `streams` streams open at a time, and to send `receive_buffer`
-    /// bytes of each ahead of its reader, if that is more than before. The new limits are to be
-    /// announced.
+    /// Raises the limits of the peer: `streams` streams open at a time, and `receive_buffer` bytes
+    /// of each ahead of its reader. A limit never decreases. The new limits are to be announced.
     pub(super) fn raise(&mut self, streams: u32, receive_buffer: u64) {
         self.owes_offer |= streams > self.concurrent;
         self.concurrent = self.concurrent.max(streams);
