@@ -1,10 +1,10 @@
-//! Congestion control by the controllers of the [shelf](crate::cc) for transports that number
-//! packets: TACK and QUIC.
+//! Congestion control by the [controllers](crate::cc) for transports that number packets: TACK and
+//! QUIC.
 //!
-//! Positions are packet numbers. A loss reduces the window at most once a round trip, for packets
-//! that left before a reduction do not cause another (RFC 9002, §7.3.2), and the window falls to
-//! the threshold at once, for pacing spreads what follows. Losses that turn out to have been none
-//! are undone.
+//! Positions are packet numbers. A loss reduces the window at most once per round trip: packets
+//! that left before a reduction do not cause another (RFC 9002, §7.3.2). The window falls to the
+//! threshold at once, because pacing spreads what follows. Reductions for losses that prove
+//! spurious are undone.
 
 pub mod careful_resume;
 
@@ -40,12 +40,12 @@ impl Counters {
     }
 }
 
-/// Who may have congestion control: TACK and QUIC have, and quinn-proto may use its own.
+/// An owner of congestion control: TACK and QUIC have their own, and quinn-proto may use its own.
 pub trait Controlled {
-    /// It, if there is any.
+    /// Returns it, if there is any.
     fn get(&self) -> Option<&Congestion>;
 
-    /// It, if there is any.
+    /// Returns it, if there is any.
     fn get_mut(&mut self) -> Option<&mut Congestion>;
 }
 
@@ -107,8 +107,8 @@ impl LostPacket {
     }
 }
 
-/// What an acknowledgment or a timer has brought, once it is known which packets it acknowledges
-/// and which are lost. Sizes in octets.
+/// The effect of an acknowledgment or a timer, once it is known which packets it acknowledges and
+/// which are lost. Sizes in octets.
 #[derive(Debug)]
 pub struct Feedback<'a> {
     /// The present.
@@ -131,7 +131,7 @@ pub struct Feedback<'a> {
     pub next_number: u64,
     /// The round trip that it measures.
     pub rtt: Option<Duration>,
-    /// When the packet left that it times.
+    /// When the packet left whose round trip it measures.
     pub timed: Option<Instant>,
     /// The smoothed round trip.
     pub srtt: Option<Duration>,
@@ -178,7 +178,7 @@ impl Transition {
     }
 }
 
-/// A reduction that may turn out to have been for nothing.
+/// A reduction that may prove needless.
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     cwnd: u64,
@@ -208,7 +208,8 @@ pub struct Congestion {
 }
 
 impl Congestion {
-    /// `controller` with a window of `initial_window` octets; a full-sized packet has `mss`.
+    /// Creates congestion control by `controller` with a window of `initial_window` octets; a
+    /// full-sized packet has `mss`.
     #[must_use]
     pub fn new(controller: Controller, initial_window: u64, mss: u64) -> Self {
         Self {
@@ -227,7 +228,7 @@ impl Congestion {
         }
     }
 
-    /// Resumes with what was saved of the path, unless the controller moves the window by itself.
+    /// Resumes with the saved state of the path, unless the controller moves the window by itself.
     #[must_use]
     pub fn resuming(self, saved: Option<Saved>) -> Self {
         let saved = saved.filter(|_| !self.control.controller.governs_window());
@@ -248,8 +249,8 @@ impl Congestion {
         Self { pacer: burst.map_or_else(Pacer::default, |burst| Pacer::bursting(burst, packet)), ..self }
     }
 
-    /// The path is another one: `controller` begins with a window of `initial_window` octets (RFC
-    /// 9000, §9.4). What is in flight keeps its stamps.
+    /// Restarts on another path: `controller` begins with a window of `initial_window` octets (RFC
+    /// 9000, §9.4). Packets in flight keep their stamps.
     pub fn restart(&mut self, now: Instant, controller: Controller, initial_window: u64) {
         let sampler = self.control.sampler.take();
         let mut control = ControlledWindow::new(controller, initial_window, self.control.window.mss);
@@ -262,43 +263,43 @@ impl Congestion {
         self.careful_resume = None;
     }
 
-    /// Congestion window and threshold.
+    /// Returns the congestion window and the threshold.
     #[must_use]
     #[inline]
     pub const fn window(&self) -> &Window {
         &self.control.window
     }
 
-    /// A full-sized packet has `octets` from now on. Returns `true` if that is a change.
+    /// Sets the size of a full-sized packet to `octets`. Returns `true` if that is a change.
     pub const fn set_packet_size(&mut self, octets: u64) -> bool {
         let before = std::mem::replace(&mut self.control.window.mss, octets);
         before != octets
     }
 
-    /// Returns `true` if the controller needs the delivery rate, and so [stamps](Self::stamp).
+    /// Returns `true` if the controller requires the delivery rate, and so [stamps](Self::stamp).
     #[must_use]
     pub const fn wants_stamps(&self) -> bool {
         self.control.sampler.is_some()
     }
 
-    /// Returns `true` if the controller needs the outcome of each packet.
+    /// Returns `true` if the controller requires the outcome of each packet.
     #[must_use]
     pub fn wants_outcomes(&self) -> bool {
         self.control.controller.wants_outcomes()
     }
 
-    /// What the controller needs feedback for at present.
+    /// Returns the purpose for which the controller needs feedback at present.
     #[must_use]
     pub fn phase(&self) -> Option<cc::Phase> {
         self.control.controller.phase()
     }
 
-    /// TACK's receiver acknowledges by this law from now on.
+    /// Adopts the law by which TACK's receiver acknowledges from now on.
     pub fn on_frequency(&mut self, law: Law) {
         self.control.controller.on_frequency(law);
     }
 
-    /// The handshake is complete, with this round trip.
+    /// Records that the handshake is complete, with this round trip.
     pub fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
         self.control.controller.on_established(now, &mut self.control.window, rtt);
     }
@@ -316,7 +317,7 @@ impl Congestion {
         self.control.wake(now, in_flight)
     }
 
-    /// When pacing lets the next packet leave, if not now.
+    /// Returns when pacing lets the next packet leave, if not now.
     #[must_use]
     #[inline]
     pub fn holds_until(&self, now: Instant) -> Option<Instant> {
@@ -330,14 +331,14 @@ impl Congestion {
         in_flight == 0 || in_flight + octets <= self.control.window.cwnd
     }
 
-    /// The stamp of a packet of `octets` that leaves now; `in_flight` includes it.
+    /// Returns the stamp of a packet of `octets` that leaves now; `in_flight` includes it.
     #[inline]
     pub fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;
         self.control.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
     }
 
-    /// A packet has left.
+    /// Records that a packet has left.
     #[inline]
     pub fn on_sent(&mut self, departure: &Departure, srtt: Option<Duration>) {
         let Departure { now, octets, in_flight, number, is_retransmission } = *departure;
@@ -356,13 +357,13 @@ impl Congestion {
         }
     }
 
-    /// A packet has left that the window does not concern, such as one of the handshake.
+    /// Records a packet that has left regardless of the window, such as one of the handshake.
     pub const fn on_unpaced(&mut self, octets: u64) {
         self.pacer.on_unpaced(octets);
     }
 
-    /// The rate of sending, where a controller names none, is that of its window: pacing ∝
-    /// CWND/sRTT (§5.3).
+    /// Returns the rate of sending. Where a controller sets none, it is that of its window: pacing
+    /// ∝ CWND/sRTT (§5.3).
     #[inline]
     #[must_use]
     pub fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
@@ -375,23 +376,23 @@ impl Congestion {
         }
     }
 
-    /// Nothing leaves for now, with `in_flight` octets in flight and `delayed` octets that only
-    /// pacing keeps back; a full-sized packet has `packet` octets.
+    /// Records that nothing leaves for now, with `in_flight` octets in flight and `delayed` octets
+    /// that only pacing keeps back. A full-sized packet has `packet` octets.
     #[inline]
     pub const fn note_limit(&mut self, in_flight: u64, packet: u64, delayed: u64) {
         self.limit = Limit::of(self.control.window.cwnd.saturating_sub(in_flight), packet, delayed);
     }
 
-    /// The application has nothing more to send, and the window would let it.
+    /// Records that the application has nothing more to send while the window has room.
     pub fn on_app_limited(&mut self, in_flight: u64) {
         if let Some(sampler) = &mut self.control.sampler {
             sampler.on_app_limited(in_flight);
         }
     }
 
-    /// The receiver reports that a packet was marked (RFC 9002, §7.1): the window is reduced like
-    /// after a loss, unless the last reduction was within the round trip. Returns `true` if the
-    /// window was reduced.
+    /// Processes a report that a packet was marked (RFC 9002, §7.1). The window is reduced as after
+    /// a loss, unless the last reduction was within the round trip. Returns `true` if the window
+    /// was reduced.
     fn on_mark(&mut self, feedback: &Feedback<'_>) -> bool {
         if feedback.largest_acknowledged.unwrap_or(0) < self.recover {
             return false;
@@ -413,7 +414,7 @@ impl Congestion {
         self.control.controller.pacing_rate().is_some()
     }
 
-    /// Feedback has come. Returns what it has changed.
+    /// Processes feedback. Returns the changes of the state.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) -> impl Iterator<Item = Transition> + use<> {
         let mut transitions = [None; 4];
         if let Some(octets) = feedback.marked {
@@ -472,9 +473,9 @@ impl Congestion {
         self.recover = feedback.next_number;
     }
 
-    /// Persistent congestion (RFC 9002, §7.6.2): the window is the least that there is. The
-    /// threshold stays what the loss has made of it (appendix B.8), so that slow start leads back
-    /// to half the window.
+    /// Reduces the window to the minimum after persistent congestion (RFC 9002, §7.6.2). The
+    /// threshold remains that of the loss (appendix B.8), so that slow start leads back to half the
+    /// window.
     fn collapse(&mut self, feedback: &Feedback<'_>) {
         self.reduction = None;
         self.set_state(feedback.now, CongestionState::Loss);
@@ -493,8 +494,8 @@ impl Congestion {
         self.counters.recovery_time += now.since(self.recovery_began);
     }
 
-    /// If every packet that was lost in the last reduction has arrived, it was for nothing. Returns
-    /// whether it was.
+    /// Undoes the last reduction if every packet that was lost in it has arrived. Returns `true` if
+    /// so.
     fn refute(&mut self, feedback: &Feedback<'_>) -> bool {
         let Some(reduction) = &mut self.reduction else { return false };
         reduction.lost = reduction.lost.saturating_sub(feedback.spuriously_lost);

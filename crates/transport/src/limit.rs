@@ -4,11 +4,10 @@
 //! application-limited if it would have filled the window without the delay of pacing, so an ACK
 //! that arrives during the delay lets the window grow.
 
-/// What kept the next packet back when the last attempt to send ended.
+/// The limit that kept the next packet back when the last attempt to send ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
-    /// The application, or the flow control of the peer: all that may leave does not fill the
-    /// window.
+    /// The application, or the flow control of the peer: what may leave does not fill the window.
     #[default]
     Application,
     /// Pacing: what it delays would fill the window.
@@ -18,7 +17,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit of a sender that stops with `room` octets left in its window, of which a
+    /// Returns the limit of a sender that stops with `room` octets left in its window, of which a
     /// full-sized packet takes `packet`, while pacing delays `delayed` octets.
     #[must_use]
     #[inline]
@@ -32,7 +31,7 @@ impl Limit {
         }
     }
 
-    /// Returns `true` if the congestion window is put to full use (RFC 9002, §7.8).
+    /// Returns `true` if the congestion window is fully used (RFC 9002, §7.8).
     #[must_use]
     #[inline]
     pub const fn uses_window(self) -> bool {

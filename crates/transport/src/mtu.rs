@@ -15,18 +15,18 @@ use acklab_base::{Duration, Instant};
 /// Probes of one size that are lost before the size counts as too large (`MAX_PROBES`, RFC 8899,
 /// §5.1.2).
 const MAX_PROBES: u32 = 3;
-/// Times in a row that packets above the least size are lost before the path counts as a black
-/// hole. RFC 8899, §4.3, leaves it to the transport what loss is excessive, and takes `MAX_PROBES`
-/// for probes.
+/// The number of losses in a row of packets above the minimum size after which the path counts as a
+/// black hole. RFC 8899, §4.3, leaves the definition of excessive loss to the transport, and uses
+/// `MAX_PROBES` for probes.
 const MAX_LOSSES: u32 = MAX_PROBES;
-/// How long a size that was found is kept before a larger one is tried (`PMTU_RAISE_TIMER`, RFC
-/// 8899, §5.1.1).
+/// The time for which a size is kept before a larger one is tried (`PMTU_RAISE_TIMER`, RFC 8899,
+/// §5.1.1).
 const RAISE: Duration = Duration::from_secs(600);
-/// The search ends when so few octets are left. RFC 8899, §5.3.2, leaves it to implementations;
-/// quinn-proto's `BINARY_SEARCH_MINIMUM_CHANGE`.
+/// The search ends when this number of octets is left. RFC 8899, §5.3.2, leaves it to
+/// implementations; quinn-proto's `BINARY_SEARCH_MINIMUM_CHANGE`.
 const PRECISION: u64 = 20;
 
-/// Where the search stands (RFC 8899, §5.2).
+/// The state of the search (RFC 8899, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// `BASE`: the connection is not established, so the path is unknown.
@@ -54,16 +54,16 @@ pub struct Search {
     failed: u32,
     /// The largest size was tried in this search, or is known to be too large.
     tried_most: bool,
-    /// The largest number of an acknowledged packet above the least size.
+    /// The largest number of an acknowledged packet above the minimum size.
     largest_acknowledged: Option<u64>,
-    /// A packet above the least size was lost, and no later one has arrived.
+    /// A packet above the minimum size was lost, and no later one has arrived.
     is_suspicious: bool,
-    /// Times in a row that this was so.
+    /// The number of such losses in a row.
     losses: u32,
 }
 
 impl Search {
-    /// A search that begins with `base` and may reach `most`.
+    /// Creates a search that begins with `base` and may reach `most`.
     #[must_use]
     pub const fn new(base: u64, most: u64) -> Self {
         Self {
@@ -80,21 +80,21 @@ impl Search {
         }
     }
 
-    /// The largest datagram that may be sent, but for probes (`PLPMTU`).
+    /// Returns the largest datagram that may be sent, except for probes (`PLPMTU`).
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// The size that every path must carry (`BASE_PLPMTU`). Packets that must get through have no
-    /// more.
+    /// Returns the size that every path must carry (`BASE_PLPMTU`). Essential packets are no
+    /// larger.
     #[must_use]
     pub const fn base(&self) -> u64 {
         self.base
     }
 
-    /// The connection is established, so the least size has passed (RFC 9000, §14.3). The peer
-    /// takes datagrams up to `most`.
+    /// Starts the search once the connection is established: the minimum size has passed (RFC 9000,
+    /// §14.3). The peer accepts datagrams up to `most`.
     pub fn start(&mut self, most: u64) {
         self.most = self.most.min(most).max(self.base);
         if self.phase == Phase::Base {
@@ -102,7 +102,7 @@ impl Search {
         }
     }
 
-    /// The path is another one: the search begins anew (RFC 9000, §14.3).
+    /// Restarts the search on another path (RFC 9000, §14.3).
     pub fn restart(&mut self) {
         (self.size, self.is_suspicious, self.losses) = (self.base, false, 0);
         if self.phase != Phase::Base {
@@ -110,7 +110,7 @@ impl Search {
         }
     }
 
-    /// The size of the probe that is to leave now. One is under way at a time.
+    /// Returns the size of the probe that is to leave now. One is under way at a time.
     pub fn due(&mut self, now: Instant) -> Option<u64> {
         match self.phase {
             Phase::Base => return None,
@@ -129,14 +129,14 @@ impl Search {
         Some(octets)
     }
 
-    /// The probe that is due leaves under this number.
+    /// Records that the probe that is due leaves under this number.
     pub const fn on_sent(&mut self, number: u64) {
         if let Some((sent, _)) = &mut self.probe {
             *sent = Some(number);
         }
     }
 
-    /// A packet of `octets` octets was acknowledged.
+    /// Processes the acknowledgment of a packet of `octets` octets.
     #[inline]
     pub fn on_acknowledged(&mut self, number: u64, octets: u64) {
         if octets > self.base {
@@ -154,8 +154,8 @@ impl Search {
         }
     }
 
-    /// A packet of `octets` octets was lost. Returns `true` if it was a probe, whose loss is no
-    /// sign of congestion (RFC 9000, §14.4).
+    /// Processes the loss of a packet of `octets` octets. Returns `true` if it was a probe, whose
+    /// loss is no sign of congestion (RFC 9000, §14.4).
     pub fn on_lost(&mut self, number: u64, octets: u64) -> bool {
         if self.is_probe(number) {
             self.failed += 1;
@@ -214,7 +214,7 @@ impl Search {
         self.probe.is_some_and(|(sent, _)| sent == Some(number))
     }
 
-    /// The size to try next. Returns `None` if what is left is not worth a probe.
+    /// Returns the size to try next, or `None` if the rest is not worth a probe.
     fn next_size(&mut self) -> Option<u64> {
         let Phase::Searching { below } = self.phase else { return None };
         let left = below.saturating_sub(1 + self.size);

@@ -57,7 +57,7 @@ impl Spread {
     pub const QUIC: Self = Self { slow_start: 125, avoidance: 125 };
 }
 
-/// How much may leave at once: the capacity of a token bucket (RFC 9002, §7.7).
+/// The maximum that leaves at once: the capacity of a token bucket (RFC 9002, §7.7).
 ///
 /// A full bucket empties at once. A sender that finds it empty sleeps until it is full again,
 /// unless something else wakes it while it holds a packet (quinn-proto, `connection/pacing.rs`).
@@ -95,8 +95,8 @@ impl Burst {
         Err(Fault::expected("packets", format!("1 to {}", Self::MAX_PACKETS)))
     }
 
-    /// The octets that leave at once at `rate`, in packets of `packet` octets, because one by one
-    /// they would leave too often: Linux's goal for a segment that the interface cuts
+    /// Returns the octets that leave at once at `rate`, in packets of `packet` octets: one by one
+    /// they would leave too often. This is Linux's goal for a segment that the interface cuts
     /// (`bbr_tso_segs_goal`), of two packets at least.
     pub(crate) fn quantum(self, packet: u64, rate: Rate) -> u64 {
         octets_in(self.time, rate).clamp(2 * packet, Self::MAX_PACKETS * packet)
@@ -106,19 +106,19 @@ impl Burst {
         octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MAX_PACKETS * packet)
     }
 
-    /// What may leave at once when the sender comes late.
+    /// Returns the maximum that may leave at once when the sender comes late.
     fn most(self, packet: u64, rate: Rate) -> u64 {
         let capacity = self.capacity(packet, rate);
         if self.catches_up { capacity + capacity / 2 } else { capacity }
     }
 }
 
-/// The octets that leave at `rate` in `time`.
+/// Returns the octets that leave at `rate` in `time`.
 fn octets_in(time: Duration, rate: Rate) -> u64 {
     mul_div(time.as_nanos(), rate.bits_per_second(), 8_000_000_000)
 }
 
-/// The time that `octets` take at `rate`.
+/// Returns the time that `octets` take at `rate`.
 fn time_of(octets: u64, rate: Rate) -> Duration {
     Duration::from_nanos(mul_div(octets, 8_000_000_000, rate.bits_per_second()))
 }
@@ -141,7 +141,7 @@ impl Bucket {
         self.tokens.saturating_add(more).min(self.burst.most(self.packet, rate))
     }
 
-    /// quinn-proto looks at the clock only if there is too little for a packet.
+    /// quinn-proto reads the clock only if there is too little for a packet.
     fn on_sent(&mut self, now: Instant, octets: u64, rate: Rate) {
         self.tokens = self.tokens.min(self.burst.most(self.packet, rate));
         if self.tokens < self.packet {
@@ -180,7 +180,7 @@ impl Pacer {
         Self { bucket: Some(bucket), ..Self::default() }
     }
 
-    /// When the next segment may leave, if that is not yet.
+    /// Returns when the next segment may leave, if that is not yet.
     #[must_use]
     #[inline]
     pub fn holds_until(&self, now: Instant) -> Option<Instant> {
@@ -190,14 +190,14 @@ impl Pacer {
         }
     }
 
-    /// `octets` have left before there was a rate, or whatever the rate is.
+    /// Records that `octets` have left before there was a rate, or regardless of it.
     pub const fn on_unpaced(&mut self, octets: u64) {
         if let Some(bucket) = &mut self.bucket {
             bucket.tokens = bucket.tokens.saturating_sub(octets);
         }
     }
 
-    /// A segment with this payload has left.
+    /// Records that a segment with this payload has left.
     pub fn on_sent(&mut self, now: Instant, payload: u64, rate: Rate) {
         if let Some(bucket) = &mut self.bucket {
             return bucket.on_sent(now, payload, rate);
@@ -212,7 +212,7 @@ impl Pacer {
     }
 }
 
-/// The pacing rate of a window of `cwnd` octets, for controllers that compute none.
+/// Returns the pacing rate of a window of `cwnd` octets, for controllers that compute none.
 #[must_use]
 pub fn rate_of_window(spread: Spread, cwnd: u64, ssthresh: u64, srtt: Duration) -> Option<Rate> {
     let percent = if cwnd < ssthresh / 2 { spread.slow_start } else { spread.avoidance };

@@ -1,19 +1,21 @@
-//! Loss recovery: what a sender considers lost, and how it repairs it.
+//! Loss recovery: detection and repair of losses.
 //!
-//! | module | rule |
+//! | module | contents |
 //! |---|---|
-//! | [`scoreboard`] | what is outstanding, selectively acknowledged, lost, retransmitted (RFC 6675) |
+//! | [`scoreboard`] | segments outstanding, selectively acknowledged, lost, retransmitted (RFC
+//! 6675) |
 //! | [`packets`] | the same where packets are numbered instead of octets (RFC 9002) |
-//! | [`manager`] | recovery of a connection over packet numbers, with its round-trip times and its congestion control |
+//! | [`manager`] | recovery of a connection over packet numbers, with its round-trip times and its
+//! congestion control |
 //! | [`rack`] | loss by time, and tail loss probes (RFC 8985) |
-//! | [`reordering`] | by how many segments the path displaces packets |
+//! | [`reordering`] | the displacement of packets on the path, in segments |
 //! | [`retransmitted`] | the retransmissions that D-SACK may still report (RFC 3708) |
-//! | [`undo`] | whether a reduction was spurious (RFC 3522, RFC 3708) |
-//! | [`prr`] | how much may be sent on each ACK of a recovery (RFC 9937) |
+//! | [`undo`] | detection of spurious reductions (RFC 3522, RFC 3708) |
+//! | [`prr`] | the octets to send on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
 //! | [`alarm`] | a timer that is set or not |
-//! | [`delivery_rate`] | how fast data is delivered (draft-ietf-ccwg-bbr, §4.1) |
+//! | [`delivery_rate`] | the delivery rate (draft-ietf-ccwg-bbr, §4.1) |
 //! | [`transmission`] | the outcome of each transmission |
 
 pub mod alarm;
@@ -79,8 +81,8 @@ pub enum Detection {
 /// lost.
 pub const DUP_THRESH: u32 = 3;
 
-/// The state of congestion control. The names are Linux's and ns-3's, but for `Reduced`, which is
-/// `TCP_CA_CWR` there.
+/// The state of congestion control. The names are those of Linux and ns-3, except `Reduced`, which
+/// is `TCP_CA_CWR` there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionState {
     /// The normal state.

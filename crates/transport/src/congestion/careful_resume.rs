@@ -1,10 +1,10 @@
-//! Careful Resume: an addition to slow start that uses what an earlier connection has learnt of the
-//! path (draft-ietf-tsvwg-careful-resume).
+//! Careful Resume: an addition to slow start that uses the state of the path saved by an earlier
+//! connection (draft-ietf-tsvwg-careful-resume).
 //!
-//! A sender that has seen its initial window acknowledged, and a round trip like the one that was
-//! saved, jumps to half of the saved window and paces it over a round trip. Whether the path takes
-//! it shows a round trip later: then the window is what is in flight, or, if anything was lost or
-//! marked, at most half of what has arrived.
+//! A sender whose initial window is acknowledged, and whose round trip resembles the saved one,
+//! jumps to half of the saved window and paces it over a round trip. The result is known a round
+//! trip later. The window is then what is in flight or, if anything was lost or marked, at most
+//! half of what has arrived.
 //!
 //! The draft's text was read where picoquic's implementation quotes it (`picoquic_cr_enter_…`). The
 //! bounds of the round trip are those of the draft from memory: a half and ten times the saved one.
@@ -14,7 +14,7 @@ use acklab_base::{Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was saved of the path.
+/// The saved state of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saved {
@@ -30,12 +30,11 @@ pub struct Saved {
 /// ten times as long.
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 10;
-/// The jump is to no more than this part of the saved window, and a retreat to no more than this
-/// part of what has arrived.
+/// The maximum of a jump as a part of the saved window, and of the window after a retreat as a part
+/// of what has arrived.
 const HALF: u64 = 2;
 
-/// What a jump is judged by, once an acknowledgment or a timer has been taken account of. Sizes in
-/// octets.
+/// The evidence on a jump, once an acknowledgment or a timer has been processed. Sizes in octets.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The present.
@@ -69,7 +68,7 @@ enum Phase {
     Validating { last: u64 },
     /// Something was lost, or marked: the rest of it, up to this number, is being acknowledged.
     SafeRetreat { last: u64 },
-    /// The controller goes on alone.
+    /// The controller continues alone.
     Normal,
 }
 
@@ -79,7 +78,7 @@ pub(super) struct CarefulResume {
     saved: Saved,
     initial_window: u64,
     phase: Phase,
-    /// `PipeSize`: octets that are known to fit into the path.
+    /// `PipeSize`: octets that fit into the path, as far as is known.
     pipe: u64,
 }
 
@@ -88,8 +87,8 @@ impl CarefulResume {
         Self { saved, initial_window, phase: Phase::Reconnaissance, pipe: 0 }
     }
 
-    /// An acknowledgment or a timer was taken account of, by the controller as well, whose window
-    /// is `window` and was `before`.
+    /// Processes an acknowledgment or a timer after the controller, whose window is `window` and
+    /// was `before`.
     pub(super) fn update(&mut self, window: &mut Window, before: u64, view: &View) {
         if self.phase == Phase::Normal {
             return;
@@ -135,7 +134,7 @@ impl CarefulResume {
         }
     }
 
-    /// The window becomes what is in flight, if that is more than is known to fit.
+    /// Sets the window to what is in flight, if that is more than is known to fit.
     fn validate(&mut self, window: &mut Window, view: &View) {
         if view.in_flight > self.pipe {
             window.cwnd = view.in_flight;
@@ -181,8 +180,8 @@ mod tests {
             Self { resume: CarefulResume::new(saved, 10 * MSS), window }
         }
 
-        /// An acknowledgment by which the controller has grown the window. Returns the window in
-        /// packets.
+        /// Processes an acknowledgment by which the controller has grown the window. Returns the
+        /// window in packets.
         fn update(&mut self, change: impl FnOnce(&mut View)) -> u64 {
             let mut view = View {
                 now: Instant::ZERO + MS * 1200,

@@ -38,7 +38,7 @@ impl Alarm {
         is_due
     }
 
-    /// The instant that it is set to.
+    /// Returns the instant to which it is set.
     #[inline]
     #[must_use]
     pub fn at(&self) -> Option<Instant> {
@@ -52,7 +52,7 @@ impl Alarm {
         self.0 < Instant::FAR_FUTURE
     }
 
-    /// The earlier of the two.
+    /// Returns the earlier of the two.
     #[inline]
     #[must_use]
     pub fn earlier(self, other: Self) -> Self {

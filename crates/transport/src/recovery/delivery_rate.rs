@@ -1,10 +1,10 @@
-//! How fast data is delivered (draft-ietf-ccwg-bbr, §4.1;
-//! draft-cheng-iccrg-delivery-rate-estimation; Linux's `tcp_rate.c`).
+//! The delivery rate (draft-ietf-ccwg-bbr, §4.1; draft-cheng-iccrg-delivery-rate-estimation;
+//! Linux's `tcp_rate.c`).
 //!
-//! Each transmission carries a [`Stamp`] of what had been delivered when it left. When it is
-//! acknowledged, what was delivered since then, over the time that this took, is a [`Sample`]. Of
-//! that time the longer of how long the data took to be sent and how long it took to be
-//! acknowledged counts, so that neither a burst of sending nor one of ACKs looks like bandwidth.
+//! Each transmission carries a [`Stamp`] of what had been delivered when it left. A [`Sample`] is
+//! what was delivered between that and its acknowledgment, over a time. The time is the longer of
+//! the times in which the data were sent and acknowledged, so that neither a burst of sending nor
+//! one of ACKs looks like bandwidth.
 
 use acklab_base::{Duration, Instant, mul_div};
 
@@ -13,7 +13,7 @@ use acklab_base::{Duration, Instant, mul_div};
 pub struct Stamp {
     /// P.delivered: octets that had been delivered.
     pub delivered: u64,
-    /// P.delivered_time: when that was last moved.
+    /// P.delivered_time: when that last changed.
     pub delivered_at: Instant,
     /// P.first_send_time: when the sending that this transmission's sample covers began.
     pub first_sent_at: Instant,
@@ -50,8 +50,8 @@ pub struct Sample {
     /// Octets delivered since the newest transmission left. `delivered` differs if the receiver
     /// reports the rate, over an interval of its own.
     pub volume: u64,
-    /// RS.send_elapsed: the part of it in which they were sent, however long they took to be
-    /// acknowledged.
+    /// RS.send_elapsed: the part of it in which they were sent, without the time until their
+    /// acknowledgment.
     pub send_elapsed: Duration,
     /// The interval that the receiver reports, if it reports the rate, unbounded.
     pub reported_interval: Option<Duration>,
@@ -67,15 +67,15 @@ pub struct Sample {
     /// `true` if the newest transmission was a retransmission. Its round trip is then ambiguous
     /// (Karn).
     pub is_retransmission: bool,
-    /// From the newest transmission's departure to now.
+    /// The time from the newest transmission's departure to now.
     pub rtt: Duration,
-    /// From when sending went on after the application had been silent to the newest transmission's
+    /// The time from the end of the application's last silence to the newest transmission's
     /// departure.
     pub since_silence: Duration,
 }
 
 impl Sample {
-    /// RS.delivery_rate, in bits per second, rounded down.
+    /// Returns RS.delivery_rate, in bits per second, rounded down.
     #[must_use]
     pub const fn bits_per_second(&self) -> u64 {
         mul_div(self.delivered, 8_000_000_000, if self.interval.is_zero() { 1 } else { self.interval.as_nanos() })
@@ -112,7 +112,7 @@ pub struct Sampler {
     lost: u64,
     /// When what was delivered last arrived, by the receiver's clock; zero if it is not reported.
     received_at: Duration,
-    /// When sending went on after the application had been silent.
+    /// When sending resumed after the application had been silent.
     resumed_at: Option<Instant>,
     /// C.app_limited: the octets to be delivered until the last application-limited transmission
     /// has left the pipe; zero if there is none.
@@ -120,13 +120,13 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// C.delivered: octets delivered in all.
+    /// Returns C.delivered: octets delivered in all.
     #[must_use]
     pub const fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// C.lost: octets marked lost in all.
+    /// Returns C.lost: octets marked lost in all.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
@@ -138,8 +138,8 @@ impl Sampler {
         self.app_limited_until > 0
     }
 
-    /// A transmission leaves (`OnPacketSent`); `in_flight` includes it, `was_idle` if nothing was
-    /// in flight before it.
+    /// Records a transmission (`OnPacketSent`); `in_flight` includes it, `was_idle` if nothing was
+    /// in flight before it. Returns its stamp.
     pub fn on_sent(&mut self, now: Instant, in_flight: u64, was_idle: bool) -> Stamp {
         if was_idle {
             (self.first_sent_at, self.delivered_at, self.received_at) = (now, now, Duration::ZERO);
@@ -165,21 +165,21 @@ impl Sampler {
         self.received_at = received_at;
     }
 
-    /// The application has nothing more to send, and the window would let it
+    /// Records that the application has nothing more to send while the window has room
     /// (`CheckIfApplicationLimited`).
     pub const fn on_app_limited(&mut self, in_flight: u64) {
         let until = self.delivered + in_flight;
         self.app_limited_until = if until == 0 { 1 } else { until };
     }
 
-    /// `octets` were marked lost.
+    /// Records that `octets` were marked lost.
     pub const fn on_lost(&mut self, octets: u64) {
         self.lost += octets;
     }
 
-    /// An ACK has delivered `octets`, with `newest` and its stamp among them
-    /// (`GenerateRateSample`). Returns `None` if the interval is shorter than the least round trip:
-    /// what looks like a rate then is noise.
+    /// Returns the sample of an ACK that has delivered `octets`, with `newest` and its stamp among
+    /// them (`GenerateRateSample`). Returns `None` if the interval is shorter than the minimum
+    /// round trip: such a rate is noise.
     pub fn on_ack(
         &mut self,
         now: Instant,

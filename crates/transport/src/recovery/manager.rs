@@ -2,8 +2,8 @@
 //! control.
 //!
 //! A [`Manager`] owns the [packets](super::packets) of each packet number space, the round-trip
-//! times, the count of probe timeouts and [`Congestion`]. It knows nothing of what packets hold:
-//! what becomes of them is for its owner, the [`Context`].
+//! times, the count of probe timeouts and [`Congestion`]. It does not interpret the contents of
+//! packets: its owner, the [`Context`], processes their outcomes.
 //!
 //! The owner of a manager calls, for each feedback: [`acknowledge`](Manager::acknowledge), then
 //! [`detect`](Manager::detect) or [`lose`](Manager::lose), then [`settle`](Manager::settle), which
@@ -20,43 +20,43 @@ use std::ops::Range;
 
 /// The owner of the packets of a [`Manager`]. All its methods are called by [`Manager::settle`].
 pub trait Context<T> {
-    /// The packet of this number was acknowledged. Returns `true` if controllers that rate each
-    /// transmission shall know.
+    /// Processes the acknowledgment of this packet. Returns `true` if it is to be reported to
+    /// controllers that rate each transmission.
     fn on_acked(&mut self, number: u64, packet: &Packet<T>) -> bool;
 
-    /// A packet was lost. Returns `true` if that is a sign of congestion.
+    /// Processes the loss of a packet. Returns `true` if that is a sign of congestion.
     fn on_lost(&mut self, lost: Lost<T>) -> bool;
 
-    /// The size of a full packet, if it may have changed with what was acknowledged and lost.
+    /// Returns the size of a full packet, if the acknowledgments and losses may have changed it.
     /// Called after [`on_acked`](Self::on_acked) and [`on_lost`](Self::on_lost).
     fn packet_size(&mut self) -> Option<u64> {
         None
     }
 
-    /// The losses are persistent congestion: the window is no longer valid (RFC 9002, §7.6).
+    /// Processes persistent congestion: the window is no longer valid (RFC 9002, §7.6).
     fn on_persistent_congestion(&mut self) {}
 
-    /// The octets of the first stream that have left so far: a recovery lasts until they are
-    /// acknowledged.
+    /// Returns the octets of the first stream that have left so far. A recovery lasts until they
+    /// are acknowledged.
     fn sent(&self) -> u64;
 
-    /// An event for those who observe the connection.
+    /// Records an event for observers of the connection.
     fn push(&mut self, event: Event);
 }
 
-/// How persistent congestion is known (RFC 9002, §7.6).
+/// The source of persistent congestion (RFC 9002, §7.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PersistentCongestion {
     /// From the packets that were lost, with this `max_ack_delay` of the peer.
     Detected {
-        /// The longest that the peer waits with an acknowledgment.
+        /// The longest time for which the peer delays an acknowledgment.
         max_ack_delay: Duration,
     },
-    /// From elsewhere.
+    /// Reported by another implementation.
     Reported(bool),
 }
 
-/// What feedback or a timer has brought besides losses. Sizes in octets.
+/// The effect of feedback or a timer besides losses. Sizes in octets.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// What was acknowledged.
@@ -68,18 +68,17 @@ pub struct Report {
     pub marked: Option<u64>,
     /// The delivery rate that the receiver reports: octets, and the time that they took.
     pub rate: Option<(u64, Duration)>,
-    /// How persistent congestion is known.
+    /// The source of persistent congestion.
     pub persistent: PersistentCongestion,
 }
 
 /// The octets in flight.
 #[derive(Clone, Copy, Debug)]
 enum InFlight {
-    /// Those of all spaces, less those that are known to have arrived although no feedback listed
-    /// them.
+    /// The octets of all spaces, minus those that have arrived although no feedback listed them.
     Counted { arrived: u64 },
-    /// As reported by the implementation that sends the packets, with what has left and was lost
-    /// since.
+    /// As reported by the implementation that sends the packets, updated with later departures and
+    /// losses.
     Reported(u64),
 }
 
@@ -97,8 +96,7 @@ pub struct Counters {
 #[derive(Debug)]
 pub struct Manager<T, R, C, const SPACES: usize> {
     spaces: [Packets<T>; SPACES],
-    /// Congestion control counts packets of this space and of those after it. For the others it
-    /// only paces.
+    /// Congestion control counts packets of this space and of later ones. It only paces the others.
     first_controlled: usize,
     in_flight: InFlight,
     round_trips: R,
@@ -109,7 +107,7 @@ pub struct Manager<T, R, C, const SPACES: usize> {
     /// Congestion control, unless it takes place elsewhere.
     pub congestion: C,
     counters: Counters,
-    /// Memory that each feedback uses again.
+    /// Memory that is reused for each feedback.
     acknowledged: Vec<(u64, Packet<T>)>,
     lost: Vec<Lost<T>>,
     signals: Vec<LostPacket>,
@@ -117,7 +115,7 @@ pub struct Manager<T, R, C, const SPACES: usize> {
 }
 
 impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, SPACES> {
-    /// A manager whose congestion control counts the packets of all spaces.
+    /// Creates a manager whose congestion control counts the packets of all spaces.
     #[must_use]
     pub fn new(round_trips: R, congestion: C) -> Self {
         let keeps_stamps = congestion.get().is_some_and(Congestion::wants_stamps);
@@ -149,20 +147,20 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         Self { in_flight: InFlight::Reported(0), ..self }
     }
 
-    /// The packets of a space.
+    /// Returns the packets of a space.
     #[must_use]
     #[inline]
     pub const fn space(&self, space: usize) -> &Packets<T> {
         &self.spaces[space]
     }
 
-    /// The packets of a space.
+    /// Returns the packets of a space.
     #[inline]
     pub const fn space_mut(&mut self, space: usize) -> &mut Packets<T> {
         &mut self.spaces[space]
     }
 
-    /// Octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2), of all spaces.
+    /// Returns the octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2), of all spaces.
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> u64 {
@@ -180,20 +178,20 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.in_flight = InFlight::Reported(octets);
     }
 
-    /// Of what counts as in flight, `octets` are known to have arrived.
+    /// Records that of what counts as in flight, `octets` have arrived.
     #[inline]
     pub const fn set_arrived(&mut self, octets: u64) {
         self.in_flight = InFlight::Counted { arrived: octets };
     }
 
-    /// The round-trip times.
+    /// Returns the round-trip times.
     #[must_use]
     #[inline]
     pub const fn round_trips(&self) -> &R {
         &self.round_trips
     }
 
-    /// The round-trip times, in which a sample is taken at `now`.
+    /// Returns the round-trip times, to take a sample at `now`.
     pub const fn round_trips_at(&mut self, now: Instant) -> &mut R {
         if self.measured_at.is_none() {
             self.measured_at = Some(now);
@@ -201,15 +199,15 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         &mut self.round_trips
     }
 
-    /// What it counts.
+    /// Returns its counts.
     #[must_use]
     #[inline]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// A packet leaves. Congestion control learns of it if it counts as in flight. Returns its
-    /// number.
+    /// Records a packet that leaves, in congestion control too if it counts as in flight. Returns
+    /// its number.
     #[inline]
     pub fn send(&mut self, space: usize, packet: Packet<T>, is_retransmission: bool) -> u64 {
         let (now, octets) = (packet.at, packet.octets);
@@ -233,7 +231,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].send(packet, stamp)
     }
 
-    /// These ranges of numbers of a space are acknowledged.
+    /// Acknowledges these ranges of numbers of a space.
     ///
     /// # Errors
     /// If one of the numbers was never used. The state is then unchanged.
@@ -247,8 +245,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].acknowledge(now, ranges, &mut self.acknowledged)
     }
 
-    /// When the packets that [`acknowledge`](Self::acknowledge) has found to be newly acknowledged
-    /// left, by their numbers, in the order of the ranges.
+    /// Returns when the packets left that [`acknowledge`](Self::acknowledge) has newly
+    /// acknowledged, by their numbers, in the order of the ranges.
     pub fn departures(&self) -> impl Iterator<Item = (u64, Instant)> {
         self.acknowledged.iter().map(|(number, packet)| (*number, packet.at))
     }
@@ -269,7 +267,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// The packets of a space no longer count, because its keys are discarded (RFC 9002, §6.4).
+    /// Removes the packets of a space, because its keys are discarded (RFC 9002, §6.4).
     pub fn abandon(&mut self, space: usize) {
         let wants_outcomes = self.wants_outcomes(space);
         for packet in self.spaces[space].abandon() {
@@ -279,8 +277,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Nothing is expected any more of the packet with this number of a space: it is neither
-    /// acknowledged nor lost.
+    /// Retires the packet with this number of a space: it is neither acknowledged nor lost.
     pub fn retire(&mut self, space: usize, number: u64) {
         let wants_outcomes = self.wants_outcomes(space);
         if let Some(packet) = self.spaces[space].retire(number)
@@ -297,7 +294,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         space >= self.first_controlled && self.congestion.get().is_some_and(Congestion::wants_outcomes)
     }
 
-    /// The packets of these numbers are reported lost.
+    /// Marks the packets of these numbers as reported lost.
     pub fn lose(&mut self, space: usize, range: Range<u64>) {
         self.spaces[space].lose(range, &mut self.lost);
     }
@@ -404,15 +401,15 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].longest_loss(measured_at, since) >= longest
     }
 
-    /// For how long everything must be lost to be [persistent congestion](persistent), if the
-    /// round-trip time was measured here.
+    /// Returns the duration for which everything must be lost to be [persistent
+    /// congestion](persistent), if the round-trip time was measured here.
     #[must_use]
     pub fn persistent_duration(&self, max_ack_delay: Duration) -> Option<Duration> {
         persistent::duration(self.round_trips.estimator()?, max_ack_delay)
     }
 }
 
-/// The outcome of a packet of which nothing will be known.
+/// Returns the outcome of a packet that remains unknown.
 const fn unknown<T>(packet: &Packet<T>) -> Transmission {
     Transmission { sent_at: packet.at, outcome: Outcome::Unknown }
 }

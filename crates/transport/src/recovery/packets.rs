@@ -1,4 +1,4 @@
-//! What is outstanding where packets are numbered (RFC 9002; TACK), beside the
+//! The outstanding packets of a numbered space (RFC 9002; TACK), beside the
 //! [`scoreboard`](super::scoreboard) of a stream.
 //!
 //! A number is never used twice, so each transmission has one entry and its acknowledgment is never
@@ -7,11 +7,11 @@
 //!
 //! | file | rule |
 //! |---|---|
-//! | `loss` | what counts as lost (RFC 9002, §6.1) |
+//! | `loss` | loss detection (RFC 9002, §6.1) |
 //! | `widening` | a time threshold that adapts to reordering |
 //! | [`persistent`] | persistent congestion (§7.6) |
-//! | [`timeout`] | when to probe (§6.2) |
-//! | `reported` | what a receiver reports lost, instead of `loss` (TACK) |
+//! | [`timeout`] | the probe timeout (§6.2) |
+//! | `reported` | losses that a receiver reports, instead of `loss` (TACK) |
 
 mod loss;
 pub mod persistent;
@@ -27,7 +27,7 @@ use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// kGranularity (RFC 9002, §6.1.2): the coarsest that a timer is.
+/// kGranularity (RFC 9002, §6.1.2): the coarsest granularity of a timer.
 pub const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// A packet that was sent (RFC 9002, appendix A.1.1).
@@ -52,8 +52,8 @@ enum State<T> {
     Skipped,
     Outstanding(Packet<T>),
     /// It was acknowledged, and so was every number between it and `until` that was not skipped.
-    /// Feedback may list the same ranges again and again, of which all but the new numbers are
-    /// passed over in one step.
+    /// Feedback may list the same ranges repeatedly; all except the new numbers are then passed
+    /// over in one step.
     Acknowledged {
         until: u64,
     },
@@ -69,7 +69,7 @@ enum State<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeverSent(pub u64);
 
-/// What one acknowledgment brought.
+/// The effect of one acknowledgment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// Packets newly acknowledged, those included that had been taken for lost.
@@ -80,14 +80,14 @@ pub struct Progress {
     pub late_octets: u64,
     /// Packets that had been declared lost spuriously (RFC 9002, §6.1).
     pub spuriously_lost: u64,
-    /// By how many numbers the farthest of those lay behind the largest acknowledged before.
+    /// The largest distance of those from the largest number acknowledged before.
     pub displacement: u64,
     /// A packet was acknowledged after one with a larger number.
     pub is_reordered: bool,
-    /// A sample of the round-trip time: there is one if the largest acknowledged number is newly
-    /// acknowledged, and with it something that must be acknowledged (§5.1).
+    /// A sample of the round-trip time. It requires that the largest acknowledged number is newly
+    /// acknowledged, and with it a packet that must be acknowledged (§5.1).
     pub rtt: Option<Duration>,
-    /// What was taken off of it because the receiver waited.
+    /// The delay of the receiver, which was subtracted from it.
     pub waited: Duration,
     /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are
     /// kept. Other packets give no evidence of the delivery rate.
@@ -108,8 +108,8 @@ pub struct Received {
 }
 
 impl Progress {
-    /// Packet `number`, which had been taken for lost, was acknowledged; `octets` of it counted as
-    /// in flight, and `largest` was the largest acknowledged before.
+    /// Counts the acknowledgment of packet `number`, which had been taken for lost. `octets` of it
+    /// counted as in flight, and `largest` was the largest acknowledged before.
     fn count_late(&mut self, number: u64, octets: u64, largest: Option<u64>) {
         self.spuriously_lost += 1;
         self.displacement = self.displacement.max(largest.map_or(0, |largest| largest.saturating_sub(number)));
@@ -131,17 +131,16 @@ pub struct Packets<T> {
     /// No number below is outstanding.
     settled: u64,
     largest_acknowledged: Option<u64>,
-    /// Of the numbers in `states`, how many are acknowledged.
+    /// The number of acknowledged entries in `states`.
     acknowledged: u64,
     /// Those that were skipped, in order.
     skipped: VecDeque<u64>,
-    /// Those below `settled` that are lost, in order: nothing else there changes by an
-    /// acknowledgment.
+    /// The lost numbers below `settled`, in order: an acknowledgment changes nothing else there.
     lost: VecDeque<u64>,
     in_flight: u64,
     ack_eliciting: u64,
     last_ack_eliciting_at: Option<Instant>,
-    /// When what is outstanding below the largest acknowledged number will count as lost.
+    /// When packets outstanding below the largest acknowledged number will count as lost.
     loss_at: Option<Instant>,
 }
 
@@ -166,26 +165,26 @@ impl<T> Default for Packets<T> {
 }
 
 impl<T> Packets<T> {
-    /// The same, keeping the stamp of each packet if `keeps_stamps`. Otherwise every stamp that it
-    /// returns is the default.
+    /// Keeps the stamp of each packet if `keeps_stamps`. Otherwise every stamp that it returns is
+    /// the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
     }
 
-    /// The number of the next packet.
+    /// Returns the number of the next packet.
     #[must_use]
     pub fn next_number(&self) -> u64 {
         self.first + self.states.len() as u64
     }
 
-    /// The largest number that was acknowledged.
+    /// Returns the largest number that was acknowledged.
     #[must_use]
     pub const fn largest_acknowledged(&self) -> Option<u64> {
         self.largest_acknowledged
     }
 
-    /// Octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2).
+    /// Returns the octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2).
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
         self.in_flight
@@ -198,14 +197,14 @@ impl<T> Packets<T> {
         self.ack_eliciting > 0
     }
 
-    /// When the last packet left that must be acknowledged.
+    /// Returns when the last packet left that must be acknowledged.
     #[must_use]
     pub const fn last_ack_eliciting_at(&self) -> Option<Instant> {
         self.last_ack_eliciting_at
     }
 
-    /// What is outstanding, with its numbers, from the oldest on: a probe repeats the first of it
-    /// (§6.2.4).
+    /// Returns the outstanding packets with their numbers, from the oldest on: a probe repeats the
+    /// first (§6.2.4).
     pub fn outstanding(&self) -> impl Iterator<Item = (u64, &Packet<T>)> {
         (self.first..).zip(&self.states).skip((self.settled - self.first) as usize).filter_map(|(number, state)| {
             match state {
@@ -215,7 +214,7 @@ impl<T> Packets<T> {
         })
     }
 
-    /// A packet leaves. Returns its number.
+    /// Records a packet that leaves. Returns its number.
     pub fn send(&mut self, packet: Packet<T>, stamp: Stamp) -> u64 {
         let number = self.next_number();
         if packet.is_in_flight {
@@ -244,8 +243,8 @@ impl<T> Packets<T> {
         }
     }
 
-    /// These ranges of numbers are acknowledged. Appends what is newly acknowledged to
-    /// `acknowledged`; the content of what had been taken for lost was given back then.
+    /// Acknowledges these ranges of numbers. Appends what is newly acknowledged to `acknowledged`.
+    /// The content of packets that had been taken for lost was returned then.
     ///
     /// # Errors
     /// If one of the numbers was never used. The state is then unchanged.
@@ -317,7 +316,7 @@ impl<T> Packets<T> {
         Ok(progress)
     }
 
-    /// Packets of `range` below `settled` that were taken for lost are acknowledged.
+    /// Acknowledges the packets of `range` below `settled` that were taken for lost.
     fn refute(&mut self, range: &Range<u64>, largest: Option<u64>, progress: &mut Progress) {
         let from = self.lost.partition_point(|number| *number < range.start);
         while let Some(number) = self.lost.get(from).copied().filter(|number| *number < range.end) {
@@ -331,7 +330,7 @@ impl<T> Packets<T> {
         }
     }
 
-    /// The number `settled` is settled: it is not outstanding.
+    /// Settles the number `settled`: it is not outstanding.
     #[inline]
     fn pass_settled(&mut self) {
         if matches!(self.states[(self.settled - self.first) as usize], State::Lost { .. }) {
@@ -344,7 +343,7 @@ impl<T> Packets<T> {
         if range.end > self.next_number() {
             return Err(NeverSent(range.end - 1));
         }
-        // Those that are skipped lie near the newest numbers, and few ranges do.
+        // Skipped numbers lie near the newest ones, as few ranges do.
         if self.skipped.back().is_none_or(|last| *last < range.start) {
             return Ok(());
         }
@@ -352,13 +351,13 @@ impl<T> Packets<T> {
         if skipped.is_empty() { Ok(()) } else { Err(NeverSent(self.skipped[skipped.start])) }
     }
 
-    /// The places among those that were skipped of the numbers of `range`.
+    /// Returns the places of the numbers of `range` among the skipped ones.
     fn skipped_in(&self, range: &Range<u64>) -> Range<usize> {
         let place = |end: u64| self.skipped.partition_point(|number| *number < end);
         place(range.start)..place(range.end)
     }
 
-    /// The packet is no longer outstanding.
+    /// Removes a packet from the counts of outstanding ones.
     fn uncount(&mut self, packet: &Packet<T>) {
         if packet.is_in_flight {
             self.in_flight -= packet.octets;
@@ -412,8 +411,8 @@ impl<T> Packets<T> {
 /// Entries for which memory is kept, however few there are.
 const MIN_KEPT: usize = 1024;
 
-/// Gives memory back of which `entries` take no more than three eighths: the entries of a ring go
-/// through all of its memory, and what a slow start that overshot has left would push the packets
+/// Releases memory of which `entries` use at most three eighths. The entries of a ring go through
+/// all of its memory. The memory of a slow start that has overshot would push the packets
 /// themselves out of the cache.
 #[inline]
 fn trim<E>(entries: &mut VecDeque<E>) {

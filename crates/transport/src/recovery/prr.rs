@@ -1,7 +1,7 @@
 //! Proportional rate reduction (RFC 9937; before it RFC 6937).
 //!
-//! In a recovery, what may be sent follows from what is delivered: in proportion while pipe is
-//! above ssthresh, then as much as was delivered, and one segment more on safe ACKs.
+//! In a recovery, what may be sent follows from what is delivered. While pipe is above ssthresh, it
+//! is proportional. Then it is as much as was delivered, and one segment more on safe ACKs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub struct Progress {
 pub struct Prr {
     bound: Bound,
     mss: u64,
-    /// What the proportional share is rounded up to, in octets.
+    /// The unit to which the proportional share is rounded up, in octets.
     unit: u64,
     recover_fs: u64,
     delivered: u64,
@@ -59,7 +59,7 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// A recovery begins with `recover_fs` octets in flight.
+    /// Begins a recovery with `recover_fs` octets in flight.
     #[must_use]
     pub fn new(bound: Bound, mss: u64, recover_fs: u64) -> Self {
         Self { bound, mss, unit: 1, recover_fs: recover_fs.max(1), delivered: 0, out: 0 }

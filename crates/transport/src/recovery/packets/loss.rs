@@ -5,7 +5,7 @@ use crate::recovery::delivery_rate::Stamp;
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
-/// What the judgement on a packet depends on.
+/// The parameters of loss detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
     /// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger
@@ -16,25 +16,25 @@ pub struct Thresholds {
     pub time: f64,
     /// kInitialRtt (§6.2.2): the round trip before the first sample.
     pub initial_rtt: Duration,
-    /// The quarters of the shortest round trip by which the time threshold exceeds a round trip at
-    /// least, if it [adapts](super::Widening).
+    /// The minimum by which the time threshold exceeds a round trip, in quarters of the shortest
+    /// round trip, if it [adapts](super::Widening).
     pub steps: u64,
 }
 
 impl Thresholds {
-    /// What RFC 9002 recommends.
+    /// The recommendation of RFC 9002.
     pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333), steps: 0 };
 
-    /// Raises the packet threshold to what would have waited for a packet that was `displacement`
-    /// numbers late (§6.1.1: an endpoint may raise it with what it learns of reordering;
-    /// `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche). It never falls.
+    /// Raises the packet threshold so that it would have waited for a packet that was
+    /// `displacement` numbers late. It never falls. §6.1.1: an endpoint may raise it with observed
+    /// reordering; `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche.
     pub fn adapt(&mut self, displacement: u64) {
         self.packets = self.packets.max(displacement + 1);
     }
 
-    /// The time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt),
-    /// kGranularity). One that adapts is a round trip and RACK's reordering window at least, which
-    /// is no more than another (RFC 8985, §6.2, step 4).
+    /// Returns the time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt),
+    /// kGranularity). One that adapts is at least a round trip plus RACK's reordering window, which
+    /// is at most another (RFC 8985, §6.2, step 4).
     #[must_use]
     pub fn time_threshold(&self, rtt: &Estimator) -> Duration {
         let srtt = rtt.srtt().unwrap_or(self.initial_rtt);
@@ -55,8 +55,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The judgement at `now` on packet `number`, which left at `sent_at`, where `largest` was
-    /// acknowledged: it is lost if its number is smaller by `packets`, or if it left `time` ago
+    /// Returns the verdict at `now` on packet `number`, which left at `sent_at`, where `largest`
+    /// was acknowledged. It is lost if its number is smaller by `packets`, or if it left `time` ago
     /// (RFC 9002, §6.1).
     #[must_use]
     #[inline]
@@ -78,10 +78,10 @@ pub struct Lost<T> {
 }
 
 impl<T> Packets<T> {
-    /// Appends to `lost` what is to be considered lost by now (`DetectAndRemoveLostPackets`,
-    /// appendix A.10): it left before a packet that was acknowledged, and either that one's number
-    /// is larger by `packets`, or it left `time` ago. Numbers and times of departure both grow, so
-    /// the first packet that is not lost ends the search.
+    /// Appends to `lost` the packets that count as lost by now (`DetectAndRemoveLostPackets`,
+    /// appendix A.10). Such a packet left before one that was acknowledged, and either that one's
+    /// number is larger by `packets`, or it left `time` ago. Numbers and times of departure both
+    /// grow, so the first packet that is not lost ends the search.
     pub fn detect_losses(&mut self, now: Instant, packets: u64, time: Duration, lost: &mut Vec<Lost<T>>) {
         self.loss_at = None;
         let Some(largest) = self.largest_acknowledged else { return };
@@ -120,7 +120,7 @@ impl<T> Packets<T> {
         }
     }
 
-    /// When to detect losses again without an acknowledgment (`loss_time`, appendix A.3).
+    /// Returns when to detect losses again without an acknowledgment (`loss_time`, appendix A.3).
     #[must_use]
     pub const fn loss_at(&self) -> Option<Instant> {
         self.loss_at

@@ -9,8 +9,8 @@ use std::ops::Range;
 /// kPersistentCongestionThreshold (§7.6.1).
 const THRESHOLD: u64 = 3;
 
-/// The duration for which everything must be lost (§7.6.1), if there was a measurement: without one
-/// there is no persistent congestion (§7.6.2).
+/// Returns the duration for which everything must be lost (§7.6.1), if there was a measurement:
+/// without one there is no persistent congestion (§7.6.2).
 #[must_use]
 pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
     let srtt = rtt.srtt()?;
@@ -18,12 +18,13 @@ pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
 }
 
 impl<T> Packets<T> {
-    /// The longest time between the departures of two lost packets that had to be acknowledged,
-    /// between which nothing was acknowledged (§7.6.2). Only runs of losses that reach the number
-    /// `since` count, for what was lost before was judged when it was lost; and only what left
-    /// after `measured_at`, when the round-trip time was first measured. What was
-    /// [forgotten](Self::forget_lost) no longer counts, so an owner that has reacted forgets, and
-    /// does not react twice.
+    /// Returns the longest time between the departures of two lost packets that had to be
+    /// acknowledged, between which nothing was acknowledged (§7.6.2).
+    ///
+    /// Only runs of losses that reach the number `since` count, because earlier losses were judged
+    /// when they occurred. Only packets count that left after `measured_at`, when the round-trip
+    /// time was first measured. [Forgotten](Self::forget_lost) losses no longer count, so an owner
+    /// forgets losses after its reaction, and does not react twice.
     #[must_use]
     pub fn longest_loss(&self, measured_at: Instant, since: u64) -> Duration {
         let (mut above, mut newest, mut longest) = (None, None, Duration::ZERO);

@@ -1,5 +1,5 @@
-//! What the receiver reports lost (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own
-//! [judgement](super::loss).
+//! Losses that the receiver reports (Li et al., SIGCOMM 2020, §5.1), instead of the sender's own
+//! [detection](super::loss).
 
 use super::{Lost, Packet, Packets, State};
 use crate::recovery::delivery_rate::Stamp;
@@ -18,16 +18,16 @@ impl<T> Packets<T> {
         number
     }
 
-    /// The numbers of `range` are reported lost: appends what is outstanding among them to `lost`.
-    /// A packet is lost once, however often it is reported.
+    /// Processes a report that the numbers of `range` are lost: appends the outstanding ones to
+    /// `lost`. A packet is lost once, however often it is reported.
     pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
         for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
             self.mark_lost(number, lost);
         }
     }
 
-    /// Nothing is expected any more of the packet with this number: it is neither acknowledged nor
-    /// lost. Returns it if it was outstanding.
+    /// Retires the packet with this number: it is neither acknowledged nor lost. Returns it if it
+    /// was outstanding.
     pub fn retire(&mut self, number: u64) -> Option<Packet<T>> {
         let state = self.states.get_mut(number.checked_sub(self.first)? as usize)?;
         if !matches!(state, State::Outstanding(_)) {
@@ -40,8 +40,8 @@ impl<T> Packets<T> {
         Some(packet)
     }
 
-    /// Forgets what lies below the lowest number that is outstanding, but for what was lost and not
-    /// yet [forgotten](Self::forget_lost).
+    /// Forgets what lies below the lowest outstanding number, except losses that are not yet
+    /// [forgotten](Self::forget_lost).
     pub fn settle(&mut self) {
         while self.settled < self.next_number()
             && !matches!(self.states[(self.settled - self.first) as usize], State::Outstanding(_))
@@ -53,14 +53,13 @@ impl<T> Packets<T> {
         }
     }
 
-    /// How many of the numbers that are remembered were acknowledged, or passed.
+    /// Returns how many of the stored numbers were acknowledged, or passed.
     #[must_use]
     pub const fn remembered_acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// The lowest number of which anything is remembered: an acknowledgment of what lies below
-    /// changes nothing.
+    /// Returns the lowest stored number. An acknowledgment of lower ones has no effect.
     #[must_use]
     pub const fn lowest_remembered(&self) -> u64 {
         self.first

@@ -3,19 +3,20 @@
 
 use crate::recovery::rack::WIDE_FOR_RECOVERIES;
 
-/// By how many quarters of the shortest round trip the time threshold exceeds a round trip.
+/// The quarters of the shortest round trip by which the time threshold exceeds a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Widening {
     steps: u64,
-    /// The number of recoveries with which it ends.
+    /// The number of recoveries after which it ends.
     ends_with: u64,
     /// The round trip in which it has widened ends when this number is acknowledged.
     round_ends: u64,
 }
 
 impl Widening {
-    /// A packet that counted as lost was acknowledged, after `recoveries`. `largest` is the largest
-    /// number acknowledged, `next` the next to be used: the threshold widens once a round trip.
+    /// Widens the threshold, once per round trip, after a packet that counted as lost was
+    /// acknowledged, with `recoveries` so far. `largest` is the largest number acknowledged, `next`
+    /// the next to be used.
     pub fn on_spurious_loss(&mut self, largest: u64, next: u64, recoveries: u64) {
         if largest >= self.round_ends {
             (self.steps, self.round_ends) = (self.steps(recoveries) + 1, next);
@@ -23,7 +24,7 @@ impl Widening {
         }
     }
 
-    /// The quarters in force after so many recoveries.
+    /// Returns the quarters in force after this number of recoveries.
     #[must_use]
     pub const fn steps(&self, recoveries: u64) -> u64 {
         if recoveries < self.ends_with { self.steps } else { 0 }
@@ -34,7 +35,7 @@ impl Widening {
 mod tests {
     use super::*;
 
-    /// RFC 8985, §6.2, step 4: one step a round trip, for sixteen recoveries.
+    /// RFC 8985, §6.2, step 4: one step per round trip, for sixteen recoveries.
     #[test]
     fn it_widens_once_a_round_trip_and_ends_after_sixteen_recoveries() {
         let mut widening = Widening::default();
