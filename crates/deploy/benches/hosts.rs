@@ -84,7 +84,8 @@ impl Contender {
     }
 }
 
-/// With a flood of so many datagrams a second, it begins once the connection is open.
+/// Runs a transfer over TACK. A flood of so many datagrams a second begins once the connection is
+/// open.
 fn tack(hosts: &Hosts, transport: Settings, hands: Hands, size: usize, flood: Option<u64>) -> Cost {
     let (client_tls, server_tls) = identities();
     let client = Config { transport, client: Some(client_tls), ..Config::new() };

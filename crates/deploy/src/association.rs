@@ -161,8 +161,8 @@ const NAME: &str = "deployed";
 
 /// Octets that AES enciphers together.
 const AES_BLOCK: u64 = 16;
-/// Whole blocks may cost one octet in so many of a packet: 0.4 % of a link, where they save 2 to 3
-/// % of the processor time.
+/// Whole blocks may cost one byte per this many bytes of a packet: 0.4 % of a link, where they save
+/// 2 to 3 % of the processor time.
 const PRICE: u64 = 256;
 
 /// Returns the maximum size of packets up to this size that consist of whole cipher blocks, if they

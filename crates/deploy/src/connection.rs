@@ -53,7 +53,8 @@ impl Owner {
         result
     }
 
-    /// Does the same for actions that change nothing visible to the peer.
+    /// Acts on the connection without changes that are visible to the peer. Returns `None` if it is
+    /// gone.
     fn look<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.endpoint.shared.lock().look(self.handle, act)
     }

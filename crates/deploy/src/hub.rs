@@ -90,7 +90,7 @@ pub struct Hub {
     last: Option<(ConnectionId, Handle)>,
     /// Clients by their address and the id that they have chosen, for Opens that they repeat.
     by_client: HashMap<(SocketAddr, ConnectionId), Handle>,
-    /// By the tokens of their stateless resets.
+    /// Connections by the tokens of their stateless resets.
     by_reset_token: HashMap<[u8; reset::TOKEN], Handle>,
     deadlines: BTreeSet<(Instant, Handle)>,
     /// Connections that may have something to send.

@@ -355,7 +355,8 @@ struct Flood {
 }
 
 impl Flood {
-    /// As fast as one thread can, if there is no pause after each round of all addresses.
+    /// Begins a flood, as fast as one thread can send if there is no pause after each round of all
+    /// addresses.
     fn begin(datagram: &[u8], to: SocketAddr, pause: Option<std::time::Duration>) -> Self {
         let bind = |host: u8| std::net::UdpSocket::bind(SocketAddr::from(([127, 0, 1, host], 0))).unwrap();
         let sockets: Vec<_> = (1..=200).map(bind).collect();

@@ -39,7 +39,7 @@ enum Fault {
     RestartFar,
     /// No datagram passes any more.
     Cut,
-    /// For half a second.
+    /// No datagram passes for half a second.
     Pause,
 }
 

@@ -298,7 +298,7 @@ fn octets_arrive_over_a_rough_network() {
     assert!(refused > 10, "corrupted datagrams are refused: {refused}");
 }
 
-/// Of three streams at once, packet by packet in turn, and then of one.
+/// Runs of three streams at once, packet by packet in turn, and then of one.
 #[test]
 fn octets_arrive_in_batches_whose_memory_is_kept() {
     // Where packets are reordered, few of a batch are in order.

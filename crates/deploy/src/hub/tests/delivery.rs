@@ -1,4 +1,4 @@
-//! However a connection ends, a reader gets all octets and the end, or an error. A writer receives
+//! A reader gets all octets and the end, or an error, however a connection ends. A writer receives
 //! notice of delivery only if it is true.
 
 use super::*;

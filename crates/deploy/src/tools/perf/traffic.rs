@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// The bytes that an application writes at once, as iperf3's does over TCP.
 const BLOCK: usize = 128 << 10;
-/// With a set bitrate, an application writes so often.
+/// The interval at which an application writes with a set bitrate.
 const PACE: Duration = Duration::from_millis(10);
 /// The minimum that it writes then: the payload of a packet.
 const MIN_BLOCK: usize = 1200;

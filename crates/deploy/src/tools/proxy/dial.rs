@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use tokio::net::TcpStream;
 
-/// Why a target is not reached: the reply to the program, and the text for the log.
+/// The reason why a target is not reached: the reply to the program, and the text for the log.
 pub(super) type Failure = (Reply, String);
 
 /// Returns a TCP connection to the first address of the target that is allowed and answers. The

@@ -15,7 +15,7 @@ const MAX_OF_HOST: usize = 8;
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// In the order of their arrival.
+    /// Waiting clients, in the order of their arrival.
     clients: VecDeque<(u64, IpAddr, Connection)>,
     count: u64,
 }
