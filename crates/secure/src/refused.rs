@@ -18,7 +18,7 @@ pub enum Refused {
     /// It is protected by keys that are not in use any more.
     #[error("the packet came after its keys were discarded")]
     Late,
-    /// What it holds are no frames, or frames that have no place at its level.
+    /// Its content is no frames, or frames that have no place at its level.
     #[error("the packet holds what has no place in it")]
     Frames,
     /// It opens a connection, and is smaller than such a datagram must be, or holds no whole
