@@ -228,7 +228,7 @@ mod tests {
         Wait { began: at(number), ended: at(number + 1), share }
     }
 
-    /// As if the system had granted the request.
+    /// Returns the state as if the system had granted the request.
     fn awake(gives_way: bool) -> State {
         let idling = Idling::Awake;
         State { request: None, idling, gives_way, steal: None, from: at(0), worst: None, is_over: false }

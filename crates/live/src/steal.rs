@@ -19,7 +19,7 @@ const STEAL: usize = 8;
 pub struct Steal {
     began: Instant,
     allowed: CpuSet,
-    /// By processor, the ticks of the clock at the beginning of the interval.
+    /// The ticks of the clock at the beginning of the interval, by processor.
     before: BTreeMap<usize, u64>,
 }
 

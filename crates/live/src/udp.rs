@@ -162,7 +162,7 @@ pub enum Received {
     Nothing,
     /// All that waited.
     All,
-    /// As much as one call takes: more may wait.
+    /// One call's maximum: more may wait.
     Some,
 }
 

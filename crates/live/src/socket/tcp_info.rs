@@ -62,11 +62,11 @@ fields! {
 
 fields! {
     long:
-    /// For how long there were data that were not acknowledged, in microseconds.
+    /// The time with unacknowledged data, in microseconds.
     busy_time_us at 168,
-    /// For how long only the peer's window kept data back, in microseconds.
+    /// The time for which only the peer's window kept data back, in microseconds.
     rwnd_limited_us at 176,
-    /// For how long only the send buffer kept data back, in microseconds.
+    /// The time for which only the send buffer kept data back, in microseconds.
     sndbuf_limited_us at 184,
 }
 
