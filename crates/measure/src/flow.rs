@@ -39,8 +39,8 @@ impl<E: End + ?Sized> Flow<E> {
         self.ends.iter_mut().for_each(|end| end.record_decisions());
     }
 
-    /// By measured direction, the probe and the names of the reasons for which the receiving end
-    /// sends acknowledgments.
+    /// Returns, for each measured direction, the probe and the names of the reasons for which the
+    /// receiving end sends acknowledgments.
     pub(crate) fn directions_with_reasons(&self) -> impl Iterator<Item = (&FlowProbe, Vec<String>)> {
         let reasons = self.ends.iter().rev().map(|end| end.snapshot(Instant::ZERO).reasons());
         self.probes.directions().zip(reasons)

@@ -48,7 +48,7 @@ impl<P: Observed> Observers<P> {
         self.points.extend(points.into_iter().map(|point| (point, index)));
     }
 
-    /// By cell, the monitor of its air.
+    /// Returns the monitor of each cell's air.
     #[must_use]
     pub fn air(&self) -> &[AirMonitor<P>] {
         &self.air

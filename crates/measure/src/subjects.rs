@@ -13,7 +13,8 @@ pub struct Subjects {
     pub links: Vec<LinkInfo>,
     /// The Wi-Fi cells.
     pub cells: Vec<CellInfo>,
-    /// By measured direction: each flow, followed by its reverse direction if that carries data.
+    /// The flows by measured direction: each flow, followed by its reverse direction if that
+    /// carries data.
     pub flows: Vec<FlowInfo>,
     /// The proxies on the ways of flows, by flow.
     pub peps: Vec<PepInfo>,
@@ -129,7 +130,7 @@ pub enum Place {
 pub struct Bottleneck {
     /// Its place.
     pub at: Place,
-    /// In bits per second: the mean rate of a link, the capacity of a cell.
+    /// The rate in bits per second: the mean rate of a link, the capacity of a cell.
     pub rate: f64,
     /// Octets of a full-sized packet there, link-layer overhead included.
     pub full_size: u64,

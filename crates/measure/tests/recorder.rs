@@ -20,7 +20,7 @@ use std::fs::File;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// What the sender writes: 138 segments and a part of one.
+/// The bytes that the sender writes: 138 segments and a part of one.
 const SIZE: u64 = 200_000;
 const MSS: u64 = 1448;
 const SEGMENTS: u64 = SIZE.div_ceil(MSS);
@@ -204,7 +204,7 @@ fn a_receiver_knows_what_arrives_and_why_it_acknowledges() {
     assert!(receiver.texts("decisions", "reason").iter().any(|reason| reasons.contains(reason)));
 }
 
-/// What only the other end can know is null, and not zero.
+/// A value that only the other end can know is null, and not zero.
 #[test]
 fn what_the_peer_alone_knows_is_null() {
     let [sender, receiver] = finished();

@@ -1,4 +1,4 @@
-//! For how long which factor limited a sender.
+//! The time for which each factor limited a sender.
 
 use acklab_base::{Duration, Instant, LimitingFactor};
 

@@ -13,7 +13,7 @@ pub(super) struct Recovery {
     min_rtt: Option<u64>,
     is_recovering: bool,
     state: Option<&'static str>,
-    /// Why the state is about to change, if that is reported.
+    /// The reason why the state is about to change, if it is reported.
     trigger: Option<&'static str>,
     /// The largest datagram.
     datagram: Option<u64>,

@@ -5,7 +5,7 @@ use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// For a shorter time nothing may be delivered: a retransmission timer runs for a second before
+/// The shortest time that counts as a standstill. A retransmission timer runs for a second before
 /// there is a sample (RFC 6298, §2.1), and recovery takes some round trips.
 const SHORTEST_STANDSTILL: Duration = Duration::from_secs(1);
 const SHORTEST_STANDSTILL_ROUND_TRIPS: f64 = 4.0;
