@@ -77,8 +77,8 @@ pub(crate) fn check_many(
 /// The results of many points.
 #[pyclass(module = "acklab._core", frozen, get_all)]
 pub(crate) struct BatchResult {
-    /// For each point that was run, in order: its scenario in full, as JSON, or the exception that
-    /// it ended with.
+    /// The outcome of each point that was run, in order: its scenario in full, as JSON, or the
+    /// exception that it ended with.
     outcomes: Vec<Py<PyAny>>,
     /// The names of the tables of each of these points; empty for one that failed.
     names: Vec<Vec<&'static str>>,

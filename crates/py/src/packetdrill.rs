@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// In place of a preset: the TCP of this machine's kernel.
+/// The name of the TCP of this machine's kernel, in place of a preset.
 const KERNEL: &str = "kernel";
 
 /// Plays `scripts` at the TCP of the first flow of the scenario `text`, or at that of `preset` if
