@@ -1,4 +1,4 @@
-//! What is acknowledged has arrived, and what arrives was sent: three rates of a flow, in that
+//! Acknowledged data have arrived, and arrived data were sent: three rates of a flow, in that
 //! order.
 
 use crate::common::tables::Tables;

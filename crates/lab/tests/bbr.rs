@@ -29,7 +29,7 @@ bin = "100ms"
 series = ["operating_point", "queue"]
 "#;
 
-/// Of 1502 octets on the wire 1448 are payload.
+/// The capacity in Mbps: 1448 of 1502 octets on the wire are payload.
 const CAPACITY: f64 = 20.0 * 1448.0 / 1502.0;
 /// The RTT in ms: propagation there and back, the transmission of a segment, and that of an ACK.
 const MIN_RTT: f64 = 40.6;

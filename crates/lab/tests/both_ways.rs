@@ -32,7 +32,7 @@ back = { model = "greedy" }
 from = "5s"
 "#;
 
-/// Of 1500 octets.
+/// The share of payload in packets of 1500 octets.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
 fn tables(sets: &[&str]) -> Tables {

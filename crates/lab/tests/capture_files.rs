@@ -1,4 +1,4 @@
-//! What is read of files of captures and logs, on the seeds of the fuzz target and on damaged ones.
+//! The readers of captures and logs, on the seeds of the fuzz target and on damaged files.
 
 use crate::properties::capture_file::any_file_is_reported_or_refused;
 use crate::seeds;

@@ -96,7 +96,7 @@ impl Run {
         Self { tables: Tables::of(&scenario, &options), folder }
     }
 
-    /// Of link direction `btl_forward`.
+    /// Returns a count of link direction `btl_forward`.
     fn bottleneck(&self, column: &str) -> u64 {
         let row = self.tables.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap();
         self.tables.counts("links", column)[row]

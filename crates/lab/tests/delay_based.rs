@@ -5,7 +5,7 @@
 
 use crate::common::tables::Tables;
 
-/// Of 1500 octets on the wire 1448 are payload.
+/// The share of payload: 1448 of 1500 octets on the wire.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
 /// 20 Mbps and 40 ms: a segment takes 0.6 ms, and 67 fill the path.
@@ -156,8 +156,8 @@ fn copa_takes_the_bursts_of_few_acks_for_a_queue() {
     assert!(thinned.throughput[0] < 0.85 * each.throughput[0], "{:?}", thinned.throughput);
 }
 
-/// With an ACK in a round trip the whole window leaves upon it, at twice the rate of the
-/// bottleneck, and the one measurement is of the last of it.
+/// With an ACK per round trip, the whole window leaves upon it at twice the rate of the bottleneck.
+/// The only measurement is of its last packet.
 #[test]
 fn copa_with_an_ack_in_a_round_trip_swings() {
     let rare = run(MODEST, "copa", &[&delayed(1000, "40ms")]);

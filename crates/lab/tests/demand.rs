@@ -35,7 +35,7 @@ fn constant_capacity_spares_the_wait() {
     assert!((first - 0.5655).abs() < 1e-4, "the first data leave at {first} s");
 }
 
-/// What is assigned is used or counted as unused; links without demand have no such counters.
+/// Assigned capacity is used or counted as unused; links without demand have no such counters.
 #[test]
 fn the_table_of_links_counts_requests_and_slots() {
     let tables = run(&["flow.0.traffic={ model = \"fixed\", size = \"10MB\" }"]);

@@ -120,7 +120,7 @@ fn everything() -> String {
     all + WIRELESS
 }
 
-/// By table, its rows as text, each number as its bits.
+/// The rows of each table as text, each number as its bits.
 type Octets = BTreeMap<&'static str, Vec<String>>;
 
 fn octets_of(text: &str, seed: u64) -> Octets {
@@ -195,7 +195,8 @@ fn threads_change_nothing() {
     assert!(alone == together, "four runs at once differ from one after another");
 }
 
-/// What [`another_process_gives_the_same`] starts: it prints a digest of the run.
+/// Runs as the process that [`another_process_gives_the_same`] starts: it prints a digest of the
+/// run.
 #[test]
 fn print_a_digest() {
     println!("{}", digest(&octets_of(&everything(), 11)));
@@ -236,7 +237,7 @@ point = "client"
 file = "client.pcapng"
 "#;
 
-/// By name, the transports whose captures are compared.
+/// The transports whose captures are compared, by name.
 const TRANSPORTS: [(&str, &str); 4] = [
     ("tcp", r#"{ protocol = "tcp", preset = "linux" }"#),
     ("tack", r#"{ protocol = "tack" }"#),
@@ -255,8 +256,8 @@ fn capture_all(folder: &Path, seed: u64) {
     }
 }
 
-/// What [`another_process_writes_the_same_captures`] starts: it captures to the folder that the
-/// environment names.
+/// Runs as the process that [`another_process_writes_the_same_captures`] starts: it captures to the
+/// folder that the environment names.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn write_captures() {

@@ -136,7 +136,8 @@ fn a_kernel_waits_as_long_as_its_least_timeout() {
     }
 }
 
-/// What the kernel holds for an application that reads late has arrived and is not delivered.
+/// Data that the kernel holds for an application that reads late have arrived and are not
+/// delivered.
 #[test]
 fn what_is_not_read_is_not_delivered() {
     let text = with(&(TCP.to_owned() + "reading = { model = \"constant\", rate = \"8Mbps\", read = \"16000B\" }\n"));

@@ -121,7 +121,8 @@ fn transfers_complete(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// In seconds: an initial timeout of one second (RFC 6298, 2.1) that has expired and was doubled.
+/// The longest timer in seconds: an initial timeout of one second (RFC 6298, 2.1) that has expired
+/// and was doubled.
 const LONGEST_TIMER: f64 = 2.5;
 
 proptest! {

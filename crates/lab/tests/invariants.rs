@@ -57,7 +57,7 @@ const EXITS: [([&str; 2], [&str; 4]); 2] = [
     ),
 ];
 
-/// By link direction, the packets and octets that are still in the link.
+/// Returns the packets and octets that are still in each link direction.
 fn inside(tables: &Tables, entered: &[&str], exits: &[&str]) -> Vec<i128> {
     let mut inside = vec![0; tables.rows("links")];
     for way in entered {
@@ -93,8 +93,8 @@ fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Of each flow, what is acknowledged or delivered has arrived, what has arrived was sent, and what
-/// is left is dropped or in flight. Each retransmission is one of the packets. At the end of a
+/// Checks each flow: acknowledged or delivered data have arrived, arrived data were sent, and the
+/// rest is dropped or in flight. Each retransmission is one of the packets. At the end of a
 /// connection that has finished, nothing is left. `until` ends the window.
 fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseError> {
     let tables = tables(text, &window(None, until));
@@ -120,8 +120,8 @@ fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// What enters the queue of a node of a cell leaves it: delivered, dropped by the queue, at the
-/// retry limit or at the end of its lifetime. At the end nothing is in flight.
+/// Checks that all packets that enter the queue of a cell's node leave it: delivered, or dropped by
+/// the queue, at the retry limit or at the end of their lifetime. At the end nothing is in flight.
 fn cells_are_conserved(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &[]);
     let [drops, filtered, given_up, expired, out] = [
@@ -239,8 +239,8 @@ fn windows_add_up(text: &str, split: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// If only a queue drops packets and none overtakes another, each retransmission corresponds to a
-/// drop or is spurious, and none is spurious unless a timer expired.
+/// Checks that each retransmission corresponds to a drop or is spurious, if only a queue drops
+/// packets and none overtakes another. None is spurious unless a timer expired.
 fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &["measure.series=[\"packets\"]".to_owned()]);
     let of = |column: &str| tables.counts("flows", column)[0];

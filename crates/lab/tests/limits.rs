@@ -1,4 +1,4 @@
-//! What limits a flow, as `limited_by` names it: where that cause is relieved, the goodput rises,
+//! The limit of a flow, as `limited_by` names it: where that cause is relieved, the goodput rises,
 //! and more than with any other relief.
 
 use crate::common::tables::Tables;
@@ -34,7 +34,7 @@ struct Case {
     written_kbps: f64,
 }
 
-/// By cause, the case in which it is relieved.
+/// Returns, for each cause, the case in which it is relieved.
 fn reliefs(case: &Case) -> [(&'static str, Case); 6] {
     let case = || case.clone();
     [

@@ -123,8 +123,8 @@ source = "inspect: a → b"
 give = "--set link.path.reverse.rate=VALUE"
 "#;
 
-/// What the capture does not show is refused with what to give, until something sets it; without
-/// the table it is a path without a rate.
+/// A parameter that the capture does not show is refused with the option to give, until something
+/// sets it; without the table it is a path without a rate.
 #[test]
 fn a_fit_with_an_unknown_is_refused_until_it_is_given() {
     let read =

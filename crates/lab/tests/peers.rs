@@ -35,7 +35,7 @@ fn the_end_that_sends_asks() {
     };
     let [sent, received, acks, of_firefox] = counts(FIREFOX_TO_CHROME);
     assert!(sent > 0 && (1..=sent).contains(&received), "{sent} sent, {received} received");
-    // Chrome acknowledges every tenth packet of its own accord. Four ACKs in a round trip of 170
+    // Chrome acknowledges every tenth packet of its own accord. Four ACKs per round trip of 170
     // packets or more, and some for gaps, are fewer.
     assert!(of_firefox > 20 * acks, "{acks} for {of_firefox}");
     let [sent, received, acks, of_chrome] = counts(CHROME_TO_FIREFOX);
@@ -51,8 +51,8 @@ fn nothing_is_asked_of_a_peer_that_does_not_have_the_extension() {
     assert_eq!(tables.counts("flows", "total_ack_frequency_sent_l4"), [0]);
 }
 
-/// What arrives is bounded by the window of the end that receives: 100 kB in a round trip of 40 ms
-/// are 20 Mbps.
+/// Arriving data are bounded by the window of the end that receives: 100 kB in a round trip of 40
+/// ms are 20 Mbps.
 #[test]
 fn the_window_is_that_of_the_end_that_receives() {
     let rate = |small: &str| {

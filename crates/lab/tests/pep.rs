@@ -183,8 +183,8 @@ fn refusals_name_the_place() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is lost on either side and however small the buffers are: all octets arrive, the
-    /// end of the stream does, and the proxy holds no more than its buffers.
+    /// All octets and the end of the stream arrive, whatever is lost on either side and however
+    /// small the buffers are. The proxy holds no more than its buffers.
     #[test]
     fn octets_are_conserved(
         size in 1u64..400_000,

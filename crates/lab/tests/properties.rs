@@ -1,3 +1,3 @@
-//! What the tests share with fuzz targets.
+//! Properties that the tests share with fuzz targets.
 
 pub(crate) mod capture_file;

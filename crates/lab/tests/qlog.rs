@@ -141,7 +141,7 @@ fn the_draft_knows_every_field() {
     }
 }
 
-/// What the loader and the congestion graph of qvis require (`QlogLoaderV2.ts`,
+/// Checks the requirements of the loader and the congestion graph of qvis (`QlogLoaderV2.ts`,
 /// `textsequencejsontoqlog.ts`, `CongestionGraphD3Renderer.ts`): a known version, times in order,
 /// lengths of packets, and acknowledgments and losses of packets that were sent before.
 #[test]
@@ -229,7 +229,7 @@ fn both_ends_tell_of_the_same_data() {
     }
 }
 
-/// What the policies decide are events, with the reason by the name of the table `acks`.
+/// Decisions of policies are events, with the reason by the name of the table `acks`.
 #[test]
 fn decisions_are_events() {
     for transport in ["tcp", "tack", "quic"] {

@@ -31,8 +31,8 @@ fn one_flow_fills_the_link() {
     }
 }
 
-/// What leaves at the rate of an application is no measure of the path, also if pacing would have
-/// delayed the next packet.
+/// Data that leave at the rate of an application are no measure of the path, also if pacing would
+/// have delayed the next packet.
 #[test]
 fn an_application_with_little_to_say_is_not_held_back() {
     let loss = r#"link.btl.forward.loss={model="independent", probability=0.01}"#;

@@ -18,7 +18,7 @@ const PHASES: [u64; 5] = [0, 1000, 2000, 3000, 4000];
 type Line = [f64; 4];
 const TOLERANCES: Line = [0.03, 0.04, 0.05, 0.20];
 
-/// Of 1502 octets on the wire 1448 are payload: 15.42 Mbps at most.
+/// The capacity in Mbps: 1448 of 1502 octets on the wire are payload, 15.42 Mbps at most.
 const CAPACITY: f64 = 16.0 * 1448.0 / 1502.0;
 
 fn measured(name: &str) -> Line {
@@ -48,7 +48,7 @@ fn assert_close(name: &str, measured: Line, published: Line) {
 }
 
 /// The queue of 20 packets exceeds the bandwidth-delay product of 20 segments, so halving the
-/// window leaves the bottleneck busy and goodput is all that it carries but for the slow start.
+/// window leaves the bottleneck busy. Goodput is the capacity, except for the slow start.
 #[test]
 fn plain() {
     let line = measured("ns3_dumbbell_newreno");

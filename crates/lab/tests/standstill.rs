@@ -108,7 +108,7 @@ traffic = { model = "constant", rate = "4Mbps", write = "1000B" }
     assert!(utilization > 0.999 && utilization <= 1.0, "{utilization}");
 }
 
-/// What was written before the stop arrived after it, and was divided by the time before.
+/// Data written before the stop arrived after it, and were divided by the time before.
 #[test]
 fn a_flow_with_a_stop_delivers_no_more_than_the_capacity() {
     let text = r#"

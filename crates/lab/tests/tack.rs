@@ -13,7 +13,7 @@ fn run(sets: &[&str]) -> Tables {
     DUMBBELL.run(sets)
 }
 
-/// How many ACKs were sent for this reason.
+/// Returns the number of ACKs sent for this reason.
 fn acks_for(tables: &Tables, reason: &str) -> u64 {
     let reasons = tables.texts("acks", "reason");
     reasons
@@ -104,9 +104,9 @@ fn policies_count_what_comes_behind_a_gap() {
     }
 }
 
-/// After an overshoot with losses both ways, a TACK has no room for all that has arrived, and the
-/// window is full of packets of which the sender knows nothing. Published for 300 Mbps, 200 ms, 1 %
-/// and 5 %: 91.6 % of the rate.
+/// After an overshoot with losses both ways, a TACK has no room for all arrivals, and the window is
+/// full of packets whose fate the sender does not know. Published for 300 Mbps, 200 ms, 1 % and 5
+/// %: 91.6 % of the rate.
 #[test]
 fn rich_lists_do_not_starve_on_a_fat_path() {
     let loss = |direction: &str, share: &str| {

@@ -106,8 +106,8 @@ fn bursts_from_idle_take_as_long_as_those_of_bbr() {
 }
 
 /// Losses in the first round trips, while ten packets are in flight, do not end Startup: none of a
-/// hundred flows is slow. As long as all rounds counted in which packets were conserved, one of
-/// them left Startup at 0.8 Mbps, to gain a quarter in each cycle of eight round trips.
+/// hundred flows is slow. When all rounds counted in which packets were conserved, one of them left
+/// Startup at 0.8 Mbps. It gained a quarter per cycle of eight round trips.
 #[test]
 fn losses_from_the_start_are_not_taken_for_a_full_pipe() {
     let link = r#"rate = "50Mbps", delay = "100ms", loss = { model = "independent", probability = 0.05 }, queue = { discipline = "fifo", limit = "833packets" }"#;
@@ -120,9 +120,10 @@ fn losses_from_the_start_are_not_taken_for_a_full_pipe() {
 }
 
 /// One greedy flow. TACK's goodput is at least this share of that of the slower of the two; 0.95
-/// leaves room for a quarter of a probe more or less. It sends at most half as much again as the
-/// worse of the two, and 3 % of its packets: where a path releases packets in bunches, what TACKs
-/// wait for is in flight besides two products, until a queue overflows.
+/// leaves room for a quarter of a probe more or less. Its share of retransmitted packets is at most
+/// 1.5 times that of the worse of the two, plus 0.03. Where a path releases packets in bunches,
+/// TACK has the packets that TACKs wait for in flight besides two products, until a queue
+/// overflows.
 #[test]
 fn one_flow_holds_its_own_against_bbr() {
     let path = |forward: String, reverse: &str, [start, seconds]: [f64; 2]| {

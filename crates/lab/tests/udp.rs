@@ -67,9 +67,9 @@ fn below_capacity_all_arrives_and_evenly() {
     assert_close("gaps", number(&tables, "mean_idt_ewma_l4"), 1.6, 1e-9);
 }
 
-/// Of twice what the link takes, 1 − capacity / offered is lost. What arrives has found the last of
-/// 20 places free, after at most one gap of the sender, and waits for the rest of the packet in
-/// service and for the 19 before it.
+/// With an offered load of twice the capacity, the share 1 − capacity / offered is lost. An
+/// arriving packet has found the last of 20 places free, after at most one gap of the sender. It
+/// waits for the rest of the packet in service and for the 19 before it.
 #[test]
 fn above_capacity_the_surplus_is_lost() {
     let tables = tables(&["flow.0.traffic.rate=20Mbps"]);

@@ -94,8 +94,8 @@ fn losses_are_repaired_in_time_by_streams_and_messages() {
     }
 }
 
-/// Between two frames the application is idle, and a pause of `bbr-tack` after ten seconds, in
-/// which it would send a packet a TACK for 200 ms, is not due: the queue is empty. A buffer of 100
+/// The application is idle between two frames. A pause of `bbr-tack` after ten seconds, in which it
+/// would send a packet per TACK for 200 ms, is not due, because the queue is empty. A buffer of 100
 /// ms would not bridge it.
 #[test]
 fn a_video_that_leaves_the_path_idle_is_not_paused() {
@@ -121,7 +121,7 @@ fn a_slow_link_stalls_a_stream() {
     assert!(count(&film, "total_stalls_l7") > 5);
 }
 
-/// Messages that are not through by their deadline are given up, so that later ones are in time:
+/// Messages that are incomplete at their deadline are given up, so that later ones are in time:
 /// playback goes on, damaged.
 #[test]
 fn a_slow_link_damages_messages_instead() {

@@ -123,7 +123,7 @@ pub(crate) struct Monitor {
     next: Instant,
     ends: Vec<[Snapshot; 2]>,
     links: Vec<LinkCounts>,
-    /// By cell and use.
+    /// The airtime, by cell and use.
     airtime: Vec<[Duration; Use::ALL.len()]>,
 }
 

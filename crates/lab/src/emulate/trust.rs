@@ -11,13 +11,14 @@ use std::ops::Range;
 
 /// The 99th percentile of lateness of the whole window may be this part of the time constant.
 const SHARE: u64 = 20;
-/// In each second, 999 of 1000 packets may be this part of the time constant late: a longer stall
-/// sends what it held back as a burst, which fills queues that the scenario leaves empty.
+/// The part of the time constant by which 999 of 1000 packets may be late in each second. A longer
+/// stall sends the packets that it held back as a burst, which fills queues that the scenario
+/// leaves empty.
 const SHARE_OF_SECOND: u64 = 4;
 /// The time constant where the scenario has no smaller one: the tick of a kernel with `HZ=250`.
 const LARGEST_CONSTANT: Duration = Duration::from_millis(4);
 
-/// In each second, a thread of a program may wait this share of the time for a processor: as of
+/// The share of each second for which a thread of a program may wait for a processor: as for
 /// packets, one of a hundred may be late.
 const SHARE_OF_WAITING: f64 = 0.01;
 

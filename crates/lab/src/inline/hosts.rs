@@ -16,8 +16,8 @@ use acklab_wire::IpPacket;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// For how long traffic is diverted without a sign of life: five times the longest interval at
-/// which a driver flushes its devices, and no longer than the shortest retransmission timeout of
+/// The time for which traffic is diverted without a sign of life: five times the longest interval
+/// at which a driver flushes its devices. It does not exceed the shortest retransmission timeout of
 /// common stacks (200 ms in Linux).
 const GRACE: Duration = Duration::from_millis(100);
 /// The interval at which the diversion is prolonged and its losses are counted.

@@ -30,7 +30,7 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// In arrays only; a key whose value is null counts as absent.
+    /// Null, in arrays only; a key whose value is null counts as absent.
     Null,
     Boolean(bool),
     Integer(i128),
@@ -57,11 +57,11 @@ pub(super) struct Member {
 /// The form of a key in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// As itself, because the text has it.
+    /// The key itself, because the text has it.
     Itself,
     /// Not at all, because a [shorthand](super::shorthand) implies it.
     Nothing,
-    /// As the key of the shorthand that the text has instead.
+    /// The key of the shorthand that the text has instead.
     As(&'static str),
 }
 

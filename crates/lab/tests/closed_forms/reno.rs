@@ -25,7 +25,7 @@ fn acknowledged(b: u32) -> Vec<String> {
     vec![ack, "flow.0.growth=per-ack".to_owned()]
 }
 
-/// As in 1998: no SACK, and a recovery that the first new ACK ends.
+/// Returns the settings of 1998: no SACK, and a recovery that the first new ACK ends.
 fn reno(b: u32) -> Vec<String> {
     let mut sets = acknowledged(b);
     let old = ["sack=false", "recovery=reno", "detection=dup-thresh", "undo=false", "limited_transmit=false"];

@@ -71,9 +71,9 @@ fn equal_flows_share_equally_where_they_promise_it() {
     assert!(index >= 0.95, "two of bbr: {index}");
 }
 
-/// Ten flows of Linux's BBR 1 do not share equally in a queue of one bandwidth-delay product: on an
-/// emulated path of this rate, delay and queue, Linux 6.18 gave Jain's indices of 0.38 and 0.40, in
-/// each run because two flows took two thirds of the link. Ours are 0.32 to 0.61 over eight seeds.
+/// Ten flows of Linux's BBR 1 do not share equally in a queue of one bandwidth-delay product. On an
+/// emulated path of this rate, delay and queue, Linux 6.18 gave Jain's indices of 0.38 and 0.40. In
+/// each run two flows took two thirds of the link. Ours are 0.32 to 0.61 over eight seeds.
 #[test]
 fn ten_flows_of_bbr_do_not_share_a_short_queue_as_in_linux() {
     let indices: Vec<f64> = (1..=2).map(|seed| equal_flows("bbr", 10, 67, seed)).collect();

@@ -55,7 +55,7 @@ from = "1s"
         goodput / (RATE * self.payload / 1500.0)
     }
 
-    /// Why the scenario with `set` is refused.
+    /// Returns why the scenario with `set` is refused.
     pub(crate) fn refusal(&self, set: &str) -> String {
         load(&self.text(), "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string()
     }

@@ -51,7 +51,7 @@ impl Tables {
         self.column(table, column).as_primitive::<UInt64Type>().values().to_vec()
     }
 
-    /// By row, whether the value is null.
+    /// Returns `true` by row if the value is null.
     pub(crate) fn nulls(&self, table: &str, column: &str) -> Vec<bool> {
         let column = self.column(table, column);
         (0..column.len()).map(|row| column.is_null(row)).collect()

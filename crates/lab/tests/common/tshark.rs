@@ -30,8 +30,8 @@ pub(crate) fn tshark_as(path: &Path, taken_for: &str, filter: &str, fields: &[&s
     decoded(path, &["-n", "-d", taken_for, "-E", "separator=/t"], filter, fields)
 }
 
-/// Does the installed tshark dissect EHT? Wireshark 4.0 does not know it, and shows nothing of a
-/// frame with radiotap's items of EHT.
+/// Returns `true` if the installed tshark dissects EHT. Wireshark 4.0 does not know it, and shows
+/// nothing of a frame with radiotap's items of EHT.
 pub(crate) fn knows_eht() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! What must hold for any octets as the file of a capture or a log. The tests of this crate and the
-//! fuzz target `capture_file` share it.
+//! Properties that hold for any octets as the file of a capture or a log. The tests of this crate
+//! and the fuzz target `capture_file` share them.
 
 use acklab_lab::inspect::inspect;
 use std::thread;

@@ -1,5 +1,5 @@
-//! What must hold for any octets in place of a scenario. The tests of this crate and the fuzz
-//! target `scenario` share it.
+//! Properties that hold for any octets in place of a scenario. The tests of this crate and the fuzz
+//! target `scenario` share them.
 
 use acklab_lab::{RunOptions, run, scenario};
 

@@ -71,8 +71,7 @@ fn an_empty_value_takes_a_key_away() {
     assert_eq!(scenario.flows()[0].name, "flow_1");
 }
 
-/// If a set chooses another variant, the keys of the text that the new variant does not know are
-/// removed.
+/// Choosing another variant removes the keys of the text that the new variant does not have.
 #[test]
 fn changing_the_kind_drops_the_settings_of_the_old_kind() {
     let scenario = set(&[
