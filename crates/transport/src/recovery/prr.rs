@@ -72,7 +72,7 @@ impl Prr {
         Self { unit: self.mss, ..self }
     }
 
-    /// The window after this ACK.
+    /// Returns the window after this ACK.
     pub fn on_ack(&mut self, progress: Progress) -> u64 {
         let Progress { delivered, pipe, ssthresh, is_safe, retransmission_acked } = progress;
         self.delivered += delivered;
@@ -100,7 +100,7 @@ impl Prr {
         pipe + if self.out == 0 { may_send.max(self.mss) } else { may_send }
     }
 
-    /// `octets` were sent.
+    /// Records that `octets` were sent.
     pub fn on_sent(&mut self, octets: u64) {
         self.out += octets;
     }

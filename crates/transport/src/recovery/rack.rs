@@ -2,7 +2,7 @@
 //!
 //! A transmission is lost if a later one has been delivered, and it has not been for longer than
 //! the reordering window. The scoreboard marks losses; [`Rack`] holds the most recent delivery and
-//! the reordering window. [`TailLossProbe`] sends a probe when no ACKs arrive, to elicit one.
+//! the reordering window. [`TailLossProbe`] sends a probe that elicits an ACK when none arrive.
 
 use super::DUP_THRESH;
 use super::alarm::Alarm;
@@ -10,10 +10,10 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 8985, §6.2, step 4: the number of recoveries that a wider window lasts.
+/// RFC 8985, §6.2, step 4: the number of recoveries for which a wider window lasts.
 pub(super) const WIDE_FOR_RECOVERIES: u32 = 16;
-/// RFC 8985, §7.2: `WCDelAckT`, the longest that a receiver delays the ACK of a lone segment; Linux
-/// takes its `TCP_RTO_MIN`.
+/// RFC 8985, §7.2: `WCDelAckT`, the maximum delay of a receiver's ACK of a lone segment; Linux uses
+/// its `TCP_RTO_MIN`.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 8985, §7.2: the probe timeout before the first measurement.
 const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ pub struct Rack {
     steps: u64,
     /// `RACK.reo_wnd_persist`.
     wide_for: u32,
-    /// `RACK.dsack_round`: the window widens once a round trip.
+    /// `RACK.dsack_round`: the window widens once per round trip.
     widened_until: Option<u64>,
     /// The reordering timer (§6.2, step 5).
     pub reordering_timer: Alarm,
@@ -64,15 +64,15 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// The number of the transmission sent last of those that an ACK delivers (§6.2, steps 2 and
-    /// 3), and the round trip to judge by.
+    /// Processes a delivery (§6.2, steps 2 and 3): `newest` is the number of the transmission sent
+    /// last of those that an ACK delivers, and `rtt` the round trip for the detection.
     pub fn on_delivery(&mut self, newest: u64, rtt: Duration, is_reordered: bool) {
         self.reordering_seen |= is_reordered;
         self.rtt = rtt;
         self.newest = self.newest.max(Some(newest));
     }
 
-    /// A D-SACK reports a spurious retransmission: the window was too short (§6.2, step 4).
+    /// Processes a D-SACK of a spurious retransmission: the window was too short (§6.2, step 4).
     pub fn on_dsack(&mut self, una: u64, nxt: u64) {
         if self.widened_until.is_none_or(|until| una >= until) {
             self.widened_until = Some(nxt);
@@ -81,7 +81,7 @@ impl Rack {
         }
     }
 
-    /// Reordering shows elsewhere than in a [delivery](Self::on_delivery).
+    /// Records reordering that shows elsewhere than in a [delivery](Self::on_delivery).
     pub const fn on_reordering(&mut self) {
         self.reordering_seen = true;
     }
@@ -92,13 +92,13 @@ impl Rack {
         self.reordering_seen
     }
 
-    /// A D-SACK undoes a recovery: the window stays wide for one more (Linux's
+    /// Processes a D-SACK that undoes a recovery: the window stays wide for one more (Linux's
     /// `tcp_try_undo_dsack`).
     pub fn on_undone_by_dsack(&mut self) {
         self.wide_for = (self.wide_for + 1).min(WIDE_FOR_RECOVERIES);
     }
 
-    /// A recovery has ended, and its reduction was not undone.
+    /// Processes the end of a recovery whose reduction was not undone.
     pub fn on_recovered(&mut self) {
         self.wide_for = self.wide_for.saturating_sub(1);
         if self.wide_for == 0 {
@@ -106,8 +106,8 @@ impl Rack {
         }
     }
 
-    /// The reordering window (§6.2, step 4). Zero during a recovery or with `DupThresh` segments
-    /// SACKed, unless reordering was seen.
+    /// Returns the reordering window (§6.2, step 4). It is zero during a recovery or with
+    /// `DupThresh` segments SACKed, unless reordering was seen.
     #[must_use]
     pub fn window(
         &self,
@@ -123,13 +123,13 @@ impl Rack {
         srtt.map_or(allowed, |srtt| allowed.min(srtt))
     }
 
-    /// The number of the transmission that left last of those delivered.
+    /// Returns the number of the transmission that left last of those delivered.
     #[must_use]
     pub const fn newest(&self) -> Option<u64> {
         self.newest
     }
 
-    /// The round trip of that one.
+    /// Returns the round trip of that one.
     #[must_use]
     pub const fn rtt(&self) -> Duration {
         self.rtt
@@ -161,17 +161,17 @@ pub struct TailLossProbe {
     pub awaits_measurement: bool,
 }
 
-/// What the probe timeout (§7.2) follows from.
+/// The inputs of the probe timeout (§7.2).
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeTiming {
     /// SRTT, if it was measured.
     pub srtt: Option<Duration>,
-    /// The unit of the clock that measures it. A round trip of less than a unit measures as zero
-    /// most of the time.
+    /// The unit of the clock that measures it. A round trip of less than a unit usually measures as
+    /// zero.
     pub granularity: Duration,
     /// One segment is outstanding.
     pub lone: bool,
-    /// What is added for the timer itself.
+    /// The slack of the timer itself, which is added.
     pub slack: Duration,
     /// When the retransmission timer expires: the probe is sent no later.
     pub timeout: Option<Instant>,

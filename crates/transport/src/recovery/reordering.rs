@@ -1,13 +1,12 @@
-//! The degree of reordering: by how many segments the path may displace a packet (`reordering` of
-//! Linux's `tcp_sock`).
+//! The degree of reordering: the number of segments by which the path may displace a packet
+//! (`reordering` of Linux's `tcp_sock`).
 //!
-//! It replaces `DupThresh` where a stack measures it: without SACK this number of duplicate ACKs
-//! shows a loss, and above [`DUP_THRESH`] the window grows with whatever is delivered, in order or
-//! not.
+//! It replaces `DupThresh` where a stack measures it. Without SACK this number of duplicate ACKs
+//! shows a loss. Above [`DUP_THRESH`] the window grows with whatever is delivered, in order or not.
 
 use super::DUP_THRESH;
 
-/// `tcp_max_reordering`: the largest degree.
+/// `tcp_max_reordering`: the maximum degree.
 const LARGEST: u32 = 300;
 
 /// The degree of reordering.
@@ -24,19 +23,19 @@ impl Default for Reordering {
 }
 
 impl Reordering {
-    /// The degree, in segments.
+    /// Returns the degree, in segments.
     #[must_use]
     pub const fn degree(&self) -> u32 {
         self.degree
     }
 
-    /// Returns `true` if packets are displaced further than [`DUP_THRESH`] allows for.
+    /// Returns `true` if packets are displaced further than [`DUP_THRESH`] permits.
     #[must_use]
     pub const fn is_high(&self) -> bool {
         self.degree > DUP_THRESH
     }
 
-    /// Something arrived although what follows it by `octets` had arrived before
+    /// Processes an arrival that came after data beyond it, by `octets`
     /// (`tcp_check_sack_reordering`).
     pub fn on_displacement(&mut self, octets: u64, mss: u64) {
         if octets > u64::from(self.degree) * mss {
@@ -44,13 +43,13 @@ impl Reordering {
         }
     }
 
-    /// Without SACK: more duplicate ACKs have come than segments can have arrived, of `outstanding`
-    /// segments (`tcp_check_reno_reordering`).
+    /// Processes more duplicate ACKs, without SACK, than segments can have arrived, of
+    /// `outstanding` segments (`tcp_check_reno_reordering`).
     pub fn on_excess_duplicates(&mut self, outstanding: usize) {
         self.degree = u32::try_from(outstanding).unwrap_or(LARGEST).min(LARGEST);
     }
 
-    /// The retransmission timer expired though enough had been SACKed: the degree was too high
+    /// Lowers the degree after a timeout though enough had been SACKed: it was too high
     /// (`tcp_enter_loss`).
     pub fn on_timeout(&mut self) {
         self.degree = self.degree.min(DUP_THRESH);

@@ -12,7 +12,7 @@ pub struct Retransmitted {
     segments: BTreeMap<u64, Unreported>,
 }
 
-/// What D-SACK has not reported of one segment.
+/// The part of one segment that D-SACK has not reported.
 #[derive(Clone, Copy, Debug)]
 struct Unreported {
     /// The offset after its last octet.
@@ -22,7 +22,8 @@ struct Unreported {
 }
 
 impl Retransmitted {
-    /// `segment` is retransmitted. Segments that end at `oldest` or below are forgotten.
+    /// Records that `segment` is retransmitted. Segments that end at `oldest` or below are
+    /// forgotten.
     pub fn on_retransmission(&mut self, segment: Range<u64>, oldest: u64) {
         while let Some(first) = self.segments.first_entry()
             && first.get().end <= oldest
@@ -33,7 +34,7 @@ impl Retransmitted {
         (entry.end, entry.transmissions) = (entry.end.max(segment.end), entry.transmissions + 1);
     }
 
-    /// D-SACK reports `duplicate`. Returns the number of retransmissions that the report is for: at
+    /// Processes a D-SACK of `duplicate`. Returns the number of retransmissions that it reports: at
     /// most one of each segment.
     pub fn report(&mut self, duplicate: &Range<u64>) -> u64 {
         let mut reported = 0;
@@ -52,8 +53,8 @@ impl Retransmitted {
 mod tests {
     use super::*;
 
-    /// RFC 3708, §3: only a segment that was retransmitted can have been retransmitted needlessly,
-    /// and as often as that.
+    /// RFC 3708, §3: a segment can have been retransmitted needlessly only as often as it was
+    /// retransmitted.
     #[test]
     fn a_report_is_for_a_retransmission_or_for_none() {
         let mut retransmitted = Retransmitted::default();

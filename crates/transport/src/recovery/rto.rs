@@ -13,7 +13,7 @@ pub struct RtoConfig {
     pub initial: Duration,
     /// Lower bound (§2.4).
     pub min: Duration,
-    /// What the lower bound applies to.
+    /// The part of the timeout that the lower bound limits.
     pub floor: Floor,
     /// Upper bound (§2.5).
     pub max: Duration,
@@ -64,7 +64,7 @@ pub enum Restart {
 pub struct Timer {
     config: RtoConfig,
     alarm: Alarm,
-    /// How often the timeout has been doubled (§5.5).
+    /// The number of doublings of the timeout (§5.5).
     backoff: u32,
     /// Expiries since the last ACK that advanced (Linux's `icsk_retransmits`).
     expiries: u32,
@@ -77,7 +77,7 @@ impl Timer {
         Self { config, alarm: Alarm::NEVER, backoff: 0, expiries: 0 }
     }
 
-    /// The timeout without backoff.
+    /// Returns the timeout without backoff.
     #[must_use]
     pub fn base(&self, rtt: &Estimator) -> Duration {
         let RtoConfig { initial, min, floor, max, granularity, .. } = self.config;
@@ -90,7 +90,7 @@ impl Timer {
         timeout.min(max)
     }
 
-    /// The timeout now: doubled for each expiry in a row (§5.5).
+    /// Returns the present timeout: doubled for each expiry in a row (§5.5).
     #[must_use]
     pub fn timeout(&self, rtt: &Estimator) -> Duration {
         let base = self.base(rtt);
@@ -156,19 +156,19 @@ impl Timer {
         self.expiries > 0
     }
 
-    /// How often the timeout has been doubled (§5.5).
+    /// Returns how often the timeout has been doubled (§5.5).
     #[must_use]
     pub const fn backoff(&self) -> u32 {
         self.backoff
     }
 
-    /// When it expires.
+    /// Returns when it expires.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.alarm.at()
     }
 
-    /// The alarm.
+    /// Returns the alarm.
     #[must_use]
     pub const fn alarm(&self) -> Alarm {
         self.alarm

@@ -2,23 +2,23 @@
 
 use acklab_base::{Duration, Vitals};
 
-/// How the deviation follows the samples.
+/// The update of the deviation by samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deviation {
     /// RTTVAR of RFC 6298, §2.3, with each sample.
     #[default]
     Rfc,
     /// Linux's `tcp_rtt_estimator`. 4 · RTTVAR rises at once to the largest mean deviation of the
-    /// present round trip (`mdev_max`), and falls once a round trip, by a quarter of the
-    /// difference. It is never below the minimum of the timeout. A sample below SRTT that raises
-    /// the mean deviation counts an eighth.
+    /// present round trip (`mdev_max`). It falls once per round trip, by a quarter of the
+    /// difference, and never below the minimum of the timeout. A sample below SRTT that raises the
+    /// mean deviation counts an eighth.
     Linux {
-        /// The least 4 · RTTVAR: `tcp_rto_min`.
+        /// The minimum of 4 · RTTVAR: `tcp_rto_min`.
         min: Duration,
     },
 }
 
-/// The round-trip times that congestion control goes by.
+/// The round-trip times that congestion control uses.
 pub trait RoundTripTimes {
     /// Smoothed round-trip time, if there was a measurement.
     fn srtt(&self) -> Option<Duration>;
@@ -54,7 +54,7 @@ impl RoundTripTimes for Estimator {
 pub struct Estimator {
     deviation: Deviation,
     srtt: Duration,
-    /// RTTVAR; of Linux 4 · RTTVAR, as it keeps it.
+    /// RTTVAR. In Linux, 4 · RTTVAR, as the kernel stores it.
     rttvar: Duration,
     /// Linux: `mdev_us`, four times the mean deviation.
     mean: Duration,
@@ -92,8 +92,8 @@ impl Estimator {
         adjusted
     }
 
-    /// Takes a sample when the sender stands at snd.una and snd.nxt, with `least` as the sample for
-    /// the [least](Self::min) round trip.
+    /// Takes a sample at snd.una and snd.nxt, with `least` as the sample for the
+    /// [minimum](Self::min) round trip.
     #[inline]
     pub fn sample_at(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
         match self.deviation {
@@ -130,13 +130,13 @@ impl Estimator {
         }
     }
 
-    /// Smoothed round-trip time, if there was a measurement.
+    /// Returns the smoothed round-trip time, if there was a measurement.
     #[must_use]
     pub fn srtt(&self) -> Option<Duration> {
         (self.samples > 0).then_some(self.srtt)
     }
 
-    /// The round-trip times among the vitals of an endpoint; the rest is empty.
+    /// Returns the round-trip times among the vitals of an endpoint; the rest is empty.
     #[must_use]
     #[inline]
     pub fn vitals(&self) -> Vitals {
@@ -144,7 +144,7 @@ impl Estimator {
         Vitals { rtt_samples, latest_rtt, smoothed_rtt: self.srtt(), ..Vitals::default() }
     }
 
-    /// 4 · RTTVAR, K · RTTVAR of RFC 6298, §2.3.
+    /// Returns 4 · RTTVAR, K · RTTVAR of RFC 6298, §2.3.
     #[must_use]
     pub fn deviation(&self) -> Duration {
         match self.deviation {
@@ -153,7 +153,7 @@ impl Estimator {
         }
     }
 
-    /// Mean deviation.
+    /// Returns the mean deviation.
     #[must_use]
     pub fn rttvar(&self) -> Duration {
         match self.deviation {
@@ -162,19 +162,19 @@ impl Estimator {
         }
     }
 
-    /// The latest measurement.
+    /// Returns the latest measurement.
     #[must_use]
     pub const fn latest(&self) -> Duration {
         self.latest
     }
 
-    /// The shortest measurement.
+    /// Returns the shortest measurement.
     #[must_use]
     pub const fn min(&self) -> Option<Duration> {
         self.min
     }
 
-    /// Number of measurements.
+    /// Returns the number of measurements.
     #[must_use]
     pub const fn samples(&self) -> u64 {
         self.samples

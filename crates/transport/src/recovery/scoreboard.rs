@@ -1,18 +1,18 @@
 //! The outstanding segments and the state of each (RFC 6675, §2 to §4).
 //!
 //! There is one entry per segment, in stream order. Sums are updated whenever a segment changes
-//! state, so [`Scoreboard::pipe`] is constant time, and each search starts where the one before it
+//! state, so [`Scoreboard::pipe`] takes constant time. Each search starts where the one before it
 //! ended, so thousands of holes stay cheap.
 //!
-//! | file | rule |
+//! | file | contents |
 //! |---|---|
 //! | `segment` | the state of one segment |
-//! | `cumulative` | an acknowledgment number advances snd.una |
-//! | `sack` | SACK blocks arrive (RFC 2018) |
-//! | `delivery` | what one ACK delivers |
-//! | `next_segment` | what to retransmit next (RFC 6675, §4: NextSeg) |
-//! | `loss` | what counts as lost: by order (RFC 6675), by timeout (RFC 6298) |
-//! | `overtaken` | what counts as lost: by time (RFC 8985) |
+//! | `cumulative` | acknowledgment numbers, which advance snd.una |
+//! | `sack` | SACK blocks (RFC 2018) |
+//! | `delivery` | the delivery of one ACK |
+//! | `next_segment` | the next retransmission (RFC 6675, §4: NextSeg) |
+//! | `loss` | loss detection by order (RFC 6675) and by timeout (RFC 6298) |
+//! | `overtaken` | loss detection by time (RFC 8985) |
 
 mod cumulative;
 mod delivery;
@@ -34,7 +34,7 @@ use segment::Sent;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Whether a retransmission that SACK acknowledges is still in flight.
+/// The state of a retransmission that SACK acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SackedRetransmission {
     /// It has left the network (RFC 6675, §4, `SetPipe`: octets that were SACKed are not counted).
@@ -45,7 +45,7 @@ pub enum SackedRetransmission {
     StaysInFlight,
 }
 
-/// The sender's picture of the network (RFC 6675, §2 and §3).
+/// The sender's view of the network (RFC 6675, §2 and §3).
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     una: u64,
@@ -81,7 +81,7 @@ pub struct Scoreboard {
     /// Without SACK: the octets that duplicate ACKs have shown to have left the network.
     dup_credit: u64,
     sacked_retransmission: SackedRetransmission,
-    /// What the ACK that is being processed delivers.
+    /// The delivery of the ACK that is being processed.
     delivery: Delivery,
     /// Transmissions marked lost since the losses were last drained.
     losses: Vec<Loss>,
@@ -97,32 +97,32 @@ impl Scoreboard {
         Self { sacked_retransmission, ..Self::default() }
     }
 
-    /// The same, keeping [`outcomes`](Self::outcomes) if `keeps_outcomes`.
+    /// Keeps [`outcomes`](Self::outcomes) if `keeps_outcomes`.
     #[must_use]
     pub fn keeping_outcomes(self, keeps_outcomes: bool) -> Self {
         Self { keeps_outcomes, ..self }
     }
 
-    /// The same, keeping the stamp of each transmission if `keeps_stamps`. Otherwise every stamp
-    /// that it returns is the default.
+    /// Keeps the stamp of each transmission if `keeps_stamps`. Otherwise every stamp that it
+    /// returns is the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
     }
 
-    /// snd.una: the oldest octet that is not acknowledged.
+    /// Returns snd.una: the oldest octet that is not acknowledged.
     #[must_use]
     pub const fn una(&self) -> u64 {
         self.una
     }
 
-    /// snd.nxt: the next octet never sent.
+    /// Returns snd.nxt: the next octet never sent.
     #[must_use]
     pub const fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// FlightSize: snd.nxt − snd.una.
+    /// Returns FlightSize: snd.nxt − snd.una.
     #[must_use]
     pub const fn flight_size(&self) -> u64 {
         self.nxt - self.una
@@ -134,37 +134,38 @@ impl Scoreboard {
         (self.flight_size() + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
     }
 
-    /// Segments outstanding.
+    /// Returns the number of outstanding segments.
     #[must_use]
     pub fn segments(&self) -> usize {
         self.segments.len()
     }
 
-    /// Octets selectively acknowledged.
+    /// Returns the octets selectively acknowledged.
     #[must_use]
     pub const fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Octets that have arrived beyond a hole: SACKed or, without SACK, as duplicate ACKs show.
+    /// Returns the octets that have arrived beyond a hole: SACKed or, without SACK, as duplicate
+    /// ACKs show.
     #[must_use]
     pub const fn reported(&self) -> u64 {
         self.sacked + self.dup_credit
     }
 
-    /// Segments selectively acknowledged.
+    /// Returns the number of segments selectively acknowledged.
     #[must_use]
     pub const fn sacked_segments(&self) -> u32 {
         self.sacked_segments
     }
 
-    /// Octets marked lost.
+    /// Returns the octets marked lost.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Returns `true` if something is lost and has not been retransmitted since.
+    /// Returns `true` if octets are lost and have not been retransmitted since.
     #[must_use]
     pub const fn has_lost_unsent(&self) -> bool {
         self.lost_unsent > 0
@@ -202,7 +203,7 @@ impl Scoreboard {
         self.una < self.retransmitted_below
     }
 
-    /// When the oldest outstanding segment last left.
+    /// Returns when the oldest outstanding segment last left.
     #[must_use]
     pub fn head_sent_at(&self) -> Option<Instant> {
         self.segments.front().map(|head| head.at)
@@ -215,13 +216,13 @@ impl Scoreboard {
         self.segments.front().is_some_and(|head| head.sacked)
     }
 
-    /// The oldest outstanding segment.
+    /// Returns the oldest outstanding segment.
     #[must_use]
     pub fn head(&self) -> Option<Range<u64>> {
         self.segments.front().map(|head| self.una..head.end)
     }
 
-    /// The newest outstanding segment (RFC 8985, §7.3), unless SACK has acknowledged it.
+    /// Returns the newest outstanding segment (RFC 8985, §7.3), unless SACK has acknowledged it.
     #[must_use]
     pub fn tail(&self) -> Option<Range<u64>> {
         let last = self.segments.back().filter(|last| !last.sacked)?;
@@ -234,13 +235,13 @@ impl Scoreboard {
         self.segments.back().is_some_and(|last| !last.sacked && (!last.lost || last.retransmitted))
     }
 
-    /// Other outcomes of transmissions than losses, since they were last cleared.
+    /// Returns the outcomes of transmissions other than losses since they were last cleared.
     #[must_use]
     pub fn outcomes(&self) -> &[Transmission] {
         &self.outcomes
     }
 
-    /// The outcomes have been reported.
+    /// Clears the outcomes, which have been reported.
     pub fn clear_outcomes(&mut self) {
         self.outcomes.clear();
     }
@@ -251,7 +252,7 @@ impl Scoreboard {
         }
     }
 
-    /// `octets` of new data leave.
+    /// Records that `octets` of new data leave.
     #[inline]
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
@@ -262,7 +263,7 @@ impl Scoreboard {
         }
     }
 
-    /// The segment that begins at `start` is retransmitted.
+    /// Records that the segment that begins at `start` is retransmitted.
     pub fn retransmit(&mut self, now: Instant, start: u64, stamp: Stamp) {
         let index = self.index_at(start);
         let Some(segment) = self.segments.get_mut(index) else { return };
@@ -288,9 +289,9 @@ impl Scoreboard {
         }
     }
 
-    /// Without SACK, a duplicate ACK shows that a segment of `mss` has arrived (RFC 9937, §6;
-    /// Linux's `tcp_add_reno_sack`). Returns the octets that count as delivered by it: less than
-    /// `mss` if duplicates had shown [as much as can be](Self::limit_duplicate_credit).
+    /// Counts a duplicate ACK without SACK as the arrival of a segment of `mss` (RFC 9937, §6;
+    /// Linux's `tcp_add_reno_sack`). Returns the octets that it counts as delivered: less than
+    /// `mss` if duplicates had reached [the maximum](Self::limit_duplicate_credit).
     pub fn duplicate_without_sack(&mut self, mss: u64) -> u64 {
         let before = self.dup_credit;
         self.dup_credit += mss;
@@ -298,9 +299,9 @@ impl Scoreboard {
         self.dup_credit.saturating_sub(before)
     }
 
-    /// Duplicate ACKs can stand for no more than is outstanding and not lost, and for less than
-    /// everything: the head is missing (Linux's `tcp_limit_reno_sacked`). Returns `true` if they
-    /// stood for more.
+    /// Limits the octets for which duplicate ACKs stand to those outstanding and not lost, without
+    /// the head, which is missing (Linux's `tcp_limit_reno_sacked`). Returns `true` if they stood
+    /// for more.
     pub fn limit_duplicate_credit(&mut self, mss: u64) -> bool {
         let most = self.flight_size().saturating_sub(self.lost.max(mss));
         let exceeds = self.dup_credit > most;
@@ -308,18 +309,18 @@ impl Scoreboard {
         exceeds
     }
 
-    /// Duplicate ACKs no longer count towards what has left the network.
+    /// Clears the octets that duplicate ACKs have shown to have left the network.
     pub const fn clear_duplicate_credit(&mut self) {
         self.dup_credit = 0;
     }
 
-    /// The offset of the first octet of the segment at `index`.
+    /// Returns the offset of the first octet of the segment at `index`.
     fn start_of(&self, index: usize) -> u64 {
         if index == 0 { self.una } else { self.segments[index - 1].end }
     }
 
-    /// The index of the segment that holds `offset`, or the number of segments if that was never
-    /// sent. Full-sized segments are found by division, others by bisection.
+    /// Returns the index of the segment that holds `offset`, or the number of segments if that was
+    /// never sent. Full-sized segments are found by division, others by bisection.
     fn index_at(&self, offset: u64) -> usize {
         if offset <= self.una || offset >= self.nxt {
             return if offset <= self.una { 0 } else { self.segments.len() };
@@ -332,12 +333,12 @@ impl Scoreboard {
         }
     }
 
-    /// The stamp of a segment's last transmission.
+    /// Returns the stamp of a segment's last transmission.
     fn stamp_of(&self, index: usize) -> Stamp {
         self.stamps.get(index).copied().unwrap_or_default()
     }
 
-    /// The end of everything acknowledged, cumulatively or selectively.
+    /// Returns the end of everything acknowledged, cumulatively or selectively.
     #[must_use]
     pub fn fack(&self) -> u64 {
         self.highest_sacked.max(self.una)
@@ -357,7 +358,7 @@ impl Scoreboard {
             && self.segments.get(index).is_some_and(|segment| segment.ever_retransmitted && segment.sacked)
     }
 
-    /// Takes a segment, or the `octets` of it that are acknowledged, out of the sums.
+    /// Subtracts a segment, or the `octets` of it that are acknowledged, from the sums.
     fn uncount(&mut self, segment: &Sent, octets: u64) {
         if segment.sacked {
             self.sacked -= octets;

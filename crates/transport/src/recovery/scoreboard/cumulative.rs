@@ -1,16 +1,16 @@
-//! An acknowledgment number advances snd.una.
+//! Acknowledgment numbers, which advance snd.una.
 
 use super::Scoreboard;
 use crate::recovery::delivery_rate::Newest;
 use acklab_base::Instant;
 
-/// What a cumulative acknowledgment covers.
+/// The effect of a cumulative acknowledgment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advance {
     /// Octets by which snd.una advances.
     pub bytes: u64,
-    /// Those of them that SACK had not acknowledged before, and without SACK no duplicate ACK stood
-    /// for.
+    /// Those of them that SACK had not acknowledged before. Without SACK, those for which no
+    /// duplicate ACK stood.
     pub newly_delivered: u64,
     /// One of the segments had been retransmitted and was not yet selectively acknowledged.
     pub retransmission_acked: bool,
@@ -18,14 +18,14 @@ pub struct Advance {
     /// includes the receiver's delay before it acknowledged, as does the age of the timestamp that
     /// it echoes (RFC 7323, §4.1).
     pub sent_at: Option<Instant>,
-    /// When the oldest and the newest of the segments left that no SACK had acknowledged, if none
-    /// of all was ever retransmitted (Linux's `first_ackt`, `last_ackt` and
+    /// When the oldest and the newest of the segments left that no SACK had acknowledged. `None` if
+    /// any segment was ever retransmitted (Linux's `first_ackt`, `last_ackt` and
     /// `FLAG_RETRANS_DATA_ACKED`).
     pub unsacked_sent: Option<(Instant, Instant)>,
 }
 
 impl Scoreboard {
-    /// Everything below `ack` is acknowledged.
+    /// Acknowledges everything below `ack`.
     #[inline(always)]
     pub fn advance(&mut self, ack: u64) -> Advance {
         if self.is_in_order() && !self.keeps_outcomes {
@@ -43,7 +43,7 @@ impl Scoreboard {
         self.sacked | self.lost | self.dup_credit == 0 && self.una >= self.retransmitted_below
     }
 
-    /// `advance` where everything [is in order](Self::is_in_order).
+    /// Does the same where everything [is in order](Self::is_in_order).
     #[inline(always)]
     fn advance_in_order(&mut self, ack: u64) -> Advance {
         let bytes = ack - self.una;

@@ -1,11 +1,11 @@
-//! What one ACK delivers, cumulatively and by SACK.
+//! The delivery of one ACK, cumulatively and by SACK.
 
 use super::segment::Sent;
 use super::{Outcome, Scoreboard};
 use crate::recovery::delivery_rate::{Newest, Stamp};
 use acklab_base::Instant;
 
-/// What one ACK delivers.
+/// The delivery of one ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
     /// Segments delivered.
@@ -14,7 +14,7 @@ pub struct Delivery {
     pub newest: Option<Newest>,
     /// That transmission's stamp, if stamps are kept.
     pub stamp: Stamp,
-    /// The same without retransmissions that are acknowledged so soon that the ACK must be for an
+    /// The same, without retransmissions whose acknowledgment comes so soon that it must be for an
     /// earlier transmission: the number of the transmission, and when it left.
     pub plausible: Option<(u64, Instant)>,
     /// When the plausible transmission left that was processed last. Segments that SACK
@@ -32,22 +32,22 @@ pub struct Delivery {
     pub(super) prior_fack: u64,
 }
 
-/// Which retransmissions an ACK can be for, and where the recovery point lies.
+/// The retransmissions that an ACK can be for, and the recovery point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// A retransmission that left later than this cannot have been acknowledged yet: less than the
-    /// least round trip has passed (RFC 8985, §6.2, step 2).
+    /// minimum round trip has passed (RFC 8985, §6.2, step 2).
     pub latest: Instant,
-    /// The timestamp that the ACK echoes shows that a segment elicited it that left before this.
-    /// That holds only for segments that it acknowledges cumulatively: an ACK with SACK blocks
-    /// echoes the timestamp of the last segment in order (RFC 7323, §4.3).
+    /// The instant before which the segment left that elicited the ACK, as its echoed timestamp
+    /// shows. This holds only for segments that it acknowledges cumulatively. An ACK with SACK
+    /// blocks echoes the timestamp of the last segment in order (RFC 7323, §4.3).
     pub before: Option<Instant>,
     /// The recovery point.
     pub recover: u64,
 }
 
 impl Limits {
-    /// A retransmission that is acknowledged cumulatively cannot have left later than this.
+    /// Returns the latest departure of a retransmission that is acknowledged cumulatively.
     pub(super) fn latest_of_cumulative(&self) -> Instant {
         let echoed = self.before.map(|before| Instant::from_nanos(before.as_nanos().saturating_sub(1)));
         echoed.map_or(self.latest, |echoed| echoed.min(self.latest))
@@ -71,14 +71,14 @@ impl Scoreboard {
         self.delivery.original_acked = false;
     }
 
-    /// What the ACK delivers that was begun last.
+    /// Returns the delivery of the latest ACK.
     #[must_use]
     pub const fn delivery(&self) -> &Delivery {
         &self.delivery
     }
 
-    /// The segment at `index`, which begins at `start`, is delivered; if it is a retransmission,
-    /// one that left by `latest` at the latest.
+    /// Records the delivery of the segment at `index`, which begins at `start`. If it is a
+    /// retransmission, it left by `latest` at the latest.
     pub(super) fn note_delivered(&mut self, index: usize, start: u64, segment: &Sent, latest: Instant) {
         let Sent { at, number, end, ever_retransmitted, .. } = *segment;
         let delivery = &mut self.delivery;

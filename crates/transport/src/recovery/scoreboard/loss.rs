@@ -1,5 +1,5 @@
-//! What counts as lost: by order (RFC 6675), by timeout (RFC 6298). By time (RFC 8985):
-//! `overtaken`.
+//! Loss detection by order (RFC 6675) and by timeout (RFC 6298). `overtaken` detects losses by time
+//! (RFC 8985).
 
 use super::Scoreboard;
 use crate::recovery::DUP_THRESH;
@@ -20,13 +20,13 @@ pub struct Loss {
 }
 
 impl Scoreboard {
-    /// Returns `true` if something was marked lost since the losses were last drained.
+    /// Returns `true` if octets were marked lost since the losses were last drained.
     #[must_use]
     pub fn has_losses(&self) -> bool {
         !self.losses.is_empty()
     }
 
-    /// The transmissions marked lost since this was last called.
+    /// Drains the transmissions marked lost.
     pub fn drain_losses(&mut self) -> impl Iterator<Item = Loss> + '_ {
         self.losses.drain(..)
     }
@@ -108,8 +108,8 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission timer expired: everything that is not SACKed is lost and must be
-    /// retransmitted (RFC 6675, §5.1).
+    /// Marks everything lost that is not SACKed, after the retransmission timer expired (RFC 6675,
+    /// §5.1). It must be retransmitted.
     pub fn mark_all_lost(&mut self) {
         self.retransmitted = 0;
         self.lost = 0;
@@ -130,8 +130,8 @@ impl Scoreboard {
         self.examined = self.nxt;
     }
 
-    /// The retransmission timer expired: the oldest segment is lost, and every segment that left at
-    /// least `reach` ago (RFC 8985, §6.3).
+    /// Marks the oldest segment lost after the retransmission timer expired, and every segment that
+    /// left at least `reach` ago (RFC 8985, §6.3).
     pub fn mark_timed_out(&mut self, now: Instant, reach: Duration) {
         for index in 0..self.segments.len() {
             let segment = &self.segments[index];
@@ -146,8 +146,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back every loss mark: lost segments count as in flight and are not retransmitted
-    /// (Linux's `tcp_undo_cwnd_reduction`).
+    /// Removes every loss mark: lost segments count as in flight and are not retransmitted (Linux's
+    /// `tcp_undo_cwnd_reduction`).
     pub fn unmark_lost(&mut self) {
         self.segments.iter_mut().for_each(|segment| segment.lost = false);
         (self.lost, self.lost_unsent) = (0, 0);

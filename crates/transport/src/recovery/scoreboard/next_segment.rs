@@ -1,10 +1,11 @@
-//! What to retransmit next (RFC 6675, §4: NextSeg).
+//! The next retransmission (RFC 6675, §4: NextSeg).
 
 use super::Scoreboard;
 use std::ops::Range;
 
 impl Scoreboard {
-    /// NextSeg, rule 1: the oldest segment that is lost and has not been retransmitted since.
+    /// Returns the oldest segment that is lost and has not been retransmitted since (NextSeg, rule
+    /// 1).
     #[inline]
     pub fn next_lost(&mut self) -> Option<Range<u64>> {
         if self.lost_unsent == 0 { None } else { self.find_next_lost() }
@@ -21,8 +22,8 @@ impl Scoreboard {
         Some(self.next_lost_from..self.segments[index].end)
     }
 
-    /// NextSeg, rule 3: the oldest segment below the highest SACK that is neither SACKed nor
-    /// retransmitted.
+    /// Returns the oldest segment below the highest SACK that is neither SACKed nor retransmitted
+    /// (NextSeg, rule 3).
     #[must_use]
     pub fn next_unsacked(&mut self) -> Option<Range<u64>> {
         let from = self.next_unsacked_from.max(self.una);

@@ -1,18 +1,18 @@
-//! What counts as lost by time (RFC 8985): a later transmission has been delivered, and this one
-//! has not for too long.
+//! Loss detection by time (RFC 8985): a later transmission has been delivered, and this one has
+//! been outstanding for too long.
 
 use super::Scoreboard;
 use super::segment::Sent;
 use acklab_base::{Duration, Instant};
 
-/// What a search for losses by time finds.
+/// The result of a search for losses by time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detected {
     /// Octets newly marked lost.
     pub lost: u64,
     /// A retransmission is among them.
     pub retransmissions_lost: bool,
-    /// The time until every other transmission that was overtaken will have been out for too long,
+    /// The time until every other overtaken transmission will have been outstanding for too long,
     /// if there is one.
     pub wait: Option<Duration>,
 }
