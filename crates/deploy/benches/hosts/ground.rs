@@ -124,12 +124,13 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// One that counts octets, as `iperf3` does.
+    /// Creates a sink that counts octets, as `iperf3` does.
     pub(crate) const fn counting() -> Self {
         Self { expected: None, count: 0 }
     }
 
-    /// One that checks each octet as well. It fetches all of them into the caches of its processor.
+    /// Creates a sink that checks each octet as well. It fetches all of them into the caches of its
+    /// processor.
     pub(crate) fn checking() -> Self {
         Self { expected: Some(pattern()), count: 0 }
     }

@@ -131,7 +131,7 @@ pub(crate) struct Near {
 }
 
 impl Near {
-    /// It reaches the far side at `port`.
+    /// Starts a near side that reaches the far side at `port`.
     pub(crate) fn start(far: &Far, port: u16, target: u16, drain: Duration) -> Self {
         let (port, target) = (port.to_string(), target.to_string());
         let (side, ready) = Side::start(&words("near", drain, [&far.fingerprint, &far.token, &port, &target]));

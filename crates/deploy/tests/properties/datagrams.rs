@@ -135,7 +135,7 @@ impl World {
         world
     }
 
-    /// Both ends have their turn.
+    /// Gives both ends their turn.
     fn turn(&mut self) {
         let mut out = Outbox::default();
         for _ in 0..3 {

@@ -31,7 +31,7 @@ fn survives<T: FromStr<Err: Debug> + Display + PartialEq + Debug>(text: &str) {
     }
 }
 
-/// Any octets are read or refused.
+/// Checks that any octets are read or refused.
 ///
 /// # Panics
 /// If what is read does not keep its promises.

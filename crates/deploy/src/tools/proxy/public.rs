@@ -68,10 +68,10 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !SPECIAL.iter().any(|(network, length)| is_within(address.into(), (*network).into(), *length))
 }
 
-/// Only 2000::/3 of IPv6 is assigned for global use (RFC 4291, §2.4). It excludes loopback, mapped
-/// and compatible addresses, link-local ones with or without a zone, multicast, and the prefix for
-/// NAT64 of a network (64:ff9b:1::/48, RFC 8215). An address that embeds an IPv4 address leads to
-/// that address.
+/// Returns `true` for public IPv6 addresses. Only 2000::/3 is assigned for global use (RFC 4291,
+/// §2.4). It excludes loopback, mapped and compatible addresses, link-local ones with or without a
+/// zone, multicast, and the prefix for NAT64 of a network (64:ff9b:1::/48, RFC 8215). An address
+/// that embeds an IPv4 address leads to that address.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(embedded) = embedded(address.into()) {
         return is_public_v4(embedded);
