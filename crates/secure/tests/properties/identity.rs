@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// The separator between the certificates and the key. A file that holds both is read as both.
 const BOUNDARY: &[u8] = b"====";
 
-/// Any octets are an identity, which a server takes or refuses, or are refused in one line.
+/// Checks that any octets are an identity, which a server takes or refuses, or are refused in one
+/// line.
 ///
 /// # Panics
 /// If it does not hold.
