@@ -14,7 +14,8 @@ struct Histogram {
 }
 
 impl Histogram {
-    /// Below 32 ns the buckets are single nanoseconds; each octave above has 32.
+    /// Returns the bucket of a value: below 32 ns the buckets are single nanoseconds; each octave
+    /// above has 32.
     const fn bucket(nanos: u64) -> usize {
         if nanos < PER_OCTAVE {
             return nanos as usize;

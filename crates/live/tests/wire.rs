@@ -65,7 +65,7 @@ fn address(host: usize) -> IpAddr {
     IpAddr::from([10, 0, 0, host as u8 + 1])
 }
 
-/// Two hosts with routes to each other. Returns `None` if the system does not allow them.
+/// Creates two hosts with routes to each other. Returns `None` if the system does not allow them.
 fn hosts() -> Option<[Host; 2]> {
     let host = |number: usize| {
         let namespace = Namespace::new().map_err(|why| eprintln!("skipped: {why}")).ok()?;
