@@ -131,8 +131,8 @@ impl EndpointMeter {
         self.update_log(now, endpoint);
     }
 
-    /// For a flow with data in both directions: the payload of a packet belongs to the direction of
-    /// the peer's data, its acknowledgment to the direction of this end's data.
+    /// Handles an arrival of a flow with data in both directions: the payload of a packet belongs
+    /// to the direction of the peer's data, its acknowledgment to the direction of this end's data.
     #[inline(never)]
     fn arrived_both_ways<E: Endpoint>(
         &self,
