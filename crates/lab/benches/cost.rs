@@ -258,8 +258,8 @@ struct Line {
     ratios: Vec<f64>,
 }
 
-/// These lines of [`WORK`]. They run in rounds, so that a slow minute of the machine makes none of
-/// them dearer than another.
+/// Runs these lines of [`WORK`] in rounds, so that a slow minute of the machine makes none of them
+/// dearer than another.
 fn rounds(chosen: &[usize]) -> Vec<(usize, Line)> {
     let mut lines: Vec<(usize, Line)> = chosen.iter().map(|&index| (index, Line::default())).collect();
     for round in 0..REPEATS {
@@ -286,12 +286,12 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 impl Cost {
-    /// CPU seconds for a simulated second.
+    /// Returns the CPU seconds per simulated second.
     fn of_a_second(&self) -> f64 {
         self.cpu_seconds / self.simulated_seconds
     }
 
-    /// CPU seconds for a delivered octet.
+    /// Returns the CPU seconds per delivered octet.
     fn of_an_octet(&self) -> f64 {
         self.cpu_seconds / self.delivered
     }
@@ -314,7 +314,7 @@ fn in_a_process(index: usize, sets: &[String]) -> Option<Cost> {
     Some(Cost { cpu_seconds, simulated_seconds, hops, wakes, frames, delivered, peak_megabytes })
 }
 
-/// ns-3's CPU seconds for a delivered octet.
+/// Returns ns-3's CPU seconds per delivered octet.
 fn ns3_of_an_octet(command: &str) -> Option<f64> {
     let mut words = command.split_whitespace();
     let output = Command::new(Path::new(NS3).join(words.next()?)).args(words).arg("--observe=false").output().ok()?;

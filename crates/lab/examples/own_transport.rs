@@ -268,7 +268,7 @@ impl Endpoint for Receiver {
     }
 }
 
-/// Both endpoints of a flow, with the settings of the scenario.
+/// Creates both endpoints of a flow, with the settings of the scenario.
 fn stop_and_wait(start: &TransportStart<'_>) -> Result<Endpoints, String> {
     let setting = start.settings.get("timeout").and_then(|value| value.as_str()).unwrap_or("1s");
     let timeout =

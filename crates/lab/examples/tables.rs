@@ -1,5 +1,9 @@
 //! A run without Python:
-//! `cargo run --profile quick -p acklab-lab --example tables -- SCENARIO [--seed N] [--emulate] [KEY=VALUE…]`
+//!
+//! ```sh
+//! cargo run --profile quick -p acklab-lab --example tables -- \
+//!     SCENARIO [--seed N] [--emulate] [KEY=VALUE…]
+//! ```
 //!
 //! With `--emulate`, the run is in real time, with the kernel's TCP. Prints the tables of the run:
 //! one column per line, with the values of the first eight rows.

@@ -125,7 +125,7 @@ pub fn emulate(
 /// on locking memory: a flow that starts at zero shall not wait for it.
 const PREPARATION: Duration = Duration::from_millis(20);
 
-/// [`emulate`] for any `goes_on`, compiled once.
+/// Runs [`emulate`] for any `goes_on`, compiled once.
 fn emulate_while(
     scenario: &Scenario,
     options: &EmulateOptions,

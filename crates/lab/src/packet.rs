@@ -92,7 +92,8 @@ impl Content {
         }
     }
 
-    /// It, if it is a `P`. For a segment, the compiler knows the answer.
+    /// Returns the protocol data unit, if it is a `P`. For a segment, the compiler knows the
+    /// answer.
     #[inline]
     fn get<P: Pdu>(&self) -> Option<&P> {
         let pdu: &dyn Any = match self {
@@ -102,7 +103,7 @@ impl Content {
         pdu.downcast_ref()
     }
 
-    /// It, mutable, if it is a `P`.
+    /// Returns the protocol data unit, mutable, if it is a `P`.
     #[inline]
     fn get_mut<P: Pdu>(&mut self) -> Option<&mut P> {
         let pdu: &mut dyn Any = match self {
@@ -112,7 +113,7 @@ impl Content {
         pdu.downcast_mut()
     }
 
-    /// It as any transport's.
+    /// Returns the protocol data unit as any transport's.
     fn carried(&self) -> &dyn Carried {
         match self {
             Self::Segment(segment) => segment,

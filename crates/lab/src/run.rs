@@ -70,8 +70,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     run_while(scenario, options, &mut goes_on)
 }
 
-/// [`run`] for any `goes_on`: a generic function would compile the loop of events, and all that it
-/// inlines, at each call anew.
+/// Runs [`run`] for any `goes_on`: a generic function would compile the loop of events, and all
+/// that it inlines, at each call anew.
 fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut() -> bool) -> Result<Results, Error> {
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);

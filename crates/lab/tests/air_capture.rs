@@ -24,7 +24,7 @@ const fn mode(format: Format, mcs: u8, streams: u8, width: Width, guard: Guard) 
 
 const HT: Mode = mode(Format::Ht, 7, 1, Width::Mhz40, Guard::Ns400);
 
-/// Segment `number` of a download, or the ACK of all before it.
+/// Returns segment `number` of a download, or the ACK of all segments before it.
 fn segment(number: u32, is_data: bool) -> Packet {
     let segment = Segment {
         ecn: Ecn::NotEct,

@@ -49,7 +49,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / f64::from(count)
 }
 
-/// Time and length of the bottleneck's queue.
+/// Returns the time and length of the bottleneck's queue.
 fn queue(tables: &Tables) -> Vec<(f64, f64)> {
     let links = tables.texts("queue", "link");
     let (times, lengths) = (tables.numbers("queue", "time"), tables.counts("queue", "length"));
@@ -57,7 +57,7 @@ fn queue(tables: &Tables) -> Vec<(f64, f64)> {
     rows.filter(|(_, link)| link == "btl_forward").map(|((at, length), _)| (at, length as f64)).collect()
 }
 
-/// Time, congestion window and data in flight, in segments.
+/// Returns the time, congestion window and data in flight, in segments.
 fn operating_points(tables: &Tables) -> Vec<(f64, f64, f64)> {
     let [times, windows, in_flight] =
         ["time", "cwnd", "in_flight"].map(|column| tables.numbers("operating_point", column));

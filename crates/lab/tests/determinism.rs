@@ -144,7 +144,7 @@ fn rows(batch: &RecordBatch) -> Vec<String> {
     (0..batch.num_rows()).map(|row| cells(row).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// FNV-1a over all rows of all tables.
+/// Returns the FNV-1a hash over all rows of all tables.
 fn digest(octets: &Octets) -> String {
     let text = octets.iter().flat_map(|(name, rows)| std::iter::once((*name).to_owned()).chain(rows.iter().cloned()));
     let hash = text

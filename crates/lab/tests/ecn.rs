@@ -72,7 +72,7 @@ impl Line {
         row.map_or(0, |row| self.0.counts("acks", "count")[row])
     }
 
-    /// Marked segments reported to the sender, and those that were marked.
+    /// Returns the marked segments reported to the sender, and those that were marked.
     fn told_and_true(&self) -> (f64, f64) {
         (self.of_flow("total_marked_bytes_l4") as f64 / SEGMENT, self.of_flow("total_marked_l4") as f64)
     }

@@ -346,8 +346,8 @@ fn own(flow: &str) -> String {
     flow.replace("stack = \"kernel\"", "stack = \"own\"")
 }
 
-/// acklab's own endpoints run the same by the clock as in virtual time: the tables have the same
-/// columns, and goodput and ACKs agree within 3 %.
+/// Checks that acklab's own endpoints run the same by the clock as in virtual time: the tables have
+/// the same columns, and goodput and ACKs agree within 3 %.
 fn are_as_in_a_simulation(flows: [(&str, u8, String); 3]) {
     println!(
         "| flow | IP | simulated, Mbps | emulated, Mbps | simulated ACKs | emulated ACKs |\n|---|---|---|---|---|---|"

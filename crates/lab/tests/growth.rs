@@ -22,7 +22,7 @@ from = "a"
 to = "b"
 "#;
 
-/// Growth in packets a round trip between the third and the last second.
+/// Returns the growth in packets per round trip between the third and the last second.
 fn growth(sets: &[&str]) -> f64 {
     let tables = Tables::run(GATED, sets, None);
     let (time, cwnd, srtt) = (

@@ -96,8 +96,8 @@ fn lossy() -> impl Strategy<Value = Text> {
     )
 }
 
-/// Every flow completes with all its octets, and is never idle for longer than its retransmission
-/// timer.
+/// Checks that every flow completes with all its octets, and is never idle for longer than its
+/// retransmission timer.
 fn transfers_complete(text: &str) -> Result<(), TestCaseError> {
     let sets = ["measure.series=[\"packets\", \"events\"]".to_owned()];
     let scenario = load(text, "the scenario", &sets, None).unwrap_or_else(|refusal| panic!("{refusal}\n\n{text}"));

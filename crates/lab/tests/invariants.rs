@@ -146,7 +146,7 @@ fn cells_are_conserved(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every flow delivers exactly the written octets, and completes.
+/// Checks that every flow delivers exactly the written octets, and completes.
 fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
     let (scenario, tables) = (read(text, &[]), tables(text, &["measure.series=[\"packets\", \"events\"]".to_owned()]));
     let delivered = tables.counts("flows", "total_delivered_bytes_l7");

@@ -114,9 +114,9 @@ fn a_page_that_is_not_complete_has_no_load_time() {
 #[test]
 fn objects_wait_for_streams() {
     let few = run(&["flow.0.streams=2"]);
-    // The document's stream stays open, so objects come one by one: 40 ms each, and between two of
-    // them the 25 ms that the client waits with its ACK, and 40 ms for this and for the leave to
-    // open another.
+    // The document's stream stays open, so objects come one by one: 40 ms each. Between two of
+    // them, the client waits 25 ms with its ACK, and the ACK and the permission to open another
+    // stream take 40 ms.
     let least = 0.080 + 5.0 * 0.040 + 4.0 * 0.065;
     assert!((least..least + 0.010).contains(&load_time(&few)), "{}", load_time(&few));
     assert_eq!(few.counts("flows", "total_delivered_bytes_l7"), [15_000, 2400]);

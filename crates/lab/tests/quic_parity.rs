@@ -32,7 +32,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// Time to completion, ACKs, and octets of an ACK.
+/// Returns the time to completion, the ACKs, and the octets per ACK.
 fn transfer(path: &str, endpoint: &str) -> [f64; 3] {
     let mut sets = changes("paths.toml", path);
     sets.extend(changes("endpoints.toml", endpoint));

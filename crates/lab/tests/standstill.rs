@@ -3,7 +3,7 @@
 
 use crate::common::tables::Tables;
 
-/// One greedy flow over one clean link.
+/// Runs one greedy flow over one clean link.
 fn flow(rate: &str, delay: &str, queue: &str, duration: &str, transport: &str) -> Tables {
     let text = format!(
         r#"

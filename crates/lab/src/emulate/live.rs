@@ -139,7 +139,7 @@ impl Monitor {
         Self { to, duration, last: now, next: now + INTERVAL, ends, links, airtime }
     }
 
-    /// When the next sample is due.
+    /// Returns when the next sample is due.
     pub(super) const fn next(&self) -> Instant {
         self.next
     }

@@ -80,7 +80,7 @@ impl RealPacket {
         (self.0.note, self.0.origin) = (Some(note), origin);
     }
 
-    /// Present if the packet belongs to a measured flow.
+    /// Returns the note, which is present if the packet belongs to a measured flow.
     pub(super) fn note(&self) -> Option<Note> {
         self.0.note
     }
@@ -122,7 +122,7 @@ impl Datagram for RealPacket {
         self.0.packet.wire_len()
     }
 
-    /// Flows of different VLANs are different flows.
+    /// Returns the key of the flow. Flows of different VLANs are different flows.
     #[inline]
     fn flow(&self) -> FlowKey {
         let flow = self.0.packet.flow();
@@ -190,7 +190,7 @@ impl acklab_wifi::Packet for RealPacket {
 }
 
 impl Observed for RealPacket {
-    /// IPv4 or IPv6.
+    /// Returns a link type for both IPv4 and IPv6.
     fn link_type(_: IpVersion) -> DataLink {
         DataLink::RAW
     }

@@ -48,7 +48,7 @@ impl Format {
         if self.is_big_endian { u32::from_be_bytes(octets) } else { u32::from_le_bytes(octets) }
     }
 
-    /// Four numbers of 32 bits.
+    /// Reads four numbers of 32 bits.
     fn numbers(self, octets: [u8; 16]) -> [u32; 4] {
         let (words, _) = octets.as_chunks();
         [0, 1, 2, 3].map(|place| self.number(words[place]))

@@ -115,7 +115,7 @@ impl Endpoints {
     }
 }
 
-/// When the application of a flow begins and stops.
+/// Returns when the application of a flow begins and stops.
 fn times(flow: &Flow) -> (Instant, Option<Instant>) {
     (Instant::ZERO + flow.start, flow.stop.map(|stop| Instant::ZERO + stop))
 }

@@ -100,12 +100,12 @@ impl Outcome {
     }
 }
 
-/// Each packet is lost with probability `p`.
+/// Returns a model that loses each packet with probability `p`.
 pub(crate) fn bernoulli(p: f64) -> String {
     format!("link.0.forward.loss={{ model = \"independent\", probability = {p} }}")
 }
 
-/// Each 1/`p`th packet is lost, the first `losses` times.
+/// Returns a model that loses each 1/`p`th packet, the first `losses` times.
 pub(crate) fn periodic(p: f64, losses: u64) -> String {
     let every = (1.0 / p).round() as u64;
     let packets: Vec<String> = (1..=losses).map(|k| (k * every).to_string()).collect();
@@ -118,7 +118,7 @@ pub(crate) fn assert_close(what: &str, ours: f64, theirs: f64, tolerance: f64) {
     assert!((ours / theirs - 1.0).abs() <= tolerance, "{what}: {ours} against {theirs}");
 }
 
-/// Jain, Chiu and Hawe, DEC-TR-301, 1984.
+/// Returns the index of Jain, Chiu and Hawe, DEC-TR-301, 1984.
 pub(crate) fn jain(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
     sum * sum / squares / rates.len() as f64

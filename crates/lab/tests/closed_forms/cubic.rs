@@ -8,12 +8,12 @@ use super::bench::{Outcome, assert_close, bernoulli, periodic};
 const BETA: f64 = 0.7;
 const C: f64 = 0.4;
 
-/// §5.1: the average window in segments.
+/// Returns the average window in segments (§5.1).
 fn cubic(p: f64, rtt: f64) -> f64 {
     (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).powf(0.25) * (rtt / p).powf(0.75)
 }
 
-/// §5.1: of Reno, the same.
+/// Returns the average window of Reno in segments (§5.1).
 fn reno(p: f64) -> f64 {
     (1.5 / p).sqrt()
 }

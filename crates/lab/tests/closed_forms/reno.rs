@@ -38,7 +38,8 @@ fn with(mut sets: Vec<String>, more: String) -> Vec<String> {
     sets
 }
 
-/// Padhye et al.'s full model, in segments a second: b segments an ACK, no limit by the receiver.
+/// Returns the rate of Padhye et al.'s full model, in segments per second: b segments per ACK, no
+/// limit by the receiver.
 fn padhye(p: f64, rtt: f64, timeout: f64, b: f64) -> f64 {
     let third = (2.0 + b) / (3.0 * b);
     let window = third + (8.0 * (1.0 - p) / (3.0 * b * p) + third * third).sqrt();

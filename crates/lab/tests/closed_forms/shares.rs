@@ -21,7 +21,7 @@ use acklab_transport::cc;
 
 const LOSS_BASED: [&str; 2] = ["newreno", "cubic"];
 
-/// Jain's index of so many equal flows, begun 200 ms apart.
+/// Returns Jain's index of so many equal flows, begun 200 ms apart.
 fn equal_flows(congestion: &str, flows: u32, queue: u64, seed: u64) -> f64 {
     begun_apart(200, congestion, flows, queue, seed)
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// tshark's decoding of each frame of `path`: these fields, separated by blanks. Returns `None` if
-/// tests with tshark are disabled.
+/// Returns tshark's decoding of each frame of `path`: these fields, separated by blanks. Returns
+/// `None` if tests with tshark are disabled.
 ///
 /// # Panics
 /// If tshark is missing or fails.

@@ -22,14 +22,15 @@ impl fmt::Debug for Text {
     }
 }
 
-/// Links in a row with anything on them, and one to four flows from end to end, some the other way.
+/// Generates links in a row with anything on them, and one to four flows from end to end, some the
+/// other way.
 pub(crate) fn anything() -> impl Strategy<Value = Text> {
     let link = (direction(), direction());
     (0u64..1000, vec(link, 1..=3), vec(flow(), 1..=4)).prop_map(|(seed, links, flows)| scenario(seed, &links, &flows))
 }
 
-/// Links in a row with anything on them, and flows of all transports, which may lose their
-/// connections.
+/// Generates links in a row with anything on them, and flows of all transports, which may lose
+/// their connections.
 pub(crate) fn any_transport() -> impl Strategy<Value = Text> {
     let link = (direction(), direction());
     (0u64..1000, vec(link, 1..=2), vec(flow_of_others(), 1..=3), flow()).prop_map(|(seed, links, mut flows, tcp)| {
@@ -74,7 +75,8 @@ pub(crate) fn lost_acks() -> impl Strategy<Value = Text> {
     (0u64..1000, (direction(), lossy), flows).prop_map(|(seed, link, flows)| scenario(seed, &[link], &flows))
 }
 
-/// One flow over a path that keeps order and takes packets away in the queues of its data only.
+/// Generates one flow over a path that keeps order and takes packets away in the queues of its data
+/// only.
 pub(crate) fn in_order() -> impl Strategy<Value = Text> {
     let forward = (rate(100_000), delay(), 4u64..40).prop_map(|(rate, delay, limit)| {
         format!("{rate}\ndelay = \"{delay}us\"\nqueue = {{ discipline = \"fifo\", limit = \"{limit}packets\" }}\n")
@@ -140,7 +142,8 @@ fn gate() -> impl Strategy<Value = String> {
         .prop_map(|(interval, quota)| format!("gate = {{ interval = \"{interval}ms\", quota = {quota} }}"))
 }
 
-/// Capacity on demand on a carrier of at least 256 kbit/s, of which it leaves enough to request.
+/// Generates capacity on demand on a carrier of at least 256 kbit/s, of which it leaves enough to
+/// request.
 fn demand() -> impl Strategy<Value = String> {
     let kinds = select(vec![
         "rate_based = \"200kbps\"",

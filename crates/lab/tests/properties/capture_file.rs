@@ -4,7 +4,7 @@
 use acklab_lab::inspect::inspect;
 use std::thread;
 
-/// Any file is reported, or is refused in one line that names it.
+/// Checks that any file is reported, or is refused in one line that names it.
 ///
 /// # Panics
 /// If it does not hold, or if the file cannot be written.

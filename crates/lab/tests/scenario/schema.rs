@@ -4,7 +4,7 @@ use super::{FULL, NAME, read};
 use acklab_lab::scenario::{load, schema};
 use serde_json::Value;
 
-/// Every schema within a schema, with its path.
+/// Visits every schema within a schema, with its path.
 fn walk(schema: &Value, path: &str, visit: &mut impl FnMut(&str, &Value)) {
     visit(path, schema);
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
