@@ -235,7 +235,7 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// `max_ack_delay` is the peer's. The peer's behavior without a request is unknown.
+    /// Creates the state before the first request, when the rules in force at the peer are unknown.
     pub(super) fn new(config: &AskConfig) -> Self {
         let rule = match *config {
             // A user's rule is set later.

@@ -58,9 +58,9 @@ impl Connection {
         wanted.read(now, ack, reported_delay(ack.delay), newest, self.sender.departures())
     }
 
-    /// RFC 9002, §5.3: the delay that the peer reports is bounded by its `max_ack_delay` once the
-    /// handshake is confirmed. It is ignored for packets of the handshake, which are acknowledged
-    /// at once. Returns the round-trip time minus that delay.
+    /// Records a round-trip time, and returns it minus the part of the delay that counts (RFC 9002,
+    /// §5.3). The delay that the peer reports is bounded by its `max_ack_delay` once the handshake
+    /// is confirmed. It is ignored for packets of the handshake, which are acknowledged at once.
     fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) -> Duration {
         let reported = reported_delay(delay);
         let delay = match id {

@@ -176,7 +176,7 @@ impl Credit {
         self.used += octets;
     }
 
-    /// The limit never falls (§4.1).
+    /// Raises the limit, which never falls (§4.1).
     pub(super) fn on_limit(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }

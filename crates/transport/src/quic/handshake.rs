@@ -179,7 +179,7 @@ impl Handshake {
         self.is_acknowledged = true;
     }
 
-    /// Server: records that the client's address is validated.
+    /// Records, at a server, that the client's address is validated.
     pub(super) const fn on_validated(&mut self) {
         self.is_validated = true;
     }

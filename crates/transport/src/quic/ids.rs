@@ -24,7 +24,7 @@ impl Ids {
         Self { local, remote, original: local, has_remote: false }
     }
 
-    /// Server: records the destination of the client's first packet.
+    /// Records, at a server, the destination of the client's first packet.
     pub(super) const fn accept(&mut self, destination: ConnectionId) {
         self.original = destination;
     }

@@ -188,7 +188,7 @@ impl Connection {
         }
     }
 
-    /// Pads packets that are not tracked in the same way.
+    /// Pads packets that are not tracked, by the same rule.
     pub(super) fn pad_initial(&self, packets: &mut Sequence<Packet>, elicits: bool) {
         let total: u64 = packets.iter().map(Packet::wire_len).sum();
         let is_initial = |packet: &Packet| space::Id::of(packet.header.packet_type()) == space::Id::Initial;
@@ -346,7 +346,7 @@ impl Connection {
         }
     }
 
-    /// Returns the ACK frame, if one is due or another frame leaves anyway.
+    /// Appends the ACK frame, if one is due or another frame leaves anyway.
     fn ack(&mut self, now: Instant, sends: bool, draft: &mut Draft, frames: &mut Frames) {
         let id = draft.id;
         let reason = if id == space::Id::Application {

@@ -49,7 +49,7 @@ impl Sender {
             adapts_threshold: config.adaptive_packet_threshold,
             widening: config.adaptive_time_threshold.then(Widening::default),
             undoes: config.undo,
-            // A window that the handshake never filled is not validated.
+            // The handshake never fills the window, so its packets provide no information about it.
             recovery: Manager::new(Estimator::default(), congestion).controlling_from(Id::Application as usize),
             active_at: Instant::ZERO,
             told: Default::default(),

@@ -41,7 +41,7 @@ impl Connection {
         })
     }
 
-    /// Returns the probe of a client that has nothing in flight.
+    /// Returns when, and in which space, a client with nothing in flight probes.
     #[cold]
     fn lone_probe(&self) -> (Instant, space::Id) {
         let has_handshake = self.spaces[space::Id::Handshake].is_usable();

@@ -45,7 +45,8 @@ impl Connection {
         self.note_finished();
     }
 
-    /// A peer that acknowledges a skipped number acknowledges a packet that it has not received.
+    /// Ends the connection if the peer acknowledges a skipped number, which it cannot have
+    /// received.
     fn on_refusal(&mut self, refusal: Refusal) -> Refusal {
         if refusal == Refusal::Skipped {
             self.close_for(Closing::ProtocolViolation, PROTOCOL_VIOLATION);

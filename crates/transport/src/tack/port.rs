@@ -88,7 +88,7 @@ impl Connection {
 }
 
 impl StreamPort for Connection {
-    /// The server waits for its client.
+    /// Opens the connection at the client. The server waits for its client.
     fn open(&mut self, _now: Instant) {
         self.open_connection();
     }

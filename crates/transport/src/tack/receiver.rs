@@ -214,7 +214,7 @@ impl Receiver {
     }
 
     /// Returns the packets of the peer that were expected and lost, derived from their numbers. The
-    /// sender of data counts TACKs by it.
+    /// sender of data uses them to count TACKs.
     pub(super) fn expected_and_lost(&self) -> (u64, u64) {
         let (expected, received) = (self.numbers.end(), self.numbers.received());
         (expected, expected.saturating_sub(received))
