@@ -47,7 +47,7 @@ pub use tcp::{Room, TcpEvents};
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 
-/// The shortest round trip of the receivers that keep it for ever.
+/// The window of the minimum round trip for receivers that keep it forever.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// The contract of a policy: it decides when an ACK leaves, and nothing else.
@@ -64,13 +64,13 @@ pub trait AckPolicy {
         Ledger::default()
     }
 
-    /// Returns `true` if it goes by time, so that an ACK that is due may report all that a host has
-    /// taken together. One that counts packets decides after each.
+    /// Returns `true` if the policy decides by time, so that a due ACK may report everything that a
+    /// host processes together. A policy that counts packets decides after each.
     fn goes_by_time(&self) -> bool {
         false
     }
 
-    /// An ACK has been sent, for whatever reason.
+    /// Records that an ACK has been sent, for whatever reason.
     fn on_ack_sent(&mut self, _now: Instant) {}
 
     /// Processes the law by which the sender requests ACKs.
@@ -81,13 +81,13 @@ pub trait AckPolicy {
         None
     }
 
-    /// What its own reason [`Reason::Custom`] of this number is called in the `acks` table.
+    /// Returns the name of its own reason [`Reason::Custom`] of this number in the `acks` table.
     fn reason(&self, _own: u8) -> &str {
         "custom"
     }
 }
 
-/// What a policy that is not built in is constructed with.
+/// The context with which a policy that is not built in is constructed.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Payload of a full-sized segment, in octets.

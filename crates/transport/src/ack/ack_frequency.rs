@@ -15,18 +15,18 @@ pub struct AckFrequency {
     pub ack_eliciting_threshold: u32,
     /// Acknowledge at the latest after this time.
     pub requested_max_ack_delay: Duration,
-    /// Report a gap at once when it lies back by this many segments; 0 for never.
+    /// Report a gap at once when it lies this number of segments back; 0 for never.
     pub reordering_threshold: u32,
-    /// The number of segments at the start of the connection that are acknowledged by twos at
-    /// least.
+    /// The number of segments at the start of the connection during which every second one at least
+    /// is acknowledged.
     pub after: u32,
-    /// Acknowledge at once what comes a round trip or more after the last ACK
+    /// Acknowledge at once segments that arrive a round trip or more after the last ACK
     /// (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }
 
 impl Default for AckFrequency {
-    /// What makes the rules of RFC 9000, §13.2.
+    /// Returns the fields that yield the rules of RFC 9000, §13.2.
     fn default() -> Self {
         Self {
             ack_eliciting_threshold: 1,

@@ -13,8 +13,8 @@ use acklab_wire::tcp::AckRate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 5681, §4.2: at least every second full-sized segment is acknowledged, unless something else
-/// is agreed on.
+/// RFC 5681, §4.2: at least every second full-sized segment is acknowledged, unless both ends agree
+/// otherwise.
 pub(crate) const INITIAL_RATE: u8 = 2;
 
 /// RFC 5681, §4.2: an ACK is not delayed by more than 500 ms.
@@ -39,7 +39,7 @@ pub struct AckRateRequest {
 }
 
 impl Default for AckRateRequest {
-    /// Four ACKs in a window as in draft-ietf-ccwg-bbr (section on the impact of changing ACK
+    /// Four ACKs per window as in draft-ietf-ccwg-bbr (section on the impact of changing ACK
     /// frequency), 16 segments as in the longest runs of drivers that thin ACKs, 200 ms as in
     /// `delayed`.
     fn default() -> Self {
@@ -110,8 +110,8 @@ mod tests {
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
     const SIZE: u64 = 1000;
 
-    /// The reasons of the ACKs of `segments` full-sized segments that come in order, from `first`
-    /// on, and by which of them.
+    /// Returns the reasons of the ACKs of `segments` full-sized segments in order from `first` on,
+    /// and the segments that elicit them.
     fn acks(policy: &mut RequestedRate, first: u64, segments: u64) -> Vec<(u64, Reason)> {
         let mut ledger = Ledger::default();
         (first..first + segments)

@@ -1,4 +1,4 @@
-//! What is unacknowledged and when the receiver acknowledges, for every transport.
+//! Unacknowledged data and the decision when to acknowledge, for every transport.
 
 use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy, Reason, RoundTrip, TcpEvents};
 use acklab_base::Instant;
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 pub struct Acknowledger {
     ledger: Ledger,
     policy: Policy,
-    /// Why an ACK is to be sent now.
+    /// The reason for an ACK that is to be sent now.
     due: Option<Reason>,
     /// An ACK to be sent later.
     delayed: Option<(Instant, Reason)>,
@@ -32,7 +32,7 @@ pub struct Acknowledger {
 }
 
 impl Acknowledger {
-    /// An acknowledger with nothing to acknowledge.
+    /// Creates an acknowledger with nothing to acknowledge.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Acknowledger {
         }
     }
 
-    /// The facts.
+    /// Returns the facts.
     #[must_use]
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -63,13 +63,14 @@ impl Acknowledger {
         self.policy.tcp_events()
     }
 
-    /// `packet` has arrived now.
+    /// Enters `packet`, which has arrived now.
     #[inline]
     pub fn enter(&mut self, now: Instant, packet: Packet) {
         self.ledger.enter(now, packet);
     }
 
-    /// No segment of the peer is longer than `octets`: longer ones were gathered from several.
+    /// Sets an upper bound of the peer's segments: longer ones than `octets` were gathered from
+    /// several.
     pub(crate) fn bound_full_size(&mut self, octets: u64) {
         self.ledger.bound_full_size(octets);
     }
@@ -83,13 +84,12 @@ impl Acknowledger {
         }
     }
 
-    /// Something has arrived that the ledger does not record, such as data beyond the receive
-    /// window.
+    /// Records an arrival outside of the ledger, such as data beyond the receive window.
     pub const fn enter_nothing(&mut self, now: Instant) {
         self.ledger.newest = now;
     }
 
-    /// The round-trip times, to be fed with samples, if the policy uses them.
+    /// Returns the round-trip times, to be fed with samples, if the policy uses them.
     pub fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         self.ledger.round_trip.as_deref_mut()
     }
@@ -132,7 +132,7 @@ impl Acknowledger {
         }
     }
 
-    /// The transport itself requires an ACK now. If one is due already, its reason stands.
+    /// Requires an ACK now, for the transport itself. If one is due already, its reason stands.
     pub fn demand(&mut self, now: Instant, reason: Reason) {
         if self.due.is_none() {
             self.due = Some(reason);
@@ -156,37 +156,37 @@ impl Acknowledger {
         }
     }
 
-    /// Returns why an ACK is to be sent now, or `None` if none is.
+    /// Returns the reason for an ACK that is to be sent now, or `None`.
     #[must_use]
     pub const fn due(&self) -> Option<Reason> {
         self.due
     }
 
-    /// Returns `true` if the ACK that is due may report what else a host has in its hands.
+    /// Returns `true` if the due ACK may also report the packets that a host has yet to process.
     #[must_use]
     pub fn goes_by_time(&self) -> bool {
         self.policy.goes_by_time()
     }
 
-    /// Returns `true` if something that has arrived waits for its ACK.
+    /// Returns `true` if arrived data wait for their ACK.
     #[must_use]
     pub const fn is_waiting(&self) -> bool {
         self.delayed.is_some() || self.ledger.since.is_some()
     }
 
-    /// Returns `true` if something has arrived that no ACK has reported.
+    /// Returns `true` if data have arrived that no ACK has reported.
     #[must_use]
     pub const fn has_unreported(&self) -> bool {
         self.due.is_some() || self.is_waiting() || self.ledger.arrived.segments > 0
     }
 
-    /// When to be woken for a delayed ACK.
+    /// Returns when to be woken for a delayed ACK.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.delayed.map(|(at, _)| at)
     }
 
-    /// Time has passed.
+    /// Processes the passing of time.
     pub fn wake(&mut self, now: Instant) {
         if let Some((at, reason)) = self.delayed
             && at <= now
@@ -196,7 +196,7 @@ impl Acknowledger {
         }
     }
 
-    /// An ACK leaves now that reports everything that has arrived.
+    /// Records that an ACK leaves now that reports everything that has arrived.
     #[inline]
     pub fn sent(&mut self, now: Instant, reason: Reason) {
         self.count(reason);
@@ -211,19 +211,19 @@ impl Acknowledger {
         self.counts[reason.index()] += 1;
     }
 
-    /// ACKs sent, by the [index](Reason::index) of their reason.
+    /// Returns the ACKs sent, by the [index](Reason::index) of their reason.
     #[must_use]
     pub const fn counts(&self) -> &[u64; Reason::COUNT] {
         &self.counts
     }
 
-    /// When the newest data arrived that the last ACK reports.
+    /// Returns when the newest data arrived that the last ACK reports.
     #[must_use]
     pub const fn newest_reported(&self) -> Instant {
         self.newest_reported
     }
 
-    /// The name of a reason among its [counts](Self::counts).
+    /// Returns the name of a reason among its [counts](Self::counts).
     #[must_use]
     pub fn reason_name(&self, reason: Reason) -> &str {
         self.policy.reason_name(reason)
@@ -236,7 +236,7 @@ impl Acknowledger {
         }
     }
 
-    /// Keep decisions from now on, or no longer.
+    /// Sets whether decisions are kept.
     pub fn keep_decisions(&mut self, keep: bool) {
         self.decisions = keep.then(VecDeque::new);
     }
@@ -301,9 +301,9 @@ mod tests {
     }
 
     proptest! {
-        /// Packets of one size are the same to every policy, whether they are counted by number or
-        /// by the octets of a stream. Linux's compressed ACKs are for octets beyond a gap, of which
-        /// no number is one.
+        /// Packets of one size are equal to every policy, whether they are counted by number or by
+        /// the octets of a stream. Linux's compressed ACKs are for octets beyond a gap, which
+        /// numbers do not have.
         #[test]
         fn both_lines_bring_the_same_acks(arrivals in proptest::collection::vec((0u64..3000, 0u64..6, 0u64..8), 1..300)) {
             for config in PolicyConfig::built_in() {
@@ -312,7 +312,7 @@ mod tests {
                 let (mut now, mut newest) = (Instant::ZERO, 0);
                 for (place, (pause, step, back)) in (0..).zip(&arrivals) {
                     now += Duration::from_micros(*pause);
-                    // Mostly in order, now and then beyond a gap, late or again.
+                    // Mostly in order, sometimes beyond a gap, late or duplicate.
                     newest += step.saturating_sub(4).max(u64::from(*step > 0));
                     let back = if *back < 6 { 0 } else { newest.min(*back - 5) };
                     let number = if keeps_order { place } else { newest - back };

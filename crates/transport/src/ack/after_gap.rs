@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AfterGap {
-    /// Acknowledge at the latest with this many packets unacknowledged.
+    /// Acknowledge at the latest with this number of packets unacknowledged.
     #[schemars(range(min = 1))]
     pub packets: u32,
     /// Acknowledge at the latest after this time.

@@ -17,14 +17,14 @@ pub struct ByteCounting {
     /// Acknowledge once the octets of this number of full-sized segments are unacknowledged: L.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// Acknowledge at the latest after this time. Without it, what does not fill the count waits
-    /// for what follows.
+    /// Acknowledge at the latest after this time. Without it, octets that do not fill the count
+    /// wait for later ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Duration>,
 }
 
 impl Default for ByteCounting {
-    /// The least L of the paper, and no timer, as in the paper.
+    /// The smallest L of the paper, and no timer, as in the paper.
     fn default() -> Self {
         Self { segments: 2, timer: None }
     }

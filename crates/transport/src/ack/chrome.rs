@@ -91,7 +91,7 @@ impl Chrome {
     fn delay(&self, decimates: bool, ledger: &Ledger) -> Duration {
         match ledger.round_trip.as_ref().and_then(|rtt| rtt.least()) {
             _ if !decimates => self.max_ack_delay,
-            // Without a measurement the shortest round trip is zero there.
+            // Without a measurement, quiche has a shortest round trip of zero.
             None => GRANULARITY,
             Some(rtt) => (rtt / u64::from(self.rtt_divisor)).min(self.max_ack_delay).max(GRANULARITY),
         }
@@ -105,8 +105,8 @@ mod tests {
 
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
-    /// The delay of one packet that is not the second or tenth, after `before` packets and with
-    /// this round trip.
+    /// Returns the delay of one packet that is not the second or tenth, after `before` packets and
+    /// with this round trip.
     fn delay(before: u64, rtt_ms: u64) -> Duration {
         let mut policy = Chrome::default();
         let mut ledger = policy.ledger();

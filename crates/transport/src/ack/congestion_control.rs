@@ -51,7 +51,7 @@ impl Settings for AckCongestionControl {
     }
 }
 
-/// An ACK for every R segments.
+/// An ACK per R segments.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionControl {
     ratio: u8,

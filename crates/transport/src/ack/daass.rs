@@ -1,13 +1,13 @@
 //! Delayed ACKs After Slow Start.
 //!
 //! M. Allman, *On the Generation and Use of TCP Acknowledgments*, CCR 28(5), 1998; RFC 2760,
-//! §3.2.3: every segment while the sender is in slow start, so that its window doubles, and delayed
-//! ACKs after it. The paper's simulations know when that is; how a receiver knows is open (RFC
-//! 2760, §3.2.3.3). Here it is inferred, by `Growth`.
+//! §3.2.3: an ACK per segment while the sender is in slow start, so that its window doubles, and
+//! delayed ACKs after it. In the paper's simulations the receiver is informed of slow start; how a
+//! real one detects it is open (RFC 2760, §3.2.3.3). Here it is inferred, by `Growth`.
 //!
-//! Disorder is acknowledged at once (RFC 5681, §4.2), and restarts the inference: after a loss the
-//! sender either starts slowly again (timeout) or goes on at half its window (fast recovery). Which
-//! one, the receiver sees from growth alone, so every segment is acknowledged until three round
+//! Disorder is acknowledged at once (RFC 5681, §4.2), and restarts the inference. After a loss the
+//! sender either repeats slow start (timeout) or continues at half its window (fast recovery). The
+//! receiver distinguishes these by growth alone, so every segment is acknowledged until three round
 //! trips have passed without it.
 
 use super::delayed::Delayed;
@@ -88,8 +88,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Feeds windows of these sizes in segments, each at the start of a round trip. Returns how
-    /// many ACKs each brought at once.
+    /// Feeds windows of these sizes in segments, each at the start of a round trip. Returns the
+    /// number of immediate ACKs for each.
     fn immediate(windows: &[u64], loss_in: Option<usize>) -> Vec<usize> {
         let mut policy = Daass { segments: 2, timer: RTT }.policy();
         let mut ledger = policy.ledger();

@@ -20,15 +20,15 @@ pub enum Decision {
 pub struct Decided {
     /// When it was made.
     pub at: Instant,
-    /// What was decided, and why.
+    /// The decision and its reason.
     pub decision: Decision,
     /// All that had arrived since the last ACK.
     pub unacknowledged: Tally,
 }
 
 impl Decided {
-    /// The event that an endpoint reports. A decision to hold has no reason; its event has that of
-    /// index 0.
+    /// Returns the event that an endpoint reports. A decision to hold has no reason; its event has
+    /// that of index 0.
     #[must_use]
     pub fn event(&self) -> Event {
         let (when, reason) = match self.decision {
@@ -40,18 +40,18 @@ impl Decided {
     }
 }
 
-/// Why an ACK was sent.
+/// The reason for an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The policy acknowledges every segment.
     EverySegment,
-    /// As many segments were unacknowledged as the policy allows.
+    /// The policy's maximum of unacknowledged segments was reached.
     SegmentCount,
-    /// As many octets were unacknowledged as the policy allows.
+    /// The policy's maximum of unacknowledged octets was reached.
     ByteCount,
     /// The delayed-ACK timer ran out.
     Timer,
-    /// As much of a round trip had passed since the last ACK as the policy allows.
+    /// The policy's share of a round trip had passed since the last ACK.
     Periodic,
     /// The sender is assumed to be in slow start, or to have just had a loss.
     SlowStart,
@@ -68,7 +68,7 @@ pub enum Reason {
     /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257,
     /// §3.2; RFC 9768, §3.2.2.5.1).
     MarkChange,
-    /// As many marks were unreported as RFC 9768, §3.2.2.5.1, allows.
+    /// The maximum of unreported marks was reached (RFC 9768, §3.2.2.5.1).
     MarkCount,
     /// The peer has finished.
     Fin,
@@ -94,8 +94,8 @@ pub enum Reason {
 
 /// The number of a custom policy's own reason.
 ///
-/// It has no values but these, so that a [`Reason`] takes one octet. One of two would be written by
-/// halves and read as a whole, for which a processor waits at each decision.
+/// It has only these values, so that a [`Reason`] takes one octet. A reason of two octets would be
+/// written in halves and read as a whole, which stalls a processor at each decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[rustfmt::skip]
 #[expect(missing_docs, reason = "they are numbers")]
@@ -110,13 +110,14 @@ impl OwnReason {
         Self::N8, Self::N9, Self::N10, Self::N11, Self::N12, Self::N13, Self::N14, Self::N15,
     ];
 
-    /// The reason of this number, counted from 0. Those beyond the last count as the last.
+    /// Returns the reason of this number, counted from 0. Numbers beyond the last count as the
+    /// last.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self::ALL[number.min(Self::ALL.len() - 1)]
     }
 
-    /// The number, counted from 0.
+    /// Returns the number, counted from 0.
     #[must_use]
     pub const fn number(self) -> usize {
         self as usize
@@ -124,12 +125,12 @@ impl OwnReason {
 }
 
 impl Reason {
-    /// The most reasons that a custom policy has of its own.
+    /// The maximum number of a custom policy's own reasons.
     pub const MOST_CUSTOM: usize = OwnReason::ALL.len();
     /// The number of reasons in all.
     pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
 
-    /// All reasons but those of custom policies, in the order of their index.
+    /// All reasons except those of custom policies, in the order of their index.
     pub const ALL: [Self; 20] = [
         Self::EverySegment,
         Self::SegmentCount,
@@ -153,13 +154,13 @@ impl Reason {
         Self::Push,
     ];
 
-    /// The reason of this index.
+    /// Returns the reason of this index.
     #[must_use]
     pub fn of_index(index: usize) -> Self {
         Self::ALL.get(index).copied().unwrap_or(Self::Custom(OwnReason::new(index.saturating_sub(Self::ALL.len()))))
     }
 
-    /// Its place among counts by reason: first those that everyone may have, then a policy's own.
+    /// Returns its place among counts by reason: first the common ones, then a policy's own.
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
@@ -187,8 +188,8 @@ impl Reason {
         }
     }
 
-    /// Its name, as it stands in the `acks` table. A custom policy's own reasons have
-    /// [better ones](super::Policy::reason_name).
+    /// Returns its name in the `acks` table. A custom policy's own reasons have [better
+    /// ones](super::Policy::reason_name).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Delayed ACKs.
 //!
-//! RFC 5681, §4.2: an ACK for at least every second full-sized segment, within 500 ms of the first
+//! RFC 5681, §4.2: an ACK per at least every second full-sized segment, within 500 ms of the first
 //! unacknowledged one; at once for a segment out of order, and for one that fills all or part of a
 //! gap.
 

@@ -1,9 +1,9 @@
 //! Detection of the sender's slow start by the receiver.
 //!
-//! The receiver is not informed of it. RFC 2760, §3.2.3.3, names two ways to know: a bit from the
-//! sender, or a heuristic that watches how the amount of data that arrives changes. This is the
-//! second, with BBR's criterion for the same question (draft-ietf-ccwg-bbr, §5.3.1.2): the rate of
-//! a round trip is no longer 25 % above the best before it, three round trips running.
+//! The receiver is not informed of it. RFC 2760, §3.2.3.3, names two solutions: a bit from the
+//! sender, or a heuristic that observes how the amount of arriving data changes. This is the
+//! second, with BBR's criterion (draft-ietf-ccwg-bbr, §5.3.1.2): for three round trips in a row,
+//! the rate of a round trip is not 25 % above the maximum before it.
 //!
 //! A sender in slow start whose data already fills the path looks the same as one that has left it.
 
@@ -12,12 +12,12 @@ use acklab_base::{Duration, Instant, mul_div};
 /// `BBR.StartupFullBwCnt`: round trips without growth.
 const FLAT_ROUNDS: u32 = 3;
 
-/// What arrives in a round trip, against the one before.
+/// The data of a round trip, compared with the one before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Growth {
-    /// When the round began, and all that had arrived then.
+    /// The start of the round, and all that had arrived then.
     began: Option<(Instant, u64)>,
-    /// The best rate so far, in octets a second.
+    /// The maximum rate so far, in octets per second.
     best: u64,
     flat: u32,
 }
@@ -28,12 +28,12 @@ impl Growth {
         self.flat >= FLAT_ROUNDS
     }
 
-    /// The sender has reduced its window and may start anew.
+    /// Restarts the detection: the sender has reduced its window and may repeat slow start.
     pub(super) fn restart(&mut self) {
         *self = Self::default();
     }
 
-    /// A segment has arrived, with which `arrived` octets have arrived in all; a round trip takes
+    /// Processes a segment, with which `arrived` octets have arrived in all; a round trip takes
     /// `rtt`.
     pub(super) fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
@@ -61,8 +61,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// The round trip in which growth is found to be over, if the window has these segments at the
-    /// start of each.
+    /// Returns the round trip in which the end of growth is detected, if the window has these
+    /// segments at the start of each.
     fn over_after(windows: &[u64]) -> Option<usize> {
         let (mut growth, mut arrived) = (Growth::default(), 0);
         for (round, window) in windows.iter().enumerate() {

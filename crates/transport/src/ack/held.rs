@@ -17,7 +17,7 @@ pub struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// The first octet from `offset` on that has not arrived.
+    /// Returns the first octet from `offset` on that has not arrived.
     #[must_use]
     pub fn first_missing_from(&self, offset: u64) -> u64 {
         let missing = offset.max(self.next);

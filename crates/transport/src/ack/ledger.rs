@@ -1,4 +1,4 @@
-//! What has arrived and is not yet acknowledged.
+//! Arrived data that are not yet acknowledged.
 
 use super::Reason;
 use super::delivery::Delivery;
@@ -6,7 +6,7 @@ use super::round_trip::RoundTrip;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// How a segment related to the stream.
+/// The position of a segment relative to the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// It continued the stream, and no gap is known.
@@ -23,7 +23,7 @@ pub enum Arrival {
 }
 
 impl Arrival {
-    /// The reason for which RFC 5681, §4.2, requires an immediate ACK, if it does.
+    /// Returns the reason for which RFC 5681, §4.2, requires an immediate ACK, if it does.
     #[must_use]
     pub const fn disorder(self) -> Option<Reason> {
         match self {
@@ -68,17 +68,17 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A segment that carries the octets `range` of a stream and lets rcv.nxt advance by
-    /// `advanced`.
+    /// Creates the entry of a segment that carries the octets `range` of a stream and lets rcv.nxt
+    /// advance by `advanced`.
     #[must_use]
     pub const fn of_stream(range: Range<u64>, advanced: u64) -> Self {
         let span = Span { start: range.start, end: range.end };
         Self { span, octets: range.end - range.start, advanced, continues: advanced > 0 }
     }
 
-    /// The packet of this number with `octets` of payload. It counts whether a lower number is
-    /// missing or not: a number is never used again, so what a lost packet carried comes under a
-    /// new one, and the gap stays.
+    /// Creates the entry of the packet of this number with `octets` of payload. It counts whether a
+    /// lower number is missing or not. A number is never used again: the contents of a lost packet
+    /// come under a new one, and the gap stays.
     #[must_use]
     pub const fn numbered(number: u64, octets: u64) -> Self {
         let span = Span { start: number, end: number + 1 };
@@ -86,7 +86,7 @@ impl Packet {
     }
 }
 
-/// What has arrived and is not yet acknowledged. Counts and sizes are octets; places and distances
+/// Arrived data that are not yet acknowledged. Counts and sizes are octets; places and distances
 /// are on the number line.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
@@ -100,8 +100,8 @@ pub struct Ledger {
     pub newest: Instant,
     /// The largest segment so far, in octets.
     pub full_size: u64,
-    /// The distance on the number line that a full-sized packet takes: `full_size` of a stream, and
-    /// 1 of packet numbers.
+    /// The distance on the number line of a full-sized packet: `full_size` of a stream, and 1 of
+    /// packet numbers.
     pub unit: u64,
     /// All that has arrived since the last ACK, in order or not.
     pub arrived: Tally,
@@ -120,20 +120,20 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// This, and round-trip times, whose minimum is that of the last `window`.
+    /// Adds round-trip times, whose minimum is that of the last `window`.
     #[must_use]
     pub fn with_round_trip(self, window: Duration) -> Self {
         Self { round_trip: Some(Box::new(RoundTrip::new(window))), ..self }
     }
 
-    /// This, and the delivery rate: the largest of the last `round_trips` round trips, of which
-    /// each has `intervals`, one at least. It needs [round-trip times](Self::with_round_trip).
+    /// Adds the delivery rate: the maximum of the last `round_trips` round trips, each with
+    /// `intervals` intervals, at least one. It requires [round-trip times](Self::with_round_trip).
     #[must_use]
     pub fn with_delivery(self, intervals: u32, round_trips: u32) -> Self {
         Self { delivery: Some(Box::new(Delivery::new(intervals.max(1), round_trips))), ..self }
     }
 
-    /// `packet` has arrived.
+    /// Enters `packet`, which has arrived.
     #[inline]
     pub fn enter(&mut self, now: Instant, packet: Packet) {
         let Packet { span, octets, advanced, continues } = packet;
@@ -155,12 +155,13 @@ impl Ledger {
         }
     }
 
-    /// Packets that were longer than `octets` held several segments: none is longer.
+    /// Sets an upper bound of the full size: packets that were longer than `octets` held several
+    /// segments.
     pub(crate) fn bound_full_size(&mut self, octets: u64) {
         (self.full_size, self.unit) = (self.full_size.min(octets), self.unit.min(octets));
     }
 
-    /// An ACK has left: nothing is unacknowledged.
+    /// Records that an ACK has left: nothing is unacknowledged.
     pub fn settle(&mut self) {
         (self.segments, self.bytes, self.since) = (0, 0, None);
         self.arrived = Tally::default();

@@ -93,18 +93,18 @@ pub struct QuickOrDelayed {
     converses: bool,
     /// When an ACK leaves that no data have carried by then.
     delayed_until: Option<Instant>,
-    /// Segments whose SACK is held back.
+    /// The number of segments whose SACK is held back.
     compressed: u32,
     compressed_until: Option<Instant>,
-    /// What was held back leaves before the segment that releases it, which is held back in turn.
+    /// Held SACKs leave before the segment that releases them, which is held back in turn.
     is_released: bool,
     /// The segment lets the receive window grow.
     grows_window: bool,
-    /// What the segment, or the ACK, finds of room beside unread data.
+    /// The room beside unread data for the segment or the ACK.
     room: Room,
 }
 
-/// What the application has done about a segment that ends a write.
+/// The application's reaction to a segment that ends a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pushed {
     Read,
@@ -173,18 +173,19 @@ impl AckPolicy for QuickOrDelayed {
 }
 
 impl TcpEvents for QuickOrDelayed {
-    /// `tcp_data_ecn_check`: two quick ACKs, for the sender's window may be very small.
+    /// Allows two quick ACKs, because the sender's window may be very small (`tcp_data_ecn_check`).
     fn on_first_mark(&mut self) {
         self.enter_quick_mode(QUICK_ACKS_OF_A_MARK);
     }
 
-    /// `tcp_ecn_accept_cwr`: this segment at once, for the same reason.
+    /// Acknowledges this segment at once, for the same reason (`tcp_ecn_accept_cwr`).
     fn on_window_reduced(&mut self) {
         self.quick = self.quick.max(1);
     }
 
-    /// `tcp_measure_rcv_mss` notes it, and the application's read acknowledges if it leaves nothing
-    /// in the receive queue, gaps included (`__tcp_cleanup_rbuf`).
+    /// Records a segment that ends a write (`tcp_measure_rcv_mss`). The application's read
+    /// acknowledges it if that leaves nothing in the receive queue, gaps included
+    /// (`__tcp_cleanup_rbuf`).
     fn on_push(&mut self, is_read: bool) {
         self.is_pushed_again = self.pushed.is_some();
         self.pushed = Some(if is_read { Pushed::Read } else { Pushed::Unread });
@@ -194,8 +195,8 @@ impl TcpEvents for QuickOrDelayed {
         self.room = room;
     }
 
-    /// `__tcp_cleanup_rbuf`: the ACK that more than one full-sized segment would have had if the
-    /// window had not shrunk.
+    /// Returns the reason for the ACK that more than one full-sized segment would have elicited if
+    /// the window had not shrunk (`__tcp_cleanup_rbuf`).
     fn on_read(&mut self, ledger: &Ledger) -> Option<Reason> {
         (ledger.bytes > ledger.full_size).then_some(Reason::SegmentCount)
     }
@@ -208,12 +209,12 @@ impl TcpEvents for QuickOrDelayed {
         self.grows_window = true;
     }
 
-    /// `tcp_event_data_sent`: what leaves soon after data have come answers them.
+    /// Records that data leave: soon after an arrival they answer it (`tcp_event_data_sent`).
     fn on_data_sent(&mut self, now: Instant) {
         self.converses |= now.since(self.last_data) < self.ato;
     }
 
-    /// `tcp_fin` enters pingpong mode: no quick ACK, and nothing for the application's read to
+    /// Enters pingpong mode (`tcp_fin`): no quick ACK, and nothing for the application's read to
     /// acknowledge.
     fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Option<Decision> {
         self.converses = true;
@@ -240,7 +241,7 @@ impl QuickOrDelayed {
         self.is_pushed_again || !self.converses
     }
 
-    /// The room beside unread data, which is taken once. With less than half of the buffer free,
+    /// Returns and clears the room beside unread data. With less than half of the buffer free,
     /// quick ACKs end (`__tcp_select_window`).
     fn take_room(&mut self) -> Room {
         let room = std::mem::take(&mut self.room);
@@ -250,7 +251,7 @@ impl QuickOrDelayed {
         room
     }
 
-    /// While a gap is open: the first duplicates at once, then several as one.
+    /// Decides while a gap is open: the first duplicates at once, then several as one.
     fn compress(&mut self, now: Instant, ledger: &Ledger, held: Held<'_>) -> Decision {
         if !held.sack {
             return Decision::Now(Reason::OutOfOrder);
@@ -350,7 +351,7 @@ mod tests {
         }
     }
 
-    /// A policy whose connection has just begun and has received one segment.
+    /// Returns a policy whose connection has just begun and has received one segment.
     fn begun() -> (QuickOrDelayed, Ledger) {
         let (mut policy, mut ledger) = (QuickOrDelayed::default(), Ledger::default());
         let held = in_order(&mut ledger, 1);
@@ -408,7 +409,8 @@ mod tests {
         assert_eq!(policy.decide(at(1500), &Arrival::InOrder, &ledger, held), Decision::Now(Reason::Push));
     }
 
-    /// Segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.
+    /// Decides on segments beyond a gap, 300 µs apart, with the receiver's estimate of the round
+    /// trip.
     fn beyond_a_gap(rtt: Option<Duration>, segments: impl IntoIterator<Item = u64>, each: u64) -> Vec<Decision> {
         let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
         let mut ledger = policy.ledger();
@@ -461,8 +463,8 @@ mod tests {
         assert_eq!(decisions[4], Decision::Now(Reason::CompressedSack));
     }
 
-    /// Retransmissions fill holes of long ago: what they extend comes first in the next ACK, and
-    /// pushes others out.
+    /// Retransmissions fill old holes: the ranges that they extend come first in the next ACK, and
+    /// displace others.
     #[test]
     fn what_extends_the_third_range_releases_each_time() {
         let decisions = beyond_a_gap(Some(Duration::from_millis(100)), [1, 4, 7, 8, 5, 2, 9, 10], 1448);

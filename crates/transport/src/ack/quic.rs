@@ -32,7 +32,7 @@ pub struct Quic {
     pub packets: u32,
     /// Acknowledge at the latest after this time.
     pub max_ack_delay: Duration,
-    /// Report a gap at once when it lies back by this many segments; 0 for never.
+    /// Report a gap at once when it lies this number of segments back; 0 for never.
     pub reordering_threshold: u32,
     /// The number of segments at the start of the connection during which the threshold is at least
     /// two, whatever is requested.
@@ -42,7 +42,7 @@ pub struct Quic {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rtt_divisor: Option<u32>,
-    /// Acknowledge at once what comes a round trip or more after the last ACK
+    /// Acknowledge at once segments that arrive a round trip or more after the last ACK
     /// (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }
@@ -92,11 +92,12 @@ pub struct Frequency {
     pub(super) threshold: u32,
     pub(super) max_ack_delay: Duration,
     pub(super) reordering: u32,
-    /// The number of packets at the start of the connection that are acknowledged by twos at least.
+    /// The number of packets at the start of the connection during which every second one at least
+    /// is acknowledged.
     pub(super) after: u32,
-    /// The delay is a share of the shortest round trip, if that is less.
+    /// The delay is a share of the shortest round trip, if that is shorter.
     pub(super) rtt_divisor: Option<u32>,
-    /// What comes a round trip after the last ACK is acknowledged at once.
+    /// A packet that arrives a round trip after the last ACK is acknowledged at once.
     pub(super) after_round_trip: bool,
     /// When the last ACK left.
     pub(super) last: Option<Instant>,
@@ -143,8 +144,8 @@ impl AckPolicy for Frequency {
 
 /// Returns `true` if the newest arrival is reported at once, with this reordering threshold.
 ///
-/// It is if it makes a gap that no ACK has reported lie `threshold` back, or if it came so late
-/// that the last ACK reported it missing by as much (Google's
+/// It is if it makes an unreported gap lie `threshold` back. It also is if it came so late that the
+/// last ACK reported it missing by as much (Google's
 /// `QuicReceivedPacketManager::MaybeUpdateAckTimeout`).
 pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>) -> bool {
     let Some(slack) = threshold.checked_sub(1).map(|segments| u64::from(segments) * ledger.unit) else {
@@ -153,7 +154,7 @@ pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>
     if ledger.last.end + slack <= ledger.reported.start {
         return true;
     }
-    // Largest Reported: what lies below counts as reported missing.
+    // Largest Reported: lower numbers count as reported missing.
     let reported = ledger.reported.end.saturating_sub(u64::from(threshold) * ledger.unit);
     held.first_missing_from(reported) + slack < ledger.highest.start
 }
@@ -169,13 +170,14 @@ mod tests {
     const COUNT: Option<Reason> = Some(Reason::SegmentCount);
     const LATE: Option<Reason> = Some(Reason::FillsGap);
 
-    /// Packets arrive by number; why each is acknowledged at once, if it is.
+    /// Feeds packets by number. Returns the reason for which each is acknowledged at once, if it
+    /// is.
     fn play_on(line: Line, config: PolicyConfig, packets: &[u64]) -> Vec<Option<Reason>> {
         let mut endpoint = Endpoint::new(line, config);
         packets.iter().map(|number| endpoint.arrives(Instant::ZERO, *number)).collect()
     }
 
-    /// The same on both lines.
+    /// Does the same on both lines.
     fn play(config: PolicyConfig, packets: &[u64]) -> Vec<Option<Reason>> {
         let on_packets = play_on(Line::Packets, config, packets);
         assert_eq!(on_packets, play_on(Line::Stream, config, packets));
@@ -221,8 +223,8 @@ mod tests {
 
     #[test]
     fn on_packet_numbers_a_distance_does_not_depend_on_the_size_of_packets() {
-        // A small packet after large ones lies one packet back all the same; in octets it would lie
-        // back by a fraction.
+        // A small packet after large ones still lies one packet back; in octets it would lie back
+        // by a fraction.
         let mut acknowledger = Acknowledger::new(Policy::new(frequency(100, 3)).unwrap());
         let mut ranges = Ranges::default();
         let due: Vec<bool> = [(0, 1200), (2, 1200), (3, 30), (4, 30)]

@@ -1,18 +1,18 @@
-//! The set of what has arrived, as ranges of an abstract number line: octets of a stream (TCP) or
+//! The set of arrived numbers, as ranges of an abstract number line: octets of a stream (TCP) or
 //! packet numbers (QUIC, TACK).
 
 use super::{Arrival, Held};
 use std::ops::Range;
 
-/// As many ranges as a SACK option can report (RFC 2018, §3).
+/// The maximum number of ranges that a SACK option can report (RFC 2018, §3).
 const REPORTED: usize = 4;
 
-/// Ranges beyond gaps: disjoint, not touching, in order. Those that leave at the front are passed
+/// Ranges beyond gaps: disjoint, not touching, in order. Ranges removed at the front are passed
 /// over and removed in bulk, so that filling one of thousands of gaps does not move all the others.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     ranges: Vec<Range<u64>>,
-    /// How many at the front have left.
+    /// The number of removed ranges at the front.
     left: usize,
 }
 
@@ -54,7 +54,7 @@ impl Beyond {
     }
 }
 
-/// What has arrived: everything below `next`, and ranges beyond it.
+/// The arrived numbers: everything below `next`, and ranges beyond it.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     next: u64,
@@ -62,39 +62,39 @@ pub struct Ranges {
     beyond: Beyond,
     /// Of those, the ones that changed last, newest first.
     recent: Vec<Range<u64>>,
-    /// Of those, how many were newer than the range that the last arrival has extended; all that
-    /// there were if it has begun one, and none if it has filled the first gap.
+    /// Of those, the number that were newer than the range extended by the last arrival: all if it
+    /// began one, and none if it filled the first gap.
     newer: usize,
-    /// How many numbers have arrived, each counted once.
+    /// The count of arrived numbers, each counted once.
     received: u64,
 }
 
 impl Ranges {
-    /// The lowest number that is still expected: rcv.nxt of a stream.
+    /// Returns the lowest number that is still expected: rcv.nxt of a stream.
     #[must_use]
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// How many numbers have arrived, each counted once.
+    /// Returns the count of arrived numbers, each counted once.
     #[must_use]
     pub const fn received(&self) -> u64 {
         self.received
     }
 
-    /// The end of the highest range: one more than the largest number that has arrived.
+    /// Returns the end of the highest range: one more than the largest number that has arrived.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.beyond().last().map_or(self.next, |last| last.end)
     }
 
-    /// The ranges beyond gaps that changed last, newest first, at most four.
+    /// Returns the ranges beyond gaps that changed last, newest first, at most four.
     #[must_use]
     pub fn recent(&self) -> &[Range<u64>] {
         &self.recent
     }
 
-    /// What lies beyond gaps, in order.
+    /// Returns the ranges beyond gaps, in order.
     #[must_use]
     #[inline]
     pub fn beyond(&self) -> &[Range<u64>] {
@@ -109,21 +109,21 @@ impl Ranges {
         Held { next: self.next, beyond: self.beyond(), sack: reports_ranges, newer: self.newer }
     }
 
-    /// All that has arrived, the highest range first, as an ACK frame lists it (RFC 9000, §19.3.1).
-    /// What was [abandoned](Self::abandon_below) counts as arrived.
+    /// Returns all arrived numbers, the highest range first, as an ACK frame lists it (RFC 9000,
+    /// §19.3.1). [Abandoned](Self::abandon_below) numbers count as arrived.
     pub fn acked(&self) -> impl Iterator<Item = Range<u64>> {
         let in_order = (self.next > 0).then_some(0..self.next);
         self.beyond().iter().rev().cloned().chain(in_order)
     }
 
-    /// What is missing below the largest number that has arrived, the lowest gap first: TACK's list
+    /// Returns what is missing below the largest arrived number, the lowest gap first: TACK's list
     /// of unacked ranges (Li et al., SIGCOMM 2020, §5.1).
     pub fn gaps(&self) -> impl Iterator<Item = Range<u64>> {
         let starts = std::iter::once(self.next).chain(self.beyond().iter().map(|range| range.end));
         starts.zip(self.beyond()).map(|(start, range)| start..range.start)
     }
 
-    /// What of `range` has not arrived, the lowest first.
+    /// Returns the parts of `range` that have not arrived, the lowest first.
     pub fn missing_in(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let beyond = self.beyond();
         let place = beyond.partition_point(|held| held.end <= range.start);
@@ -137,9 +137,9 @@ impl Ranges {
             .filter(|missing| !missing.is_empty())
     }
 
-    /// Expect nothing below `number` any more. A packet number is never used twice, so a receiver
-    /// would otherwise keep the gap of each lost packet for ever; it stops once the peer has seen
-    /// it reported (RFC 9000, §13.2.4).
+    /// Expects nothing below `number` any more. A packet number is never used twice, so a receiver
+    /// would otherwise keep the gap of each lost packet forever. It stops once the peer has
+    /// received a report of it (RFC 9000, §13.2.4).
     pub fn abandon_below(&mut self, number: u64) {
         if number <= self.next {
             return;
@@ -164,14 +164,14 @@ impl Ranges {
         Some(first)
     }
 
-    /// The first run of numbers in `range` that has arrived before.
+    /// Returns the first run of numbers in `range` that has arrived before.
     #[must_use]
     pub fn first_duplicate(&self, range: Range<u64>) -> Option<Range<u64>> {
         if range.start < self.next {
             return Some(range.start..range.end.min(self.next));
         }
         let held = self.beyond();
-        // Most of what arrives is newer than all that has arrived.
+        // Most arrivals are newer than all that has arrived.
         if held.last().is_none_or(|last| last.end <= range.start) {
             return None;
         }
@@ -181,7 +181,7 @@ impl Ranges {
             .map(|held| held.start.max(range.start)..held.end.min(range.end))
     }
 
-    /// The numbers of a segment or packet have arrived.
+    /// Adds the numbers of an arrived segment or packet.
     #[inline]
     pub fn insert(&mut self, range: Range<u64>) -> Arrival {
         if range.start == self.next && range.end > range.start && self.beyond.is_empty() {
@@ -213,7 +213,7 @@ impl Ranges {
         }
         (self.next, self.newer) = (end, 0);
         self.beyond.leave(joined);
-        // What it joins has counted before, whether the range overlaps it or only touches it.
+        // The joined part has counted before, whether the range overlaps it or only touches it.
         self.received += self.next - range.end;
         self.received -= joins;
         let next = self.next;
@@ -222,7 +222,7 @@ impl Ranges {
     }
 
     fn insert_beyond(&mut self, range: Range<u64>) -> Arrival {
-        // What continues the newest range is the usual case behind a gap.
+        // Usually, an arrival beyond a gap continues the newest range.
         if let Some(last) = self.beyond.last_mut().filter(|last| last.end == range.start)
             && let Some(newest) = self.recent.first_mut().filter(|newest| newest.end == range.start)
         {

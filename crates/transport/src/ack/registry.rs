@@ -1,8 +1,8 @@
 //! The built-in policies, each named once.
 //!
 //! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the
-//! end of this file, from which [`PolicyConfig`], [`Policy`] and all that enumerates policies are
-//! made.
+//! end of this file. [`PolicyConfig`], [`Policy`] and all that enumerates policies are made from
+//! that list.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, TcpEvents};
 use crate::fault::{Fault, above_zero};
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 /// The settings of a built-in policy in a scenario.
 pub trait Settings: Copy + Default {
-    /// What decides.
+    /// The policy that decides.
     type Policy: AckPolicy;
 
-    /// The policy with these settings, for one connection.
+    /// Creates the policy with these settings, for one connection.
     fn policy(self) -> Self::Policy;
 
     /// Returns the longest time for which it delays an ACK while anything is unacknowledged, if the
@@ -25,7 +25,7 @@ pub trait Settings: Copy + Default {
         None
     }
 
-    /// The times among the settings.
+    /// Returns the times among the settings.
     fn timers(&self) -> Vec<Timer> {
         Vec::new()
     }
@@ -36,14 +36,14 @@ pub trait Settings: Copy + Default {
 pub struct Timer {
     /// Its name.
     pub key: &'static str,
-    /// How long it is.
+    /// Its length.
     pub value: Duration,
-    /// How long it may be.
+    /// Its maximum.
     pub most: Option<Duration>,
 }
 
 impl Timer {
-    /// A time without an upper bound.
+    /// Creates a time without an upper bound.
     pub(super) const fn new(key: &'static str, value: Duration) -> Self {
         Self { key, value, most: None }
     }
@@ -63,8 +63,8 @@ registry! {
     /// Delayed ACKs: after a number of segments, or after a delay (RFC 1122, §4.2.3.2; RFC 5681,
     /// §4.2).
     "delayed" => Delayed(super::delayed::Delayed),
-    /// As Linux does: every segment at the start, then every second full-sized one, with an
-    /// adaptive timer of 40 ms.
+    /// As in Linux: every segment at the start, then every second full-sized one, with an adaptive
+    /// timer of 40 ms.
     "linux" => Linux(super::linux::Linux),
     /// After the octets of a number of full-sized segments (Li et al., SIGCOMM 2020, §4.1: the
     /// byte-counting ACK).
@@ -72,19 +72,19 @@ registry! {
     /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles,
     /// and again after a loss (Allman, CCR 28(5), 1998; RFC 2760, §3.2.3).
     "daass" => Daass(super::daass::Daass),
-    /// As Chrome's QUIC does: every second segment at first, then every tenth or after a quarter of
+    /// As in Chrome's QUIC: every second segment at first, then every tenth or after a quarter of
     /// the round trip.
     "chrome" => Chrome(super::chrome::Chrome),
-    /// As QUIC does without extensions (RFC 9000, §13.2): after a number of segments, in order or
+    /// As in QUIC without extensions (RFC 9000, §13.2): after a number of segments, in order or
     /// not, and at once for a new gap.
     "quic" => Quic(super::quic::Quic),
-    /// As QUIC's receiver does when its peer has sent an `ACK_FREQUENCY` frame
+    /// As QUIC's receiver after its peer has sent an `ACK_FREQUENCY` frame
     /// (draft-ietf-quic-ack-frequency).
     "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
-    /// As the drafts of QUIC allowed: every packet for an eighth of a round trip after a gap,
-    /// otherwise after a number of packets.
+    /// As in drafts of QUIC: every packet for an eighth of a round trip after a gap, otherwise
+    /// after a number of packets.
     "after-gap" => AfterGap(super::after_gap::AfterGap),
-    /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs a second,
+    /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs per second,
     /// whichever is less.
     "tack" => Tack(super::tack::Tack),
     /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs
@@ -158,7 +158,7 @@ impl AckPolicy for Policy {
 }
 
 impl Policy {
-    /// The name of a reason that it has given, as it stands in the `acks` table.
+    /// Returns the name of a reason in the `acks` table.
     #[must_use]
     pub fn reason_name(&self, reason: Reason) -> &str {
         match reason {

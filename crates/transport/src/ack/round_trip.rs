@@ -1,17 +1,17 @@
 //! Round-trip times as the receiver of data measures them.
 //!
-//! It sends no data whose acknowledgment it could time. It uses (Linux, `net/ipv4/tcp_input.c`,
+//! It sends no data whose acknowledgment it could measure. It uses (Linux, `net/ipv4/tcp_input.c`,
 //! 6.18):
 //!
 //! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated
 //!   (`tcp_synack_rtt_meas`);
 //! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age
-//!   of that ACK's timestamp, in whole ticks, one at least (RFC 7323, §4.1)
-//!   (`tcp_rcv_rtt_measure_ts`); while data wait to be read, only if that is less than the
-//!   estimate, for ACKs that such data hold up are late (`tcp_rcv_rtt_update`);
-//! * the time in which the stream advances by one receive window, which no sender does in less than
-//!   a round trip. Where windows are larger than what the path holds, that is far too long, so it
-//!   may only lower the estimate (`tcp_rcv_rtt_measure`).
+//!   of that ACK's timestamp, in whole ticks, at least one (RFC 7323, §4.1;
+//!   `tcp_rcv_rtt_measure_ts`). While data wait to be read, only a smaller one than the estimate
+//!   counts, because such data delay ACKs (`tcp_rcv_rtt_update`);
+//! * the time in which the stream advances by one receive window, which takes at least a round
+//!   trip. Where windows are larger than the path's capacity, that is far too long, so it may only
+//!   lower the estimate (`tcp_rcv_rtt_measure`).
 //!
 //! An echo is late by as long as the sender had nothing to send or no window. So use the minimum.
 
@@ -24,7 +24,7 @@ use std::cmp::Reverse;
 pub struct Echo {
     /// TSecr, as it stands in the segment.
     pub value: u32,
-    /// How long ago this end sent it.
+    /// The time since this end sent it.
     pub age: Duration,
     /// Data that came before the segment wait to be read.
     pub has_unread: bool,
@@ -33,19 +33,19 @@ pub struct Echo {
 /// The receiver's estimates.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    /// How long a minimum counts.
+    /// The time for which a minimum counts.
     window: Duration,
     handshake: Option<Duration>,
     told: Option<Duration>,
     smoothed: Option<Duration>,
     least: WindowedMax<Reverse<Duration>>,
     last_echo: Option<u32>,
-    /// Until the stream gets here, the time since then is taken.
+    /// The time since then is measured until the stream reaches this offset.
     timed: Option<(u64, Instant)>,
 }
 
 impl RoundTrip {
-    /// Estimates whose minimum is that of the last `window`.
+    /// Creates estimates whose minimum is that of the last `window`.
     #[must_use]
     pub fn new(window: Duration) -> Self {
         Self {
@@ -59,14 +59,14 @@ impl RoundTrip {
         }
     }
 
-    /// The round trip of the handshake, if it was measured.
+    /// Returns the round trip of the handshake, if it was measured.
     #[must_use]
     pub const fn handshake(&self) -> Option<Duration> {
         self.handshake
     }
 
-    /// The running estimate from data: a shorter sample at once, a longer echo by an eighth
-    /// (`tcp_rcv_rtt_update`).
+    /// Returns the running estimate from data: a shorter sample counts at once, a longer echo by an
+    /// eighth (`tcp_rcv_rtt_update`).
     #[must_use]
     pub const fn smoothed(&self) -> Option<Duration> {
         self.smoothed
@@ -85,14 +85,15 @@ impl RoundTrip {
         self.told = Some(least);
     }
 
-    /// The first segment after the SYN-ACK arrived after `sample`.
+    /// Processes the round trip `sample` of the handshake, from the SYN-ACK to the first segment
+    /// after it.
     pub fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.handshake = Some(sample);
         self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
     }
 
-    /// A segment with data has arrived, after which the stream stands at `next` with a receive
-    /// window of `receive_window` octets. `echo` is its timestamp's if it is of full size.
+    /// Processes a segment with data, after which the stream stands at `next` with a receive window
+    /// of `receive_window` octets. `echo` is its timestamp's if it is full-sized.
     pub fn on_data(&mut self, now: Instant, next: u64, receive_window: u64, echo: Option<Echo>) {
         match self.timed {
             Some((end, _)) if next < end => {}

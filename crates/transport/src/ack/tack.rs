@@ -32,17 +32,17 @@ const MIN_BETA: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tack {
-    /// Full-sized segments an ACK, where byte counting governs: L.
+    /// Full-sized segments per ACK, where byte counting governs: L.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// ACKs in the shortest round trip, where time governs: β.
+    /// ACKs per shortest round trip, where time governs: β.
     #[schemars(range(min = 2))]
     pub beta: u32,
-    /// The bandwidth is the largest delivery rate of this number of round trips: θ, 5 to 10 in the
+    /// The bandwidth is the maximum delivery rate of this number of round trips: θ, 5 to 10 in the
     /// paper.
     #[schemars(range(min = 1))]
     pub bandwidth_window: u32,
-    /// The shortest round trip is that of this much time: τ, at most 10 s in the paper.
+    /// The shortest round trip is the minimum of this time: τ, at most 10 s in the paper.
     pub rtt_window: Duration,
     /// Acknowledge every segment until the sender's window no longer doubles (Li et al., ToN 2021,
     /// §VI-D).
@@ -50,7 +50,7 @@ pub struct Tack {
 }
 
 impl Default for Tack {
-    /// L and β of §4.1 there; θ and τ of §5.4, at their most.
+    /// L and β of §4.1 there; θ and τ of §5.4, at their maximum.
     fn default() -> Self {
         Self {
             segments: 2,
@@ -63,7 +63,7 @@ impl Default for Tack {
 }
 
 impl Tack {
-    /// L and β.
+    /// Returns L and β.
     #[must_use]
     pub const fn law(&self) -> Law {
         Law { packets: self.segments, beta: self.beta }
@@ -181,8 +181,8 @@ mod tests {
         assert_eq!(decisions[3..], [Decision::At(at(11), Reason::Periodic); 2]);
     }
 
-    /// What TACK's receiver has if its Accept left twice: no sample of the handshake, and RTTmin
-    /// from the sender.
+    /// The state of TACK's receiver after its Accept left twice: no sample of the handshake, and
+    /// RTTmin from the sender.
     #[test]
     fn start_up_ends_by_the_round_trip_that_the_sender_tells() {
         let settings = Tack { per_packet_startup: true, ..Tack::default() };

@@ -22,7 +22,7 @@ pub trait TcpEvents {
     /// The sender reports CWR.
     fn on_window_reduced(&mut self) {}
 
-    /// The segment that is about to be decided on lets the receive window grow, which
+    /// The present segment lets the receive window grow, which
     /// [autotuning](crate::tcp::receiver::ReceiveWindow) offers.
     fn on_window_growth(&mut self) {}
 
@@ -33,8 +33,7 @@ pub trait TcpEvents {
     /// A segment with data of this end leaves, and carries the acknowledgment.
     fn on_data_sent(&mut self, _now: Instant) {}
 
-    /// The segment that is about to be decided on, or the ACK that is about to leave, finds data
-    /// that the application has not read.
+    /// The present segment or ACK finds data that the application has not read.
     fn on_unread(&mut self, _room: Room) {}
 
     /// The application has read, while something waits for its ACK. Returns why that is to be

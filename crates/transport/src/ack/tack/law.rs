@@ -1,13 +1,13 @@
 //! The frequency law of TACK.
 //!
 //! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
-//! 2020, §4.1, eq. (3): f = min{bw/(L·MSS), β/RTTmin} ACKs a second. It is byte counting while the
-//! path holds less than β·L·MSS, and periodic beyond.
+//! 2020, §4.1, eq. (3): f = min{bw/(L·MSS), β/RTTmin} ACKs per second. It is byte counting while
+//! the path holds less than β·L·MSS, and periodic beyond.
 
 use super::super::{Decision, Reason};
 use acklab_base::{Duration, Instant, mul_div};
 
-/// The longest that anything waits to be acknowledged (RFC 5681, §4.2).
+/// The maximum delay of an acknowledgment (RFC 5681, §4.2).
 pub const LONGEST_DELAY: Duration = Duration::from_millis(500);
 
 /// Nanoseconds in a second.
@@ -16,18 +16,18 @@ const SECOND: u64 = 1_000_000_000;
 /// The constants of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Law {
-    /// L: full-sized packets an ACK, where byte counting governs.
+    /// L: full-sized packets per ACK, where byte counting governs.
     pub packets: u32,
-    /// β: ACKs in an RTTmin, where time governs.
+    /// β: ACKs per RTTmin, where time governs.
     pub beta: u32,
 }
 
-/// What the law depends on, as far as it is known.
+/// The inputs of the law, as far as they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// MSS, in octets.
     pub mss: u64,
-    /// bw: the largest delivery rate of late, in octets a second.
+    /// bw: the recent maximum of the delivery rate, in octets per second.
     pub bandwidth: Option<u64>,
     /// RTTmin.
     pub rtt_min: Option<Duration>,
@@ -41,7 +41,7 @@ impl Default for Law {
 }
 
 impl Law {
-    /// f, in ACKs a second; infinite as long as nothing is known that bounds it.
+    /// Returns f, in ACKs per second; infinite as long as no bound is known.
     #[must_use]
     pub fn frequency(&self, path: &Path) -> f64 {
         let by_octets =
@@ -51,35 +51,35 @@ impl Law {
         by_octets.min(by_time)
     }
 
-    /// 1/f, or no time as long as nothing is known that bounds f.
+    /// Returns 1/f, or no time as long as no bound of f is known.
     #[must_use]
     pub fn interval(&self, path: &Path) -> Duration {
         self.time_of_octets(path).unwrap_or(Duration::ZERO).max(self.period(path.rtt_min))
     }
 
-    /// RTTmin/β: no ACK follows another sooner.
+    /// Returns RTTmin/β: the minimum time between ACKs.
     #[must_use]
     pub fn period(&self, rtt_min: Option<Duration>) -> Duration {
         rtt_min.map_or(Duration::ZERO, |rtt| rtt / u64::from(self.beta.max(1)))
     }
 
-    /// L·MSS, the octets for which an ACK is due.
+    /// Returns L·MSS, the octets for which an ACK is due.
     #[must_use]
     pub const fn octets(&self, mss: u64) -> u64 {
         self.packets as u64 * mss
     }
 
-    /// L·MSS/bw: how long they take to arrive, if the bandwidth is known.
+    /// Returns L·MSS/bw: the time in which they arrive, if the bandwidth is known.
     #[must_use]
     pub fn time_of_octets(&self, path: &Path) -> Option<Duration> {
         let bandwidth = path.bandwidth.filter(|bandwidth| *bandwidth > 0)?;
         Some(Duration::from_nanos(mul_div(self.octets(path.mss), SECOND, bandwidth)))
     }
 
-    /// The law as a rule for one ACK after another, with `arrived` octets unacknowledged since the
-    /// `last` ACK: not before L·MSS octets have arrived, and not before RTTmin/β has passed. What
-    /// stays below L·MSS is acknowledged once L·MSS/bw has passed since it came; without a
-    /// measurement of bw, and at the most, after [`LONGEST_DELAY`].
+    /// Returns when the next ACK is due, with `arrived` octets unacknowledged since the `last` ACK.
+    /// That is not before L·MSS octets have arrived, and not before RTTmin/β has passed. Less than
+    /// L·MSS is acknowledged once L·MSS/bw has passed since it came. Without a measurement of bw,
+    /// and at most, it is acknowledged after [`LONGEST_DELAY`].
     #[must_use]
     pub fn decide(&self, now: Instant, last: Option<Instant>, arrived: u64, path: &Path) -> Decision {
         let due = last.map_or(now, |last| last + self.period(path.rtt_min));
