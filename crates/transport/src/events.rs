@@ -12,7 +12,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// From now on, lost packets are events.
+    /// Records lost packets as events from now on.
     pub(crate) const fn record_losses(&mut self) {
         self.records_losses = true;
     }
@@ -21,14 +21,14 @@ impl Events {
         self.queue.push_back(event);
     }
 
-    /// The packet of this number was lost.
+    /// Records the loss of the packet of this number.
     pub(crate) fn push_loss(&mut self, number: u64) {
         if self.records_losses {
             self.push(Event::PacketLost { number });
         }
     }
 
-    /// The oldest.
+    /// Removes and returns the oldest event.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Event> {
         self.queue.pop_front()

@@ -14,29 +14,29 @@ pub struct Fault {
     pub complaint: Complaint,
 }
 
-/// What is wrong with a value.
+/// The error in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Complaint {
-    /// Something else was expected, which is this.
+    /// This was expected instead.
     Expected(String),
     /// The value is one of its kind, but wrong in its place, for this reason.
     Misplaced(String),
 }
 
 impl Fault {
-    /// At `path`, `expected` was expected.
+    /// Creates the fault that at `path`, `expected` was expected.
     #[must_use]
     pub fn expected(path: &str, expected: impl Into<String>) -> Self {
         Self { path: path.to_owned(), complaint: Complaint::Expected(expected.into()) }
     }
 
-    /// The value at `path` is wrong in its place, for this `reason`.
+    /// Creates the fault that the value at `path` is wrong in its place, for this `reason`.
     #[must_use]
     pub fn misplaced(path: &str, reason: impl Into<String>) -> Self {
         Self { path: path.to_owned(), complaint: Complaint::Misplaced(reason.into()) }
     }
 
-    /// The same fault, seen from the table in which the checked one stands as `key`.
+    /// Returns the same fault relative to the table in which the checked one stands as `key`.
     #[must_use]
     pub fn within(self, key: &str) -> Self {
         Self { path: format!("{key}.{}", self.path), ..self }

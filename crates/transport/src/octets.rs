@@ -17,6 +17,6 @@ mod written;
 pub use arrived::Arrived;
 pub use written::Written;
 
-/// Octets of a block at most, unless it was handed over as a whole: what stays in the caches of a
-/// processor on its way.
+/// The maximum of a block, unless it was passed on as a whole: a size that stays in the caches of a
+/// processor.
 pub const BLOCK: usize = 64 << 10;

@@ -1,4 +1,5 @@
-//! What an application has written and the peer has yet to acknowledge, as offsets of a stream.
+//! The octets that an application has written and the peer has yet to acknowledge, as offsets of a
+//! stream.
 
 /// A send buffer of limited size. It counts octets and stores none.
 #[derive(Clone, Copy, Debug)]
@@ -11,13 +12,14 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty buffer that takes `size` octets ahead of acknowledgment.
+    /// Creates an empty buffer that accepts `size` octets ahead of acknowledgment.
     #[must_use]
     pub const fn new(size: u64) -> Self {
         Self { size, written: 0, end: None }
     }
 
-    /// Octets that the application may write, with everything below `acknowledged` acknowledged.
+    /// Returns the octets that the application may write, with everything below `acknowledged`
+    /// acknowledged.
     #[must_use]
     pub const fn room(&self, acknowledged: u64) -> u64 {
         match self.end {
@@ -26,21 +28,20 @@ impl SendBuffer {
         }
     }
 
-    /// The application writes as much as there is room for, at most `octets`. Returns the octets
-    /// written.
+    /// Writes as much as there is room for, at most `octets`. Returns the octets written.
     pub fn write(&mut self, octets: u64, acknowledged: u64) -> u64 {
         let taken = octets.min(self.room(acknowledged));
         self.append(taken);
         taken
     }
 
-    /// The application writes `octets`, for which there is room.
+    /// Writes `octets`, for which there is room.
     #[inline]
     pub const fn append(&mut self, octets: u64) {
         self.written += octets;
     }
 
-    /// The stream ends behind what is written.
+    /// Ends the stream behind what is written.
     pub fn close(&mut self) {
         self.end.get_or_insert(self.written);
     }
@@ -53,13 +54,13 @@ impl SendBuffer {
         }
     }
 
-    /// Octets that the application has written, whether or not they will be sent.
+    /// Returns the octets that the application has written, whether or not they will be sent.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Octets of the stream that may be sent.
+    /// Returns the octets of the stream that may be sent.
     #[must_use]
     #[inline]
     pub fn sendable(&self) -> u64 {
@@ -74,7 +75,7 @@ impl SendBuffer {
         self.end.is_none() && self.room(una) == 0
     }
 
-    /// The offset behind the last octet, once the application has closed.
+    /// Returns the offset behind the last octet, once the application has closed.
     #[must_use]
     #[inline]
     pub const fn end(&self) -> Option<u64> {

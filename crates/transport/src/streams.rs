@@ -1,15 +1,15 @@
 //! Streams of octets, for transports that number packets.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | `outgoing` | what was written, what was sent, acknowledged and lost of it, and the window of the peer |
-//! | `incoming` | what has arrived and was read, and the window of this end |
-//! | `table` | the streams of a connection, and which of them sends next |
-//! | `port` | what applications do with them |
-//! | `watch` | what has happened to streams, for a driver that holds their octets |
-//! | `side` | which end of the connection opens which |
+//! | `outgoing` | written octets, those sent, acknowledged and lost, and the window of the peer |
+//! | `incoming` | arrived octets, those read, and the window of this end |
+//! | `table` | the streams of a connection, and the choice of the next to send |
+//! | `port` | the operations of applications |
+//! | `watch` | changes of streams, for a driver that holds their octets |
+//! | `side` | the end of the connection that opens a stream |
 //!
-//! How many streams may be opened, and which frames speak of them, is the transport's affair.
+//! The transport determines how many streams may be opened, and the frames that carry them.
 
 mod incoming;
 mod outgoing;
@@ -31,7 +31,7 @@ pub(crate) use table::{Stream, Table};
 
 use std::ops::Range;
 
-/// What a peer must not do with a stream.
+/// Violations by a peer on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Violation {
     /// It sends octets beyond the window.
@@ -57,7 +57,7 @@ impl Piece {
         self.start + self.length as u64
     }
 
-    /// The numbers that it takes, the end of the stream included.
+    /// Returns its numbers, the end of the stream included.
     pub(crate) const fn numbers(&self) -> Range<u64> {
         self.start..self.end() + self.is_end as u64
     }

@@ -1,4 +1,4 @@
-//! What has arrived.
+//! Arrived octets.
 
 use super::BLOCK;
 use super::pages::Pages;
@@ -10,7 +10,7 @@ fn append(blocks: &mut VecDeque<Vec<u8>>, mut octets: &[u8]) -> Result<(), TryRe
     while !octets.is_empty() {
         let room = blocks.back().map_or(0, |block| block.capacity().min(BLOCK).saturating_sub(block.len()));
         if room == 0 {
-            // A stream of few octets takes little memory; the second block of a long one is whole.
+            // A stream of few octets needs little memory; the second block of a long one is whole.
             let capacity = if blocks.is_empty() { octets.len().min(BLOCK) } else { BLOCK };
             let mut block = Vec::new();
             block.try_reserve_exact(capacity)?;
@@ -38,17 +38,17 @@ pub struct Arrived {
 }
 
 impl Arrived {
-    /// The offset of the octet that is read next.
+    /// Returns the offset of the octet that is read next.
     #[must_use]
     pub const fn start(&self) -> u64 {
         self.start
     }
 
-    /// Keeps octets that begin at `offset`. What has arrived before is dropped. The endpoint's
-    /// receive window bounds how far they lie ahead, and so what is kept.
+    /// Keeps octets that begin at `offset`, and drops those that have arrived before. The
+    /// endpoint's receive window bounds how far they lie ahead, and so what is kept.
     ///
     /// # Errors
-    /// If the host has no memory for them. The stream cannot go on.
+    /// If the host has no memory for them. The stream cannot continue.
     #[inline]
     pub fn put(&mut self, offset: u64, octets: &[u8]) -> Result<(), TryReserveError> {
         let (next, end) = (self.held.next(), offset + octets.len() as u64);
@@ -60,7 +60,7 @@ impl Arrived {
         self.join(end)
     }
 
-    /// The offset of the first octet that has not arrived.
+    /// Returns the offset of the first octet that has not arrived.
     #[must_use]
     #[inline]
     pub const fn next(&self) -> u64 {
@@ -71,7 +71,7 @@ impl Arrived {
     /// without copying it.
     ///
     /// # Errors
-    /// If the host has no memory for what follows. The stream cannot go on.
+    /// If the host has no memory for what follows. The stream cannot continue.
     pub fn push(&mut self, block: Vec<u8>) -> Result<(), TryReserveError> {
         let end = self.held.next() + block.len() as u64;
         self.blocks.push_back(block);
@@ -131,7 +131,7 @@ impl Arrived {
         self.give(count, |octets| to.extend_from_slice(octets));
     }
 
-    /// Gives the next `count` octets, which the endpoint has let its application read, to `to`,
+    /// Passes the next `count` octets, which the endpoint has let its application read, to `to`,
     /// piece by piece.
     ///
     /// # Panics
@@ -154,7 +154,7 @@ impl Arrived {
         self.start += count;
     }
 
-    /// Hands over the blocks of all octets that are there in order.
+    /// Passes on the blocks of all octets that are there in order.
     pub fn take_blocks(&mut self, mut take: impl FnMut(Vec<u8>)) {
         if self.place > 0 {
             self.blocks[0].drain(..std::mem::take(&mut self.place));

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, TryReserveError};
 use std::ops::Range;
 
-/// Octets of a page: chosen, those of a page of memory, and two packets of Ethernet.
+/// The octets of a page: chosen, those of a page of memory, and two packets of Ethernet.
 pub(super) const PAGE: u64 = 4096;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages(BTreeMap<u64, Vec<u8>>);
 
-/// The parts of `range` that lie in one page each: the page, and the place in it.
+/// Returns the parts of `range` that lie in one page each: the page, and the place in it.
 fn parts(range: Range<u64>) -> impl Iterator<Item = (u64, Range<usize>)> {
     let pages = if range.is_empty() { 0..0 } else { range.start / PAGE..range.end.div_ceil(PAGE) };
     pages.map(move |page| {

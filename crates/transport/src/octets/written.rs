@@ -1,4 +1,4 @@
-//! What an application has written.
+//! Octets that an application has written.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,8 +23,8 @@ pub struct Written<B = Vec<u8>> {
     start: u64,
     end: u64,
     blocks: VecDeque<Block<B>>,
-    /// The place of the block from which octets were copied last, which the next are likely to be
-    /// in, or in the one behind it.
+    /// The place of the block from which octets were copied last. The next ones are probably in it,
+    /// or in the one behind it.
     last: usize,
 }
 
@@ -35,20 +35,20 @@ impl<B> Default for Written<B> {
 }
 
 impl Written {
-    /// Keeps a copy of what was written, as far as the endpoint has accepted it.
+    /// Keeps a copy of written octets, as far as the endpoint has accepted them.
     pub fn append(&mut self, octets: &[u8]) {
         self.push(octets.to_vec());
     }
 }
 
 impl<B: AsRef<[u8]>> Written<B> {
-    /// The offset behind the last octet.
+    /// Returns the offset behind the last octet.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.end
     }
 
-    /// The octets that are kept.
+    /// Returns the octets that are kept.
     #[must_use]
     pub const fn kept(&self) -> usize {
         (self.end - self.start) as usize

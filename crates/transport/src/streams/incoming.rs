@@ -12,18 +12,18 @@ use crate::reading::Reading;
 use acklab_wire::sequence::Sequence;
 use std::ops::Range;
 
-/// One range of octets beyond the first that is missing is kept for so many octets of the buffer:
-/// chosen, so that the ranges take a sixteenth of its memory.
+/// The octets of the buffer per range that is kept beyond the first missing octet: chosen so that
+/// the ranges need a sixteenth of its memory.
 const RANGE_SHARE: u64 = 256;
-/// The least and the largest number of ranges that are kept: chosen, the losses of a flight of a
-/// hundred packets, and some 256 KiB, as many as of packet numbers.
+/// The minimum and the maximum number of ranges that are kept. Both are chosen: the losses of a
+/// flight of a hundred packets, and some 256 KiB, as many as of packet numbers.
 const MIN_RANGES: u64 = 64;
 pub(crate) const MAX_RANGES: u64 = 1 << 14;
 
 #[derive(Debug)]
 pub(crate) struct Incoming {
     arrived: Ranges,
-    /// Where the stream ends, once that is known.
+    /// The end of the stream, once it is known.
     end: Option<u64>,
     reading: Reading,
     /// Octets that the application may leave unread.
@@ -78,7 +78,7 @@ impl Incoming {
         if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
-    /// Octets have arrived. Returns how many of them are new.
+    /// Adds arrived octets. Returns how many of them are new.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64, is_end: bool) -> u64 {
         if is_end {
@@ -96,21 +96,21 @@ impl Incoming {
         self.arrived.missing_in(range).collect()
     }
 
-    /// The peer sends no more of it than `size` octets, and not all of them.
+    /// Processes a reset: the peer sends no more than `size` octets, and not all of them.
     pub(crate) fn on_reset(&mut self, size: u64, code: u32) {
         self.end = Some(size);
         self.reset.get_or_insert(code);
     }
 
-    /// The code with which the peer has reset it.
+    /// Returns the code with which the peer has reset it.
     pub(crate) const fn reset_code(&self) -> Option<u32> {
         self.reset
     }
 
-    /// Octets that have arrived, each counted once.
+    /// Returns the octets that have arrived, each counted once.
     #[inline]
     pub(crate) fn received(&self) -> u64 {
-        // The end of the stream counts as a number, and is no octet.
+        // The end of the stream counts as a number, but is not an octet.
         let has_end = self.end.is_some_and(|end| self.arrived.end() > end);
         self.arrived.received() - u64::from(has_end)
     }
@@ -122,13 +122,13 @@ impl Incoming {
         start > self.arrived.next() && ranges >= (self.buffer / RANGE_SHARE).clamp(MIN_RANGES, MAX_RANGES)
     }
 
-    /// Octets that have arrived in order.
+    /// Returns the octets that have arrived in order.
     #[inline]
     pub(crate) fn in_order(&self) -> u64 {
         self.end.map_or(self.arrived.next(), |end| self.arrived.next().min(end))
     }
 
-    /// Octets handed to the application.
+    /// Returns the octets passed to the application.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         match self.reading {
@@ -151,7 +151,7 @@ impl Incoming {
         self.reset.is_some() || self.end.is_some_and(|end| self.arrived.next() > end)
     }
 
-    /// The application reads. Returns how much it was.
+    /// Reads at most `most` octets. Returns the number read.
     pub(crate) fn read(&mut self, most: u64) -> u64 {
         let octets = most.min(self.readable());
         if self.reading == Reading::OnDemand {
@@ -160,8 +160,8 @@ impl Incoming {
         octets
     }
 
-    /// The offset behind the highest octet that has arrived, or the size of the stream after a
-    /// reset.
+    /// Returns the offset behind the highest octet that has arrived, or the size of the stream
+    /// after a reset.
     pub(crate) fn highest(&self) -> u64 {
         match self.reset {
             Some(_) => self.end.unwrap_or(0),
@@ -169,7 +169,7 @@ impl Incoming {
         }
     }
 
-    /// Octets that the application may leave unread.
+    /// Returns the octets that the application may leave unread.
     pub(crate) const fn buffer(&self) -> u64 {
         self.buffer
     }
@@ -185,7 +185,7 @@ impl Incoming {
         if self.end.is_some() { 0 } else { self.window().saturating_sub(self.offered) }
     }
 
-    /// The offset up to which it may be sent.
+    /// Returns the offset up to which it may be sent.
     fn window(&self) -> u64 {
         self.delivered() + self.buffer
     }

@@ -1,7 +1,7 @@
 //! The half of a stream that this end sends.
 //!
-//! Octets are numbered by their offset; the end of the stream takes the number behind the last
-//! octet, as the FIN of TCP does, and is acknowledged like one.
+//! Octets are numbered by their offset. The end of the stream has the number behind the last octet,
+//! as the FIN of TCP does, and is acknowledged like one.
 
 use super::Piece;
 use crate::ack::Ranges;
@@ -13,14 +13,14 @@ use std::ops::Range;
 /// The time for which this end delivers what it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// What has not been acknowledged by then is given up, and the stream is reset.
+    /// Octets that are unacknowledged by then are abandoned, and the stream is reset.
     pub until: Option<Instant>,
     /// Lost octets are retransmitted.
     pub retransmits: bool,
 }
 
 impl Lifetime {
-    /// Everything arrives in the end.
+    /// Everything arrives eventually.
     pub const RELIABLE: Self = Self { until: None, retransmits: true };
 }
 
@@ -37,7 +37,7 @@ impl ResetCode {
     /// The code of streams whose lifetime is over; an application's codes lie above.
     const EXPIRED: u32 = 0;
 
-    /// As a frame carries it.
+    /// Returns the code that a frame carries.
     #[must_use]
     pub const fn code(self) -> u32 {
         match self {
@@ -46,7 +46,7 @@ impl ResetCode {
         }
     }
 
-    /// The code of a frame.
+    /// Returns the code of a frame.
     #[must_use]
     pub const fn of(code: u32) -> Self {
         match code {
@@ -59,7 +59,7 @@ impl ResetCode {
 /// The state of a reset of this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reset {
-    /// It is to be sent, for the first time or again.
+    /// It is to be sent, for the first time or as a retransmission.
     Due(ResetCode),
     Sent(ResetCode),
     Acknowledged,
@@ -69,7 +69,7 @@ enum Reset {
 pub(crate) struct Outgoing {
     id: u32,
     buffer: SendBuffer,
-    /// Below it everything was sent.
+    /// Everything below it was sent.
     next: u64,
     /// The end was sent.
     has_sent_end: bool,
@@ -103,7 +103,7 @@ impl Outgoing {
         }
     }
 
-    /// Octets acknowledged up to the first that is not.
+    /// Returns the octets acknowledged up to the first that is not.
     #[inline]
     pub(crate) fn una(&self) -> u64 {
         self.buffer.end().map_or(self.acked.next(), |end| self.acked.next().min(end))
@@ -113,7 +113,7 @@ impl Outgoing {
         self.buffer.written()
     }
 
-    /// The offset of what is sent next.
+    /// Returns the offset of the octet that is sent next.
     pub(crate) fn next_offset(&self) -> u64 {
         let missing = |range: &Range<u64>| {
             let start = self.acked.held(true).first_missing_from(range.start);
@@ -122,7 +122,7 @@ impl Outgoing {
         self.lost.iter().find_map(missing).unwrap_or(self.next)
     }
 
-    /// Octets sent so far, each counted once.
+    /// Returns the octets sent so far, each counted once.
     pub(crate) const fn sent(&self) -> u64 {
         self.next
     }
@@ -160,8 +160,8 @@ impl Outgoing {
         }
     }
 
-    /// The peer lets this end send up to the offset `limit`. A smaller limit than before has no
-    /// effect.
+    /// Lets this end send up to the offset `limit`, by the peer's window. A smaller limit than
+    /// before has no effect.
     pub(crate) fn on_window(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }
@@ -177,7 +177,7 @@ impl Outgoing {
         self.is_blocked() && self.una() >= self.next
     }
 
-    /// Offsets below it may be sent.
+    /// Returns the offset below which octets may be sent.
     pub(crate) const fn limit(&self) -> u64 {
         self.limit
     }
@@ -212,7 +212,8 @@ impl Outgoing {
         !self.lost.is_empty() || (fresh > 0 && sendable.min(self.limit) > self.next) || self.owes_end(self.next)
     }
 
-    /// The octets that may be sent for the first time, of `fresh` that the connection lets leave.
+    /// Returns the octets that may be sent for the first time, of `fresh` that the connection
+    /// permits.
     pub(crate) fn due_new(&self, fresh: u64) -> u64 {
         if self.reset.is_some() {
             0
@@ -250,13 +251,13 @@ impl Outgoing {
         !self.has_sent_end && self.buffer.end() == Some(offset)
     }
 
-    /// The next octets to leave, `most` at most.
+    /// Returns the next octets to leave, at most `most`.
     #[inline]
     pub(crate) fn take(&mut self, most: u64) -> Option<Piece> {
         self.take_within(most, u64::MAX)
     }
 
-    /// What is sent next, with at most `most` octets, and at most `fresh` that were never sent.
+    /// Returns the next octets to leave, at most `most`, of which at most `fresh` were never sent.
     #[inline]
     pub(crate) fn take_within(&mut self, most: u64, fresh: u64) -> Option<Piece> {
         if self.reset.is_some() || most == 0 {
@@ -288,7 +289,7 @@ impl Outgoing {
             let missing = self.acked.first_duplicate(start..range.end).map_or(range.end, |held| held.start);
             let last = self.buffer.end();
             let mut end = missing.min(start + most);
-            // The end of the stream takes a number and no room.
+            // The end of the stream has a number and needs no room.
             let is_end = last.is_some_and(|last| missing > last && last <= start + most);
             if is_end {
                 end = missing;
@@ -303,14 +304,14 @@ impl Outgoing {
         None
     }
 
-    /// Octets acknowledged, in order or not. The end of the stream is none of them.
+    /// Returns the octets acknowledged, in order or not, without the end of the stream.
     #[inline]
     fn acked_octets(&self) -> u64 {
         let is_end_acked = self.buffer.end().is_some_and(|end| self.acked.end() > end);
         self.acked.received() - u64::from(is_end_acked)
     }
 
-    /// A piece has arrived. Returns how many of its octets were not known to have.
+    /// Acknowledges a piece. Returns how many of its octets were not known to have arrived.
     #[inline]
     pub(crate) fn on_acked(&mut self, piece: &Piece) -> u64 {
         let before = self.acked_octets();
@@ -329,7 +330,7 @@ impl Outgoing {
         self.acked_octets() - before
     }
 
-    /// A piece was lost.
+    /// Processes the loss of a piece.
     pub(crate) fn on_lost(&mut self, piece: &Piece) {
         if self.reset.is_some() {
             return;
@@ -362,14 +363,14 @@ impl Outgoing {
         self.lifetime = lifetime;
     }
 
-    /// When the lifetime ends, if it does and matters still.
+    /// Returns when the lifetime ends, if it does and is still relevant.
     #[inline]
     pub(crate) fn expires_at(&self) -> Option<Instant> {
         self.lifetime.until.filter(|_| self.reset.is_none() && !self.is_finished())
     }
 
-    /// Send no more of it. A stream of which the peer has everything stays as it is: there is
-    /// nothing left to reset (RFC 9000, §3.1).
+    /// Stops sending it. A stream of which the peer has everything stays as it is: there is nothing
+    /// left to reset (RFC 9000, §3.1).
     pub(crate) fn reset(&mut self, code: ResetCode) {
         if self.reset.is_none() && !self.is_finished() {
             self.reset = Some(Reset::Due(code));
@@ -382,7 +383,7 @@ impl Outgoing {
         self.reset.is_some()
     }
 
-    /// The reset that is to be sent, if there is one: its code.
+    /// Returns the code of the reset that is to be sent, if there is one.
     pub(crate) const fn due_reset(&self) -> Option<ResetCode> {
         match self.reset {
             Some(Reset::Due(code)) => Some(code),
@@ -441,7 +442,7 @@ mod tests {
         assert!(late.is_finished() && late.una() == 1000);
     }
 
-    /// A STOP_SENDING may come late, and a stream that is over must not come back.
+    /// A late STOP_SENDING must not reopen a finished stream.
     #[test]
     fn a_stream_that_was_acknowledged_is_not_reset() {
         let mut finished = stream(1000, true);

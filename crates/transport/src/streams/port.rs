@@ -1,26 +1,26 @@
-//! What applications do with the streams of a connection, by their ids.
+//! The operations of applications on the streams of a connection, by their ids.
 
 use super::ResetCode;
 use super::table::Table;
 use acklab_base::Instant;
 
-/// A stream is not known, or the peer does not let another be opened.
+/// A stream is unknown, or the peer does not permit another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoStream;
 
 /// A connection with streams, as the operations on them need it.
 pub(crate) trait Multiplexed {
-    /// What the transport keeps of each stream.
+    /// The transport's state of each stream.
     type Own;
 
     fn table(&self) -> &Table<Self::Own>;
 
     fn table_mut(&mut self) -> &mut Table<Self::Own>;
 
-    /// A stream has changed, so that something may have to leave.
+    /// Records that a stream has changed, so that a packet may have to leave.
     fn note_change(&mut self);
 
-    /// Opens the next stream of this end, if the peer lets it and the connection is open.
+    /// Opens the next stream of this end, if the peer permits it and the connection is open.
     fn open_next(&mut self) -> Option<u32>;
 
     /// Reads at most `most` octets of a stream, and reports the window to the peer if that is
@@ -34,19 +34,19 @@ pub trait StreamOperations {
     /// Opens a bidirectional stream. Returns its id.
     ///
     /// # Errors
-    /// If the peer lets no more be opened, or the connection is not open.
+    /// If the peer permits no more streams, or the connection is not open.
     fn open_stream(&mut self) -> Result<u32, NoStream>;
 
-    /// The ids of all streams.
+    /// Returns the ids of all streams.
     fn stream_ids(&self) -> Vec<u32>;
 
-    /// Octets that may be written to a stream now.
+    /// Returns the octets that may be written to a stream now.
     fn room_of(&self, stream: u32) -> u64;
 
-    /// Octets that were written to a stream and have not left yet, not even once.
+    /// Returns the octets that were written to a stream and have never left.
     fn unsent_of(&self, stream: u32) -> u64;
 
-    /// Writes `octets` octets to a stream. Returns how many were taken.
+    /// Writes `octets` octets to a stream. Returns how many were accepted.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -58,7 +58,7 @@ pub trait StreamOperations {
     /// If there is no such stream.
     fn close_stream(&mut self, stream: u32) -> Result<(), NoStream>;
 
-    /// Sends no more of a stream, and repeats nothing of it (RFC 9000, §3.1).
+    /// Stops sending a stream, retransmissions included (RFC 9000, §3.1).
     ///
     /// # Errors
     /// If there is no such stream.
@@ -70,13 +70,13 @@ pub trait StreamOperations {
     /// If there is no such stream.
     fn read_from(&mut self, now: Instant, stream: u32, most: u64) -> Result<u64, NoStream>;
 
-    /// Octets of a stream that may be read now.
+    /// Returns the octets of a stream that may be read now.
     fn readable_of(&self, stream: u32) -> u64;
 
-    /// Octets of a stream that have arrived, in order or not.
+    /// Returns the octets of a stream that have arrived, in order or not.
     fn received_of(&self, stream: u32) -> u64;
 
-    /// Octets of a stream that its application has been given, in order.
+    /// Returns the octets of a stream that its application has read, in order.
     fn delivered_of(&self, stream: u32) -> u64;
 
     /// Returns `true` if the stream is read up to its end.
@@ -85,7 +85,7 @@ pub trait StreamOperations {
     /// Returns `true` if everything up to the end of the stream has arrived.
     fn has_all_of(&self, stream: u32) -> bool;
 
-    /// Why the peer has reset a stream. Returns `None` if it has not.
+    /// Returns the reason for which the peer has reset a stream, or `None` if it has not.
     fn reset_of(&self, stream: u32) -> Option<ResetCode>;
 }
 
