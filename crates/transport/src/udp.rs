@@ -1,12 +1,12 @@
-//! Test traffic over UDP (RFC 768) as two machines: a [`Sender`] that sends what its application
-//! writes, a datagram a write, whatever becomes of it, and a [`Receiver`] that answers nothing and
-//! measures, as iperf3 does with `-u`.
+//! Test traffic over UDP (RFC 768) as two machines, as iperf3 does with `-u`. A [`Sender`] sends
+//! each write of its application as a datagram, without retransmission. A [`Receiver`] answers
+//! nothing and measures.
 //!
-//! | module | verb |
+//! | module | contents |
 //! |---|---|
-//! | [`settings`] | what can be set |
-//! | [`sender`] | sends |
-//! | [`receiver`] | counts, and measures delay and jitter |
+//! | [`settings`] | the settings |
+//! | [`sender`] | sends datagrams |
+//! | [`receiver`] | counts datagrams, and measures delay and jitter |
 
 pub mod receiver;
 pub mod sender;

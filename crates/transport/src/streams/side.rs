@@ -10,7 +10,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The lowest id of the streams that this side opens (RFC 9000, §2.1).
+    /// Returns the lowest id of the streams that this side opens (RFC 9000, §2.1).
     pub(crate) const fn first_id(self) -> u32 {
         match self {
             Self::Client => 0,
@@ -18,12 +18,12 @@ impl Side {
         }
     }
 
-    /// Whether this side opens the stream of this id.
+    /// Returns `true` if this side opens the stream of this id.
     pub(crate) const fn opens(self, id: u64) -> bool {
         id % 2 == self.first_id() as u64
     }
 
-    /// The side at the other end.
+    /// Returns the side at the other end.
     pub(crate) const fn other(self) -> Self {
         match self {
             Self::Client => Self::Server,
@@ -31,7 +31,7 @@ impl Side {
         }
     }
 
-    /// As the names of random streams have it.
+    /// Returns the name in the names of random streams.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",

@@ -1,8 +1,8 @@
 //! The streams of a connection, by their ids.
 //!
-//! Streams that have something to send take turns, packet by packet. Applications know stream 0 as
-//! that of the connection: it is there from the start and stays. Which further streams may be
-//! opened is the transport's affair.
+//! Streams with octets to send take turns, packet by packet. For applications, stream 0 is that of
+//! the connection: it exists from the start and stays. The transport determines which further
+//! streams may be opened.
 
 use super::{Incoming, Outgoing, Side};
 use crate::reading::Reading;
@@ -14,7 +14,7 @@ pub(crate) struct Stream<T> {
     id: u32,
     pub(crate) outgoing: Outgoing,
     pub(crate) incoming: Incoming,
-    /// What the transport keeps besides.
+    /// The transport's state of the stream.
     pub(crate) own: T,
 }
 
@@ -29,7 +29,7 @@ impl<T> Stream<T> {
 pub(crate) struct Table<T> {
     pub(crate) side: Side,
     all: Vec<Stream<T>>,
-    /// Which of them is to send first.
+    /// The place of the stream that is to send first.
     turn: usize,
     send_buffer: u64,
     receive_buffer: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Table<T> {
 }
 
 impl<T> Table<T> {
-    /// A table with stream 0. The sizes of buffers are octets for each stream.
+    /// Creates a table with stream 0. The sizes of buffers are octets per stream.
     pub(crate) fn new(side: Side, send_buffer: u64, receive_buffer: u64, own: T) -> Self {
         let mut table = Self {
             side,
@@ -65,7 +65,7 @@ impl<T> Table<T> {
         table
     }
 
-    /// Octets that were acknowledged on all streams, each counted once.
+    /// Returns the octets that were acknowledged on all streams, each counted once.
     pub(crate) const fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
@@ -78,13 +78,13 @@ impl<T> Table<T> {
         }
     }
 
-    /// The window with which the peer lets each stream begin.
+    /// Sets the window with which the peer lets each stream begin.
     pub(crate) fn set_first_window(&mut self, window: u64) {
         self.first_window = window;
         self.all.iter_mut().for_each(|stream| stream.outgoing.on_window(window));
     }
 
-    /// The window with which the peer begins each stream.
+    /// Returns the window with which the peer begins each stream.
     pub(crate) const fn announced(&self) -> u64 {
         self.announced
     }
@@ -108,7 +108,7 @@ impl<T> Table<T> {
         &mut self.all[place]
     }
 
-    /// Keeps the streams of which `keeps` is true, and stream 0.
+    /// Keeps the streams that satisfy `keeps`, and stream 0.
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&Stream<T>) -> bool) {
         let before = self.all.len();
         self.all.retain(|stream| stream.id == 0 || keeps(stream));
@@ -117,7 +117,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// The stream that applications know as that of the connection.
+    /// Returns stream 0, which is that of the connection for applications.
     #[inline]
     pub(crate) fn main(&self) -> &Stream<T> {
         &self.all[0]
@@ -140,7 +140,7 @@ impl<T> Table<T> {
 
     #[inline]
     fn place(&self, id: u32) -> Option<usize> {
-        // Most connections have one, and in others most packets are of the newest.
+        // Most connections have one stream; in others most packets are of the newest.
         match self.all.last() {
             _ if id == 0 => Some(0),
             Some(newest) if newest.id == id => Some(self.all.len() - 1),
@@ -148,7 +148,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// In the order of their ids.
+    /// Returns the streams in the order of their ids.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Stream<T>> {
         self.all.iter()
     }
@@ -157,12 +157,12 @@ impl<T> Table<T> {
         self.all.iter_mut()
     }
 
-    /// The streams that one side has opened.
+    /// Returns the streams that one side has opened.
     pub(crate) fn of_side(&self, side: Side) -> impl DoubleEndedIterator<Item = &Stream<T>> {
         self.all.iter().filter(move |stream| side.opens(stream.id.into()))
     }
 
-    /// Octets that applications have been given of stream 0.
+    /// Returns the octets of stream 0 that applications have read.
     pub(crate) fn delivered(&self) -> u64 {
         self.main().incoming.delivered()
     }
@@ -173,8 +173,8 @@ impl<T> Table<T> {
         self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
     }
 
-    /// The octets that the streams may send, at most `fresh` of them for the first time. Once there
-    /// are `enough`, no more are counted.
+    /// Returns the octets that the streams may send, at most `fresh` of them for the first time.
+    /// Once there are `enough`, no more are counted.
     pub(crate) fn due_octets(&self, mut fresh: u64, enough: u64) -> u64 {
         let mut due = 0;
         for stream in &self.all {
@@ -190,7 +190,7 @@ impl<T> Table<T> {
         due
     }
 
-    /// The place of the stream whose turn it is, if any has something to send.
+    /// Returns the place of the stream whose turn it is, if any has octets to send.
     #[inline]
     fn due_place(&self, fresh: u64) -> Option<usize> {
         let is_due = |place: &usize| self.all[*place].outgoing.has_due_within(fresh);
@@ -201,13 +201,13 @@ impl<T> Table<T> {
         (self.turn + 1..self.all.len()).chain(0..self.turn).find(is_due)
     }
 
-    /// The stream whose turn it is, if any has something to send. It stays its turn.
+    /// Returns the stream whose turn it is, if any has octets to send. The turn does not pass.
     #[inline]
     pub(crate) fn peek_due(&self, fresh: u64) -> Option<&Stream<T>> {
         self.due_place(fresh).map(|place| &self.all[place])
     }
 
-    /// The stream whose turn it is, if any has something to send. The turn passes to the next.
+    /// Returns the stream whose turn it is, if any has octets to send. The turn passes to the next.
     #[inline]
     pub(crate) fn next_due(&mut self, fresh: u64) -> Option<&mut Stream<T>> {
         let place = self.due_place(fresh)?;

@@ -5,12 +5,12 @@ use super::{Outgoing, Piece, ResetCode};
 use acklab_base::{StreamEvent, StreamState};
 
 impl<T> Table<T> {
-    /// The peer has opened a stream.
+    /// Records that the peer has opened a stream.
     pub(crate) fn on_opened(&mut self, id: u32) {
         self.events.push(id, StreamEvent::Opened);
     }
 
-    /// Octets of a stream have arrived that were [checked](super::Incoming::check). Returns how
+    /// Adds arrived octets of a stream that were [checked](super::Incoming::check). Returns how
     /// many of them are new.
     #[inline]
     pub(crate) fn on_arrived(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
@@ -29,7 +29,7 @@ impl<T> Table<T> {
         fresh
     }
 
-    /// A piece of a stream is acknowledged.
+    /// Acknowledges a piece of a stream.
     #[inline]
     pub(crate) fn on_acked(&mut self, piece: &Piece) {
         self.acknowledge(piece.id, |outgoing| outgoing.on_acked(piece));
@@ -56,7 +56,8 @@ impl<T> Table<T> {
         self.acknowledged += fresh;
     }
 
-    /// The peer sends no more of a stream than `size` octets, and not all of them.
+    /// Processes a reset: the peer sends no more than `size` octets of a stream, and not all of
+    /// them.
     pub(crate) fn on_reset(&mut self, id: u32, size: u64, code: u32) {
         let Some(stream) = self.get_mut(id) else { return };
         let is_first = stream.incoming.reset_code().is_none();

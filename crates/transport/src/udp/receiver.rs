@@ -1,4 +1,4 @@
-//! The UDP receiver: what arrived, what did not, in which order, how late and how evenly.
+//! The UDP receiver: counts of arrived, missing and reordered datagrams, delay and jitter.
 
 mod numbers;
 
@@ -27,10 +27,10 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Datagrams that have not arrived though a later one has: iperf3's "lost".
+    /// Returns the datagrams that have not arrived though a later one has: iperf3's "lost".
     #[must_use]
     pub const fn lost(&self) -> u64 {
-        // Of what was passed over before these counts began, some may arrive within them.
+        // Numbers passed over before these counts began may arrive within them.
         self.passed_over.saturating_sub(self.reordered)
     }
 }
@@ -39,7 +39,7 @@ impl Counters {
 #[derive(Debug, Default)]
 pub struct Receiver {
     numbers: Numbers,
-    /// How long the datagram that arrived last was on its way.
+    /// The one-way delay of the datagram that arrived last.
     transit: Option<Duration>,
     /// In nanoseconds.
     jitter: f64,
@@ -50,14 +50,14 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver of datagrams whose payload is at most `full`. The application need not read them,
-    /// unless `is_read`.
+    /// Creates a receiver of datagrams whose payload is at most `full`. The application need not
+    /// read them, unless `is_read`.
     #[must_use]
     pub fn new(full: Bytes, is_read: bool) -> Self {
         Self { full, unread: is_read.then(VecDeque::new), ..Self::default() }
     }
 
-    /// The payload of a full datagram.
+    /// Returns the payload of a full datagram.
     pub(super) const fn full(&self) -> Bytes {
         self.full
     }
@@ -66,28 +66,28 @@ impl Receiver {
         self.unread.is_some()
     }
 
-    /// Counts since the start.
+    /// Returns the counts since the start.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// How long the datagram that arrived last was on its way: its one-way delay (RFC 7679), by the
-    /// clock of the run, which both ends share.
+    /// Returns the one-way delay (RFC 7679) of the datagram that arrived last, by the clock of the
+    /// run, which both ends share.
     #[must_use]
     pub const fn transit(&self) -> Option<Duration> {
         self.transit
     }
 
-    /// The jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds; none before two datagrams have
-    /// arrived. iperf3 prints the same, of microseconds.
+    /// Returns the jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds; none before two datagrams
+    /// have arrived. iperf3 prints the same in microseconds.
     #[must_use]
     pub fn jitter(&self) -> Option<f64> {
         (self.counters.datagrams + self.counters.duplicates > 1).then_some(self.jitter)
     }
 
-    /// RFC 3550, §6.4.1, in the order of arrival, as there: J += (|D| − J) / 16, where D is how
-    /// much longer this datagram was on its way than the one before.
+    /// Updates the jitter in the order of arrival (RFC 3550, §6.4.1): J += (|D| − J) / 16, where D
+    /// is the difference between the delays of this datagram and the one before.
     fn measure(&mut self, transit: Duration) {
         if let Some(before) = self.transit.replace(transit) {
             let difference = transit.abs_diff(before).as_nanos() as f64;
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(receiver(&[(3, 0)]).counters().lost(), 2);
     }
 
-    /// iperf3 takes a duplicate for a late arrival, and one off the losses for it.
+    /// iperf3 takes a duplicate for a late arrival, and subtracts one from the losses for it.
     #[test]
     fn a_duplicate_is_neither_late_nor_goodput() {
         let receiver = receiver(&[(1, 0), (3, 0), (3, 500), (1, 2500)]);

@@ -1,4 +1,4 @@
-//! The UDP sender: what the application writes leaves at once.
+//! The UDP sender: each write of the application leaves at once.
 
 use acklab_base::{Bytes, DatagramPort, Ecn, Fate, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
@@ -13,8 +13,7 @@ pub struct Counters {
     pub bytes: u64,
 }
 
-/// The end that sends. Datagrams leave as they are written, and queues on the path turn away what
-/// is too much.
+/// The end that sends. Datagrams leave as they are written, and queues on the path drop the excess.
 #[derive(Debug, Default)]
 pub struct Sender {
     /// Octets of payload of datagrams that are written and have not left.
@@ -25,24 +24,24 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender of datagrams whose payload is at most `full`.
+    /// Creates a sender of datagrams whose payload is at most `full`.
     #[must_use]
     pub fn new(full: Bytes) -> Self {
         Self { full, ..Self::default() }
     }
 
-    /// The payload of a full datagram.
+    /// Returns the payload of a full datagram.
     pub(super) const fn full(&self) -> Bytes {
         self.full
     }
 
-    /// Octets that the application has written.
+    /// Returns the octets that the application has written.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Counts since the start.
+    /// Returns the counts since the start.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
@@ -50,7 +49,7 @@ impl Sender {
 }
 
 impl DatagramPort for Sender {
-    /// There is nothing to agree on with the peer.
+    /// Does nothing: UDP has no handshake.
     fn open(&mut self, _: Instant) {}
 
     fn send(&mut self, _: Instant, octets: u32) {

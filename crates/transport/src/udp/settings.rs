@@ -1,4 +1,4 @@
-//! What can be set of a flow over UDP.
+//! The settings of a flow over UDP.
 
 use crate::fault::Fault;
 use acklab_base::Bytes;
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {}
 
 impl Settings {
-    /// Checks that an application with writes of this size can be carried: UDP has nothing that
-    /// would hold one back, and its writes must fit datagrams.
+    /// Checks that an application with writes of this size can be carried: UDP cannot hold back a
+    /// write, and each must fit a datagram.
     ///
     /// # Errors
     /// If it cannot; the path of the fault leads from the flow.

@@ -1,4 +1,4 @@
-//! Both ends as those see them who observe them: vitals, counters.
+//! Vitals and counters of both ends, for observers.
 
 use super::{Receiver, Sender};
 use acklab_base::endpoint::counter;

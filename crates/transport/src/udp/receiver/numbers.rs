@@ -1,8 +1,8 @@
-//! Which numbers have arrived, as far back as any of them may still be late.
+//! The numbers that have arrived, as far back as any of them may still be late.
 
-/// Numbers that are remembered below the highest: as many as WireGuard lets packets be late by
-/// (Linux, `COUNTER_BITS_TOTAL` in `drivers/net/wireguard/messages.h`), by the ring of bits of RFC
-/// 6479.
+/// The count of numbers that are stored below the highest: the maximum by which WireGuard lets
+/// packets be late (Linux, `COUNTER_BITS_TOTAL` in `drivers/net/wireguard/messages.h`), by the ring
+/// of bits of RFC 6479.
 const REMEMBERED: u64 = 8192;
 const BITS: u64 = u64::BITS as u64;
 
@@ -11,7 +11,7 @@ const BITS: u64 = u64::BITS as u64;
 pub(super) enum Arrival {
     /// It is beyond all before it, and skips some.
     Next {
-        /// How many.
+        /// The count of skipped numbers.
         passed_over: u64,
     },
     /// It was passed over.
@@ -35,11 +35,11 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// `number` arrives. What is too far below the highest to be remembered counts as late.
+    /// Records the arrival of `number`. One too far below the highest to be stored counts as late.
     pub(super) fn take(&mut self, number: u64) -> Arrival {
         if number > self.highest {
             let passed_over = number - self.highest - 1;
-            // Only the last of the numbers that were passed over have a place to be forgotten at.
+            // Only the last of the skipped numbers have a bit to clear.
             for forgotten in number.saturating_sub(REMEMBERED).max(self.highest) + 1..number {
                 self.set(forgotten, false);
             }
