@@ -2,8 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`prague`], [`bbr`], [`bbr3`], [`copa`],
-//! [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
+//! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`prague`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
 //! | [`slow_start`] | what ends slow start before a loss does |
 //! | `input` | the inputs of a controller: ACKs, transmissions, losses |
 //! | `window` | the congestion window, and what it grows and shrinks by |

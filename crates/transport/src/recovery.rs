@@ -2,11 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`scoreboard`] | segments outstanding, selectively acknowledged, lost, retransmitted (RFC
-//! 6675) |
+//! | [`scoreboard`] | segments outstanding, selectively acknowledged, lost, retransmitted (RFC 6675) |
 //! | [`packets`] | the same where packets are numbered instead of octets (RFC 9002) |
-//! | [`manager`] | recovery of a connection over packet numbers, with its round-trip times and its
-//! congestion control |
+//! | [`manager`] | recovery of a connection over packet numbers, with its round-trip times and its congestion control |
 //! | [`rack`] | loss by time, and tail loss probes (RFC 8985) |
 //! | [`reordering`] | the displacement of packets on the path, in segments |
 //! | [`retransmitted`] | the retransmissions that D-SACK may still report (RFC 3708) |

@@ -7,11 +7,9 @@
 //! | [`config`] | the differences between stacks, and three presets |
 //! | [`rules`] | the readings of loss recovery, one rule per field |
 //! | [`ecn`] | the negotiation of ECN |
-//! | [`sender`] | `input` processes ACKs, `react` drives congestion control, `output` selects what
-//! leaves, `probe` acts when ACKs stop, `timers` handles expiries |
+//! | [`sender`] | `input` processes ACKs, `react` drives congestion control, `output` selects what leaves, `probe` acts when ACKs stop, `timers` handles expiries |
 //! | [`receiver`] | reassembles, consults the ACK policy, acknowledges |
-//! | [`connection`] | both halves at one end: data both ways, acknowledgments on data, a FIN each
-//! way |
+//! | [`connection`] | both halves at one end: data both ways, acknowledgments on data, a FIN each way |
 
 mod clock;
 pub mod config;

@@ -7,8 +7,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `handshake` | SYN, SYN-ACK and its ACK, at the end that opens and at the end that is opened |
-//! | `input` | an arriving segment: its acknowledgment goes to the sending half, its data and FIN
-//! to the receiving half |
+//! | `input` | an arriving segment: its acknowledgment goes to the sending half, its data and FIN to the receiving half |
 //! | `output` | the next segment, and the acknowledgment that it carries |
 //! | `port` | the interface on which the application writes and reads |
 //! | `reset` | RST: sent for segments that belong to no connection, and received |

@@ -24,13 +24,10 @@
 //!
 //! | method | triggered by |
 //! |---|---|
-//! | `input` | an ACK. `detect` finds losses; `react` drives congestion control, with a file per
-//! state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `in_order` is the fast path
-//! without gaps; `inform` reports to the controller |
+//! | `input` | an ACK. `detect` finds losses; `react` drives congestion control, with a file per state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `in_order` is the fast path without gaps; `inform` reports to the controller |
 //! | `passive` | the peer's SYN, at the end that listens |
 //! | `timers` | time |
-//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application;
-//! `device` where the host refuses packets |
+//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application; `device` where the host refuses packets |
 
 mod ack_rate;
 mod ack_ratio;
