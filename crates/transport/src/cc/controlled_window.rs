@@ -21,7 +21,7 @@ pub(crate) struct ControlledWindow {
 }
 
 impl ControlledWindow {
-    /// A window of `cwnd` octets; a full-sized packet has `mss`.
+    /// Creates a window of `cwnd` octets; a full-sized packet has `mss`.
     pub(crate) fn new(controller: Controller, cwnd: u64, mss: u64) -> Self {
         Self {
             window: Window { cwnd, ssthresh: u64::MAX, mss },
@@ -32,29 +32,30 @@ impl ControlledWindow {
         }
     }
 
-    /// Congestion control is now in `state`.
+    /// Enters `state`.
     pub(crate) fn enter(&mut self, now: Instant, state: CongestionState) {
         self.controller.on_state(now, &mut self.window, state);
     }
 
-    /// The threshold falls to what the controller makes of `flight`.
+    /// Lowers the threshold to the controller's result for `flight`.
     pub(crate) fn lower_threshold(&mut self, now: Instant, flight: u64, signal: Signal) {
         self.window.ssthresh = self.controller.ssthresh(now, &self.window, flight, signal);
     }
 
-    /// The window becomes `cwnd`, unless the controller governs it.
+    /// Sets the window to `cwnd`, unless the controller governs it.
     pub(crate) fn set(&mut self, cwnd: u64) {
         if !self.controller.governs_window() {
             self.window.cwnd = cwnd;
         }
     }
 
-    /// The window falls to the threshold, unless it is smaller.
+    /// Lowers the window to the threshold, unless it is smaller.
     pub(crate) fn fall_to_threshold(&mut self) {
         self.set(self.window.cwnd.min(self.window.ssthresh));
     }
 
-    /// The last reduction was spurious: window and threshold are at least what they were before it.
+    /// Restores window and threshold to at least their values before the last reduction, which was
+    /// spurious.
     pub(crate) fn restore(&mut self, now: Instant, cwnd: u64, ssthresh: u64) {
         self.set(self.window.cwnd.max(cwnd));
         self.window.ssthresh = self.window.ssthresh.max(ssthresh);
@@ -77,8 +78,8 @@ impl ControlledWindow {
         is_due
     }
 
-    /// The octets and full-sized packets of `bytes` that were acknowledged. The remainder of a
-    /// packet is carried to the next call.
+    /// Returns the octets and full-sized packets of `bytes` that were acknowledged. The remainder
+    /// of a packet is carried to the next call.
     #[inline]
     pub(crate) const fn count(&mut self, bytes: u64) -> Acked {
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);

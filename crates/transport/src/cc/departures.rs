@@ -1,4 +1,4 @@
-//! What a controller records of each transmission when it leaves, for when its outcome is known.
+//! Records of a controller for each transmission that leaves, until its outcome is known.
 
 use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::Instant;
@@ -20,13 +20,13 @@ impl<T> Default for Departures<T> {
 }
 
 impl<T> Departures<T> {
-    /// A transmission leaves.
+    /// Adds the record of a transmission that leaves.
     pub(super) fn push(&mut self, now: Instant, record: T) {
         self.records.push_back((now, Some(record)));
     }
 
-    /// Takes the record of a transmission that left at `sent_at`: the oldest of those that left at
-    /// the same instant.
+    /// Removes and returns the record of a transmission that left at `sent_at`: the oldest of those
+    /// that left at the same instant.
     pub(super) fn take(&mut self, sent_at: Instant) -> Option<T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         let record =
@@ -37,8 +37,8 @@ impl<T> Departures<T> {
         record
     }
 
-    /// The record of a transmission that left at `sent_at`: the oldest of those that left at the
-    /// same instant.
+    /// Returns the record of a transmission that left at `sent_at`: the oldest of those that left
+    /// at the same instant.
     pub(super) fn get(&self, sent_at: Instant) -> Option<&T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         self.records.range(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.as_ref())
@@ -57,18 +57,19 @@ impl<T> Departures<T> {
         }
     }
 
-    /// When those left that were delivered. [Give it back](Self::reuse) once it was read.
+    /// Returns when the delivered transmissions left. [Return the memory](Self::reuse) after
+    /// reading it.
     pub(super) fn take_delivered(&mut self) -> Vec<Instant> {
         std::mem::take(&mut self.delivered)
     }
 
-    /// Uses this memory again.
+    /// Reuses this memory.
     pub(super) fn reuse(&mut self, mut delivered: Vec<Instant>) {
         delivered.clear();
         self.delivered = delivered;
     }
 
-    /// Takes all records of transmissions that left before `sent_at`.
+    /// Removes all records of transmissions that left before `sent_at`, and passes them to `take`.
     pub(super) fn take_before(&mut self, sent_at: Instant, mut take: impl FnMut(T)) {
         while let Some((_, record)) = self.records.pop_front_if(|(at, _)| *at < sent_at) {
             record.into_iter().for_each(&mut take);

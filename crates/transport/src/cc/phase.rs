@@ -8,7 +8,7 @@ pub enum Phase {
     /// It searches for bandwidth, and needs samples of the delivery rate often: BBR's Startup,
     /// `ProbeBW_REFILL` and `ProbeBW_UP`.
     Probes,
-    /// It keeps to what it knows: BBR's Drain, `ProbeBW_DOWN` and `ProbeBW_CRUISE`.
+    /// It relies on its estimates: BBR's Drain, `ProbeBW_DOWN` and `ProbeBW_CRUISE`.
     Cruises,
     /// It has drained the queue to measure the shortest round trip: BBR's `ProbeRTT`.
     ProbesRtt,

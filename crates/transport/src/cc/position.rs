@@ -1,4 +1,5 @@
-//! How far a connection has sent and been acknowledged, from which controllers count round trips.
+//! The progress of a connection's transmissions and acknowledgments, from which controllers count
+//! round trips.
 
 /// A position in the order in which a connection sends. A round that begins when `sent_to` is at
 /// one position ends when `acked_to` reaches that position.

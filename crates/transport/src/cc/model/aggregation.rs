@@ -21,12 +21,12 @@ impl AckEpoch {
         Self { began: now, acked: 0 }
     }
 
-    /// Octets acknowledged in the epoch.
+    /// Returns the octets acknowledged in the epoch.
     pub(in crate::cc) const fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Counts `octets` more as acknowledged. Returns by how much the epoch exceeds what the
+    /// Counts `octets` more as acknowledged. Returns the excess of the epoch over what the
     /// bandwidth explains.
     pub(in crate::cc) fn on_acked(&mut self, now: Instant, octets: u64, bits_per_second: u64) -> u64 {
         let mut expected = delivered_in(bits_per_second, now.since(self.began));

@@ -1,6 +1,6 @@
-//! Whether the delivery rate still grows with the sending rate.
+//! Detection of whether the delivery rate still grows with the sending rate.
 //!
-//! As published, the pipe is full after three rounds without growth by a quarter: in the first the
+//! As published, the pipe is full after three rounds without growth by a quarter. In the first the
 //! receiver may enlarge its window, in the second the sender fills it, and in the third the higher
 //! delivery rate shows (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
 

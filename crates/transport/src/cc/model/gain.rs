@@ -27,7 +27,7 @@ impl Gain {
         Self(numerator * (Self::UNITS / 100))
     }
 
-    /// The gain that is nearest to `factor`.
+    /// Returns the gain that is nearest to `factor`.
     #[must_use]
     pub fn nearest(factor: f64) -> Self {
         Self(libm::round(factor * Self::UNITS as f64) as u64)
@@ -39,7 +39,7 @@ impl Gain {
         self.0 as f64 / Self::UNITS as f64
     }
 
-    /// `value` times the gain, rounded down.
+    /// Returns `value` times the gain, rounded down.
     #[must_use]
     pub const fn of(self, value: u64) -> u64 {
         mul_div(value, self.0, Self::UNITS)
@@ -50,17 +50,17 @@ impl Gain {
         part as u128 * Self::UNITS as u128 >= whole as u128 * self.0 as u128
     }
 
-    /// `time` times the gain, rounded down.
+    /// Returns `time` times the gain, rounded down.
     pub(in crate::cc) const fn of_time(self, time: Duration) -> Duration {
         Duration::from_nanos(self.of(time.as_nanos()))
     }
 
-    /// One minus this gain.
+    /// Returns one minus this gain.
     pub(in crate::cc) const fn rest(self) -> Self {
         Self(Self::UNITS.saturating_sub(self.0))
     }
 
-    /// `value` divided by the gain, rounded down.
+    /// Returns `value` divided by the gain, rounded down.
     pub(in crate::cc) const fn whole_of(self, value: u64) -> u64 {
         mul_div(value, Self::UNITS, self.0)
     }
@@ -73,8 +73,8 @@ impl Gain {
         self.0 == Self::UNITS
     }
 
-    /// The bandwidth-delay product in octets times the gain, rounded up: rounding down would feed
-    /// back into ever lower estimates (`bbr_bdp`).
+    /// Returns the bandwidth-delay product in octets times the gain, rounded up: rounding down
+    /// would feed back into ever lower estimates (`bbr_bdp`).
     pub(in crate::cc) const fn of_bdp(self, bits_per_second: u64, rtt: Duration) -> u64 {
         let volume = bits_per_second as u128 * rtt.as_nanos() as u128 * self.0 as u128;
         volume.div_ceil(8_000_000_000 * Self::UNITS as u128) as u64
@@ -108,7 +108,7 @@ impl JsonSchema for Gain {
     }
 }
 
-/// Octets delivered at this rate in this time, rounded down.
+/// Returns the octets delivered at this rate in this time, rounded down.
 pub(in crate::cc) const fn delivered_in(bits_per_second: u64, time: Duration) -> u64 {
     mul_div(bits_per_second, time.as_nanos(), 8_000_000_000)
 }

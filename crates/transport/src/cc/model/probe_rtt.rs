@@ -1,4 +1,4 @@
-//! How long `ProbeRTT` lasts: the state in which BBR drains the queue to measure the round-trip
+//! The duration of `ProbeRTT`: the state in which BBR drains the queue to measure the round-trip
 //! time of the path itself.
 
 use super::rounds::Rounds;

@@ -14,7 +14,7 @@ pub(in crate::cc) struct Rounds {
 }
 
 impl Rounds {
-    /// The number of rounds that have ended.
+    /// Returns the number of rounds that have ended.
     pub(in crate::cc) const fn count(&self) -> u64 {
         self.count
     }
@@ -33,7 +33,7 @@ impl Rounds {
         }
     }
 
-    /// A timeout ends the round.
+    /// Ends the round after a timeout.
     pub(in crate::cc) const fn end(&mut self) {
         self.starts = true;
     }
