@@ -71,7 +71,7 @@ pub enum Dialect {
     Ns3,
 }
 
-/// What a controller is created from.
+/// The context with which a controller is created.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Payload of a full-sized segment, in octets.
@@ -86,7 +86,7 @@ pub struct Start {
     pub dialect: Dialect,
     /// Sending is paced even if the controller sets no rate.
     pub paced: bool,
-    /// What leaves at once, if pacing lets packets leave in bursts.
+    /// The burst that leaves at once, if pacing permits bursts.
     pub burst: Option<Burst>,
     /// The random stream of this controller.
     pub random: Stream,
@@ -107,35 +107,35 @@ pub struct Start {
 /// During a recovery the sender itself reduces the window to the threshold (PRR), unless the
 /// controller [governs the window](Self::governs_window).
 pub trait CongestionControl {
-    /// The connection is established. `rtt` is the round-trip time of the handshake, or `None` if
-    /// the SYN was retransmitted.
+    /// Processes the end of the handshake. `rtt` is its round-trip time, or `None` if the SYN was
+    /// retransmitted.
     fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
 
-    /// TACK's receiver acknowledges by this law from now on.
+    /// Adopts the law by which TACK's receiver acknowledges from now on.
     fn on_frequency(&mut self, _law: Law) {}
 
-    /// An ACK arrived.
+    /// Processes an ACK.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
     /// Returns the slow-start threshold after a congestion event. `flight` is the amount to be
     /// reduced ([`FlightMeasure`]).
     fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64;
 
-    /// Congestion control entered `state`.
+    /// Processes the entry of congestion control into `state`.
     fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
 
-    /// The last reduction was spurious. The window has been restored, unless the controller
-    /// [governs it](Self::governs_window).
+    /// Processes the undoing of the last, spurious reduction. The window has been restored, unless
+    /// the controller [governs it](Self::governs_window).
     fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
 
-    /// A transmission was marked lost.
+    /// Processes a transmission that was marked lost.
     fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
 
-    /// A segment with data left.
+    /// Processes a departed segment with data.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
-    /// The outcomes of transmissions that the ACK, or a timer since the ACK before it, has
-    /// revealed.
+    /// Processes the outcomes of transmissions that the ACK, or a timer since the ACK before it,
+    /// has revealed.
     fn on_outcomes(&mut self, _fates: &[Transmission]) {}
 
     /// Returns `true` if the controller has a clock of its own. Only then is its
@@ -164,7 +164,7 @@ pub trait CongestionControl {
         false
     }
 
-    /// The number of congestion windows that a send buffer should hold (Linux's
+    /// Returns the number of congestion windows that a send buffer should hold (Linux's
     /// `tcp_sndbuf_expand`).
     fn send_buffer_windows(&self) -> u64 {
         2
@@ -181,8 +181,8 @@ pub trait CongestionControl {
         false
     }
 
-    /// Returns what the controller needs feedback for at present, or `None` if it makes no
-    /// difference to it.
+    /// Returns the purpose for which the controller needs feedback at present, or `None` if
+    /// feedback makes no difference to it.
     fn phase(&self) -> Option<Phase> {
         None
     }
