@@ -113,6 +113,7 @@ lint-rust: $(VENV)/.tools
 lint-python: $(VENV)/.requirements-dev
 	$(BIN)/python scripts/layers.py
 	$(BIN)/python scripts/crates.py
+	$(BIN)/python scripts/language.py
 	$(BIN)/ruff format --check python tests studies scripts validation
 	$(BIN)/ruff check python tests studies scripts validation
 	$(BIN)/mypy --num-workers auto

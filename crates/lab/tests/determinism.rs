@@ -209,9 +209,9 @@ fn another_process_gives_the_same() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let described = String::from_utf8_lossy(&output.stdout).into_owned();
     let here = digest(&octets_of(&everything(), 11));
-    assert!(said.contains(&here), "here {here}, there\n{said}");
+    assert!(described.contains(&here), "here {here}, there\n{described}");
 }
 
 /// A lossy download whose packets are captured at its receiver.

@@ -73,7 +73,7 @@ impl Line {
     }
 
     /// Returns the marked segments reported to the sender, and those that were marked.
-    fn told_and_true(&self) -> (f64, f64) {
+    fn reported_and_true(&self) -> (f64, f64) {
         (self.of_flow("total_marked_bytes_l4") as f64 / SEGMENT, self.of_flow("total_marked_l4") as f64)
     }
 }
@@ -133,8 +133,8 @@ fn newreno_reacts_to_a_mark_as_to_a_drop() {
 fn dctcp_pays_for_an_exact_echo_with_acks() {
     let delayed = "flow.bulk.ack={ policy = \"delayed\", segments = 8, timer = \"5ms\" }";
     let exact = Line::run(&[delayed]);
-    let (told, truth) = exact.told_and_true();
-    assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
+    let (reported, truth) = exact.reported_and_true();
+    assert!((reported / truth - 1.0).abs() < 0.01, "{reported} of {truth}");
     assert!(exact.acks_for("mark-change") > 1000);
 
     let without_marks = Line::run(&[delayed, "flow.bulk.congestion=newreno", "link.btl.forward.queue.mark_above="]);
@@ -152,11 +152,11 @@ fn a_filter_that_keeps_nothing_blinds_dctcp() {
         let queue = format!("link.btl.reverse.queue={{ discipline = \"ack-filter\", keeps = \"{keeps}\" }}");
         Line::run(&["link.btl.reverse.rate=400kbps", &queue, "flow.bulk.ack={ policy = \"per-packet\" }"])
     };
-    let (told, truth) = thinned("news").told_and_true();
-    assert!((told / truth - 1.0).abs() < 0.01, "{told} of {truth}");
+    let (reported, truth) = thinned("news").reported_and_true();
+    assert!((reported / truth - 1.0).abs() < 0.01, "{reported} of {truth}");
     let blind = thinned("nothing");
-    let (told, truth) = blind.told_and_true();
-    assert!(told < 0.5 * truth, "{told} of {truth}");
+    let (reported, truth) = blind.reported_and_true();
+    assert!(reported < 0.5 * truth, "{reported} of {truth}");
     assert!(blind.queue() > 10.0, "{}", blind.queue());
 }
 
@@ -176,18 +176,18 @@ fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none(
     for dialect in ["rfc", "linux"] {
         // 1.2 Mbps carry an ACK for each four segments, 400 kbps one for each nine.
         let few = thinned("1200kbps", dialect, false);
-        let (told, truth) = few.told_and_true();
-        assert!((told / truth - 1.0).abs() < 0.01, "{dialect}: {told} of {truth}");
+        let (reported, truth) = few.reported_and_true();
+        assert!((reported / truth - 1.0).abs() < 0.01, "{dialect}: {reported} of {truth}");
         assert!(few.utilization() > 0.999, "{dialect}: {}", few.utilization());
         let many = thinned("400kbps", dialect, false);
-        let (told, truth) = many.told_and_true();
-        assert!(told > 1000.0 && truth < 0.1 * told, "{dialect}: {told} of {truth}");
+        let (reported, truth) = many.reported_and_true();
+        assert!(reported > 1000.0 && truth < 0.1 * reported, "{dialect}: {reported} of {truth}");
         assert!(many.utilization() < 0.9, "{dialect}: {}", many.utilization());
         // The option counts octets in 24 bits; Linux' segments leave room for it, and are 0.8 %
         // shorter than `SEGMENT`.
         let many = thinned("400kbps", dialect, true);
-        let (told, truth) = many.told_and_true();
-        assert!((told / truth - 1.0).abs() < 0.02, "{dialect}: {told} of {truth}");
+        let (reported, truth) = many.reported_and_true();
+        assert!((reported / truth - 1.0).abs() < 0.02, "{dialect}: {reported} of {truth}");
         assert!(many.utilization() > 0.999, "{dialect}: {}", many.utilization());
     }
 }

@@ -50,14 +50,14 @@ fn ours_is_as_fast_as_quinn_proto_and_acknowledges_as_often() {
     for path in ["thin", "satellite", "lte"] {
         for packets in [2, 10] {
             let ours = transfer(path, &format!("quic_{packets}"));
-            let theirs = transfer(path, &format!("quinn_{packets}"));
-            let [time, acks, octets] = std::array::from_fn(|index| ours[index] / theirs[index] - 1.0);
+            let quinn = transfer(path, &format!("quinn_{packets}"));
+            let [time, acks, octets] = std::array::from_fn(|index| ours[index] / quinn[index] - 1.0);
             println!("{path}, every {packets}: {time:+.4}, {acks:+.4}, {octets:+.4}");
-            assert!(time.abs() < 0.03, "{path}, every {packets}: {ours:?} and {theirs:?}");
-            assert!(acks.abs() < 0.02, "{path}, every {packets}: {ours:?} and {theirs:?}");
+            assert!(time.abs() < 0.03, "{path}, every {packets}: {ours:?} and {quinn:?}");
+            assert!(acks.abs() < 0.02, "{path}, every {packets}: {ours:?} and {quinn:?}");
             // Both omit ranges that the peer need not receive again. The numbers of packets and
             // octets differ in their length.
-            assert!(octets.abs() < 0.1, "{path}, every {packets}: {ours:?} and {theirs:?}");
+            assert!(octets.abs() < 0.1, "{path}, every {packets}: {ours:?} and {quinn:?}");
         }
     }
 }

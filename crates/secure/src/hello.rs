@@ -9,7 +9,7 @@ use acklab_base::Ecn;
 use acklab_wire::tack::decode::decode_frames;
 use acklab_wire::tack::encode::append_frame;
 use acklab_wire::tack::protected::{Head, Level, first_octet, head};
-use acklab_wire::tack::version::LEAST_OPEN;
+use acklab_wire::tack::version::MIN_OPEN;
 use acklab_wire::tack::{ConnectionId, Frame, Frames, Packet, PktSeq, Timestamp};
 
 /// Octets of the header of a packet that opens a connection: all are readable.
@@ -46,7 +46,7 @@ impl Hello {
         if level != Level::Initial || connection != ConnectionId(0) {
             return Err(Refused::Form);
         }
-        if datagram.len() < LEAST_OPEN {
+        if datagram.len() < MIN_OPEN {
             return Err(Refused::Hello);
         }
         let (header, payload) = datagram.split_at_mut(HEADER);
@@ -119,11 +119,11 @@ pub(crate) fn seal_open(packet: &Packet, open: &Frame, crypto: &[u8], token: Opt
     append_frame(&piece, octets);
     octets.extend_from_slice(crypto);
     let length = octets.len() - start + acklab_wire::tack::TAG as usize;
-    if length > LEAST_OPEN {
+    if length > MIN_OPEN {
         octets.truncate(start);
         return false;
     }
-    octets.resize(octets.len() + LEAST_OPEN - length, 0);
+    octets.resize(octets.len() + MIN_OPEN - length, 0);
     let sealed = initial_keys(&seed, Side::Client)
         .is_some_and(|keys| encipher(octets, start, HEADER, packet.number.0.into(), &*keys.local.packet));
     if sealed {

@@ -17,7 +17,7 @@ use crate::refused::RefusedCounts;
 use crate::reset::TOKEN;
 use acklab_base::Ecn;
 use acklab_wire::tack::protected::Level;
-use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};
+use acklab_wire::tack::version::{AMPLIFICATION, MIN_OPEN};
 use acklab_wire::tack::{ConnectionId, Crypto, Frame};
 use rustls::pki_types::ServerName;
 use rustls::quic::{ClientConnection, Connection, KeyChange, Keys, ServerConnection, Version};
@@ -197,7 +197,7 @@ impl Session {
     /// Receives another datagram of a client that has received nothing from this server. Its octets
     /// of the handshake are those of the first.
     pub const fn on_hello(&mut self) {
-        self.credit = self.credit.saturating_add(AMPLIFICATION * LEAST_OPEN as u64);
+        self.credit = self.credit.saturating_add(AMPLIFICATION * MIN_OPEN as u64);
     }
 
     /// Takes the next keys after this many packets.

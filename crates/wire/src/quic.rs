@@ -60,10 +60,6 @@ pub const MIN_INITIAL: u64 = 1200;
 /// The minimum octets of packet number and frames together: header protection samples 16 octets,
 /// which begin four octets after the start of the packet number (RFC 9001, §5.4.2).
 pub const MIN_SAMPLED: u64 = 4;
-/// The former name, until its users follow.
-#[doc(hidden)]
-pub use self::{MIN_INITIAL as LEAST_INITIAL, MIN_SAMPLED as LEAST_SAMPLED};
-
 /// A QUIC packet.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {

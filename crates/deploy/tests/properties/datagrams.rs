@@ -8,7 +8,7 @@ use acklab_secure::identity::{Identity, Trust, client_config, server_config};
 use acklab_secure::reset::ResetKey;
 use acklab_secure::{Hello, Outbox};
 use acklab_wire::tack::protected::{Level, first_octet, head};
-use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};
+use acklab_wire::tack::version::{AMPLIFICATION, MIN_OPEN};
 use acklab_wire::tack::{ConnectionId, HEADER, TAG, VERSION};
 use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rustls::quic::{Keys, Version};
@@ -46,7 +46,7 @@ pub(crate) fn first_datagram(frames: &[u8]) -> Vec<u8> {
     header.extend([0; 8]);
     header.extend(seed);
     let mut payload = frames.to_vec();
-    payload.resize(payload.len().max(LEAST_OPEN - (HEADER + TAG) as usize), 0);
+    payload.resize(payload.len().max(MIN_OPEN - (HEADER + TAG) as usize), 0);
     let tag = keys(&seed, Side::Client).local.packet.encrypt_in_place(1, &header, &mut payload).unwrap();
     [&header[..], &payload, tag.as_ref()].concat()
 }

@@ -112,10 +112,10 @@ pub(crate) fn periodic(p: f64, losses: u64) -> String {
     format!("link.0.forward.loss={{ model = \"list\", packets = [{}] }}", packets.join(", "))
 }
 
-/// Checks that `ours` deviates from `theirs` by no more than the share `tolerance` of `theirs`.
-pub(crate) fn assert_close(what: &str, ours: f64, theirs: f64, tolerance: f64) {
-    println!("{what}: {ours:.4} against {theirs:.4}, {:+.1} %", (ours / theirs - 1.0) * 100.0);
-    assert!((ours / theirs - 1.0).abs() <= tolerance, "{what}: {ours} against {theirs}");
+/// Checks that `ours` deviates from `expected` by no more than the share `tolerance` of `expected`.
+pub(crate) fn assert_close(what: &str, ours: f64, expected: f64, tolerance: f64) {
+    println!("{what}: {ours:.4} against {expected:.4}, {:+.1} %", (ours / expected - 1.0) * 100.0);
+    assert!((ours / expected - 1.0).abs() <= tolerance, "{what}: {ours} against {expected}");
 }
 
 /// Returns the index of Jain, Chiu and Hawe, DEC-TR-301, 1984.

@@ -7,7 +7,7 @@ use crate::{Outbox, Piece};
 use acklab_base::Ecn;
 use acklab_wire::tack::encode::append_frame;
 use acklab_wire::tack::protected::{LENGTH, Level, first_octet};
-use acklab_wire::tack::version::LEAST_OPEN;
+use acklab_wire::tack::version::MIN_OPEN;
 use acklab_wire::tack::{ConnectionId, Frame, Frames, HEADER, Packet, TAG, Timestamp};
 use rustls::quic::DirectionalKeys;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use std::ops::Range;
 const LEVEL_OVERHEAD: usize = HEADER as usize + LENGTH + 8 + TAG as usize;
 /// The octets of the largest packet beside which a packet with the last message of a client has
 /// room in a datagram of the base size.
-const ROOM_BESIDE: usize = LEAST_OPEN - 160;
+const ROOM_BESIDE: usize = MIN_OPEN - 160;
 
 impl Session {
     /// Seals a packet of the transport, and appends the datagrams that are to leave. `copy` appends
@@ -57,14 +57,14 @@ impl Session {
         }
         let frames: u64 = without_padding(&packet.frames).map(Frame::wire_len).sum();
         let accept = (HEADER + frames + TAG) as usize;
-        while self.is_validated || self.credit >= LEAST_OPEN as u64 {
+        while self.is_validated || self.credit >= MIN_OPEN as u64 {
             let start = out.start();
             if !self.append_flight(start, packet.departed, out) {
                 out.octets.truncate(start);
                 return false;
             }
             let has_all = self.flight.handshake == self.crypto[1].outgoing.len();
-            let room = LEAST_OPEN - (out.octets.len() - start);
+            let room = MIN_OPEN - (out.octets.len() - start);
             if !has_all || room < accept {
                 self.end(Ecn::NotEct, out);
                 continue;
@@ -86,7 +86,7 @@ impl Session {
             let index = usize::from(level == Level::Handshake);
             let sent = if index == 0 { self.flight.initial } else { self.flight.handshake };
             let rest = &self.crypto[index].outgoing[sent..];
-            let room = (LEAST_OPEN - (out.octets.len() - start)).saturating_sub(LEVEL_OVERHEAD);
+            let room = (MIN_OPEN - (out.octets.len() - start)).saturating_sub(LEVEL_OVERHEAD);
             let length = rest.len().min(room);
             if length == 0 {
                 continue;

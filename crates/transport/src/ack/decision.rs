@@ -126,9 +126,9 @@ impl OwnReason {
 
 impl Reason {
     /// The maximum number of a custom policy's own reasons.
-    pub const MOST_CUSTOM: usize = OwnReason::ALL.len();
+    pub const MAX_CUSTOM: usize = OwnReason::ALL.len();
     /// The number of reasons in all.
-    pub const COUNT: usize = Self::ALL.len() + Self::MOST_CUSTOM;
+    pub const COUNT: usize = Self::ALL.len() + Self::MAX_CUSTOM;
 
     /// All reasons except those of custom policies, in the order of their index.
     pub const ALL: [Self; 20] = [
@@ -227,7 +227,7 @@ mod tests {
         for index in 0..Reason::COUNT {
             assert_eq!(Reason::of_index(index).index(), index);
         }
-        assert_eq!(OwnReason::new(200).number(), Reason::MOST_CUSTOM - 1, "the last counts for those beyond");
+        assert_eq!(OwnReason::new(200).number(), Reason::MAX_CUSTOM - 1, "the last counts for those beyond");
         assert_eq!(size_of::<Option<Reason>>(), 1);
     }
 }

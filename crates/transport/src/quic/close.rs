@@ -142,7 +142,7 @@ impl Connection {
     /// (§10.2.3).
     pub(super) fn close_datagram(&mut self, now: Instant) -> Option<Datagram> {
         let Phase::Closed(ended) = self.phase else { return None };
-        if !std::mem::take(&mut self.close.is_due) || self.unvalidated_room() < quic::LEAST_INITIAL {
+        if !std::mem::take(&mut self.close.is_due) || self.unvalidated_room() < quic::MIN_INITIAL {
             return None;
         }
         let mut packets = Sequence::default();

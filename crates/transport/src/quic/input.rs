@@ -4,7 +4,7 @@ use super::connection::{Connection, Phase};
 use super::space::{self, Keys};
 use crate::streams::Side;
 use acklab_base::{Ecn, Fate, Instant};
-use acklab_wire::quic::{Datagram, Direction, Frame, Header, LEAST_INITIAL, Packet, PacketType, TransportError};
+use acklab_wire::quic::{Datagram, Direction, Frame, Header, MIN_INITIAL, Packet, PacketType, TransportError};
 
 /// Reason for ignoring a packet: it belongs to no connection of this end.
 pub(super) const STRANGER: &str = "refused_connection";
@@ -65,7 +65,7 @@ impl Connection {
     /// Returns `true` if the datagram opens a connection (RFC 9000, §14.1).
     fn accepts(&mut self, datagram: &Datagram) -> bool {
         let initial = datagram.packets.iter().find(|packet| packet.header.packet_type() == PacketType::Initial);
-        let Some(Packet { header, .. }) = initial.filter(|_| datagram.udp_payload() >= LEAST_INITIAL) else {
+        let Some(Packet { header, .. }) = initial.filter(|_| datagram.udp_payload() >= MIN_INITIAL) else {
             return false;
         };
         self.ids.accept(*header.destination());

@@ -8,7 +8,7 @@ use super::settings::ConnectionConfig;
 use super::space;
 use crate::mtu::Search;
 use acklab_base::Instant;
-use acklab_wire::quic::{Datagram, Frame, Frames, LEAST_INITIAL};
+use acklab_wire::quic::{Datagram, Frame, Frames, MIN_INITIAL};
 
 /// The sizes of datagrams.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl PathMtu {
     /// Applies the peer's `max_udp_payload_size` (RFC 9000, §18.2), and starts the search for
     /// larger datagrams.
     pub(super) fn on_parameters(&mut self, most: u64) {
-        self.most = self.most.min(most.max(LEAST_INITIAL));
+        self.most = self.most.min(most.max(MIN_INITIAL));
         if let Some(search) = &mut self.search {
             search.start(most);
         }

@@ -14,7 +14,7 @@ use crate::ack::Reason;
 use crate::recovery::packets;
 use crate::streams::Side;
 use acklab_base::Instant;
-use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, LEAST_INITIAL, LEAST_SAMPLED, Packet, PacketNumber, TAG};
+use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, MIN_INITIAL, MIN_SAMPLED, Packet, PacketNumber, TAG};
 use acklab_wire::sequence::Sequence;
 
 /// Minimum room for frames in bytes with which a packet is begun.
@@ -139,7 +139,7 @@ impl Connection {
         let mut drafts: Sequence<(Packet, Draft)> = Sequence::default();
         for id in space::Id::ALL {
             // An Initial packet of a server may need a datagram of full size.
-            let is_held = id == space::Id::Initial && unvalidated < LEAST_INITIAL;
+            let is_held = id == space::Id::Initial && unvalidated < MIN_INITIAL;
             if is_held || !self.spaces[id].is_usable() {
                 continue;
             }
@@ -179,11 +179,11 @@ impl Connection {
         let needs = |(_, draft): &(Packet, Draft)| {
             draft.id == space::Id::Initial && (self.side == Side::Client || draft.is_ack_eliciting)
         };
-        if total < LEAST_INITIAL
+        if total < MIN_INITIAL
             && drafts.iter().any(needs)
             && let Some((packet, draft)) = drafts.last_mut()
         {
-            pad_by(packet, LEAST_INITIAL - total);
+            pad_by(packet, MIN_INITIAL - total);
             (draft.octets, draft.is_in_flight) = (packet.wire_len(), true);
         }
     }
@@ -192,12 +192,12 @@ impl Connection {
     pub(super) fn pad_initial(&self, packets: &mut Sequence<Packet>, elicits: bool) {
         let total: u64 = packets.iter().map(Packet::wire_len).sum();
         let is_initial = |packet: &Packet| space::Id::of(packet.header.packet_type()) == space::Id::Initial;
-        if total < LEAST_INITIAL
+        if total < MIN_INITIAL
             && (elicits || self.side == Side::Client)
             && packets.iter().any(is_initial)
             && let Some(last) = packets.last_mut()
         {
-            pad_by(last, LEAST_INITIAL - total);
+            pad_by(last, MIN_INITIAL - total);
         }
     }
 
@@ -304,8 +304,8 @@ impl Connection {
         }
         draft.octets -= frames.spared();
         let sampled = u64::from(packet.number.length()) + draft.octets - overhead;
-        if sampled < LEAST_SAMPLED {
-            draft.push(frames, Frame::Padding((LEAST_SAMPLED - sampled) as u16));
+        if sampled < MIN_SAMPLED {
+            draft.push(frames, Frame::Padding((MIN_SAMPLED - sampled) as u16));
         }
         debug_assert_eq!(draft.octets, packet.wire_len());
         true

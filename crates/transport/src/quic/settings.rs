@@ -13,14 +13,14 @@ use crate::{ack, cc, pacing};
 use acklab_base::random::Seed;
 use acklab_base::units::Segments;
 use acklab_base::{Bytes, Duration, Ecn};
-use acklab_wire::quic::{Frame, LEAST_INITIAL, OUTER_HEADERS, TAG};
+use acklab_wire::quic::{Frame, MIN_INITIAL, OUTER_HEADERS, TAG};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the connection IDs of both ends.
 pub const CONNECTION_ID: u64 = 8;
 /// Minimum size of an IPv4 packet that must pass without fragmentation (RFC 9000, §14).
-const MIN_PACKET: u64 = LEAST_INITIAL + OUTER_HEADERS;
+const MIN_PACKET: u64 = MIN_INITIAL + OUTER_HEADERS;
 /// Maximum size of an IPv4 packet: the Length field of a long header has two octets here, so
 /// packets stay below 2¹⁴ bytes.
 const MAX_PACKET: u64 = 16_000;
@@ -260,7 +260,7 @@ impl Settings {
         let ack = self.ack.unwrap_or(stack.ack);
         let congestion = self.congestion.unwrap_or(stack.congestion);
         let datagram = self.packet.unwrap_or(stack.packet).get().saturating_sub(OUTER_HEADERS);
-        let first = if self.mtu_discovery { LEAST_INITIAL } else { datagram };
+        let first = if self.mtu_discovery { MIN_INITIAL } else { datagram };
         let recommended = (INITIAL_PACKETS * first).min(MAX_INITIAL_WINDOW.max(2 * first));
         let initial_window = self.initial_window.or(stack.initial_window);
         // An announced delay belongs to the policy that complies with it.
@@ -392,7 +392,7 @@ impl ConnectionConfig {
     /// Returns the initial size of datagrams.
     #[must_use]
     pub const fn first_datagram(&self) -> u64 {
-        if self.mtu_discovery { LEAST_INITIAL } else { self.datagram }
+        if self.mtu_discovery { MIN_INITIAL } else { self.datagram }
     }
 
     /// Returns the overhead of a full-sized packet: all bytes that are not stream data, including

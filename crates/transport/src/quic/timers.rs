@@ -5,7 +5,7 @@ use super::connection::{Connection, Phase};
 use super::space;
 use crate::streams::Side;
 use acklab_base::{Duration, Instant};
-use acklab_wire::quic::LEAST_INITIAL;
+use acklab_wire::quic::MIN_INITIAL;
 
 /// Maximum number of packets per probe timeout (RFC 9002, §6.2.4).
 const PROBES: u32 = 2;
@@ -25,7 +25,7 @@ impl Connection {
     #[inline]
     fn probe_by(&self, bound: Instant) -> Option<(Instant, space::Id)> {
         // A server that may not send a probe waits for its client.
-        if self.unvalidated_room() < LEAST_INITIAL {
+        if self.unvalidated_room() < MIN_INITIAL {
             return None;
         }
         if !self.spaces.any(|id| self.sender.has_outstanding(id)) {

@@ -6,10 +6,10 @@
 //! its limit waits: a real client repeats its Open.
 
 use acklab_wire::tack::BELOW;
-use acklab_wire::tack::version::{AMPLIFICATION, LEAST_OPEN};
+use acklab_wire::tack::version::{AMPLIFICATION, MIN_OPEN};
 
 /// Bytes of an IPv4 packet whose datagram has the minimum size to open a connection.
-pub(super) const MIN_PACKET: u64 = BELOW + LEAST_OPEN as u64;
+pub(super) const MIN_PACKET: u64 = BELOW + MIN_OPEN as u64;
 
 /// Bytes of packets, before the address is validated.
 #[derive(Clone, Copy, Debug, Default)]

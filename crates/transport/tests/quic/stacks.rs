@@ -117,7 +117,7 @@ fn the_first_flight_is_that_of_the_stack() {
 /// KiB.
 #[test]
 fn windows_are_told_after_the_share_of_the_stack() {
-    let told = |of: Preset| {
+    let reported = |of: Preset| {
         let window = acklab_base::Bytes(1 << 16);
         let flow_control =
             acklab_transport::quic::FlowControl::Fixed { stream: window, connection: acklab_base::Bytes(1 << 20) };
@@ -149,8 +149,8 @@ fn windows_are_told_after_the_share_of_the_stack() {
         (Preset::Quinn, 8.0),
         (Preset::S2nQuic, 10.0),
     ] {
-        let told = told(of);
-        assert!((0.0..0.016).contains(&(told - 1.0 / share)), "{of:?}: {told} of the window");
+        let reported = reported(of);
+        assert!((0.0..0.016).contains(&(reported - 1.0 / share)), "{of:?}: {reported} of the window");
     }
 }
 

@@ -15,9 +15,6 @@ pub const NEGOTIATION: u8 = 0;
 /// The minimum size in octets of a datagram that opens a connection. Smaller ones get no response
 /// (RFC 9000, §6, §14.1).
 pub const MIN_OPEN: usize = 1200;
-/// The former name, until its users follow.
-#[doc(hidden)]
-pub use self::MIN_OPEN as LEAST_OPEN;
 /// An unvalidated address is sent at most this multiple of the octets received from it (RFC 9000,
 /// §8.1).
 pub const AMPLIFICATION: u64 = 3;

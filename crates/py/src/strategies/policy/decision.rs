@@ -118,14 +118,14 @@ fn reason(name: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> 
     };
     let index = match reasons.iter().position(|known| known == own) {
         Some(index) => index,
-        None if reasons.len() < Reason::MOST_CUSTOM => {
+        None if reasons.len() < Reason::MAX_CUSTOM => {
             reasons.push(own.clone());
             reasons.len() - 1
         }
         None => {
             let message = format!(
                 "strategies[\"{name}\"]: decide: found \"{own}\", expected one of the {} reasons that it gave before: {}",
-                Reason::MOST_CUSTOM,
+                Reason::MAX_CUSTOM,
                 reasons.join(", ")
             );
             return Err(UsageError::new_err(message));
