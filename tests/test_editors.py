@@ -42,7 +42,7 @@ def test_taplo_finds_nothing_wrong_with_the_templates(tmp_path):
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ('gate = { interval = "2ms"', 'gate = { intervall = "2ms"', "('intervall' was unexpected)"),
+        ('superframe = "2ms"', 'superfram = "2ms"', "('superfram' was unexpected)"),
         ('discipline = "ack-filter"', 'discipline = "ack-filtre"', '"ack-filtre" is not one of ["fifo","codel",'),
         ('limit = "100packets"', "limit = 100", '100 is not of type "string"'),
         ('congestion = "cubic"', 'congestion = "cubik"', '"cubik" is not one of ["newreno","cubic",'),

@@ -143,7 +143,7 @@ COMMANDS = [
         {
             "gone.trace": "cannot read the trace ./gone.trace: No such file",
             ".": "cannot read the trace ./.: Is a directory",
-            "/dev/zero": "cannot read the trace /dev/zero: found more than 256 MiB, expected a trace",
+            "/dev/zero": "cannot read the trace /dev/zero: found a character device, expected a regular file",
             "empty.trace": "./empty.trace is not a valid trace: expected at least one line with a time above zero",
             "zero.trace": "./zero.trace is not a valid trace: expected at least one line with a time above zero",
             "negative.trace": './negative.trace is not a valid trace: line 1: found "-5", expected a whole number of milliseconds',
@@ -191,7 +191,7 @@ COMMANDS = [
     grid("p=@comma.toml", "comma.toml: found the name 'a,b', expected one without commas"),
     grid("p=@variants.toml:far", "variants.toml: found no variant 'far', expected one of: near"),
     grid("p=@empty.toml", "grid 'p': found no value, expected at least one"),
-    grid("link.btl.forward={trace = {file = '/dev/zero'}}", "/dev/zero: found more than 256 MiB, expected a trace"),
+    grid("link.btl.forward={trace = {file = '/dev/zero'}}", "/dev/zero: found a character device, expected a regular file"),
     vary("flow.0.start", "found '', expected two bounds"),
     vary("flow.0.start=5ms", "found '5ms', expected two bounds of one kind such as 0ms..5ms"),
     vary("flow.0.start=1ms..5s", "expected a time before the run's end at 100ms"),

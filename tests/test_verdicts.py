@@ -164,7 +164,7 @@ def test_shares_of_a_ratio_are_shares_of_its_effect():
     ratio = {"scenario": "x.toml", "metric": "flows.x", "relative_to": {}}
     assert Claim(**claim().model_dump() | ratio | {"published": 1.2}).effect_from == 1
     assert claim().effect_from == 0
-    with pytest.raises(ValueError, match="tolerance 3% of no effect at all"):
+    with pytest.raises(ValueError, match="tolerance 3% of no effect"):
         claim(published=1, no_effect=1)
     for bound in BOUNDS:
         assert claim(published=1, no_effect=1, tolerance=bound).tolerance == bound
