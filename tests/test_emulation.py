@@ -487,7 +487,7 @@ def test_connections_of_programs_are_flows(tmp_path):
     assert {(flow["src"], flow["dst"]) for flow in control} == {("client", "server"), ("server", "client")}
     assert all(0 < flow["total_delivered_bytes_l7"] < 20_000 for flow in control)
     shown = subprocess.run([sys.executable, "-m", "acklab", "show", str(out)], capture_output=True, text=True, check=True)
-    assert "2 more connections of programs with less than 1% of the octets" in shown.stdout
+    assert "2 more connections of programs with less than 1% of the bytes" in shown.stdout
     report = subprocess.run([sys.executable, "-m", "acklab", "report", str(out)], capture_output=True, text=True, check=False)
     assert report.returncode == 0, report.stderr
 

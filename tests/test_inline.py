@@ -223,7 +223,7 @@ def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     told = ""
-    while "stands between" not in told:
+    while "running between" not in told:
         line = process.stderr.readline()
         assert line, told
         told += line
