@@ -205,15 +205,20 @@ def summary(findings: Sequence[Finding]) -> str:
 def published(findings: Sequence[Finding]) -> str:
     """Returns how many published results are reproduced, and how many with fitted settings."""
     own = [finding for finding in counted(findings) if finding.whose == PAPER]
-    reproduced = [finding for finding in own if finding.verdict == REPRODUCED]
-    fitted = sum(bool(finding.fitted) for finding in reproduced)
-    return f"{len(reproduced)} of {len(own)} published results are reproduced, {fitted} of them with settings fitted to the paper"
+    reproduced, fitted = _reproduced(own)
+    return f"{reproduced} of {len(own)} published results are reproduced, {fitted} of them with settings fitted to the paper"
+
+
+def _reproduced(findings: Sequence[Finding]) -> tuple[int, int]:
+    """Returns how many findings are reproduced, and how many of these with fitted settings."""
+    reproduced = [finding for finding in findings if finding.verdict == REPRODUCED]
+    return len(reproduced), sum(bool(finding.fitted) for finding in reproduced)
 
 
 def _counts(findings: Sequence[Finding], name: str) -> str:
-    reproduced = [finding for finding in findings if finding.verdict == REPRODUCED]
-    words = f"{len(reproduced)} of {len(findings)}{name} reproduced"
-    if fitted := sum(bool(finding.fitted) for finding in reproduced):
+    reproduced, fitted = _reproduced(findings)
+    words = f"{reproduced} of {len(findings)}{name} reproduced"
+    if fitted:
         words += f", {fitted} of them with settings fitted to the source"
     if undecided := sum(finding.verdict == UNDECIDED for finding in findings):
         words += f", {undecided} undecided (more seeds)"

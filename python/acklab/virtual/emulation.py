@@ -5,14 +5,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
 import acklab
 from acklab import core, errors
 from acklab.errors import Cancelled, RunError
-from acklab.virtual.guest import Command, Watch, run
+from acklab.virtual.guest import Command, Tail, Watch, run
 from acklab.virtual.kernels import GuestKernel, find
 
 
@@ -84,30 +83,27 @@ def _environment() -> dict[str, str]:
     }
 
 
-@dataclass
 class _Samples:
     """The samples of each second, as the guest writes them."""
 
-    path: Path
-    watch: Callable[[dict[str, Any]], None] | None
-    place: int = 0
-    time: float | None = field(default=None)
+    def __init__(self, path: Path, watch: Callable[[dict[str, Any]], None] | None) -> None:
+        self.tail = Tail(path, self._add)
+        self.watch = watch
+        self.rest = ""
+        self.time: float | None = None
 
     def read(self) -> float | None:
         """Passes on new samples, and returns the time of the last."""
-        if not self.path.exists():
-            return self.time
-        with self.path.open("rb") as file:
-            file.seek(self.place)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                self.place += len(line)
-                sample = json.loads(line)
-                self.time = float(sample.get("time", self.place))
-                if self.watch is not None:
-                    self.watch(sample)
+        self.tail.read()
         return self.time
+
+    def _add(self, text: str) -> None:
+        *lines, self.rest = (self.rest + text).split("\n")
+        for line in lines:
+            sample = json.loads(line)
+            self.time = float(sample["time"])
+            if self.watch is not None:
+                self.watch(sample)
 
 
 def _outcome(folder: Path, status: int, kernel: GuestKernel, cancel: core.Cancel | None) -> core.Emulation:

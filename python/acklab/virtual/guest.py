@@ -70,7 +70,7 @@ class Watch:
     """
 
 
-class _Tail:
+class Tail:
     """A file that grows."""
 
     def __init__(self, path: Path, receive: Callable[[str], None]) -> None:
@@ -123,7 +123,7 @@ class _Guest:
         words = [sys.executable, "-I", "-S", self.folder / "pid1.py", self.folder / "plan.json"]
         init.write_text(f"#!/bin/sh\nexec {shlex.join(map(str, words))}\n", encoding="utf-8")
         init.chmod(0o755)
-        tails = [_Tail(self.folder / "output", watch.output), _Tail(self.folder / "errors", watch.errors)]
+        tails = [Tail(self.folder / "output", watch.output), Tail(self.folder / "errors", watch.errors)]
         with self._booted(seed) as process:
             self._until_end(process, watch, tails)
         for tail in tails:
@@ -136,7 +136,7 @@ class _Guest:
             raise RunError(f"the guest could not start the command; the last lines of its console:\n{self._console()}")
         return code
 
-    def _until_end(self, process: "subprocess.Popen[bytes]", watch: Watch, tails: Sequence[_Tail]) -> None:
+    def _until_end(self, process: "subprocess.Popen[bytes]", watch: Watch, tails: Sequence[Tail]) -> None:
         requested: float | None = None
         seen, since = watch.progress(), time.monotonic()
         while process.poll() is None:

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from acklab.atomic import write_text
 from acklab.errors import RunError, UsageError
 
 BUILD = "acklab kernel build"
@@ -46,7 +47,7 @@ class GuestKernel:
     def write(self) -> None:
         """Writes the description beside the kernel."""
         text = json.dumps({name: value for name, value in asdict(self).items() if name != "folder"}, indent=2)
-        (self.folder / _DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+        write_text(self.folder / _DESCRIPTION, text + "\n")
 
 
 def cache() -> Path:
