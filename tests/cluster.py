@@ -20,6 +20,7 @@ import commands
 from acklab.places import LocalPlace, RemotePlace
 from acklab.sweeps import PackedStore
 from acklab.sweeps.on_ray import Ray, Travelling, run_job
+from folders import contents
 
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402 - only where there is Ray
@@ -33,10 +34,6 @@ LIMITS = [f"{packets}packets" for packets in range(5, 25)]
 def swept(out, points=20, seeds=10, **options):
     grid = {"link.btl.forward.queue.limit": LIMITS[:points]}
     return acklab.sweep(SCENARIO, grid=grid, seeds=seeds, set=SHORT, out=out, quiet=True, **options)
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.fixture(scope="module")

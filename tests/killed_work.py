@@ -18,17 +18,13 @@ from acklab.store import tables_with
 from acklab.sweeps import sweep
 from acklab.sweeps.packed_store import Entry
 from acklab.templates import new
+from folders import contents
 from hostile_desk import SCENARIO
 from kills import child, rounds
 
 GRID = {"flow.0.congestion": ["cubic", "newreno"]}
 BASE = Path(sys.argv[2])
 FIRST, STRIDE = int(sys.argv[3]), int(sys.argv[4])
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Returns all files of a folder with their content."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def swept(folder: Path, seeds: int) -> None:

@@ -23,6 +23,7 @@ from acklab.sweeps.axis_values import AxisColumn
 from acklab.sweeps.grid import Axis
 from acklab.sweeps.pack import Kept, Pack
 from acklab.sweeps.packed_store import DamagedPack
+from folders import contents
 
 GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval": ["1ms", "5ms", "10ms"]}
 
@@ -43,10 +44,6 @@ def rows(store, name, digests):
     found = store.table(name, digests)
     assert found is not None
     return found
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_points_come_back_in_any_order_from_any_pack(tmp_path):

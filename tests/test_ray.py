@@ -10,16 +10,13 @@ import pytest
 import acklab
 from acklab.sweeps.on_ray import Ray, Travelling, run_job
 from conftest import BUILT
+from folders import contents
 
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 ray = pytest.importorskip("ray", reason="needs Ray")
 
 SCENARIO = Path(__file__).parents[1] / "studies/ack_compression/experiment_55.toml"
 SHORT = {"duration": "1s", "measure.from": "0s", "flow.0.stop": "1s"}
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_a_cluster_gives_the_same_octets(tmp_path):

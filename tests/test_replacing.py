@@ -13,16 +13,13 @@ import acklab
 import commands
 from acklab import replacing, store
 from acklab.contents import Contents
+from folders import contents
 
 
 @pytest.fixture
 def kept(fake, scenario, tmp_path):
     acklab.run(scenario, seed=7).save(tmp_path / "kept")
     return tmp_path / "kept"
-
-
-def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_a_write_that_fails_leaves_the_earlier_result(kept, scenario, monkeypatch):

@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import acklab
 from acklab import inspection
+from validation.inspection.paths import log_uniform
 
 KEPT = (5000, 400)
 FAMILIES = {
@@ -69,11 +71,8 @@ class Flow:
 def draw(number: int) -> Flow:
     """Returns the flow with this number."""
     chance = random.Random(f"controller {number}")
-
-    def log_uniform(low: float, high: float) -> float:
-        return math.exp(chance.uniform(math.log(low), math.log(high)))
-
-    rate, propagation = round(log_uniform(2, 100), 1), round(log_uniform(8, 150), 1)
+    between = partial(log_uniform, chance)
+    rate, propagation = round(between(2, 100), 1), round(between(8, 150), 1)
     controller = chance.choice([*FAMILIES, *_OFTEN])
     policy = chance.choice(
         [
@@ -84,7 +83,7 @@ def draw(number: int) -> Flow:
         ]
     )
     bdp = rate * 1e6 * propagation / 1e3 / (8 * _FULL)
-    queue = max(int(bdp * log_uniform(0.3, 3)), 8)
+    queue = max(int(bdp * between(0.3, 3)), 8)
     loss = chance.choice([0, 0, 0, 0.0002, 0.001, 0.005])
     limit = chance.choice(["none", "none", "none", "none", "application", "window", "video", "buffer"])
     reverse: dict[str, Any] = {"rate": f"{max(rate, 10):g}Mbps"}

@@ -10,6 +10,7 @@ import math
 import random
 import subprocess
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path as File
 from typing import Any
 
@@ -76,15 +77,17 @@ class Path:
         return result, both
 
 
+def log_uniform(chance: random.Random, low: float, high: float) -> float:
+    """Returns a number between two others whose logarithm is uniform."""
+    return math.exp(chance.uniform(math.log(low), math.log(high)))
+
+
 def draw(number: int) -> Path:
     """The path with this number."""
     chance = random.Random(number)
-
-    def log_uniform(low: float, high: float) -> float:
-        return math.exp(chance.uniform(math.log(low), math.log(high)))
-
-    rate = round(log_uniform(2, 200), 1)
-    propagation = round(log_uniform(8, 200), 1)
+    between = partial(log_uniform, chance)
+    rate = round(between(2, 200), 1)
+    propagation = round(between(8, 200), 1)
     controller = chance.choice(["newreno", "cubic", "bbr"])
     policy, ratio = chance.choice(
         [
