@@ -1,5 +1,5 @@
-//! One end of a connection with all that it has between two hosts: the transport's machine, its
-//! protection, its octets and its path.
+//! The state of one connection at one host: the transport's machine, its protection, its streams
+//! and its path.
 //!
 //! | module | verb |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `record` | tables and logs are written |
 //! | `streams` | an application reads and writes |
 //! | `path` | the peer's address, and its changes |
-//! | `run` | octets that arrive together go to their reader in the memory that they came in |
+//! | `run` | bytes of one batch reach the reader without a copy |
 
 mod path;
 mod receive;
@@ -46,22 +46,22 @@ use streams::Stream;
 
 pub(crate) use streams::Ends;
 
-/// The maximum IP packet of an interface that does not report its MTU.
+/// The maximum size of IP packets on an interface that does not report its MTU.
 const ETHERNET: u64 = 1500;
-/// The octets of an initial window of packets of Ethernet (RFC 9002, §7.2).
+/// The bytes of an initial window of Ethernet packets (RFC 9002, §7.2).
 const MAX_INITIAL: u64 = 14_720;
-/// The octets by which the header of IPv6 is longer than that of IPv4 (RFC 8200, §3).
+/// The bytes by which the IPv6 header is longer than the IPv4 header (RFC 8200, §3).
 const LONGER_V6: u64 = 20;
-/// The number of probe timeouts for which a closed connection keeps its id and answers the peer
+/// The number of probe timeouts during which a closed connection keeps its id and answers packets
 /// with its close (RFC 9000, §10.2).
 const DRAINING: u64 = 3;
-/// The code by which a connection ends that the host has no memory for (RFC 9000, §20.1:
-/// INTERNAL_ERROR), above those of applications.
+/// The code of a connection that ends because the host has no memory (RFC 9000, §20.1:
+/// INTERNAL_ERROR). It lies above the codes of applications.
 const NO_MEMORY: u32 = 1 << 31 | 0x01;
-/// The minimum time for which a client waits for a server, whatever its idle timeout is.
+/// The minimum time for which a client waits for a server. It also holds for shorter idle timeouts.
 const MIN_HANDSHAKE: Duration = Duration::from_secs(1);
 
-/// Returns random bytes of the system.
+/// Returns random bits of the operating system.
 pub(crate) fn random() -> Result<u64, ConnectError> {
     let mut octets = [0; 8];
     SystemRandom::new().fill(&mut octets).map_err(|_| ConnectError::Randomness)?;
@@ -77,7 +77,7 @@ fn random_id() -> Result<ConnectionId, ConnectError> {
 #[derive(Debug)]
 pub(crate) struct Association {
     settings: Settings,
-    /// The seed of its random streams.
+    /// The seed of the connection's random streams.
     seed: Seed,
     machine: Connection,
     session: Session,
@@ -85,29 +85,29 @@ pub(crate) struct Association {
     streams: BTreeMap<u32, Stream>,
     /// Streams that the peer has opened and the application has not accepted.
     opened: VecDeque<u32>,
-    /// Streams of which the application has left a half.
+    /// Streams of which the application has dropped a half.
     left: BTreeSet<u32>,
-    /// Streams that are to be written more to.
+    /// Streams to which the application has written.
     writers: BTreeSet<u32>,
-    /// Streams whose readers await a notification, and memory for blocks on the way to them.
+    /// Streams whose readers await a notification, and memory for data on the way to these readers.
     changed: Vec<u32>,
     blocks: Vec<bytes::Bytes>,
     run: Run,
-    /// Something that has arrived was not kept.
+    /// `true` if data were dropped for lack of memory.
     has_no_memory: bool,
     receive_buffer: u64,
     pool: Arc<Pool>,
-    /// Which it shares with its streams.
+    /// The backlog, shared with the streams.
     backlog: Arc<Backlog>,
-    /// The tasks that wait for the handshake, for a stream of the peer, for room for another
-    /// stream, or for the end.
+    /// The wakers of tasks that wait for the handshake, a stream of the peer, permission for
+    /// another stream, or the end.
     pub(crate) wakers: Wakers,
     lost: Option<Lost>,
-    /// A handshake that takes longer is given up.
+    /// The deadline of the handshake.
     handshake_until: Instant,
-    /// When it was over.
+    /// The end of the connection.
     ended: Option<Instant>,
-    /// Datagrams that are ready and have to wait for the path.
+    /// Datagrams that are ready and wait for the path.
     waiting: Outbox,
     pieces: Vec<Piece>,
     recorder: Option<Box<Recorder>>,
@@ -123,7 +123,7 @@ struct Birth {
     handshake_until: Instant,
 }
 
-/// The waiting tasks, by what they wait for.
+/// The wakers of waiting tasks, by the event that they wait for.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     pub(crate) established: Vec<Waker>,
@@ -141,16 +141,16 @@ impl Wakers {
     }
 }
 
-/// Datagrams and octets of UDP payload.
+/// The number of datagrams, and the bytes of their UDP payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Datagrams sent.
     pub datagrams_sent: u64,
-    /// Octets in them.
+    /// Bytes in them.
     pub octets_sent: u64,
     /// Datagrams received.
     pub datagrams_received: u64,
-    /// Octets in them.
+    /// Bytes in them.
     pub octets_received: u64,
     /// The number of changes of the peer's address.
     pub migrations: u64,
@@ -159,27 +159,28 @@ pub struct Counters {
 /// The name of the random streams of a connection.
 const NAME: &str = "deployed";
 
-/// Octets that AES enciphers together.
+/// The bytes that AES encrypts together.
 const AES_BLOCK: u64 = 16;
-/// Whole blocks may cost one byte per this many bytes of a packet: 0.4 % of a link, where they save
-/// 2 to 3 % of the processor time.
+/// Rounding down to whole blocks may cost one byte per this many bytes of a packet. That is 0.4 %
+/// of a link, and saves 2 to 3 % of the processor time.
 const PRICE: u64 = 256;
 
-/// Returns the maximum size of packets up to this size that consist of whole cipher blocks, if they
-/// are hardly smaller. The bytes of an incomplete last block take as long as 200 of the others, 65
-/// ns at both ends ([measured](../../../docs/decisions/packets.md)).
+/// Returns the largest packet size up to `packet` that consists of whole cipher blocks, unless it
+/// would be much smaller. The bytes of an incomplete last block take as long as 200 others: 65 ns
+/// at both ends ([measured](../../../docs/decisions/packets.md)).
 fn in_whole_blocks(packet: u64) -> u64 {
     let left_over = packet.saturating_sub(BELOW + SEALED_AT + TAG) % AES_BLOCK;
     if left_over <= packet / PRICE { packet - left_over } else { packet }
 }
 
-/// Returns the settings for a path whose interface takes IP packets of `largest` octets.
+/// Returns the settings for a path whose interface takes IP packets of `largest` bytes.
 fn settings_for(settings: &Settings, remote: SocketAddr, largest: Option<u64>) -> Result<Settings, ConnectError> {
     let largest = settings.packet.get().min(largest.unwrap_or(ETHERNET));
     let settings = Settings { packet: Bytes(largest), ..*settings };
     let settings = if remote.is_ipv6() { settings.behind(LONGER_V6) } else { settings };
     let settings = Settings { packet: Bytes(in_whole_blocks(settings.packet.get())), ..settings };
-    // Packets that are larger than those of Ethernet are fewer (RFC 9002, §7.2).
+    // The initial window holds fewer packets if they are larger than those of Ethernet (RFC 9002,
+    // §7.2).
     let window = (MAX_INITIAL / settings.mss()).max(2).min(settings.initial_window.0.into());
     let settings = Settings { initial_window: Segments(window as u32), ..settings };
     settings.check().map_err(|fault| ConnectError::of(&fault))?;
@@ -235,7 +236,7 @@ impl Association {
         let reset = server.reset_key.token(id);
         let session = Session::server(server.tls.clone(), hello, id, &reset, is_validated);
         let session = session.map_err(|fault| ConnectError::Settings(fault.to_string()))?;
-        // The session limits what a stranger gets before the handshake is complete.
+        // The session limits what an unauthenticated peer gets before the handshake is complete.
         let handshake_until = now + server.limits.handshake;
         let birth = Birth { settings, seed, path: Path::validated(remote), handshake_until };
         Ok(Self::new(now, machine, session, birth, config, pool))
@@ -321,8 +322,7 @@ impl Association {
         self.session.refused()
     }
 
-    /// Returns the token by which the host of the peer would reset the connection, once it is
-    /// known.
+    /// Returns the token with which the peer's host would reset the connection, if it is known.
     pub(crate) const fn reset_token(&self) -> Option<&[u8; TOKEN]> {
         self.session.reset_token()
     }
@@ -336,7 +336,7 @@ impl Association {
         self.session.key_updates()
     }
 
-    /// Lets the peer have more streams open, and send more of each.
+    /// Allows the peer more open streams, and more data per stream.
     pub(crate) fn raise_limits(&mut self, now: Instant, streams: u32, receive_buffer: u64) {
         self.machine.raise_limits(now, streams, receive_buffer);
         self.receive_buffer = self.receive_buffer.max(receive_buffer);
@@ -346,7 +346,7 @@ impl Association {
         self.machine.probe_timeout()
     }
 
-    /// Ends the connection, for the reason of this code of the application.
+    /// Ends the connection with this code of the application.
     pub(crate) fn close(&mut self, now: Instant, code: u32) {
         self.machine.abort(code);
         self.end(now, Lost::Here { code });
@@ -355,7 +355,8 @@ impl Association {
     /// Ends the connection.
     fn end(&mut self, now: Instant, lost: Lost) {
         if self.lost.is_none() {
-            // A connection that was closed notifies the peer; the others have no peer to notify.
+            // If this end closed the connection, it notifies the peer. Otherwise there is no peer
+            // to notify.
             self.machine.abandon(Closing::Reset);
             self.tell_readers(now);
             self.streams.values_mut().for_each(|stream| stream.lose(&lost));
@@ -365,18 +366,18 @@ impl Association {
         }
     }
 
-    /// Returns when its id is given up. An absent peer needs no notification.
+    /// Returns when the id of the connection is freed. An absent peer needs no notification.
     fn gone_at(&self) -> Option<Instant> {
         let speaks = !matches!(self.lost, Some(Lost::TimedOut | Lost::Reset));
         self.ended.map(|at| if speaks { at + self.probe_timeout() * DRAINING } else { at })
     }
 
-    /// Returns `true` if nothing refers to it any more.
+    /// Returns `true` if nothing refers to the connection any more.
     pub(crate) fn is_gone(&self, now: Instant) -> bool {
         self.gone_at().is_some_and(|at| now >= at)
     }
 
-    /// Returns `true` if the peer has not confirmed the end of the connection yet.
+    /// Returns `true` if the peer has not confirmed the end of the connection.
     pub(crate) fn has_farewell(&self) -> bool {
         self.machine.deadline().is_some() || self.machine.may_transmit()
     }
@@ -392,12 +393,11 @@ impl Association {
         self.look(now);
     }
 
-    /// Returns when it must be woken.
+    /// Returns the deadline at which the connection must be woken.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
         let sample = self.recorder.as_ref().filter(|_| self.lost.is_none()).and_then(|recorder| recorder.deadline());
-        // Data that wait for credit go first, so that nothing leaves when a timer of the transport
-        // expires.
+        // While data wait for credit, timers of the transport cannot send anything.
         let is_held = !self.path.is_proven() && !self.waiting.is_empty();
         let transport = if is_held { None } else { self.machine.deadline() };
         [transport, sample, handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
@@ -410,8 +410,8 @@ mod tests {
 
     #[test]
     fn packets_have_whole_blocks_where_that_costs_few_octets() {
-        // 28 octets of IPv4 and UDP, 13 in the clear and 16 of the tag. IPv6 takes 20 more, of
-        // which the machine does not know.
+        // An IPv4 packet has 28 bytes of IPv4 and UDP, 13 in the clear and 16 of the tag. IPv6
+        // takes 20 more, which the machine does not include.
         assert_eq!([1500, 9000].map(in_whole_blocks), [57 + 90 * 16, 57 + 558 * 16]);
         assert_eq!([1480, 1492].map(in_whole_blocks), [1480, 1492], "more than five octets would be lost");
         assert_eq!([0, 57, 1497].map(in_whole_blocks), [0, 57, 1497]);

@@ -9,18 +9,18 @@ use acklab_transport::tack::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The packets that leave in one system call, or what the pacing rate sends in this time: timers of
-/// hosts are coarser than the spacing of packets at high rates. RFC 9002, §7.7, allows the initial
-/// window of ten packets; the time is that of Linux's TCP, whose autosized segments hold what the
-/// rate sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
+/// The packets per system call: the initial window, or what the pacing rate sends in this time,
+/// since hosts' timers are coarser than the spacing of packets. RFC 9002, §7.7, allows the initial
+/// window of ten packets. The time is that of Linux's TCP, which sizes segments to what the rate
+/// sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
 const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1), catches_up: true };
 
-/// The largest IP packet that is searched for: a jumbo frame, as interfaces usually have it. What
-/// an interface takes less counts.
+/// The largest IP packet that path MTU discovery tries: a usual jumbo frame. An interface with a
+/// smaller MTU lowers it.
 const JUMBO: Bytes = Bytes(9000);
 
-/// Returns settings of the transport that suit real hosts. They are those of a scenario with path
-/// MTU discovery, packets delivered in batches, ECN, and checks of what receivers report.
+/// Returns settings of the transport for real hosts. They equal those of a scenario with path MTU
+/// discovery, batched delivery of packets, ECN, and checks of receivers' reports.
 #[must_use]
 pub fn settings() -> Settings {
     Settings {
@@ -29,7 +29,7 @@ pub fn settings() -> Settings {
         burst: Some(BURST),
         skip_numbers: true,
         ecn: true,
-        // A gigabit per second over 100 ms.
+        // A rate of 1 Gbps over 100 ms.
         send_buffer: Bytes(16 << 20),
         receive_buffer: Bytes(16 << 20),
         idle_timeout: Duration::from_secs(30),
@@ -37,20 +37,19 @@ pub fn settings() -> Settings {
     }
 }
 
-/// Limits of the state that strangers get.
+/// Limits of the state that unauthenticated clients may create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time.
+    /// The maximum number of connections.
     pub connections: usize,
-    /// Connections whose client is not authenticated yet, before each further one has to show that
-    /// it receives at its address.
+    /// The maximum number of unauthenticated connections without address validation. Beyond it,
+    /// each further client must first validate its address.
     pub strangers: usize,
-    /// Connections at a time of one address (one /64 of IPv6) whose client has shown so.
+    /// The maximum number of connections of one validated address (one /64 of IPv6).
     pub per_address: usize,
-    /// Connections whose client is not authenticated yet, in all. The oldest makes room for
-    /// another.
+    /// The maximum number of unauthenticated connections in total. A new one replaces the oldest.
     pub handshakes: usize,
-    /// A handshake that takes longer is given up.
+    /// The timeout of a handshake.
     pub handshake: Duration,
 }
 
@@ -66,16 +65,16 @@ impl Default for Limits {
     }
 }
 
-/// The configuration that makes an endpoint a server.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Its certificate: see [`identity`](acklab_secure::identity).
+    /// The certificate: see [`identity`](acklab_secure::identity).
     pub tls: Arc<rustls::ServerConfig>,
-    /// The key of its stateless resets, which should outlive the process.
+    /// The key of stateless resets. It should be the same after a restart.
     pub reset_key: ResetKey,
-    /// Limits of the state that strangers get.
+    /// Limits of the state that unauthenticated clients may create.
     pub limits: Limits,
-    /// Every client has to show that it receives at its address, which costs a round trip.
+    /// `true` if every client must validate its address, which costs a round trip.
     pub always_retry: bool,
 }
 
@@ -84,21 +83,21 @@ pub struct Server {
 pub struct Recording {
     /// The series, and how they are sampled.
     pub options: RecorderOptions,
-    /// The folder for a log of each connection that qvis reads, named after the connection id.
+    /// The folder for one log per connection, named after the connection id; qvis reads them.
     pub qlog: Option<PathBuf>,
     /// The version of the logs.
     pub schema: Schema,
 }
 
-/// An endpoint.
+/// The configuration of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The transport. Server and client may differ: each decides on its own window, its controller
-    /// and its ACK policy.
+    /// The transport. Server and client may differ: each end chooses its window, controller and ACK
+    /// policy.
     pub transport: Settings,
     /// Decides which servers a client trusts: see [`identity`](acklab_secure::identity).
     pub client: Option<Arc<rustls::ClientConfig>>,
-    /// Set if others may connect to this endpoint.
+    /// Set if the endpoint accepts connections.
     pub server: Option<Server>,
     /// The records kept of each connection; none if `None`.
     pub recording: Option<Recording>,
@@ -108,8 +107,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Creates an endpoint with the [usual settings](settings) that neither connects nor is
-    /// connected to.
+    /// Creates a configuration with the [usual settings](settings) that neither connects nor
+    /// accepts connections.
     #[must_use]
     pub fn new() -> Self {
         Self { transport: settings(), client: None, server: None, recording: None, update_keys_after: None }

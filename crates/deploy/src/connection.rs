@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The application gives no reason.
+/// The code if the application gives no reason.
 const NO_REASON: u32 = 0;
 
-/// A connection. Clones are the same connection, which is closed when the last of them and of its
-/// streams is dropped.
+/// A connection. Clones refer to the same connection. It is closed when the last clone and the last
+/// of its streams are dropped.
 #[derive(Clone, Debug)]
 pub struct Connection {
     inner: Arc<Owner>,
@@ -46,20 +46,20 @@ impl Owner {
         shared.stir();
     }
 
-    /// Acts on the connection, and has its thread look at it. Returns `None` if it is gone.
+    /// Acts on the connection, and wakes its thread. Returns `None` if the connection is gone.
     fn with<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         let result = self.endpoint.shared.lock().with(self.handle, act);
         self.endpoint.shared.stir();
         result
     }
 
-    /// Acts on the connection without changes that are visible to the peer. Returns `None` if it is
-    /// gone.
+    /// Acts on the connection without changes that are visible to the peer. Returns `None` if the
+    /// connection is gone.
     fn look<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.endpoint.shared.lock().look(self.handle, act)
     }
 
-    /// Records that the application has written to a stream or read of it.
+    /// Records that the application has written to a stream or read from it.
     fn note(&self, stream: u32) {
         self.endpoint.shared.note(self.handle, stream);
     }
@@ -69,7 +69,7 @@ impl Owner {
     }
 }
 
-/// Keeps the waker once.
+/// Stores the waker, unless it is stored already.
 fn wait(wakers: &mut Vec<Waker>, context: &Context<'_>) {
     if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
         wakers.push(context.waker().clone());
@@ -115,13 +115,13 @@ impl Connection {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// Returns the address of the peer, which may change.
+    /// Returns the address of the peer. It may change.
     #[must_use]
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.inner.look(|end| end.remote())
     }
 
-    /// Opens a stream both ways. Waits until the peer lets another be opened.
+    /// Opens a bidirectional stream. Waits until the peer permits another stream.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -145,8 +145,8 @@ impl Connection {
         (SendStream { half: half(), outlet, has_ended: false }, ReceiveStream { half: half(), inlet })
     }
 
-    /// Sends a message that expires after `lifetime`. Returns once all of it is written; the peer
-    /// [receives](Self::receive_message) it as a whole or not at all.
+    /// Sends a message that expires after `lifetime`. Returns once the message is written
+    /// completely. The peer [receives](Self::receive_message) all of it or nothing.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -160,7 +160,7 @@ impl Connection {
             match poll_fn(|context| send.write_some(context, &message[written..])).await {
                 Ok(octets) => written += octets,
                 Err(WriteError::Lost(lost)) => return Err(lost),
-                // The reader has stopped waiting for the message.
+                // The reader no longer waits for the message.
                 Err(WriteError::Stopped(_) | WriteError::Ended) => return Ok(()),
             }
         }
@@ -168,8 +168,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns the next message of the peer. Messages come in the order in which they begin to
-    /// arrive; expired ones are skipped.
+    /// Returns the next message of the peer, in the order in which messages begin to arrive. Skips
+    /// expired messages.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -187,17 +187,16 @@ impl Connection {
         }
     }
 
-    /// Lets the peer have `streams` streams open at a time, and send `receive_buffer` octets of
-    /// each ahead of its reader, if that is more than before. A connection may begin with the
-    /// limits of a stranger, those of [`Config::transport`](crate::Config::transport), and get
-    /// these once its client has shown who it is.
+    /// Allows the peer `streams` open streams, and `receive_buffer` bytes of each ahead of its
+    /// reader, if that is more than before. A server can start a connection with the low limits of
+    /// [`Config::transport`](crate::Config::transport), and raise them once the client is
+    /// authenticated.
     pub fn raise_limits(&self, streams: u32, receive_buffer: acklab_base::Bytes) {
         let now = self.inner.endpoint.shared.now();
         self.inner.with(|end| end.raise_limits(now, streams, receive_buffer.get()));
     }
 
-    /// Ends the connection for the reason of this code, below 2³¹. What was written and is not
-    /// acknowledged may be lost.
+    /// Ends the connection with this code, below 2³¹. Unacknowledged data may be lost.
     pub fn close(&self, code: u32) {
         self.inner.close(code & !(1 << 31));
     }
@@ -217,15 +216,15 @@ impl Connection {
         .await
     }
 
-    /// Returns the measurements of the connection so far. Returns `None` if it is gone.
+    /// Returns the measurements of the connection so far, or `None` if it is gone.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         let now = self.inner.endpoint.shared.now();
         self.inner.look(|end| Statistics::of(now, end))
     }
 
-    /// Ends what is recorded of the connection, and returns its tables, as a run of a simulation
-    /// has them. Returns `None` if nothing is recorded, or the connection is gone.
+    /// Ends the recording of the connection, and returns its tables in the form of a simulation.
+    /// Returns `None` if nothing is recorded, or the connection is gone.
     ///
     /// # Errors
     /// If its log cannot be written.
@@ -234,7 +233,7 @@ impl Connection {
         self.inner.look(|end| end.finish_recording(now)).flatten()
     }
 
-    /// Returns the counters of datagrams and their bytes. Returns `None` if the connection is gone.
+    /// Returns the counters of datagrams and their bytes, or `None` if the connection is gone.
     #[must_use]
     pub fn counters(&self) -> Option<Counters> {
         self.inner.look(|end| end.counters)
@@ -247,9 +246,9 @@ struct Half {
     id: u32,
 }
 
-/// The half of a stream that this end sends on. Dropping it before its [`end`](Self::end) resets
-/// the half with the code 0, so that the peer never takes what was cut off for all: by an error, a
-/// task that is cancelled, or a runtime that is dropped.
+/// The sending half of a stream. Dropping it before its [`end`](Self::end) resets the half with the
+/// code 0. So the peer never mistakes truncated data for complete data, whether an error, a
+/// cancelled task or a dropped runtime truncates them.
 #[derive(Debug)]
 pub struct SendStream {
     half: Half,
@@ -258,7 +257,7 @@ pub struct SendStream {
 }
 
 impl SendStream {
-    /// Returns its id, which is the same at both ends.
+    /// Returns the stream's id, which is the same at both ends.
     #[must_use]
     pub const fn id(&self) -> u32 {
         self.half.id
@@ -274,9 +273,9 @@ impl SendStream {
         })
     }
 
-    /// Writes a chunk without copying it, unless it has a few KiB only. Returns once all of it is
-    /// taken; what is not taken yet stays in `chunk`, so that nothing is lost or written twice if
-    /// the future is dropped before. The memory of the chunk is freed once the peer has
+    /// Writes a chunk without copying it, unless it has only a few KiB. Returns once all of it is
+    /// accepted. Data that are not accepted yet stay in `chunk`. So nothing is lost or written
+    /// twice if the future is dropped. The memory of the chunk is freed once the peer has
     /// acknowledged it.
     ///
     /// # Errors
@@ -293,7 +292,7 @@ impl SendStream {
         Ok(())
     }
 
-    /// Records that nothing more will be written.
+    /// Ends the half: nothing more will be written.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
             let now = self.half.connection.endpoint.shared.now();
@@ -347,7 +346,7 @@ impl AsyncWrite for SendStream {
     }
 }
 
-/// The half of a stream that the peer sends on.
+/// The receiving half of a stream.
 #[derive(Debug)]
 pub struct ReceiveStream {
     half: Half,
@@ -355,7 +354,7 @@ pub struct ReceiveStream {
 }
 
 impl ReceiveStream {
-    /// Returns its id, which is the same at both ends.
+    /// Returns the stream's id, which is the same at both ends.
     #[must_use]
     pub const fn id(&self) -> u32 {
         self.half.id
@@ -377,7 +376,7 @@ impl ReceiveStream {
     }
 
     /// Returns the next bytes of the stream, at most `most`, without copying them; `None` at its
-    /// end. They are in memory of the endpoint, 64 KiB at most, which is reused once all references
+    /// end. They lie in memory of the endpoint, at most 64 KiB, which is reused once all references
     /// to it are dropped. Copy a small chunk that is kept for long. No bytes are lost if the future
     /// is dropped.
     ///
@@ -392,8 +391,8 @@ impl ReceiveStream {
         Ok((most == 0 || !chunk.is_empty()).then_some(chunk))
     }
 
-    /// Stops reading, and requests that the peer stop sending, for the reason of this code.
-    /// Dropping the half does so with the code 0.
+    /// Stops reading, and requests with this code that the peer stop sending. Dropping the half
+    /// does so with the code 0.
     pub fn stop(&mut self, code: u32) {
         self.half.connection.with(|end| end.stop_stream(self.half.id, code));
     }

@@ -1,8 +1,8 @@
 //! A socket with its connections, in the idiom of tokio.
 //!
-//! One thread serves all connections of an endpoint: it waits for the socket and for deadlines with
-//! the precision of nanoseconds, which pacing needs, and moves datagrams in batches. Futures wait
-//! for that thread, so that any executor runs them.
+//! One thread serves all connections of an endpoint. It waits for the socket and for deadlines with
+//! the nanosecond precision that pacing needs, and moves datagrams in batches. Futures wait for
+//! that thread, so they run on any executor.
 
 use crate::config::Config;
 use crate::connection::Connection;
@@ -27,11 +27,11 @@ use std::thread::JoinHandle;
 #[derive(Debug)]
 pub(crate) struct Shared {
     hub: Mutex<Hub>,
-    /// Streams of which applications have written or read.
+    /// Streams that applications have written to or read from.
     noted: Mutex<Vec<(Handle, u32)>>,
     pub(crate) clock: WallClock,
     waker: OwnedFd,
-    /// The thread waits, so that it has to be woken.
+    /// `true` if the thread sleeps and must be woken.
     sleeps: AtomicBool,
     stops: AtomicBool,
 }
@@ -45,13 +45,13 @@ impl Shared {
         self.clock.now()
     }
 
-    /// Records that an application has written to a stream or read of it.
+    /// Records that an application has written to a stream or read from it.
     pub(crate) fn note(&self, handle: Handle, stream: u32) {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).push((handle, stream));
         self.stir();
     }
 
-    /// Moves what was noted to `noted`, which is empty.
+    /// Moves the recorded streams to `noted`, which is empty.
     fn take_noted(&self, noted: &mut Vec<(Handle, u32)>) {
         std::mem::swap(noted, &mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -66,8 +66,8 @@ impl Shared {
 
 /// A socket with its connections.
 ///
-/// Clones are the same endpoint. Its thread ends with the last of them and of its connections,
-/// after all notifications to the peers are sent.
+/// Clones refer to the same endpoint. Its thread ends once all clones and all connections are
+/// dropped, after it has notified the peers.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     inner: Arc<Inner>,
@@ -124,8 +124,7 @@ impl Endpoint {
         self.inner.address
     }
 
-    /// Opens a connection to the server of this name, and waits until both ends are authenticated
-    /// and it is open.
+    /// Opens a connection to the server of this name. Waits until both ends are authenticated.
     ///
     /// # Errors
     /// If the configuration does not allow it, or the handshake fails.
@@ -135,14 +134,14 @@ impl Endpoint {
             hub.connect(self.inner.shared.now(), remote, name)?
         };
         self.inner.shared.stir();
-        // If the future is dropped meanwhile, the connection is closed with it.
+        // If the future is dropped, the connection is closed with it.
         let connection = Connection::new(Arc::<Inner>::clone(&self.inner), handle);
         connection.established().await?;
         Ok(connection)
     }
 
-    /// Returns the next connection of a client that is authenticated by its address, and open.
-    /// Returns `None` if the endpoint is no server.
+    /// Returns the next authenticated connection of a client. Returns `None` if the endpoint is no
+    /// server.
     pub async fn accept(&self) -> Option<Connection> {
         let shared = &self.inner.shared;
         let handle = poll_fn(|context| {
@@ -160,7 +159,7 @@ impl Endpoint {
         Some(Connection::new(Arc::<Inner>::clone(&self.inner), handle))
     }
 
-    /// Sets the settings of connections that begin from now on.
+    /// Sets the settings of future connections.
     ///
     /// # Errors
     /// If they make no sense.
@@ -183,19 +182,19 @@ impl Endpoint {
     }
 }
 
-/// Batches that are taken from the socket, before strangers have their turn and the thread looks
-/// whether it is stopped: what a sender fills without end is not read without end. They hold what
-/// the buffer of a socket holds by default (`rmem_default`).
+/// The batches that are read from the socket before datagrams of unknown senders are served and the
+/// stop flag is checked. The limit bounds the work if a sender fills the socket without end. They
+/// hold what a socket buffer holds by default (`rmem_default`).
 const BATCHES: usize = 32;
 
-/// Octets of datagrams for which readers are woken while more are taken. For fewer, they are woken
-/// before the thread sleeps: a wake-up costs as much as a few datagrams of GRO.
+/// The bytes of datagrams after which readers are woken while more are read. For fewer, readers are
+/// woken before the thread sleeps, since a wake-up costs as much as a few datagrams of GRO.
 const ENOUGH: usize = 256 << 10;
 
-/// Datagrams that the kernel had no room for.
+/// Datagrams that did not fit into the socket's buffer.
 struct Held {
     to: SocketAddr,
-    /// Octets of them that have left.
+    /// The bytes of them that have left.
     sent: usize,
 }
 
@@ -208,7 +207,7 @@ struct Server<'s> {
     held: Option<Held>,
     moderation: Moderation,
     noted: Vec<(Handle, u32)>,
-    /// Datagrams received from now on have arrived after this instant.
+    /// Datagrams received from now on arrived after this instant.
     arrived: Instant,
 }
 
@@ -217,15 +216,15 @@ fn serve(shared: &Shared, port: UdpPort, wait: Wait) {
     let (out, moderation, noted) = (Outbox::default(), Moderation::default(), Vec::new());
     let mut server = Server { shared, port, wait, out, held: None, moderation, noted, arrived: shared.now() };
     while !server.run_once().unwrap_or_else(|_| {
-        // A socket that fails for good would fail again at once.
+        // A socket that fails permanently would fail again at once.
         std::thread::sleep(std::time::Duration::from_millis(10));
         false
     }) {}
 }
 
 impl Server<'_> {
-    /// Moves everything that can be moved, and waits. Returns `true` once the endpoint is stopped
-    /// and has nothing left to send.
+    /// Receives and sends everything that is ready, and then waits. Returns `true` once the
+    /// endpoint is stopped and has nothing left to send.
     fn run_once(&mut self) -> io::Result<bool> {
         let shared = self.shared;
         shared.sleeps.store(false, Ordering::Release);
@@ -291,8 +290,8 @@ impl Server<'_> {
         Ok(false)
     }
 
-    /// Returns the arrival time of the datagrams taken at `now`: not before the socket was found
-    /// empty, whatever steps the clock of the system makes.
+    /// Returns the arrival time of the datagrams read at `now`. It is not before the socket was
+    /// last found empty, even if the system clock steps.
     fn arrival(&self, now: Instant) -> Instant {
         Instant::from_nanos(now.as_nanos().saturating_sub(self.port.age().as_nanos())).max(self.arrived).min(now)
     }

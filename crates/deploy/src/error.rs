@@ -6,13 +6,13 @@ use std::io;
 /// The reason why a connection has ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
-    /// This end has closed it.
+    /// This end closed the connection.
     #[error("closed here with code {code}")]
     Here {
         /// The code of the application.
         code: u32,
     },
-    /// The peer has closed it.
+    /// The peer closed the connection.
     #[error("closed by the peer with code {code:#x}")]
     Peer {
         /// The code of its application, below 2³¹, or of its transport.
@@ -32,13 +32,13 @@ pub enum Lost {
         /// The reason.
         reason: String,
     },
-    /// This host has no memory for what the peer sends.
+    /// This host has no memory for the peer's data.
     #[error("out of memory")]
     Memory,
-    /// No packet has come for too long.
+    /// No packet arrived within the idle timeout.
     #[error("timed out")]
     TimedOut,
-    /// The peer's host does not know the connection.
+    /// The peer's host has no state for the connection.
     #[error("reset: the peer's host does not know the connection")]
     Reset,
 }
@@ -57,7 +57,7 @@ impl From<Lost> for io::Error {
     }
 }
 
-/// The reason why a connection cannot be begun.
+/// The reason why a connection cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The endpoint has no client configuration, so it trusts no server.
@@ -66,22 +66,22 @@ pub enum ConnectError {
     /// The endpoint has no certificate.
     #[error("the endpoint has no server configuration")]
     NoServer,
-    /// The name of the server is none.
+    /// The name is not a valid server name.
     #[error("{0:?} is no name of a server")]
     Name(String),
-    /// The settings make no sense.
+    /// The settings are invalid.
     #[error("{0}")]
     Settings(String),
-    /// The settings name a controller or a policy that is none of the shelf.
+    /// The settings name a controller or a policy that acklab does not provide.
     #[error("the controller and the ACK policy have to be built in")]
     OwnStrategy,
-    /// The system has no random numbers.
+    /// The system provides no random numbers.
     #[error("the system gives no random numbers")]
     Randomness,
     /// The connection was lost before it was established.
     #[error(transparent)]
     Lost(#[from] Lost),
-    /// The system refuses.
+    /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

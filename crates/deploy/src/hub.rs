@@ -1,10 +1,10 @@
-//! All connections of a socket, without the socket: a machine that a driver feeds with datagrams
-//! and drains of them.
+//! All connections of a socket, without the socket. A driver feeds this machine with datagrams and
+//! sends the datagrams that it returns.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `admission` | which strangers get a connection |
-//! | `strangers` | datagrams of unknown senders, and how much work they may cause |
+//! | `admission` | decides which unauthenticated clients get a connection |
+//! | `strangers` | queues datagrams of unknown senders, and bounds their work |
 
 mod admission;
 mod strangers;
@@ -34,26 +34,25 @@ use strangers::Strangers;
 pub(crate) use admission::host_of;
 pub(crate) use strangers::TURN as STRANGERS_A_TURN;
 
-/// The maximum number of datagrams that need no state and wait to leave: a flood gets no more
-/// answers.
+/// The maximum number of waiting answers that need no state. It limits the replies to a flood.
 const MAX_ANSWERS: usize = 256;
 
-/// A connection of a hub. It is never used again for another.
+/// A connection of a hub. A handle is never reused for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle {
     place: usize,
-    /// The number of earlier connections at this place.
+    /// The number of earlier connections in this slot.
     generation: u64,
 }
 
-/// A place for a connection.
+/// A slot for a connection.
 #[derive(Debug, Default)]
 struct Slot {
     generation: u64,
     association: Option<Box<Association>>,
-    /// It may have something to send.
+    /// `true` if it may have something to send.
     is_busy: bool,
-    /// Its readers await a notification.
+    /// `true` if its readers await a notification.
     is_untold: bool,
     deadline: Option<Instant>,
 }
@@ -63,17 +62,17 @@ struct Slot {
 pub struct HubCounters {
     /// Connections that were accepted.
     pub accepted: u64,
-    /// Clients that had to prove that they receive at their address.
+    /// Clients that had to validate their address.
     pub retries: u64,
-    /// Clients that were refused because there are too many.
+    /// Clients refused because there were too many.
     pub turned_away: u64,
-    /// Handshakes that made room for others.
+    /// Handshakes abandoned to make room for others.
     pub given_up: u64,
     /// Stateless resets sent.
     pub resets: u64,
-    /// Clients of other versions.
+    /// Clients that speak other versions.
     pub other_versions: u64,
-    /// Datagrams of no connection that were dropped unread, because too many waited.
+    /// Datagrams without a connection that were dropped unread, because too many were waiting.
     pub dropped: u64,
 }
 
@@ -82,13 +81,12 @@ pub struct HubCounters {
 pub struct Hub {
     config: Arc<Config>,
     slots: Vec<Slot>,
-    /// Places that are free.
+    /// Slots that are free.
     free: Vec<usize>,
     by_id: HashMap<ConnectionId, Handle>,
-    /// The connection to which the last packet was addressed, which the next is likely to be
-    /// addressed to.
+    /// The destination of the last packet, which is probably the destination of the next.
     last: Option<(ConnectionId, Handle)>,
-    /// Clients by their address and the id that they have chosen, for Opens that they repeat.
+    /// Clients by their address and the id that they chose, to recognise repeated Opens.
     by_client: HashMap<(SocketAddr, ConnectionId), Handle>,
     /// Connections by the tokens of their stateless resets.
     by_reset_token: HashMap<[u8; reset::TOKEN], Handle>,
@@ -99,9 +97,9 @@ pub struct Hub {
     untold: VecDeque<Handle>,
     tokens: Tokens,
     visitors: Visitors,
-    /// Connections of clients that the application has not taken.
+    /// Connections of clients that the application has not accepted.
     accepted: VecDeque<Handle>,
-    /// Those keys, and connections whose handshake is not complete.
+    /// The keys of `by_client`, for connections whose handshake is not complete.
     clients: HashMap<Handle, (SocketAddr, ConnectionId)>,
     pending: HashSet<Handle>,
     acceptors: Vec<Waker>,
@@ -109,11 +107,11 @@ pub struct Hub {
     mtu_towards: fn(SocketAddr) -> Option<u64>,
     /// Memory for what applications write and read.
     pool: Arc<Pool>,
-    /// Datagrams of no connection.
+    /// Datagrams that belong to no connection.
     strangers: Strangers,
     /// Answers that need no state.
     answers: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// The application has no use for these any more; they end by themselves.
+    /// The counts of refused datagrams of connections that have ended.
     refused: RefusedCounts,
     counters: HubCounters,
 }
@@ -151,14 +149,14 @@ impl Hub {
         })
     }
 
-    /// Creates a hub that calls `mtu_towards` for the largest IP packet of the interface towards an
-    /// address. The default is that of Ethernet.
+    /// Sets the function that returns the largest IP packet of the interface towards an address.
+    /// The default is the maximum of Ethernet.
     #[must_use]
     pub fn asking_for_mtu(self, mtu_towards: fn(SocketAddr) -> Option<u64>) -> Self {
         Self { mtu_towards, ..self }
     }
 
-    /// Sets the settings of connections that begin from now on.
+    /// Sets the settings of future connections.
     ///
     /// # Errors
     /// If they make no sense.
@@ -186,7 +184,7 @@ impl Hub {
         &self.refused
     }
 
-    /// Begins a connection to the server of this name.
+    /// Opens a connection to the server of this name.
     ///
     /// # Errors
     /// If the configuration does not allow it.
@@ -211,9 +209,8 @@ impl Hub {
         handle
     }
 
-    /// Receives a datagram at `now` that has arrived at `at`. Its octets are deciphered in their
-    /// place. A datagram that belongs to no connection waits for
-    /// [`serve_strangers`](Self::serve_strangers).
+    /// Receives a datagram at `now` that arrived at `at`, and decrypts it in place. A datagram that
+    /// belongs to no connection waits for [`serve_strangers`](Self::serve_strangers).
     pub fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         let Some(handle) = head(datagram).and_then(|head| self.known(head.connection)) else {
             return self.receive_unknown(now, from, ecn, datagram);
@@ -224,7 +221,7 @@ impl Hub {
         self.touch(handle);
     }
 
-    /// Does the same for datagrams that came together. Their memory may be kept.
+    /// Receives datagrams that arrived together. The hub may keep their memory.
     pub fn receive_batch(&mut self, now: Instant, at: Instant, batch: &mut Batch<'_>) {
         let (from, ecn) = (batch.from, batch.ecn);
         let mut of_batch = None;
@@ -254,8 +251,8 @@ impl Hub {
         }
     }
 
-    /// Gives readers what has arrived for them, of all connections that have
-    /// [transmitted](Self::transmit) since.
+    /// Passes arrived data to the readers of all connections that have
+    /// [transmitted](Self::transmit) since the last call.
     pub fn tell_readers(&mut self, now: Instant) {
         while let Some(handle) = self.untold.pop_front() {
             if let Some(association) = self.association(handle) {
@@ -277,8 +274,8 @@ impl Hub {
         Some(handle)
     }
 
-    /// Receives a datagram of no connection known here: that of a new client, of a connection that
-    /// has ended, or a reset.
+    /// Receives a datagram that belongs to no connection here: from a new client, for a connection
+    /// that has ended, or a reset.
     fn receive_unknown(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &[u8]) {
         if let Some(token) = reset::token_of(datagram)
             && let Some(&handle) = self.by_reset_token.get(token)
@@ -306,7 +303,7 @@ impl Hub {
         }
     }
 
-    /// Receives a datagram whose form this version does not have.
+    /// Receives a datagram whose format this version does not have.
     fn receive_other(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         if let Ok(answer) = decode_datagram(datagram, Ecn::NotEct, |_, _| ())
             && matches!(answer.frames.last(), Some(Frame::Versions(_)))
@@ -330,7 +327,7 @@ impl Hub {
         }
     }
 
-    /// Answers a packet of `length` octets whose connection is not known here, or not any more.
+    /// Answers a packet of `length` bytes whose connection is unknown here.
     fn answer_unknown(&mut self, from: SocketAddr, id: ConnectionId, length: usize) {
         self.refused.count(Refused::Connection);
         let reset = self.config.server.as_ref().and_then(|server| server.reset_key.answer(id, length));
@@ -383,7 +380,7 @@ impl Hub {
     }
 
     fn accept_client(&mut self, now: Instant, config: &Config, from: SocketAddr, hello: &Hello, is_validated: bool) {
-        // The system has no random numbers: the client tries again.
+        // If the system provides no random numbers, the client retries.
         let mtu = (self.mtu_towards)(from);
         let Ok(mut association) = Association::server(now, config, &self.pool, from, mtu, hello, is_validated) else {
             return;
@@ -450,13 +447,13 @@ impl Hub {
         }
     }
 
-    /// Returns when it must be woken, if nothing arrives.
+    /// Returns when the hub must be woken, if nothing arrives.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(at, _)| *at)
     }
 
-    /// Records that the applications of these streams have written or read.
+    /// Records that applications have written to these streams or read from them.
     pub(crate) fn serve_streams(&mut self, now: Instant, noted: &mut Vec<(Handle, u32)>) {
         for (handle, stream) in noted.drain(..) {
             if let Some(association) = self.association(handle) {
@@ -466,14 +463,14 @@ impl Hub {
         }
     }
 
-    /// Returns the minimum round trip of the connection from which the last datagram has come.
+    /// Returns the minimum round trip of the connection that the last datagram belongs to.
     pub(crate) fn last_round_trip(&self) -> Option<Duration> {
         let (_, handle) = self.last?;
         self.get(handle)?.least_round_trip()
     }
 
-    /// Puts datagrams that leave now into `out`, all to the address that is returned. Returns
-    /// `None` if there are none.
+    /// Moves datagrams that leave now into `out`. Returns their common destination, or `None` if
+    /// there are none.
     pub fn transmit(&mut self, now: Instant, out: &mut Outbox) -> Option<SocketAddr> {
         if let Some((to, octets)) = self.answers.pop_front() {
             out.push(&octets);
@@ -534,7 +531,7 @@ impl Hub {
         }
     }
 
-    /// Returns the next connection of a client that is authenticated and open.
+    /// Returns the next authenticated connection of a client.
     pub fn accept(&mut self) -> Option<Handle> {
         self.accepted.pop_front()
     }
@@ -543,7 +540,7 @@ impl Hub {
         self.acceptors.push(waker);
     }
 
-    /// Ends a connection for the reason of this code of the application.
+    /// Ends a connection with this code of the application.
     pub fn close(&mut self, now: Instant, handle: Handle, code: u32) {
         if let Some(association) = self.association(handle) {
             association.close(now, code);
@@ -551,10 +548,10 @@ impl Hub {
         }
     }
 
-    /// Ends all connections, and is a server no longer.
+    /// Ends all connections, and accepts no more.
     pub fn close_all(&mut self, now: Instant, code: u32) {
-        // A client that connects from now on would keep the endpoint until its handshake is given
-        // up.
+        // A client that connects later would keep the endpoint running until its handshake times
+        // out.
         Arc::make_mut(&mut self.config).server = None;
         let handle = |(place, slot): (usize, &Slot)| Handle { place, generation: slot.generation };
         let all: Vec<Handle> = self.slots.iter().enumerate().map(handle).collect();
@@ -571,14 +568,14 @@ impl Hub {
         }
     }
 
-    /// Calls `act` with a connection, which is looked at again afterwards.
+    /// Calls `act` with a connection, and then checks the connection for changes.
     pub(crate) fn with<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         let result = act(self.association(handle)?);
         self.touch(handle);
         Some(result)
     }
 
-    /// Calls `act` with a connection, in which it changes nothing visible to the peer.
+    /// Calls `act` with a connection. `act` changes nothing that is visible to the peer.
     pub(crate) fn look<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.association(handle).map(act)
     }

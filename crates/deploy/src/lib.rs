@@ -1,11 +1,11 @@
 //! The TACK transport between real hosts: over UDP, encrypted, in tokio's idiom.
 //!
-//! The machine that moves bytes here is the one that simulations measure,
-//! [`acklab_transport::tack`], under the protection of [`acklab_secure`]. An [`Endpoint`] is a
-//! socket with any number of connections. A [`Connection`] has any number of streams, which are
-//! [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite), and messages with
-//! deadlines. To avoid copies, [write chunks](SendStream::write_chunk) of memory that can be
-//! shared, and [read chunks](ReceiveStream::read_chunk) of the endpoint's memory.
+//! Uses the transport that simulations measure, [`acklab_transport::tack`], protected by
+//! [`acklab_secure`]. An [`Endpoint`] is a socket with any number of connections. A [`Connection`]
+//! has any number of streams and messages with deadlines. Streams implement
+//! [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite). To avoid copies,
+//! [write chunks](SendStream::write_chunk) of memory that can be shared, and
+//! [read chunks](ReceiveStream::read_chunk) of the endpoint's memory.
 //!
 //! A server that echoes what it receives, and a client that trusts its certificate:
 //!
@@ -57,13 +57,13 @@
 //! | [`endpoint`] | [`Endpoint`]: connect, accept |
 //! | [`connection`] | [`Connection`]: streams and messages |
 //! | [`config`] | settings, limits, certificates |
-//! | [`statistics`] | what a connection has measured |
-//! | [`error`] | what can go wrong |
+//! | [`statistics`] | the measurements of a connection |
+//! | [`error`] | errors |
 //! | [`hub`] | [`Hub`]: all connections of a socket, without the socket |
 //! | [`tools`] | `serve`, `perf` and `proxy` |
-//! | `association` | one end of a connection with its protection, its octets and its path |
-//! | `moderation` | when to look at a socket again |
-//! | `pipe` | octets between applications and the thread of an endpoint |
+//! | `association` | the state of one connection: protection, streams and path |
+//! | `moderation` | decides when to poll a socket again |
+//! | `pipe` | bytes between applications and the thread of an endpoint |
 
 mod association;
 pub mod config;

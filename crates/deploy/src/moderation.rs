@@ -1,28 +1,27 @@
-//! When to look at a socket again: datagrams that come one after the other are taken together, as
-//! network interfaces moderate interrupts. Each wake-up of a thread costs as much as ten datagrams.
+//! Decides when to poll a socket again, so that datagrams that follow each other are read together,
+//! as network interfaces moderate interrupts. Each wake-up of a thread costs as much as ten
+//! datagrams.
 
 use acklab_base::{Duration, Instant};
 
-/// The longest pause, and the share of a round trip that it takes at most: those of Linux for the
-/// ACKs that its receiver compresses (`tcp_comp_sack_delay_ns` and the 5 % of
-/// `__tcp_ack_snd_check`).
+/// The maximum pause, and its maximum share of a round trip. Both are Linux's values for compressed
+/// ACKs (`tcp_comp_sack_delay_ns` and the 5 % of `__tcp_ack_snd_check`).
 const LONGEST: Duration = Duration::from_millis(1);
 const SHARE: u64 = 20;
-/// A pause that is shorter than what the system's timers are late by default (`prctl`,
-/// `PR_SET_TIMERSLACK`) spares nothing.
+/// The minimum pause. A pause shorter than the default lateness of the system's timers (`prctl`,
+/// `PR_SET_TIMERSLACK`) saves nothing.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// A pause that does not bring so many datagrams only delays them.
+/// The minimum number of datagrams per pause. A pause for fewer only delays them.
 const LEAST: u64 = 4;
-/// The weight of the newest gap in the mean: an eighth, as that of a round trip in SRTT (RFC 6298,
-/// §2).
+/// The weight of the newest gap in the mean: an eighth, as for SRTT (RFC 6298, §2).
 const WEIGHT: u64 = 8;
 
-/// The gaps between datagrams.
+/// The mean gap between datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Moderation {
-    /// When datagrams came last.
+    /// The last arrival.
     last: Option<Instant>,
-    /// The mean time between two.
+    /// The mean time between two arrivals.
     gap: Option<Duration>,
 }
 

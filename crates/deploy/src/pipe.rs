@@ -1,12 +1,12 @@
-//! Between the application of a stream and the thread of its endpoint: octets in whole blocks, so
-//! that neither waits while the other copies.
+//! Passes bytes in whole blocks between the application of a stream and the thread of its endpoint.
+//! Neither waits while the other copies.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `outlet` | what was written, on its way to the thread |
-//! | `inlet` | what has arrived, on its way to the application |
-//! | `backlog` | whether applications have more than there is room for |
-//! | `pool` | memory that is used again |
+//! | `outlet` | written data, on their way to the thread |
+//! | `inlet` | arrived data, on their way to the application |
+//! | `backlog` | tracks whether applications have more data than there is room for |
+//! | `pool` | memory for reuse |
 
 mod backlog;
 mod inlet;

@@ -7,13 +7,13 @@ use acklab_base::{Endpoint, Instant, Rate};
 /// The measurements of a connection since it began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
-    /// When, by the clock of the endpoint.
+    /// The time of the measurement, by the clock of the endpoint.
     pub at: Instant,
-    /// Window, octets in flight, round trips, octets written, acknowledged and received.
+    /// Window, bytes in flight, round trips, and the bytes written, acknowledged and received.
     pub vitals: Vitals,
     /// The rate at which pacing spreads data.
     pub pacing_rate: Option<Rate>,
-    /// Datagrams and their octets.
+    /// Datagrams and their bytes.
     pub datagrams: Counters,
     /// The counters and gauges of the transport, as a simulation reports them: name, unit and
     /// value.

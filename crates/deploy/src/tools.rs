@@ -1,19 +1,19 @@
-//! Tools for real hosts: a server to measure against, a measurement of transports in turns, and a
-//! proxy.
+//! Provides tools for real hosts: a server to measure against, a measurement of transports in
+//! turns, and a proxy.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`perf`] | goodput, losses, acknowledgments, round trips and processor time of TACK, QUIC and the kernel's TCP, measured in turns |
-//! | [`serve`] | the far end of such measurements |
+//! | [`serve`] | the server of such measurements |
 //! | [`proxy`] | TCP connections over one connection of TACK: SOCKS5, or the forwarding of a port |
 //! | [`known_hosts`] | fingerprints of servers that were trusted before, as ssh keeps them |
 //! | [`trust`] | which servers a tool trusts |
 //! | [`state`] | the folder in which a server keeps its certificate and its keys |
-//! | `memory` | memory that a flood of clients has taken |
-//! | `log` | lines for the person who runs a tool |
-//! | `stop` | how a tool is stopped |
-//! | `files` | files that are whole after any end of the process |
-//! | [`error`] | what can go wrong |
+//! | `memory` | returns memory to the system after a flood of clients |
+//! | `log` | the log lines of a tool |
+//! | `stop` | stops a tool |
+//! | `files` | files that stay complete if the process is killed |
+//! | [`error`] | errors |
 //!
 //! Futures here run on the runtime of [`run`], which has one thread besides those of the endpoints.
 
@@ -40,9 +40,9 @@ use stop::Stopper;
 /// The port of the tools if none is given: "TACK" on the keys of a telephone. IANA has not assigned
 /// it.
 pub const PORT: u16 = 8225;
-/// The time after which a peer that is silent during a handshake or a set-up is given up.
+/// The timeout of a peer that is silent during a handshake or a set-up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// Runs a tool until it is done, or `goes_on` returns `false`: then it ends at once.
+/// Runs a tool until it is done. Ends it at once when `goes_on` returns `false`.
 ///
 /// # Errors
 /// If the system has no runtime for it, and those of the tool.
@@ -53,9 +53,8 @@ where
     run_until(move || u32::from(!goes_on()), Duration::ZERO, tool)
 }
 
-/// Runs a tool until it is done, or `demands`, which counts the demands to stop, returns more than
-/// zero. After the first one, the tool begins nothing new, and what is unfinished has `drain`; the
-/// second one ends it at once.
+/// Runs a tool until it is done. `demands` counts the requests to stop. After the first one, the
+/// tool begins nothing new, and running work has `drain` to finish; the second one ends it at once.
 ///
 /// # Errors
 /// If the system has no runtime for it, and those of the tool.
@@ -77,13 +76,13 @@ where
         };
         tokio::select! {
             done = tool(stop) => done,
-            // It never ends.
+            // `heed` never returns.
             () = heed => Err(ToolError::Stopped),
         }
     })
 }
 
-/// Returns a socket of this address and no other version of IP, without blocking.
+/// Returns a non-blocking socket for this address and its version of IP only.
 pub(crate) fn socket(address: SocketAddr, kind: SocketType) -> std::io::Result<std::os::fd::OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -98,7 +97,7 @@ pub(crate) fn socket(address: SocketAddr, kind: SocketType) -> std::io::Result<s
     Ok(socket)
 }
 
-/// Returns the address of any interface, with a free port, of the version of IP that `remote` has.
+/// Returns the unspecified address with a free port, in the IP version of `remote`.
 pub(crate) fn any_like(remote: SocketAddr) -> SocketAddr {
     if remote.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() }
 }

@@ -1,9 +1,9 @@
 //! The peer's address, and its changes.
 //!
 //! A client may appear at another address: its NAT has forgotten the mapping, or the client has
-//! moved (RFC 9000, §9). The server follows the newest authentic packet and requests a proof that
-//! the client receives there. Until then it sends the address at most three times the bytes
-//! received from it. Without a proof, the server returns to the previous address.
+//! moved (RFC 9000, §9). The server follows the newest authentic packet and validates the new
+//! address. Until it is validated, the server sends at most three times the bytes received from it.
+//! If validation fails, the server returns to the previous address.
 
 use super::Association;
 use crate::association::{controller, random};
@@ -11,9 +11,9 @@ use acklab_base::{Duration, Instant};
 use acklab_wire::tack::version::AMPLIFICATION;
 use std::net::SocketAddr;
 
-/// The probe timeouts within which the proof has to come (RFC 9000, §8.2.4).
+/// The number of probe timeouts within which an address must be validated (RFC 9000, §8.2.4).
 const PATIENCE: u64 = 3;
-/// The minimum time for the proof: three probe timeouts of an unknown path (RFC 9000, §8.2.4).
+/// The minimum time for validation: three probe timeouts of an unknown path (RFC 9000, §8.2.4).
 const MIN_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The peer's address.
@@ -58,7 +58,7 @@ impl Path {
         }
     }
 
-    /// Returns `true`, and takes `octets` from the credit, if they may leave.
+    /// Returns `true` if `octets` may leave, and subtracts them from the credit.
     pub(super) fn lets(&mut self, octets: usize) -> bool {
         match &mut self.trial {
             Some(trial) if trial.credit < octets as u64 => false,
@@ -76,7 +76,7 @@ impl Association {
     pub(super) fn follow(&mut self, now: Instant, address: SocketAddr, octets: usize) {
         let Ok(value) = random() else { return };
         let patience = MIN_PATIENCE.max(self.probe_timeout() * PATIENCE);
-        // Back at an address that is proven, nothing has to be shown.
+        // An address that was validated before needs no new validation.
         self.path.trial = (address != self.path.proven)
             .then(|| Trial { credit: AMPLIFICATION * octets as u64, until: now + patience });
         self.path.address = address;
@@ -91,8 +91,8 @@ impl Association {
         if self.machine.take_validation() {
             self.path.trial = None;
             let before = std::mem::replace(&mut self.path.proven, self.path.address);
-            // If only the port has changed, a box that translates addresses has forgotten it, and
-            // the path is the same (RFC 9000, §9.4).
+            // If only the port has changed, a NAT has dropped its mapping. The path is the same
+            // (RFC 9000, §9.4).
             if before.ip() != self.path.address.ip()
                 && let Some(controller) = controller(&self.settings, self.seed)
             {

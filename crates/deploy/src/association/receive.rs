@@ -1,4 +1,4 @@
-//! A datagram arrives.
+//! Handles arriving datagrams.
 
 use super::{Association, NO_MEMORY};
 use crate::error::Lost;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 
 impl Association {
-    /// Receives the first datagram of the client, or one that it repeats.
+    /// Receives the first datagram of the client, or a repetition of it.
     pub(crate) fn receive_hello(&mut self, now: Instant, from: SocketAddr, hello: &Hello) {
         if from != self.path.address() {
             return;
@@ -24,20 +24,20 @@ impl Association {
         self.look(now);
     }
 
-    /// Handles the server's answer that it knows other versions than that of the Open.
+    /// Handles the server's version negotiation.
     pub(crate) fn receive_versions(&mut self, now: Instant, from: SocketAddr, answer: &Packet) {
         if from == self.path.address() {
             self.accept(now, answer);
         }
     }
 
-    /// Receives a datagram at `now` that has arrived at `at`.
+    /// Receives a datagram at `now` that arrived at `at`.
     pub(crate) fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         self.receive_at(now, at, from, ecn, datagram, 0..datagram.len());
     }
 
     /// Receives a datagram at `place` in `memory`. During a [run](super::run::Run), octets of
-    /// streams may be moved to the beginning of the memory.
+    /// streams may move to the beginning of `memory`.
     pub(crate) fn receive_at(
         &mut self,
         now: Instant,
@@ -51,7 +51,7 @@ impl Association {
         self.counters.octets_received += place.len() as u64;
         self.take(now, at, from, ecn, memory, place);
         while let Some((mut early, ecn)) = self.session.take_early() {
-            // It lies elsewhere.
+            // This datagram does not lie in the memory of the batch.
             let run = self.run.suspend();
             let place = 0..early.len();
             self.take(now, at, from, ecn, &mut early, place);
@@ -63,7 +63,7 @@ impl Association {
         let mut pieces = std::mem::take(&mut self.pieces);
         let (start, octets) = (place.start, place.len());
         let mut packet = Packet::default();
-        // Refused packets were counted.
+        // Refused packets are already counted.
         if let Ok(true) = self.session.open(&mut memory[place], ecn, &mut packet, &mut pieces) {
             self.path.on_arrival(from, octets);
             if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
@@ -97,7 +97,7 @@ impl Association {
             }
         }
         self.check_path(now);
-        // A policy that counts packets decides after each.
+        // A policy that counts packets decides after each packet.
         if !self.machine.may_acknowledge_together() {
             self.drain(now);
         }
@@ -116,8 +116,8 @@ impl Association {
         }
     }
 
-    /// Notifies applications of changes, except readers, who are [notified
-    /// together](Self::tell_readers).
+    /// Notifies applications of changes. Readers are [notified together](Self::tell_readers)
+    /// instead.
     pub(crate) fn look(&mut self, now: Instant) {
         if self.has_no_memory && self.lost.is_none() {
             self.machine.abort(NO_MEMORY);

@@ -1,4 +1,4 @@
-//! The records of a connection: the tables of a simulation, and a log for qvis.
+//! Records a connection: the tables of a simulation, and a log for qvis.
 
 use super::Association;
 use crate::config::Recording;
@@ -11,7 +11,7 @@ use acklab_wire::IpVersion;
 use acklab_wire::tack::Packet;
 use std::net::SocketAddr;
 
-/// Records `machine` from `now` on.
+/// Creates a recorder of `machine` from `now` on.
 pub(super) fn recorder(
     now: Instant,
     recording: &Recording,
@@ -67,7 +67,7 @@ impl Association {
         }
     }
 
-    /// Records the packet that the transport has sent, if it has sent one.
+    /// Records the packet that the transport has sent, if any.
     #[inline]
     pub(super) fn record_poll(
         machine: &mut Connection,
@@ -83,7 +83,7 @@ impl Association {
         }
     }
 
-    /// Records what the application or time has changed.
+    /// Records changes made by the application or by timers.
     pub(super) fn record(&mut self, now: Instant) {
         if let Some(recorder) = &mut self.recorder {
             recorder.update(now, &mut self.machine);

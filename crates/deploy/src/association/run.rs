@@ -1,21 +1,21 @@
-//! Moves the bytes of a stream that arrive in one batch of datagrams together to the beginning of
-//! its memory. This memory is in the caches, because the bytes were deciphered there, and the
-//! reader gets it. Otherwise they would be copied to memory outside the caches.
+//! Gathers the bytes of a stream that arrive in one batch of datagrams at the beginning of its
+//! memory. The caches still hold this memory, because the bytes were decrypted there. The reader
+//! gets this memory, so the bytes are not copied to memory outside the caches.
 
 use super::Association;
 use super::streams::MIN_BLOCK;
 use acklab_live::udp::Batch;
 use acklab_transport::octets::BLOCK;
 
-/// Octets of one stream, in order, from the first that had not arrived on. They lie at the
-/// beginning of the memory of the batch that is being received.
+/// Contiguous bytes of one stream, from the first missing byte on. They lie at the beginning of the
+/// memory of the current batch.
 ///
 /// Each byte is moved once, and after all bytes before it in memory, so that no byte is overwritten
 /// before it is moved. Frames arrive in order, and a machine reports each byte once, with the frame
 /// that carried it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
-    /// A batch is being received that is worth it.
+    /// `true` while a batch is received that is large enough.
     is_open: bool,
     stream: u32,
     start: u64,
@@ -25,8 +25,8 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Takes these octets of a stream if they continue the run. `next` is the first offset that has
-    /// not arrived, those of the run left out.
+    /// Returns `true` if these bytes of a stream continue the run, and adds them. `next` is the
+    /// first missing offset, not counting the run.
     #[inline]
     pub(super) const fn takes(&mut self, stream: u32, start: u64, next: u64, octets: usize) -> bool {
         if !self.is_open {
@@ -48,14 +48,14 @@ impl Run {
         self.place
     }
 
-    /// Suspends the run, so that nothing is taken until the returned run is put back.
+    /// Suspends the run: it takes no bytes until the returned run is restored.
     pub(super) const fn suspend(&mut self) -> Self {
         std::mem::replace(self, Self { is_open: false, stream: 0, start: 0, length: 0, place: 0 })
     }
 }
 
 impl Association {
-    /// Begins a batch: its datagrams follow.
+    /// Begins a batch, whose datagrams follow.
     pub(crate) fn begin_batch(&mut self, batch: &Batch<'_>) {
         self.run.is_open = batch.length >= MIN_BLOCK;
     }

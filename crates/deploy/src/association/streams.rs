@@ -1,4 +1,4 @@
-//! An application reads and writes.
+//! Connects streams with the applications that read and write them.
 
 use super::Association;
 use crate::error::Lost;
@@ -12,18 +12,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The unsent bytes at which a stream takes no more, unless a millisecond sends more. The limit
-/// keeps written data from growing old in buffers and from leaving the caches (as
-/// `TCP_NOTSENT_LOWAT` of Linux). A millisecond is the time for which Linux' sockets hand segments
-/// on ahead (`sk_pacing_shift` 10). Half of the limit is the time that a writer has to run once it
-/// is woken.
+/// The unsent bytes above which a stream accepts no more data, unless a millisecond sends more. The
+/// limit keeps written data from growing old in buffers and from leaving the caches (as
+/// `TCP_NOTSENT_LOWAT` of Linux). Linux sockets pass segments on up to a millisecond ahead
+/// (`sk_pacing_shift` 10). A woken writer has the time that half of the limit takes.
 const MAX_UNSENT: u64 = 512 << 10;
 const MILLISECONDS: u64 = 1000;
-/// Octets of a packet that is not of a bulk transfer.
+/// The size in bytes below which a packet is not part of a bulk transfer.
 const SMALL: usize = 1000;
-/// A block with fewer octets is copied before it waits for a reader.
+/// A block with fewer bytes is copied before it waits for a reader.
 pub(super) const MIN_BLOCK: usize = BLOCK / 4;
-/// The code that reports to the peer that a stream has no reader.
+/// The code that reports a stream without a reader to the peer.
 const NO_READER: u32 = 0;
 
 /// The application's handles of a stream.
@@ -34,7 +33,7 @@ pub(crate) struct Ends {
     pub(crate) inlet: Arc<Inlet>,
 }
 
-/// The octets of a stream.
+/// The data of a stream.
 #[derive(Debug)]
 pub(super) struct Stream {
     outlet: Arc<Outlet>,
@@ -43,12 +42,13 @@ pub(super) struct Stream {
     pub(super) arrived: Arrived,
     /// The bytes that the application has read, as reported to the transport.
     read: u64,
-    /// It has changed, and its reader does not know.
+    /// `true` if the stream has changed and its reader was not notified.
     is_changed: bool,
-    /// The peer has everything, or why it never will, and who waits for that.
+    /// The result of delivery, and the task that waits for it: the peer has everything, or the
+    /// reason why it never will.
     finished: Option<Result<(), WriteError>>,
     finish_waker: Option<Waker>,
-    /// Neither half is used by the application any more.
+    /// Whether the application has released its sending and receiving half.
     is_released: [bool; 2],
 }
 
@@ -102,7 +102,7 @@ impl Stream {
     }
 }
 
-/// Returns the maximum number of bytes that may have been written to a stream in all.
+/// Returns the maximum number of bytes that the application may have written to a stream in total.
 fn limit(machine: &Connection, id: u32, written: u64) -> u64 {
     written + machine.room_of(id).min(most_unsent(machine).saturating_sub(machine.unsent_of(id)))
 }
@@ -159,19 +159,18 @@ impl Association {
                 stream.finish(Ok(()));
             }
             StreamEvent::Stopped { code } => stream.refuse(WriteError::Stopped(*code)),
-            // Writers are notified of room together. Octets arrive with their packet.
+            // Writers are notified together. Bytes arrive with their packet.
             StreamEvent::Writable | StreamEvent::Opened | StreamEvent::Arrived(_) => {}
         }
     }
 
-    /// Records that octets of a stream have arrived, which begin at the offset `start` and lie at
-    /// `place` in `memory`.
+    /// Records bytes of a stream that begin at the offset `start` and lie at `place` in `memory`.
     #[inline]
     pub(super) fn arrive(&mut self, id: u32, start: u64, memory: &mut [u8], place: Range<usize>) {
         if self.has_no_memory {
             return;
         }
-        // Octets without a reader are not kept.
+        // Bytes without a reader are dropped.
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| !stream.is_released[1]) else { return };
         if self.run.takes(id, start, stream.arrived.next(), place.len()) {
             return memory.copy_within(place, self.run.place());
@@ -184,9 +183,9 @@ impl Association {
         }
     }
 
-    /// Records that the host has no memory for the peer's data, for which the connection
-    /// [ends](Self::look). Arrived data are freed at once, so that the process has the memory it
-    /// needs until then.
+    /// Records that the host has no memory for the peer's data, and therefore [ends](Self::look)
+    /// the connection. Arrived data are freed at once, so that the process can use their memory
+    /// until then.
     #[cold]
     pub(super) fn run_out_of_memory(&mut self) {
         self.has_no_memory = true;
@@ -198,9 +197,9 @@ impl Association {
         !self.changed.is_empty()
     }
 
-    /// Gives readers what has arrived in order.
+    /// Passes data that arrived in order to readers.
     pub(crate) fn tell_readers(&mut self, now: Instant) {
-        // The machine has counted octets that were not kept.
+        // The machine counted data that were dropped.
         if self.has_no_memory {
             return self.changed.clear();
         }
@@ -214,7 +213,7 @@ impl Association {
             };
             let blocks = &mut self.blocks;
             stream.arrived.take_blocks(|block| {
-                // A reader that is slow must not keep more memory than octets.
+                // A slow reader must not hold more memory than its data need.
                 let is_small = block.capacity() == BLOCK && block.len() < MIN_BLOCK;
                 let octets = self.pool.share(block);
                 blocks.push(if is_small { Bytes::copy_from_slice(&octets) } else { octets });
@@ -224,13 +223,13 @@ impl Association {
         }
     }
 
-    /// Records that the application has written to a stream or read of it.
+    /// Records that the application has written to a stream or read from it.
     pub(crate) fn serve_stream(&mut self, now: Instant, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let (machine, written) = (&mut self.machine, &mut stream.written);
         let mut has_written = false;
         stream.outlet.take(|block| {
-            // There is room, unless the stream was reset.
+            // The stream had room, unless it was reset.
             has_written = true;
             if machine.write_to(id, block.len() as u64) == Ok(block.len() as u64) {
                 written.push(block);
@@ -242,8 +241,8 @@ impl Association {
         stream.count_reading(now, id, &mut self.machine);
     }
 
-    /// Lets more be written to streams of which octets have left, and wakes writers once half of
-    /// what may be unsent is free.
+    /// Allows more data for streams whose data have left. Wakes writers once half of the unsent
+    /// limit is free.
     pub(super) fn allow_writers(&mut self) {
         let Self { writers, streams, machine, .. } = self;
         writers.retain(|id| {
@@ -256,7 +255,7 @@ impl Association {
         });
     }
 
-    /// Ends this end's half of a stream.
+    /// Ends the sending half of a stream.
     pub(crate) fn finish_stream(&mut self, now: Instant, id: u32) {
         self.serve_stream(now, id);
         if let Some(stream) = self.streams.get(&id) {
@@ -265,7 +264,7 @@ impl Association {
         _ = self.machine.close_stream(id);
     }
 
-    /// Returns `Ready` once the peer has everything that was written to a stream that is ended.
+    /// Returns `Ready` once the peer has everything that was written to an ended stream.
     pub(crate) fn poll_finished(&mut self, context: &Context<'_>, id: u32) -> Poll<Result<(), WriteError>> {
         let Some(stream) = self.streams.get_mut(&id) else { return Poll::Ready(Ok(())) };
         if let Some(finished) = &stream.finished {
@@ -282,13 +281,13 @@ impl Association {
         _ = self.machine.reset_stream(id, code);
     }
 
-    /// Records that a stream has no reader, for the reason of this code.
+    /// Records that a stream has no reader, with this code.
     pub(crate) fn stop_stream(&mut self, id: u32, code: u32) {
         self.machine.stop_stream(id, code);
     }
 
-    /// Records that the application no longer uses a half of a stream: `half` is 0 for the data
-    /// that it sends, 1 for the data that it receives.
+    /// Records that the application no longer uses a half of a stream: `half` is 0 for the sending
+    /// half, 1 for the receiving half.
     pub(crate) fn release_stream(&mut self, now: Instant, id: u32, half: usize) {
         self.serve_stream(now, id);
         if let Some(stream) = self.streams.get_mut(&id) {
@@ -304,7 +303,7 @@ impl Association {
         self.sweep_streams(now);
     }
 
-    /// Lets the peer continue streams that have no reader, and removes streams that have ended.
+    /// Grants the peer credit for streams without a reader, and removes streams that have ended.
     pub(super) fn sweep_streams(&mut self, now: Instant) {
         let Self { left, streams, machine, .. } = self;
         left.retain(|id| {

@@ -1,38 +1,37 @@
-//! Which strangers get a connection.
+//! Decides which unauthenticated clients get a connection.
 //!
-//! A client that has shown nothing costs a server a signature and some kilobytes. As long as few
-//! such clients are there, each gets a connection at once; then each has to come back with a token,
-//! which costs the server no state. A token lifts this limit only while it is fresh, and only for
-//! the address that it was made for.
+//! An unauthenticated client costs a server a signature and some kilobytes. While there are few
+//! such clients, each gets a connection at once. Beyond that, each client must return with a token,
+//! which costs the server no state. A token is valid for a short time and for one address.
 
 use super::Handle;
 use crate::config::Server;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// The server has too many connections (RFC 9000, §20.1: CONNECTION_REFUSED), above the codes of
-/// applications.
+/// The code that the server has too many connections (RFC 9000, §20.1: CONNECTION_REFUSED). It lies
+/// above the codes of applications.
 pub(super) const BUSY: u32 = 1 << 31 | 0x02;
 
-/// The treatment of a stranger.
+/// The treatment of an unauthenticated client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// A connection.
+    /// It gets a connection.
     Accept,
-    /// A token, with which it may come back.
+    /// It gets a token with which it may return.
     Retry,
-    /// Nothing.
+    /// It gets nothing.
     TurnAway,
 }
 
-/// The clients that are here.
+/// The clients of a hub.
 #[derive(Debug, Default)]
 pub(super) struct Visitors {
     of: HashMap<Handle, Visitor>,
-    /// Clients that are not authenticated and whose address is not validated.
+    /// Unauthenticated clients without a validated address.
     strangers: usize,
     by_host: HashMap<IpAddr, usize>,
-    /// Connections that are not authenticated, by their number, and how many have come.
+    /// Unauthenticated connections by their sequence number, and the number of connections so far.
     opening: BTreeMap<u64, Handle>,
     count: u64,
 }
@@ -80,7 +79,7 @@ impl Visitors {
         *self.by_host.entry(host).or_default() += 1;
     }
 
-    /// Returns the connection whose handshake must make room for another, if there are `most`.
+    /// Returns the connection whose handshake must be abandoned, if there are already `most`.
     pub(super) fn makes_room(&self, most: usize) -> Option<Handle> {
         self.opening.first_key_value().filter(|_| self.opening.len() >= most).map(|(_, handle)| *handle)
     }

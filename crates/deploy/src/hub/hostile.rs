@@ -1,5 +1,5 @@
-//! Datagrams of an enemy: none panics, moves an octet, or makes a hub keep more than its limits
-//! allow, and honest connections go on.
+//! Tests hubs against datagrams of an attacker. None may cause a panic, change a byte, or make a
+//! hub exceed its limits, and honest connections continue.
 //!
 //! `ACKLAB_HOSTILE` sets the number of datagrams; ten million take some minutes.
 
@@ -19,13 +19,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// Datagrams, if the environment does not set their number.
+/// The number of datagrams, if the environment does not set it.
 const COUNT: u64 = 30_000;
 const LIMITS: Limits =
     Limits { connections: 300, strangers: 64, per_address: 16, handshakes: 300, handshake: Duration::from_secs(10) };
-/// The datagrams of the honest connection that are at hand to be changed and repeated.
+/// The number of recorded datagrams of the honest connection that the attacker can change and
+/// repeat.
 const RECORDED: usize = 500;
-/// The number of turns of the honest hosts, one after the other, before time passes.
+/// The number of alternating turns of the honest hosts before time passes.
 const ROUNDS: usize = 4;
 
 fn address(host: u64) -> SocketAddr {
@@ -42,7 +43,7 @@ struct World {
     hubs: [Hub; 2],
     chance: Stream,
     recorded: VecDeque<(usize, Vec<u8>)>,
-    /// Datagrams that the server has sent to others than its client.
+    /// Datagrams that the server has sent to addresses other than its client's.
     to_strangers: usize,
     from_strangers: usize,
 }
@@ -51,7 +52,7 @@ impl World {
     fn new() -> Self {
         let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
         let trust = Trust::Pinned(identity.fingerprint());
-        // Small enough that the window is full again and again.
+        // The buffer is so small that the window is full again and again.
         let transport = Settings { receive_buffer: Bytes(50_000), ..settings() };
         let client = Some(client_config(trust, Arc::new(NoKeyLog)).unwrap());
         let client = Config { transport, client, ..Config::new() };
@@ -64,7 +65,7 @@ impl World {
         Self { now, hubs, chance, recorded: VecDeque::new(), to_strangers: 0, from_strangers: 0 }
     }
 
-    /// Moves the datagrams of the honest hosts, a few times to and fro.
+    /// Exchanges the datagrams of the honest hosts a few times.
     fn turn(&mut self) {
         for _ in 0..ROUNDS {
             for host in 0..2 {
@@ -97,7 +98,7 @@ impl World {
         self.turn();
     }
 
-    /// Returns a datagram of the attacker: its target host, its source address, and its octets.
+    /// Returns a datagram of the attacker: its target host, its source address, and its bytes.
     fn attack(&mut self) -> (usize, SocketAddr, Vec<u8>) {
         let stranger = address(100 + self.chance.below(1 << 20));
         let honest = [address(SERVER), address(CLIENT)];
@@ -105,9 +106,9 @@ impl World {
         let (to, mut octets) = self.recorded[place].clone();
         let from = if self.chance.chance(0.5) { honest[to] } else { stranger };
         match self.chance.below(5) {
-            // As it was.
+            // An unchanged copy.
             0 => {}
-            // Some octets changed.
+            // Some bytes changed.
             1 => {
                 for _ in 0..1 + self.chance.below(4) {
                     let place = self.chance.below(octets.len() as u64) as usize;
@@ -116,14 +117,14 @@ impl World {
             }
             // Cut or extended.
             2 => octets.resize(self.chance.below(1500) as usize, 0x1f),
-            // Two put together.
+            // Two datagrams joined.
             3 => {
                 let other = self.chance.below(self.recorded.len() as u64) as usize;
                 let half = octets.len() / 2;
                 octets.truncate(half);
                 octets.extend_from_slice(&self.recorded[other].1);
             }
-            // Nothing but noise behind a header that is true.
+            // Noise behind a valid header.
             _ => {
                 let keeps = self.chance.below(20).min(octets.len() as u64) as usize;
                 for octet in &mut octets[keeps..] {
@@ -139,7 +140,7 @@ impl World {
     }
 }
 
-/// Octets of a pattern, from the client to the server.
+/// Bytes of a pattern, from the client to the server.
 struct Flow {
     from: Ends,
     to: Option<Ends>,
@@ -147,7 +148,7 @@ struct Flow {
     read: u64,
 }
 
-/// Returns the octet at an offset. All octets differ from those nearby.
+/// Returns the byte at an offset. All bytes differ from those nearby.
 fn octet(offset: u64) -> u8 {
     (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
@@ -225,8 +226,8 @@ fn first_datagram(world: &mut World) -> Vec<u8> {
     out.iter().next().unwrap().0.to_vec()
 }
 
-/// Returns the bytes of a connection that arrive in 50 turns of 5 ms, while `flood` first datagrams
-/// of other clients come at once before each turn. Also returns the server's counters.
+/// Returns the bytes of a connection that arrive in 50 turns of 5 ms, and the server's counters.
+/// Before each turn, `flood` first datagrams of other clients arrive at once.
 fn read_under_flood(flood: u64) -> (u64, HubCounters) {
     let mut world = World::new();
     let handles = connect(&mut world);
@@ -275,7 +276,7 @@ fn a_flood_of_first_datagrams_keeps_bounded_state() {
         server = server.or_else(|| world.hubs[1].accept());
     }
     assert!(server.is_some() && world.hubs[0].lost(client).is_none());
-    // And those who never came back are forgotten.
+    // Clients that never returned are dropped.
     for _ in 0..20 {
         world.pass(Duration::from_secs(1));
     }

@@ -1,22 +1,23 @@
-//! Datagrams of unknown senders: they wait until those of connections are served.
+//! Queues datagrams of unknown senders until those of connections are served.
 //!
-//! The content of a first datagram is known only after keys are derived and it is deciphered, which
-//! costs a hundred times what it costs its sender. So the work on strangers is bounded: the driver
-//! first takes everything from the socket, and serves [`TURN`] strangers between two looks at it. A
-//! flood then fills this queue, where a datagram is dropped at the price of a look at its header.
-//! It does not fill the buffer of the kernel, where it would displace datagrams of connections.
+//! Reading a first datagram costs a hundred times what it costs its sender, because keys are
+//! derived and the datagram is decrypted. So the work for unknown senders is bounded. The driver
+//! first reads everything from the socket, and serves [`TURN`] unknown senders between two reads. A
+//! flood fills this queue, where a datagram is dropped after a look at its header. It does not fill
+//! the socket's buffer, where it would displace datagrams of connections.
 
 use acklab_base::Ecn;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// Strangers that are served between two looks at the socket.
+/// The unknown senders served between two reads of the socket.
 pub(crate) const TURN: usize = 4;
-/// The most datagrams that wait, as many as there may be strangers by default: at 50 µs for each,
-/// the last waits for some milliseconds, less than a client waits before it repeats its Open.
+/// The maximum number of waiting datagrams, which is also the default limit of unvalidated clients.
+/// At 50 µs each, the last one waits for some milliseconds, less than a client waits before it
+/// repeats its Open.
 const MOST: usize = 64;
-/// Octets of the longest datagram that is kept. What opens a connection has the base size (RFC
-/// 9000, §14), and of all others only the head and the length count.
+/// The bytes kept of a datagram. A datagram that opens a connection has the base size (RFC 9000,
+/// §14). Of all others, only the header and the length matter.
 const LONGEST: usize = 2048;
 
 /// A datagram.
@@ -27,16 +28,16 @@ pub(super) struct Stranger {
     pub(super) datagram: Vec<u8>,
 }
 
-/// Datagrams that wait.
+/// Waiting datagrams.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
     waiting: VecDeque<Stranger>,
-    /// Memory of those that were served.
+    /// Memory of served datagrams, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 impl Strangers {
-    /// Returns `false` if too many wait: the datagram is dropped.
+    /// Appends a datagram. Returns `false` and drops it if too many wait.
     pub(super) fn push(&mut self, from: SocketAddr, ecn: Ecn, octets: &[u8]) -> bool {
         if self.waiting.len() >= MOST {
             return false;
@@ -52,7 +53,7 @@ impl Strangers {
         self.waiting.pop_front()
     }
 
-    /// Keeps the memory of a datagram that was served.
+    /// Reuses the memory of a served datagram.
     pub(super) fn give_back(&mut self, datagram: Vec<u8>) {
         self.spare.push(datagram);
     }

@@ -1,4 +1,4 @@
-//! Hubs of two hosts over a network that loses, repeats, reorders and corrupts datagrams.
+//! Hubs of two hosts over a network that drops, repeats, reorders and corrupts datagrams.
 
 mod delivery;
 
@@ -62,8 +62,8 @@ struct Net {
     client: SocketAddr,
     /// Datagrams that have left, by their source.
     sent: HashMap<SocketAddr, Vec<usize>>,
-    /// Hosts receive the datagrams of this time together. `kept` is the number of times they have
-    /// kept its memory.
+    /// Hosts receive the datagrams of this period together. `kept` counts how often they kept the
+    /// memory of a batch.
     pause: Duration,
     batches: u64,
     kept: u64,
@@ -145,7 +145,7 @@ impl Net {
         true
     }
 
-    /// Appends what comes from the same host within the pause and has the same size, the last
+    /// Joins datagrams from the same host within the pause that have the same size, the last
     /// perhaps a smaller one, as the kernel does (GRO).
     fn join(&mut self, from: SocketAddr, to: SocketAddr, size: usize, memory: &mut Vec<u8>) {
         let until = self.now + self.pause;
@@ -163,7 +163,7 @@ impl Net {
         }
     }
 
-    /// Lets a host neither receive nor act for this time, while the other continues.
+    /// Suspends a host for this time: it neither receives nor acts, while the other continues.
     fn sleep(&mut self, host: usize, time: Duration) {
         let until = self.now + time;
         loop {
@@ -223,7 +223,7 @@ impl Net {
         Ok(written)
     }
 
-    /// Reads what is there. Returns `true` at the end of the stream.
+    /// Reads the available data. Returns `true` at the end of the stream.
     fn read(&mut self, host: usize, handle: Handle, stream: &Ends, to: &mut Vec<u8>) -> bool {
         let context = Context::from_waker(Waker::noop());
         let is_at_end = loop {
@@ -238,8 +238,8 @@ impl Net {
         is_at_end
     }
 
-    /// Returns the server's end of a stream that the client has opened, once it has arrived.
-    /// Earlier streams are left alone.
+    /// Returns the server's end of a stream that the client opened, once it has arrived. Leaves
+    /// earlier streams alone.
     fn accept_stream(&mut self, server: Handle, stream: &Ends) -> Option<Ends> {
         loop {
             let ends = self.hubs[1].with(server, |end| end.accept_stream()).flatten()?;
@@ -249,12 +249,12 @@ impl Net {
         }
     }
 
-    /// Sends random octets from the client to the server on a stream of their own.
+    /// Sends random bytes from the client to the server on a new stream.
     fn carry(&mut self, handles: [Handle; 2], size: usize) {
         self.carry_together(handles, 1, size);
     }
 
-    /// Does the same on so many streams at once.
+    /// Sends the same on several streams at once.
     fn carry_together(&mut self, [client, server]: [Handle; 2], streams: usize, size: usize) {
         let all: Vec<u8> = (0..size).map(|_| self.chance.below(256) as u8).collect();
         let mut flows: Vec<_> = (0..streams).map(|_| (self.open(client), 0, Vec::new(), None, false)).collect();
@@ -298,27 +298,27 @@ fn octets_arrive_over_a_rough_network() {
     assert!(refused > 10, "corrupted datagrams are refused: {refused}");
 }
 
-/// Runs of three streams at once, packet by packet in turn, and then of one.
+/// Transfers three streams at once, packet by packet in turn, and then one stream.
 #[test]
 fn octets_arrive_in_batches_whose_memory_is_kept() {
-    // Where packets are reordered, few of a batch are in order.
+    // If packets are reordered, few packets of a batch are in order.
     let fair = Weather { loss: 0.005, repeats: 0.005, corrupts: 0.005, jitter: Duration::ZERO };
     for (weather, least) in [(CLEAN, 20), (fair, 10), (ROUGH, 0)] {
         let mut net = Net::new(configs(), weather);
         let handles = net.connect();
         net.pause = Duration::from_millis(40);
         net.carry_together(handles, 3, 300_000);
-        // Keys are drawn anew in each run, and with them how losses fall: of an eighth as many
-        // octets the fair network keeps 8 batches at times.
+        // Each run draws new keys, which change the losses. With an eighth of these bytes, the fair
+        // network sometimes keeps only 8 batches.
         net.carry(handles, 8_000_000);
         assert!(net.kept >= least, "{} in {weather:?}", net.kept);
     }
 }
 
-/// TACK's law goes by time; policies that count packets do not see batches.
+/// TACK's policy depends on time; policies that count packets ignore batches.
 #[test]
 fn a_batch_has_one_tack() {
-    // Of the datagrams of each host, those of batches, and batches.
+    // Returns the datagrams of each host, those in batches, and the number of batches.
     let counts = |ack| {
         let configs = configs().map(|config| Config { transport: Settings { ack, ..config.transport }, ..config });
         let mut net = Net::new(configs, CLEAN);
@@ -338,7 +338,7 @@ fn a_batch_has_one_tack() {
     assert!(acks >= data && batches * 2 < data, "{acks} of {data} in {batches}");
 }
 
-/// A batch may hold datagrams of strangers, of other connections and of none.
+/// A batch may hold datagrams of unknown senders, of other connections and of none.
 #[test]
 fn octets_arrive_whatever_a_batch_holds_besides() {
     let mut net = Net::new(configs(), CLEAN);
@@ -358,7 +358,7 @@ fn octets_arrive_whatever_a_batch_holds_besides() {
     let size = datagrams.iter().map(Vec::len).max().unwrap();
     datagrams.retain(|octets| octets.len() == size);
     datagrams.truncate(40);
-    // Those of both connections as they come, and noise.
+    // The datagrams of both connections in their order, and noise.
     for (place, datagram) in datagrams.iter().enumerate() {
         memory.extend_from_slice(datagram);
         if place % 10 == 0 {
@@ -522,14 +522,14 @@ fn a_server_of_another_version_ends_the_attempt() {
     let client = net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
     net.drain();
     let (_, (from, _, mut hello)) = net.under_way.pop_first().unwrap();
-    // As a client of version 2 would send it.
+    // The Open of a client of version 2.
     hello[0] = 0x20 | (hello[0] & 0x0f);
     net.hubs[1].receive(net.now, net.now, from, Ecn::NotEct, &mut hello);
     net.hubs[1].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[1].counters().other_versions, 1);
     net.drain();
     let (_, (server, _, answer)) = net.under_way.pop_first().unwrap();
-    // An answer of a server that knows version 1 changes nothing.
+    // An answer of a server that supports version 1 changes nothing.
     net.hubs[0].receive(net.now, net.now, server, Ecn::NotEct, &mut answer.clone());
     net.hubs[0].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[0].lost(client), None);
@@ -582,8 +582,8 @@ fn what_is_written_to_a_lost_connection_is_refused() {
     assert_eq!(net.write(0, client, &stream, b"late"), Err(WriteError::Lost(Lost::Here { code: 0 })));
 }
 
-/// RFC 9000, §3.5: the sender learns it within a round trip, and what it has not sent stays where
-/// it is.
+/// RFC 9000, §3.5: the sender receives the request within a round trip, and does not send its
+/// unsent data.
 #[test]
 fn a_reader_that_leaves_tells_the_sender() {
     for weather in [CLEAN, ROUGH] {
@@ -623,13 +623,13 @@ fn a_reader_that_leaves_tells_the_sender() {
     }
 }
 
-/// RFC 9000, §9.4: the window of another path is none of this one's. A new port is a new mapping of
+/// RFC 9000, §9.4: the window of one path does not apply to another. A new port is a new mapping of
 /// the same path.
 #[test]
 fn congestion_control_begins_anew_only_on_another_path() {
     let mut net = Net::new(configs(), CLEAN);
     let [client, server] = net.connect();
-    // The server sends, so that it has a window.
+    // The server sends data, so that it has a window.
     let fetch = |net: &mut Net, size: usize| {
         let stream = net.open(client);
         net.write(0, client, &stream, b"?").unwrap();

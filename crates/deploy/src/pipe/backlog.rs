@@ -1,10 +1,10 @@
-//! Tracks whether applications have more to send than streams have room for. If so, an empty stream
-//! is the fault of the host, which has not yet run them, and not of the applications.
+//! Tracks whether applications have more to send than streams have room for. If they do, an empty
+//! stream is due to the host, which has not run them yet, and not to the applications.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the writers of a connection that have more than was taken, from when one finds no room
-/// until all that it has is taken.
+/// Counts the writers of a connection that have more data than was accepted. A writer counts from
+/// the moment it finds no room until all its data are accepted.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     writers: AtomicUsize,

@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// The divisor of a receive buffer whose share is read before the thread must check whether the
-/// window moves. The thread is notified per half a window.
+/// The share of a receive buffer that is read before the thread must check whether the window
+/// moves, as a divisor. The thread is notified per half a window.
 const SHARE: u64 = 8;
 
-/// A block with fewer octets is copied to the block before it: chosen, ten times what it takes to
-/// list one.
+/// A block with fewer bytes is copied to the block before it. Chosen: ten times the memory that a
+/// list entry takes.
 const SMALL: usize = 1024;
-/// Octets of a block of such copies: chosen, those of a page.
+/// The size in bytes of a block of such copies. Chosen: one page.
 const TAIL: usize = 4096;
 
 /// The reason why nothing can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
-    /// The peer has reset the stream, with this code of its application, or because its lifetime is
-    /// over.
+    /// The peer has reset the stream, with this code of its application, or because its lifetime
+    /// has expired.
     Reset(Option<u32>),
     Lost(Lost),
 }
@@ -43,7 +43,7 @@ impl From<ReadError> for io::Error {
 #[derive(Debug)]
 pub(crate) struct Inlet {
     state: Mutex<State>,
-    /// Octets that the application has read.
+    /// The bytes that the application has read.
     read: AtomicU64,
     /// Bytes after which the thread must be notified.
     step: u64,
@@ -55,9 +55,9 @@ struct State {
     /// Small blocks behind them, in one piece.
     tail: Vec<u8>,
     waker: Option<Waker>,
-    /// Nothing follows what is there.
+    /// The end of the stream, once it is known.
     end: Option<Result<(), ReadError>>,
-    /// The part of `read` of which the thread was notified.
+    /// The part of `read` that was reported to the thread.
     told: u64,
     was_told_end: bool,
 }
@@ -67,9 +67,9 @@ impl State {
         self.blocks.is_empty() && self.tail.is_empty()
     }
 
-    /// Appends a block. A small one behind others is copied: to list it would take more memory than
-    /// its octets, and a peer that sends single octets could fill many times the window of a slow
-    /// reader.
+    /// Appends a block. A small block behind others is copied, because a list entry takes more
+    /// memory than its bytes. Otherwise a peer that sends single bytes could fill many times the
+    /// window of a slow reader.
     fn push(&mut self, block: Bytes) {
         if self.is_empty() || block.len() >= SMALL {
             self.seal();
@@ -87,7 +87,7 @@ impl State {
         }
     }
 
-    /// Returns the next octets, `most` at most.
+    /// Returns the next bytes, at most `most`.
     fn pop(&mut self, most: usize) -> Option<Bytes> {
         if self.blocks.is_empty() {
             self.seal();
@@ -102,7 +102,7 @@ impl Inlet {
         Self { state: Mutex::default(), read: AtomicU64::new(0), step: receive_buffer / SHARE }
     }
 
-    /// Gives at most `most` octets to `to`; none at the end. A stream has one reader at a time.
+    /// Moves at most `most` bytes to `to`; none at the end. A stream has one reader at a time.
     pub(crate) fn poll_read(
         &self,
         context: &Context<'_>,
@@ -123,7 +123,7 @@ impl Inlet {
         self.count(state, context, most, count)
     }
 
-    /// Hands over at most `most` octets that are in one piece; none at the end.
+    /// Returns at most `most` contiguous bytes; none at the end.
     pub(crate) fn poll_chunk(&self, context: &Context<'_>, most: usize) -> Poll<Result<(Bytes, Done), ReadError>> {
         let mut state = lock(&self.state);
         let chunk = if most > 0 { state.pop(most) } else { None }.unwrap_or_default();
@@ -150,7 +150,7 @@ impl Inlet {
         }
         let read = self.read.load(Ordering::Relaxed) + count as u64;
         self.read.store(read, Ordering::Release);
-        // The end lets the peer open another stream.
+        // The end permits the peer another stream.
         let is_end = state.end.is_some() && state.is_empty() && !std::mem::replace(&mut state.was_told_end, true);
         let is_news = is_end || read - state.told > self.step;
         if is_news {

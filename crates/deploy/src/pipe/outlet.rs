@@ -10,17 +10,17 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// Writes of up to so many octets are appended to the block before, if it has room; chunks as well,
-/// which would take more memory to list than to copy.
+/// Writes of up to this many bytes are appended to the previous block, if it has room. Small chunks
+/// are also appended, because a list entry would take more memory than the copy.
 const SMALL: usize = 4 << 10;
 
 /// The reason why nothing can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WriteError {
     Lost(Lost),
-    /// The peer has stopped reading, for the reason of this code.
+    /// The peer has stopped reading, with this code.
     Stopped(u32),
-    /// The stream was ended or reset here.
+    /// This end has ended or reset the stream.
     Ended,
 }
 
@@ -45,22 +45,22 @@ pub(crate) struct Outlet {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Blocks that the thread has not taken, and behind them one that may have room.
+    /// Blocks that the thread has not taken, and a last one that may have room.
     blocks: VecDeque<Bytes>,
     last: Vec<u8>,
-    /// Octets written in all, and how many may be.
+    /// The bytes written in total, and their limit.
     written: u64,
     limit: u64,
     waker: Option<Waker>,
     refuses: Option<WriteError>,
     /// `true` if the thread was notified of the bytes available.
     is_told: bool,
-    /// Its writer has more, as far as is known.
+    /// `true` if its writer is known to have more data.
     is_in_backlog: bool,
 }
 
 impl State {
-    /// Returns how many of `octets` may be written.
+    /// Returns how many of `octets` bytes may be written.
     fn room(&self, octets: usize) -> usize {
         usize::try_from(self.limit.saturating_sub(self.written)).unwrap_or(usize::MAX).min(octets)
     }
@@ -96,8 +96,8 @@ impl Outlet {
         self.note_backlog(&mut lock(&self.state), false);
     }
 
-    /// Returns how many of `octets` have room now. The writer is in the backlog until all its data
-    /// are taken, even if it is interrupted.
+    /// Returns how many of `octets` bytes have room now. The writer counts in the backlog until all
+    /// its data are accepted, even if it is interrupted.
     fn poll_room<'s>(
         &'s self,
         context: &Context<'_>,
@@ -116,7 +116,7 @@ impl Outlet {
         Poll::Ready(Ok((state, room)))
     }
 
-    /// Takes what has room. A stream has one writer at a time.
+    /// Accepts the bytes that have room. A stream has one writer at a time.
     pub(crate) fn poll_write(&self, context: &Context<'_>, octets: &[u8]) -> Poll<Result<Done, WriteError>> {
         let (mut state, room) = std::task::ready!(self.poll_room(context, octets.len()))?;
         let has_more = room < octets.len();
@@ -130,7 +130,7 @@ impl Outlet {
             let mut blocks: VecDeque<Vec<u8>> = octets
                 .chunks(BLOCK)
                 .map(|octets| {
-                    // Few octets get little memory.
+                    // A few bytes get little memory.
                     let mut block = if octets.len() > SMALL { self.pool.take() } else { Vec::with_capacity(SMALL) };
                     block.extend_from_slice(octets);
                     block
@@ -146,7 +146,7 @@ impl Outlet {
         Poll::Ready(Ok(state.told(room)))
     }
 
-    /// Takes what has room off `chunk`, without copying it.
+    /// Splits off the part of `chunk` that has room, without copying it.
     pub(crate) fn poll_chunk(&self, context: &Context<'_>, chunk: &mut Bytes) -> Poll<Result<Done, WriteError>> {
         if chunk.len() <= SMALL {
             return self.poll_write(context, chunk).map_ok(|done| {
@@ -162,7 +162,7 @@ impl Outlet {
         Poll::Ready(Ok(state.told(room)))
     }
 
-    /// Gives what was written to `take`, block by block.
+    /// Passes the written data to `take`, block by block.
     pub(crate) fn take(&self, take: impl FnMut(Bytes)) {
         let blocks = {
             let mut state = lock(&self.state);
@@ -173,7 +173,7 @@ impl Outlet {
         blocks.into_iter().for_each(take);
     }
 
-    /// Allows `limit` bytes to be written in all. Wakes the writer if `wakes`.
+    /// Allows `limit` bytes in total. Wakes the writer if `wakes`.
     pub(crate) fn allow(&self, limit: u64, wakes: bool) {
         let waker = {
             let mut state = lock(&self.state);

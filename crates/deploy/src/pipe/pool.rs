@@ -1,12 +1,11 @@
-//! Memory for blocks of octets, which is used again: fresh memory costs a page fault for each of
-//! its pages.
+//! Reuses memory for blocks of data. Fresh memory costs a page fault for each of its pages.
 
 use super::lock;
 use acklab_transport::octets::BLOCK;
 use bytes::Bytes;
 use std::sync::{Arc, Mutex};
 
-/// Blocks that wait to be used again, of all streams of an endpoint.
+/// The maximum number of unused blocks of all streams of an endpoint.
 const MOST: usize = 64;
 
 #[derive(Debug, Default)]
@@ -61,7 +60,7 @@ impl Pool {
         Some(block)
     }
 
-    /// Returns a block with its former content. Returns `None` if the host has no memory.
+    /// Returns a block with its former content, or `None` if the host has no memory.
     pub(crate) fn try_take_whole(&self) -> Option<Vec<u8>> {
         let mut block = self.try_pop()?;
         block.resize(BLOCK, 0);
@@ -78,7 +77,7 @@ impl Pool {
 
     /// Returns bytes that can be shared. Their memory is reused once all references are dropped.
     pub(crate) fn share(self: &Arc<Self>, block: Vec<u8>) -> Bytes {
-        // Small ones cost nothing to make.
+        // Small blocks are cheap to allocate.
         if block.capacity() == BLOCK {
             Bytes::from_owner(Pooled { block, pool: Arc::clone(self) })
         } else {

@@ -6,21 +6,21 @@ use std::fmt::Display;
 /// The reason why a tool has ended. Messages name the place, what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
-    /// An argument makes no sense.
+    /// An argument is invalid.
     #[error("{0}")]
     Usage(String),
-    /// The server is not the one that is expected.
+    /// The server is not the expected one.
     #[error("{0}")]
     Trust(String),
-    /// It cannot start or continue.
+    /// The tool cannot start or continue.
     #[error("{0}")]
     Failed(String),
-    /// It was stopped on request.
+    /// The tool was stopped on request.
     #[error("stopped")]
     Stopped,
 }
 
-/// Returns an error with its causes: QUIC's "connection lost" states its reason only there.
+/// Returns an error with its causes. QUIC's "connection lost" states its reason only in its cause.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {

@@ -1,10 +1,10 @@
-//! Files that the tools keep: each appears under its name when it is whole, and is there after a
-//! loss of power.
+//! Files of the tools. Each appears under its name only when it is complete, and survives a loss of
+//! power.
 //!
-//! A file is written under a hidden name beside its place, forced to the disk and renamed. The
-//! folder, which holds the name, is forced to the disk too: fsync(2) of a file does not cover the
-//! entry in its folder. A process that is killed at any step leaves the earlier file, and at most a
-//! hidden one, which the next writer removes.
+//! A file is written under a hidden name beside its place, synced to the disk and renamed. The
+//! folder is synced too, because fsync(2) of a file does not cover its directory entry. A process
+//! that is killed at any step leaves the earlier file and at most one hidden file. The next writer
+//! removes the hidden file.
 
 use acklab_live::named_file;
 use rustix::fs::{FlockOperation, flock};
@@ -15,17 +15,18 @@ use std::path::{Path, PathBuf};
 
 /// Only the owner reads and writes.
 const PRIVATE_FILE: u32 = 0o600;
-/// The largest file that is read, in octets. Chosen: certificates of all authorities have 200 kB.
+/// The largest file that is read, in bytes. Chosen: a file of all certificate authorities has 200
+/// kB.
 const LARGEST: u64 = 1 << 26;
-/// The end of hidden names.
+/// The suffix of hidden names.
 const TEMPORARY: &str = ".acklab-tmp";
 
-/// The right to write to the files of a folder, which one process has at a time. The system frees
-/// it if the process is killed.
+/// The lock on the files of a folder, which one process holds at a time. The system frees it if the
+/// process is killed.
 #[must_use]
 pub(super) struct Folder {
     path: PathBuf,
-    /// The lock is that of its descriptor.
+    /// The file whose descriptor holds the lock.
     file: File,
 }
 
@@ -34,7 +35,7 @@ impl Folder {
     /// there.
     pub(super) fn lock(folder: &Path) -> io::Result<Self> {
         let file = File::open(folder)?;
-        // A file system without locks has none: then the last of two writers wins, with a whole
+        // Some file systems have no locks. There the last of two writers wins, with a complete
         // file.
         _ = flock(&file, FlockOperation::LockExclusive);
         for entry in fs::read_dir(folder)? {
@@ -52,7 +53,7 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Puts a file with these octets in the place of the one that is there, if any.
+    /// Writes a file with these bytes, and replaces an existing one.
     pub(super) fn write(&self, name: &str, octets: &[u8]) -> io::Result<()> {
         let temporary = self.join(&format!(".{name}{TEMPORARY}"));
         let written = self.put(&temporary, &self.join(name), octets);
@@ -73,15 +74,15 @@ impl Folder {
         fs::rename(temporary, path)?;
         step();
         match self.file.sync_all() {
-            // Some file systems have no such operation for folders.
+            // Some file systems cannot sync folders.
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
             synced => synced,
         }
     }
 }
 
-/// Returns the content of a file; `None` if there is none, or an empty one: versions without this
-/// module left that when the disk was full.
+/// Returns the content of a file, or `None` if it is missing or empty. Earlier versions left empty
+/// files when the disk was full.
 pub(super) fn kept(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match named_file::read(path, LARGEST) {
         Ok(octets) => Ok(Some(octets).filter(|octets| !octets.is_empty())),
@@ -90,7 +91,7 @@ pub(super) fn kept(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Marks a place between two changes of the disk, at which tests end the writer.
+/// Marks a step between two changes of the disk, at which tests end the writer.
 #[cfg(not(test))]
 fn step() {}
 
@@ -105,11 +106,11 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     thread_local! {
-        /// The number of steps until the writer ends, if it is to end.
+        /// The number of steps until the writer ends, if a test ends it.
         static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
     }
 
-    /// The payload with which a writer unwinds: none of its code runs any more, as if the process
+    /// The payload with which a writer unwinds. None of its code runs any more, as if the process
     /// had been killed.
     struct Killed;
 
@@ -120,8 +121,8 @@ mod tests {
         }
     }
 
-    /// Calls `work` and ends it at its first step, at its second, and so on, until it ends by
-    /// itself. Calls `fresh` before each round and `look` after it. Returns the number of steps.
+    /// Calls `work` and ends it at its first step, then at its second, and so on, until it ends by
+    /// itself. Calls `fresh` before and `look` after each round. Returns the number of steps.
     pub(crate) fn until_no_step_is_left(
         mut fresh: impl FnMut(),
         mut work: impl FnMut(),
@@ -142,7 +143,7 @@ mod tests {
         unreachable!("work ends")
     }
 
-    /// A folder that goes with the test.
+    /// A folder that is removed after the test.
     pub(crate) struct Scratch(PathBuf);
 
     impl Scratch {
@@ -204,7 +205,7 @@ mod tests {
     fn a_write_that_fails_leaves_the_file_and_nothing_beside_it() {
         let folder = Scratch::new();
         let writer = Folder::lock(folder.path()).unwrap();
-        // A folder is in the way of the renaming.
+        // A folder blocks the rename.
         fs::create_dir(folder.path().join("file")).unwrap();
         fs::write(folder.path().join("file/in"), "in").unwrap();
         assert!(writer.write("file", b"new").is_err());

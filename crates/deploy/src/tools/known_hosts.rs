@@ -1,5 +1,5 @@
-//! Fingerprints of servers that were trusted before, in the manner of ssh: a line `HOST:PORT
-//! sha256:…` for each.
+//! Fingerprints of servers that the user trusted before, in the manner of ssh: one line
+//! `HOST:PORT sha256:…` each.
 
 use super::{ToolError, files, state};
 use acklab_secure::identity::Fingerprint;
@@ -17,7 +17,7 @@ fn entry(host: &str, port: u16) -> String {
     format!("{}:{port}", host.to_ascii_lowercase())
 }
 
-/// Returns the fingerprint by which this server is known, if it is.
+/// Returns the known fingerprint of this server, if any.
 ///
 /// # Errors
 /// If the file cannot be read or a line of it is malformed.
@@ -52,13 +52,13 @@ pub fn find(text: &str, file: &Path, host: &str, port: u16) -> Result<Option<Fin
     Ok(known)
 }
 
-/// Trusts this server from now on.
+/// Adds this server to the known hosts.
 ///
 /// # Errors
 /// If the file cannot be read or written.
 pub fn add(file: &Path, host: &str, port: u16, fingerprint: Fingerprint) -> Result<(), ToolError> {
     let failed = |error: std::io::Error| ToolError::failed(file.display(), error);
-    // A link stays one: the file that it leads to is replaced.
+    // A symbolic link stays a link: its target is replaced.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let name = file.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| ToolError::usage("known hosts", file.display(), "the path of a file"))?;

@@ -1,24 +1,24 @@
-//! The lines of a tool for the person who runs it. Clients cause most of them, so that each kind is
-//! limited: a flood of clients neither fills a disk nor hides lines of other kinds.
+//! The log lines of a tool. Clients cause most of them, so the rate of each kind is limited. A
+//! flood of clients neither fills a disk nor hides lines of other kinds.
 
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
-/// Lines of a kind in a period: chosen, as many as a person reads.
+/// The maximum number of lines of a kind per period. Chosen: what a person can read.
 const MAX_LINES: u32 = 30;
 const PERIOD: Duration = Duration::from_secs(60);
 
 /// The subject of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The tool itself, which has few.
+    /// The tool itself, which logs few lines.
     Tool,
-    /// Someone who is refused, or does not speak the protocol.
+    /// A client that was refused, or does not speak the protocol.
     Refused,
-    /// A target that is not reached.
+    /// A target that was not reached.
     Target,
-    /// A measurement that is over.
+    /// A measurement that has ended.
     Measured,
 }
 
@@ -31,7 +31,7 @@ const LIMITED: [(Kind, &str); 3] = [
 /// Lines of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limit {
-    /// When the period of the first line ends.
+    /// The end of the period that the first line began.
     until: Option<Instant>,
     lines: u32,
     left_out: u64,
@@ -50,7 +50,7 @@ impl Limit {
         passes
     }
 
-    /// Ends the period if it is over. Returns how many lines were left out in it, if any were.
+    /// Ends the period if it is over. Returns how many lines were suppressed in it, if any.
     fn expire(&mut self, now: Instant) -> Option<u64> {
         if self.until.is_none_or(|until| now < until) {
             return None;
@@ -61,7 +61,7 @@ impl Limit {
     }
 }
 
-/// Accepts lines. Their reader may have gone.
+/// Accepts lines. Their reader may be gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines(UnboundedSender<(Kind, String)>);
 
@@ -71,7 +71,7 @@ impl Lines {
     }
 }
 
-/// Gives the lines that pass.
+/// The lines that pass the limits.
 #[derive(Debug)]
 pub(crate) struct Log {
     lines: UnboundedReceiver<(Kind, String)>,
@@ -115,7 +115,7 @@ impl Log {
         }
     }
 
-    /// Returns the lines that are left when the tool ends.
+    /// Returns the remaining lines when the tool ends.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         let mut rest = Vec::new();
         while let Ok((kind, line)) = self.lines.try_recv() {

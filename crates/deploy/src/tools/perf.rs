@@ -1,17 +1,17 @@
-//! Measures transports in turns between two hosts: the fastest on this path, and its cost.
+//! Measures transports in turns between two hosts, to find the fastest on this path and its cost.
 //!
 //! A measurement has a control channel and one data channel for each of its parallel streams. A
 //! channel is a connection of its own, with one stream: of TACK, of QUIC, or of the kernel's TCP.
-//! So the counters of data channels count data only, and "four parallel streams" means the same for
-//! all transports.
+//! Thus data channels count only data, and "four parallel streams" means the same for all
+//! transports.
 //!
 //! # Protocol, version 1
 //!
 //! The client opens every channel and sends sixteen octets first: `acklab`, the version, the kind
-//! of channel (0 control, 1 data) and the number of the measurement in big endian, which the client
-//! has drawn. A data channel then carries octets without meaning, one way. A control channel
-//! carries messages both ways: the length in four octets, big endian, at most
-//! [64 KiB](protocol::LARGEST), and an object in JSON ([`protocol::Message`]).
+//! of channel (0 control, 1 data) and the random number of the measurement in big endian. A data
+//! channel then carries octets without meaning, one way. A control channel carries messages both
+//! ways: the length in four octets, big endian, at most [64 KiB](protocol::LARGEST), and an object
+//! in JSON ([`protocol::Message`]).
 //!
 //! ```text
 //!  client                              server
@@ -25,19 +25,19 @@
 //!                               ◀──    result
 //! ```
 //!
-//! The receiver of the data ends the measurement: its time begins with the first octet and ends
-//! when it is over, so that no octet counts that still waits in a buffer. A server carries out one
-//! measurement at a time. Whatever it does not expect, it refuses with the message `refused`.
+//! The receiver of the data ends the measurement. Its time runs from the first octet until the
+//! measurement ends. Thus octets that still wait in a buffer do not count. A server carries out one
+//! measurement at a time. It refuses anything unexpected with the message `refused`.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`contender`] | [`Contender`]: a transport with its settings |
 //! | [`protocol`] | the messages |
 //! | [`client`] | [`measure`]: rounds of measurements |
-//! | [`row`] | [`Row`]: what a measurement yields |
+//! | [`row`] | [`Row`]: the result of a measurement |
 //! | `attendant` | the server's side of a measurement |
 //! | `channel` | one connection with one stream, of any transport |
-//! | `traffic` | octets are sent, received and counted |
+//! | `traffic` | sends, receives and counts bytes |
 
 pub(crate) mod attendant;
 pub(crate) mod channel;

@@ -1,4 +1,4 @@
-//! TCP connections of other programs over one connection of TACK, with a stream for each.
+//! Forwards TCP connections of other programs over one connection of TACK, with a stream for each.
 //!
 //! ```text
 //! browser ──SOCKS5──▶ connect ══ TACK ══▶ listen ──TCP──▶ target
@@ -8,30 +8,30 @@
 //!
 //! The near side opens a connection of TACK and on its first stream sends `acklab`, the version,
 //! the octet 2 and the 32 octets of the token. The far side replies with the octet 0; to another
-//! token, it closes the connection. Until then, the near side may open no other stream, and send 16
-//! KiB.
+//! token, it closes the connection. Until then, the near side may open no other stream, and may
+//! send at most 16 KiB.
 //!
-//! The near side then opens a stream for each TCP connection and sends the target in the form that
-//! SOCKS5 has for addresses (RFC 1928, §5). The far side replies with one octet, the reply field of
-//! RFC 1928, §6. After 0 both directions carry what TCP carries: the end of a direction ends it at
-//! the other side, and a reset resets it. A direction that cannot be carried to its end, because a
-//! side stops, is killed or is lost, resets both TCP connections.
+//! The near side then opens a stream for each TCP connection and sends the target as a SOCKS5
+//! address (RFC 1928, §5). The far side replies with one octet, the reply field of RFC 1928, §6.
+//! After 0, both directions carry the TCP payload. The end of a direction ends it at the other
+//! side, and a reset resets it. If a side stops, is killed or is lost before a direction ends, both
+//! TCP connections are reset.
 //!
-//! The token permits the use of the far side. It is a secret of the state folder, and TLS
-//! authenticates the server before the client sends it.
+//! The token permits the use of the far side. It is a secret in the state folder. The client sends
+//! it only after TLS has authenticated the server.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`listen`] | the far side |
 //! | [`connect`] | the near side: SOCKS5 and the forwarding of ports |
-//! | [`allow`] | which targets the far side connects to |
+//! | [`allow`] | decides which targets the far side connects to |
 //! | `public` | addresses of the public Internet |
 //! | `gate` | clients that have not shown the token |
 //! | `dial` | the far side connects to a target |
 //! | [`target`] | an address or a name, with a port |
 //! | [`token`] | the secret |
 //! | [`socks`] | SOCKS5 (RFC 1928) |
-//! | `relay` | a TCP connection and a stream become one |
+//! | `relay` | joins a TCP connection and a stream |
 
 pub mod allow;
 pub mod connect;
@@ -57,23 +57,23 @@ use acklab_transport::tack::Settings;
 const PREFACE: [u8; 8] = *b"acklab\x02\x02";
 /// The reply to the token.
 const WELCOME: u8 = 0;
-/// TCP connections at a time over one connection. Each may hold both buffers.
+/// The maximum number of TCP connections over one connection. Each may fill both buffers.
 const MAX_STREAMS: u32 = 1000;
-/// The number of bytes of a stream that may wait: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
+/// The maximum number of waiting bytes of a stream: 10 Mbps over 800 ms, or 1 Gbps over 8 ms.
 const BUFFER: acklab_base::Bytes = acklab_base::Bytes(1 << 20);
-/// The code by which a connection ends whose client does not have the token.
+/// The code of a connection whose client has no valid token.
 const NO_TOKEN: u32 = 2;
-/// The code by which a connection ends that comes while the far side stops.
+/// The code of a connection that arrives while the far side stops.
 const STOPS: u32 = 3;
-/// The code by which a connection ends while too many clients of its host have not shown the token.
+/// The code of a connection if too many clients of its host have not shown the token.
 const BUSY: u32 = 4;
-/// The code by which a connection ends whose client has not shown the token in time.
+/// The code of a connection whose client did not show the token in time.
 const LATE: u32 = 5;
-/// Streams and octets of a client that has not shown the token: one stream, and the largest
-/// packets.
+/// The limits of a client that has not shown the token: one stream, and the largest packets.
 const STREAMS_OF_STRANGER: u32 = 1;
 const BUFFER_OF_STRANGER: acklab_base::Bytes = acklab_base::Bytes(16 << 10);
-/// Well below the idle timeout, so that a connection is kept and its loss is noticed.
+/// The interval of keep-alives, well below the idle timeout. They keep a connection open and reveal
+/// its loss.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 fn settings() -> Settings {
@@ -86,7 +86,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Returns the settings with which a client begins.
+/// Returns the initial settings of a client's connection.
 fn settings_for_strangers() -> Settings {
     Settings { streams: STREAMS_OF_STRANGER, receive_buffer: BUFFER_OF_STRANGER, ..settings() }
 }

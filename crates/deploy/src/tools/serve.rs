@@ -1,5 +1,5 @@
-//! The far end of measurements: TACK over UDP, the kernel's TCP on the same number of port, and
-//! QUIC on the next.
+//! Serves measurements: TACK over UDP, the kernel's TCP on the same port number, and QUIC on the
+//! next port.
 
 use super::log::{Kind, Lines, Log};
 use super::memory::give_back;
@@ -24,20 +24,21 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// The maximum number of connections at a time, of each transport: the maximum of parallel streams
-/// and some more.
+/// The maximum number of connections of each transport: the maximum of parallel streams and some
+/// more.
 const MAX_CONNECTIONS: usize = 512;
-/// The number of ports that are tried if any will do.
+/// The number of ports that are tried if the port is free to choose.
 const TRIES: usize = 50;
-/// The time that clients have to notice that the server stops.
+/// The time for clients to receive notice that the server stops.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The options of a server.
 #[derive(Debug)]
 pub struct Options {
-    /// The addresses to listen at; without one, all of IPv4, and all of IPv6 if the system has it.
+    /// The addresses to listen at. The default is all of IPv4, and all of IPv6 if the system has
+    /// it.
     pub addresses: Vec<IpAddr>,
-    /// The port of TACK and TCP; QUIC has the next one. 0 is any free one.
+    /// The port of TACK and TCP; QUIC has the next one. 0 selects a free one.
     pub port: u16,
     /// The certificate.
     pub identity: Identity,
@@ -58,14 +59,15 @@ pub struct Serving {
 struct Doors {
     tack: Endpoint,
     quic: quinn::Endpoint,
-    /// The crypto of QUIC, with the settings that its next connections get.
+    /// The crypto of QUIC, with the settings of its next connections.
     quic_config: quinn::ServerConfig,
     quic_settings: Arc<Mutex<Quic>>,
     tcp: TcpListener,
 }
 
-/// Serves until it should stop, and then notifies the clients. A running measurement has the time
-/// to drain. `ready` is called once clients may come, and `tell` with a line for each measurement.
+/// Serves until it should stop, and then notifies the clients. A running measurement has the drain
+/// time to finish. Calls `ready` once clients may connect, and `tell` with a log line for each
+/// measurement.
 ///
 /// # Errors
 /// If a port is taken, or the key does not belong to the certificate.
@@ -79,7 +81,7 @@ pub async fn serve(
     let (doors, port) = open(options)?;
     ready(Serving { port, fingerprint });
     let lobby = Arc::new(Lobby::default());
-    // Channels of a measurement that drains still come, so that those who serve stop later.
+    // Channels of a draining measurement still arrive, so the tasks that accept them stop later.
     let (stopper, ends) = Stopper::new(Duration::ZERO);
     let mut tasks = JoinSet::new();
     let (to, mut log) = Log::new();
@@ -108,7 +110,7 @@ pub async fn serve(
             () = stop.over() => {}
         }
     };
-    // To trim memory would disturb a measurement.
+    // Trimming memory would disturb a measurement.
     let tended = give_back(|| !lobby.is_busy());
     tokio::pin!(drained, tended);
     loop {
@@ -119,7 +121,7 @@ pub async fn serve(
         }
     }
     stopper.end();
-    // The tasks that serve a client see it too, and notify the client.
+    // The tasks of clients observe the stop too, and notify the clients.
     let farewell = async { while tasks.join_next().await.is_some() {} };
     _ = tokio::time::timeout(FAREWELL, farewell).await;
     for (_, quic) in &endpoints {
@@ -227,15 +229,14 @@ impl Listener for TcpListener {
         loop {
             match self.accept().await {
                 Ok(accepted) => return Some(accepted),
-                // A client that has gone already, or no descriptor that is free: later there may be
-                // one.
+                // The client may have left, or no descriptor is free. A later attempt may succeed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }
     }
 }
 
-/// Serves clients in tasks of their own, as many as the limit allows, until the server stops.
+/// Serves each client in its own task, up to the limit, until the server stops.
 async fn accept<L: Listener, F: Future<Output = Option<(Kind, String)>> + Send + 'static>(
     listener: L,
     serve: impl Fn(L::Client) -> F,

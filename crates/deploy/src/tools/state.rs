@@ -1,5 +1,5 @@
-//! The folder in which tools keep what outlives them: `$XDG_STATE_HOME/acklab`, or
-//! `~/.local/state/acklab` (XDG Base Directory Specification 0.8).
+//! The folder of the tools' persistent files: `$XDG_STATE_HOME/acklab`, or `~/.local/state/acklab`
+//! (XDG Base Directory Specification 0.8).
 
 use super::ToolError;
 use super::files::{self, Folder};
@@ -11,14 +11,14 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Only the owner enters.
+/// Only the owner has access.
 const PRIVATE_FOLDER: u32 = 0o700;
 const CERTIFICATE: &str = "certificate.pem";
 const KEY: &str = "key.pem";
 const RESET_KEY: &str = "reset_key";
 const TOKEN: &str = "proxy_token";
 
-/// Returns the folder, whether it exists or not.
+/// Returns the folder, whether or not it exists.
 ///
 /// # Errors
 /// If the environment names neither that folder nor a home.
@@ -41,7 +41,7 @@ fn kept(path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
     files::kept(path).map_err(|error| ToolError::failed(path.display(), error))
 }
 
-/// Takes the right to write to the folder, which is made if it is missing.
+/// Locks the folder for writing. Creates it if it is missing.
 pub(super) fn lock(folder: &Path) -> Result<Folder, ToolError> {
     make(folder)?;
     Folder::lock(folder).map_err(|error| ToolError::failed(folder.display(), error))
@@ -62,9 +62,9 @@ pub fn identity_of(certificate: &Path, key: &Path) -> Result<Identity, ToolError
         .map_err(|error| ToolError::failed(format_args!("{}, {}", certificate.display(), key.display()), error))
 }
 
-/// Returns the certificate and the key that are kept in `folder`; they are made on the first run.
+/// Returns the certificate and key in `folder`. Creates them on the first run.
 ///
-/// A first run that ended between the two has left a key without a certificate, and this one makes
+/// If a first run ended between the two, there is a key without a certificate. This run then makes
 /// the certificate.
 ///
 /// # Errors
@@ -94,14 +94,14 @@ pub fn identity(folder: &Path) -> Result<Identity, ToolError> {
 fn certificate_of(key: &[u8], place: &Path) -> Result<String, ToolError> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let names = if host.is_empty() { vec!["localhost".to_owned()] } else { vec![host, "localhost".to_owned()] };
-    // A name that is none for a certificate: clients go by the fingerprint.
+    // If a host name is invalid in certificates, it is omitted: clients compare the fingerprint.
     let made = Identity::certificate(key, names).or_else(|_| Identity::certificate(key, ["localhost".to_owned()]));
     made.map_err(|error| {
         ToolError::failed(place.display(), format_args!("{error}; a new key is made if there is none"))
     })
 }
 
-/// Returns the key of stateless resets that is kept in `folder`; it is made on the first run.
+/// Returns the key of stateless resets in `folder`. Creates it on the first run.
 ///
 /// # Errors
 /// If it cannot be read or written, or is malformed.
@@ -126,7 +126,7 @@ pub fn reset_key(folder: &Path) -> Result<ResetKey, ToolError> {
     Ok(ResetKey::new(&key))
 }
 
-/// Returns the token of a proxy that is kept in `folder`; it is made on the first run.
+/// Returns the token of a proxy in `folder`. Creates it on the first run.
 ///
 /// # Errors
 /// If it cannot be read or written, or is malformed.

@@ -1,5 +1,4 @@
-//! The stop of a tool in two phases: first it begins nothing new, and after a time for unfinished
-//! work it ends.
+//! Stops a tool in two phases: first it begins nothing new, and later unfinished work ends too.
 
 use std::time::Duration;
 use tokio::sync::watch;
@@ -24,7 +23,7 @@ pub struct Stop {
     drain: Duration,
 }
 
-/// Stops those who have the [`Stop`].
+/// Stops all tasks that hold the [`Stop`].
 #[derive(Debug)]
 pub(crate) struct Stopper {
     phase: watch::Sender<Phase>,
@@ -37,7 +36,7 @@ impl Stopper {
         (Self { phase: sender }, Stop { phase: receiver, drain })
     }
 
-    /// Lets nothing new begin.
+    /// Prevents new work.
     pub(crate) fn drain(&self) {
         self.phase.send_replace(Phase::Draining);
     }
@@ -47,8 +46,8 @@ impl Stopper {
         self.phase.send_replace(Phase::Over);
     }
 
-    /// Stops as `demands` counts the demands to stop: the first one lets unfinished transfers go on
-    /// for `drain`, the second ends them. Returns once everything should have ended.
+    /// Stops as `demands` counts the requests to stop. The first one gives unfinished transfers
+    /// `drain`; the second ends them. Returns once everything should have ended.
     pub(super) async fn heed(&self, drain: Duration, mut demands: impl FnMut() -> u32) {
         while demands() == 0 {
             tokio::time::sleep(CHECK).await;
@@ -68,7 +67,7 @@ impl Stop {
         *self.phase.borrow() >= Phase::Draining
     }
 
-    /// Returns the time that unfinished transfers have from then on.
+    /// Returns the time that unfinished transfers have after the first request.
     pub(crate) const fn drain(&self) -> Duration {
         self.drain
     }
@@ -93,7 +92,7 @@ impl Stop {
 mod tests {
     use super::*;
 
-    /// Returns the time from the start to each phase, if the first demand comes at once, and the
+    /// Returns the time from the start to each phase, if the first request comes at once, and the
     /// second one after `second`.
     fn phases(drain: Duration, second: Duration) -> [Duration; 2] {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

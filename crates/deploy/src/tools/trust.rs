@@ -1,5 +1,5 @@
-//! Decides which servers a tool trusts: one with a known fingerprint, or one whose certificate
-//! leads to an authority. There is no third way.
+//! Decides which servers a tool trusts: those with a known fingerprint, or those whose certificate
+//! leads to a trusted authority.
 
 use super::{PATIENCE, Stop, ToolError, any_like, files, resolve};
 use crate::config::Config;
@@ -20,12 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum Trust {
     /// The server with this fingerprint.
     Fingerprint(Fingerprint),
-    /// Servers whose certificate leads to one of this file, in PEM, and has the name that is
-    /// connected to.
+    /// Servers whose certificate leads to an authority of this PEM file and contains the host's
+    /// name.
     Authorities(PathBuf),
 }
 
-/// The fingerprint of a server that showed another one than was expected.
+/// The unexpected fingerprint that a server has shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown(Arc<Mutex<Option<Fingerprint>>>);
 
@@ -39,7 +39,7 @@ impl Shown {
     }
 }
 
-/// TLS of a client, and the reason why a server is not trusted.
+/// The TLS configuration of a client, and the reason why a server is not trusted.
 #[derive(Clone, Debug)]
 pub(crate) struct Believer {
     pub(crate) tls: Arc<ClientConfig>,
@@ -69,7 +69,7 @@ impl Believer {
         Ok(Self { tls, expected, shown })
     }
 
-    /// Returns the error of a connection to `place` that has failed.
+    /// Returns the error of a failed connection to `place`.
     pub(crate) fn explain(&self, place: &str, error: &impl std::fmt::Display) -> ToolError {
         match (self.expected, self.shown.get()) {
             (Some(expected), Some(found)) if expected != found => ToolError::Trust(format!(
@@ -92,7 +92,8 @@ fn authorities(path: &Path) -> Result<RootCertStore, ToolError> {
     Ok(roots)
 }
 
-/// Returns the fingerprint that a server shows. It is not trusted: the handshake ends there.
+/// Returns the fingerprint that a server shows. Does not trust the server: the handshake ends
+/// there.
 ///
 /// # Errors
 /// If there is no such server, or it should stop.
@@ -137,7 +138,7 @@ pub(crate) fn silence() -> String {
     )
 }
 
-/// Returns the name that TLS has for a host.
+/// Returns the name of a host in TLS.
 pub(crate) fn name_of(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
@@ -172,7 +173,7 @@ impl KeyLog for KeyFile {
             })
         };
         let line = format!("{label} {} {}\n", hexadecimal(client_random), hexadecimal(secret));
-        // A missing line is visible to the reader of the file.
+        // If a line is missing, the reader of the file sees it.
         _ = self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
     }
 }

@@ -1,21 +1,21 @@
-//! A reader gets all octets and the end, or an error, however a connection ends. A writer receives
-//! notice of delivery only if it is true.
+//! Tests that a reader gets all bytes and the end, or an error, however a connection ends. A writer
+//! is notified of delivery only if all data were delivered.
 
 use super::*;
 use crate::pipe::ReadError;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// The act of an application or a host in the middle of a transfer.
+/// An action of an application or a host during a transfer.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     /// Ends the connection with this code.
     Close(u32),
-    /// Drops its streams, as a task does that is cancelled.
+    /// Drops its streams, as a cancelled task does.
     Drop,
-    /// The host does nothing any more.
+    /// The host stops.
     Die,
-    /// The host is replaced by one that knows no connection.
+    /// The host is replaced by one without connections.
     Restart,
 }
 
@@ -27,7 +27,7 @@ struct Direction {
     read: Vec<u8>,
     /// Its end for the reader.
     end: Option<Result<(), ReadError>>,
-    /// `true` once its writer was notified that the reader's host has everything.
+    /// `true` once its writer was notified that the peer has everything.
     is_delivered: bool,
 }
 
@@ -36,7 +36,7 @@ struct Transfer {
     handles: [Handle; 2],
     /// The handles of the client and the server on the stream.
     ends: [Option<Ends>; 2],
-    /// From the client, and from the server.
+    /// The direction from the client, and the direction from the server.
     directions: [Direction; 2],
     is_dead: [bool; 2],
 }
@@ -53,7 +53,7 @@ impl Transfer {
         Self { net, handles, ends, directions, is_dead: [false; 2] }
     }
 
-    /// Lets the applications of the hosts that live do all they can.
+    /// Runs the applications of all running hosts until nothing changes.
     fn serve(&mut self) {
         let Self { net, handles, ends, directions, is_dead } = self;
         for host in (0..2).filter(|host| !is_dead[*host]) {
@@ -101,7 +101,7 @@ impl Transfer {
                 }
                 is_dead[host] = true;
             }
-            // What it sends from now on is that of a hub without connections, or nothing.
+            // The host sends what a hub without connections sends, or nothing.
             Act::Die => {
                 net.hubs[host] = Hub::new(net.now, Config::new()).unwrap();
                 is_dead[host] = true;
@@ -114,7 +114,7 @@ impl Transfer {
         }
     }
 
-    /// Goes on until nothing is left to do, or for ten minutes.
+    /// Continues until nothing is left to do, or for ten minutes.
     fn finish(&mut self) {
         let start = self.net.now;
         while self.net.step() && self.net.now < start + Duration::from_secs(600) {
@@ -130,7 +130,7 @@ impl Transfer {
             if *end == Some(Ok(())) {
                 prop_assert_eq!(read.len(), to_write.len(), "the end is that of all octets");
             }
-            // A reader that is gone has not read what its host had.
+            // A dropped reader has not read what its host had received.
             if *is_delivered && !self.is_dead[1 - host] {
                 prop_assert_eq!(end, &Some(Ok(())), "what was reported as delivered has arrived");
             }
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// All that the client sends is lost, and the server gives no reason for its end.
+/// All packets of the client are lost, and the server ends the connection without a reason.
 #[test]
 fn a_peer_that_closes_without_a_reason_has_not_received_everything() {
     let mut transfer = Transfer::new(CLEAN, [1000, 0], 1);

@@ -18,13 +18,12 @@ use tokio::sync::{Notify, mpsc};
 
 /// The maximum buffers that a client may request.
 const LARGEST_BUFFER: u64 = 64 << 20;
-/// Octets that a connection of control may send ahead of its reader: chosen, some messages.
+/// The bytes that a control connection may send ahead of its reader. Chosen: some messages.
 pub(super) const CONTROL_BUFFER: acklab_base::Bytes = acklab_base::Bytes(64 << 10);
-/// The time after which a client that makes no further request is given up, beyond the length of
-/// its measurement.
+/// The time after which a silent client is given up, in addition to the length of its measurement.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// The transport by which a client has come. The next connections get the settings that it
+/// The transport over which a client has connected. The next connections get the settings that it
 /// requests.
 #[derive(Clone)]
 pub(crate) enum Door {
@@ -42,7 +41,7 @@ impl Door {
         }
     }
 
-    /// Sets the settings of connections that begin from now on.
+    /// Sets the settings of future connections.
     fn prepare(&self, transport: &Transport) -> Result<(), ToolError> {
         match (self, transport) {
             (Self::Tack(endpoint), Transport::Tack(wanted)) => {
@@ -60,7 +59,7 @@ impl Door {
 
     fn restore(&self) {
         match self {
-            // These settings make sense.
+            // `settings_of` has checked these settings.
             Self::Tack(endpoint) => _ = endpoint.set_transport(settings_of_control()),
             Self::Quic(settings) => *settings.lock().unwrap_or_else(PoisonError::into_inner) = Quic::of_control(),
             Self::Tcp => {}
@@ -68,8 +67,8 @@ impl Door {
     }
 }
 
-/// Returns the settings of connections that begin while no measurement runs. They are control
-/// connections: one stream and few bytes, for any client.
+/// Returns the settings of connections outside a measurement. These are control connections of any
+/// client: one stream and few bytes.
 pub(crate) fn settings_of_control() -> Settings {
     Settings { streams: 1, receive_buffer: CONTROL_BUFFER, ..config::settings() }
 }
@@ -90,11 +89,11 @@ fn bounded(wanted: &Settings) -> Settings {
     }
 }
 
-/// The measurement that is going on, if there is one.
+/// The running measurement, if any.
 #[derive(Debug, Default)]
 pub(crate) struct Lobby {
     current: Mutex<Option<(u64, mpsc::Sender<Arrival>)>>,
-    /// No other measurement begins.
+    /// `true` if no further measurement may begin.
     is_closed: AtomicBool,
     is_empty: Notify,
 }
@@ -108,7 +107,7 @@ impl std::fmt::Debug for Arrival {
     }
 }
 
-/// Ends the measurement for the lobby.
+/// Ends the measurement in the lobby when it is dropped.
 struct Admitted<'l> {
     lobby: &'l Lobby,
     door: &'l Door,
@@ -138,19 +137,19 @@ impl Lobby {
         Ok(Admitted { lobby: self, door, arrivals })
     }
 
-    /// Lets no other measurement begin. Returns `true` if one is going on.
+    /// Prevents further measurements. Returns `true` if one is running.
     pub(crate) fn close(&self) -> bool {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_closed.store(true, Ordering::Relaxed);
         current.is_some()
     }
 
-    /// Returns `true` if a measurement is going on.
+    /// Returns `true` if a measurement is running.
     pub(crate) fn is_busy(&self) -> bool {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Waits until no measurement is going on.
+    /// Waits until no measurement is running.
     pub(crate) async fn empty(&self) {
         while self.is_busy() {
             self.is_empty.notified().await;
@@ -163,7 +162,7 @@ impl Lobby {
         if let Some((expected, to)) = &*current
             && *expected == test
         {
-            // One that is too many is dropped.
+            // An excess channel is dropped.
             _ = to.try_send(Arrival(channel));
         }
     }
@@ -186,8 +185,8 @@ pub(crate) async fn attend(
         Ok(preface) => preface,
         Err(reason) => {
             let refusal = Message::Refused { reason: reason.clone() };
-            // A socket that is closed with octets unread resets the connection, and the refusal
-            // with it.
+            // Closing a socket with unread bytes resets the connection, which would destroy the
+            // refusal.
             let farewell = async {
                 protocol::send(&mut channel.send, &refusal).await?;
                 channel.send.shutdown().await?;
@@ -216,7 +215,7 @@ pub(crate) async fn attend(
             ((Kind::Refused, named(format!("refused: {error}"))), None)
         }
     };
-    // The client reads the last message and closes; the connections must last until then.
+    // The client reads the last message and closes. The connections must last until then.
     while let Ok(Some(Ok(_))) = tokio::time::timeout(PATIENCE, inbox.recv()).await {}
     drop((held, carrier));
     Some(told)
@@ -227,7 +226,7 @@ async fn next(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Result<Mes
     inbox.recv().await.ok_or_else(gone)?.map_err(ToolError::Failed)
 }
 
-/// The connections of a measurement that is over, which its client is to end.
+/// The connections of a finished measurement, which the client ends.
 struct Held {
     _traffic: (Option<Load>, Option<Sink>),
     _meter: Meter,

@@ -20,16 +20,16 @@ pub(crate) type Receiving = Box<dyn ReceiveHalf>;
 
 type Doing<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
 
-/// The half of a channel that this side sends on.
+/// The sending half of a channel.
 pub(crate) trait SendHalf: AsyncWrite + Send + Unpin {
-    /// Writes all of a chunk, and copies it only if the transport has to.
+    /// Writes all of a chunk. Copies it only if the transport requires it.
     fn write_chunk(&mut self, chunk: Bytes) -> Doing<'_, ()>;
 }
 
-/// The half of a channel that this side receives on.
+/// The receiving half of a channel.
 pub(crate) trait ReceiveHalf: AsyncRead + Send + Unpin {
-    /// Receives some octets and drops them, by way of `buffer` if the transport has to copy them.
-    /// Returns how many they were: none at the end.
+    /// Receives some bytes and drops them. Uses `buffer` if the transport copies them. Returns
+    /// their number: zero at the end.
     fn skim<'a>(&'a mut self, buffer: &'a mut [u8]) -> Doing<'a, usize>;
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Channel {
     pub(crate) carrier: Carrier,
 }
 
-/// The connection below a channel.
+/// The connection under a channel.
 pub(crate) enum Carrier {
     Tack(Connection),
     Quic(quinn::Connection),
@@ -109,7 +109,7 @@ impl Channel {
 }
 
 impl Carrier {
-    /// Returns its counters so far; zero once it is gone.
+    /// Returns the counters of the connection so far; zero once it is gone.
     pub(crate) fn counted(&self) -> Counted {
         match self {
             Self::Tack(connection) => {
@@ -121,8 +121,8 @@ impl Carrier {
                     acks: count(counter::ACKS_SENT),
                 }
             }
-            // quinn repairs losses with new packets, so the bytes it has lost are the bytes it
-            // retransmits.
+            // quinn repairs losses with new packets, so the lost bytes equal the retransmitted
+            // bytes.
             Self::Quic(connection) => {
                 let statistics = connection.stats();
                 Counted {
@@ -169,7 +169,7 @@ impl Carrier {
         }
     }
 
-    /// Ends the log of the connection, if one is kept.
+    /// Ends the log of the connection, if there is one.
     pub(crate) fn finish_log(&self) -> Result<(), ToolError> {
         match self {
             Self::Tack(connection) => match connection.finish_recording() {
@@ -180,12 +180,12 @@ impl Carrier {
         }
     }
 
-    /// Ends the connection at once: nothing that waits is sent any more.
+    /// Ends the connection at once and drops waiting data.
     pub(crate) fn abort(self) {
         match self {
             Self::Tack(connection) => connection.close(0),
             Self::Quic(connection) => connection.close(0u32.into(), b""),
-            // The socket is closed with its last descriptor, and then resets the connection.
+            // The socket closes with its last descriptor, and then resets the connection.
             Self::Tcp(socket) => _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO)),
         }
     }

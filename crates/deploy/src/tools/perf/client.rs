@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 
 /// The application protocol of QUIC in the handshake (RFC 7301).
 pub(crate) const QUIC_ALPN: &[u8] = b"acklab-perf/1";
-/// The server's silence after which a measurement is given up, beyond the interval of its reports
-/// and the length of a measurement in reverse.
+/// The timeout of a silent server, in addition to the interval of its reports and the length of a
+/// measurement in reverse.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// The options of a measurement.
@@ -37,13 +37,13 @@ pub struct Options {
     pub contenders: Vec<Contender>,
     /// The number of turns per contender.
     pub rounds: u32,
-    /// The server sends.
+    /// `true` if the server sends.
     pub reverse: bool,
-    /// Parallel streams, each a connection of its own.
+    /// The number of parallel streams, each on its own connection.
     pub streams: u32,
-    /// The duration for which data are received.
+    /// The duration of the measurement.
     pub seconds: Option<f64>,
-    /// The number of bytes to send instead.
+    /// The number of bytes to send, instead of a duration.
     pub octets: Option<u64>,
     /// The rate at which the application writes to each stream, in bits per second.
     pub bitrate: Option<u64>,
@@ -51,11 +51,11 @@ pub struct Options {
     pub interval: f64,
     /// The file to which the secrets of TLS are appended, for Wireshark.
     pub keys: Option<PathBuf>,
-    /// A folder for a log (qlog) of each connection of TACK, at this end.
+    /// A folder for a qlog file of each TACK connection, at this end.
     pub qlog: Option<PathBuf>,
 }
 
-/// A report while measurements last.
+/// A report during measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
@@ -70,20 +70,20 @@ pub enum Told {
     Interval {
         /// The contender.
         contender: String,
-        /// Its begin, in seconds since the first octet.
+        /// Its start, in seconds since the first byte.
         from: f64,
         /// Its end.
         to: f64,
-        /// Octets that have arrived in it.
+        /// Bytes that arrived in it.
         octets: u64,
-        /// These over the interval, in Mbps.
+        /// Their goodput over the interval, in Mbps.
         goodput: f64,
     },
     /// A measurement is done.
     Done(Row),
 }
 
-/// The means of connecting to the server.
+/// The sockets that connect to the server.
 enum Dialer {
     Tack { endpoint: Endpoint, remote: SocketAddr },
     Quic { endpoint: quinn::Endpoint, remote: SocketAddr },
@@ -95,8 +95,8 @@ struct Client<'o> {
     believer: Option<Believer>,
 }
 
-/// Measures each contender in each round. Rounds begin with another contender each, so that none
-/// always follows the same one.
+/// Measures each contender in each round. Each round starts with a different contender, so that
+/// none always follows the same one.
 ///
 /// # Errors
 /// If the options make no sense, the server is not trusted or refuses, a connection is
@@ -134,7 +134,7 @@ async fn measure_all(options: &Options, mut tell: impl FnMut(Told)) -> Result<Ve
             rows.push(row);
         }
     }
-    // Within a round, as they were named.
+    // Rows of a round follow the order of the contenders.
     let place = |row: &Row| options.contenders.iter().position(|contender| contender.name == row.contender);
     rows.sort_by_key(|row| (row.round, place(row)));
     Ok(rows)
@@ -153,7 +153,7 @@ fn plan(options: &Options, contender: &Contender) -> Plan {
 }
 
 impl Client<'_> {
-    /// Returns the place in messages.
+    /// Returns the place that messages name.
     fn place(&self, contender: &Contender) -> String {
         let port = match contender.transport {
             Transport::Quic(_) => self.options.port.saturating_add(1),
@@ -218,7 +218,7 @@ impl Client<'_> {
                 Dialer::Tcp { remote, congestion } => {
                     let socket =
                         crate::tools::socket(any_like(*remote), SocketType::STREAM).map_err(|error| failed(&error))?;
-                    // In reverse the server sends, and its kernel has to know the controller.
+                    // In reverse, the server sends, and its kernel must have the controller.
                     if let (Some(congestion), false) = (congestion, self.options.reverse) {
                         set_congestion(&socket, congestion)?;
                     }
@@ -326,14 +326,14 @@ impl Client<'_> {
         control_carrier.abort();
         logged?;
         if let Dialer::Quic { endpoint, .. } = &dialer {
-            // Its connections send their closes.
+            // The connections send their closes.
             _ = tokio::time::timeout(PATIENCE, endpoint.wait_idle()).await;
         }
         Ok(Row::new(round, &plan, received, sender, &receiver))
     }
 }
 
-/// Returns why the server has ended a connection, if the reason has arrived.
+/// Returns the reason why the server has ended a connection, if it has arrived.
 async fn said(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Option<ToolError> {
     match tokio::time::timeout(Duration::from_secs(1), inbox.recv()).await {
         Ok(Some(Ok(Message::Refused { reason }))) => Some(ToolError::failed("server", reason)),

@@ -1,4 +1,4 @@
-//! A transport with its settings, as `--with` names it.
+//! A transport with its settings, in the syntax of `--with`.
 
 use crate::config;
 use crate::tools::ToolError;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Octets in flight that QUIC's flow control allows, as many as [TACK's](config::settings).
+/// The bytes in flight that QUIC's flow control allows, as many as [TACK's](config::settings).
 const QUIC_WINDOW: Bytes = Bytes(16 << 20);
 /// The maximum window that may be requested.
 const MAX_WINDOW: Bytes = Bytes(1 << 30);
 
-/// A transport that is measured.
+/// A measured transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contender {
-    /// Its name in tables: as it was written.
+    /// Its name in tables, as the user wrote it.
     pub name: String,
     /// The transport.
     pub transport: Transport,
@@ -33,7 +33,7 @@ pub enum Transport {
     Quic(Quic),
     /// The kernel's TCP.
     Tcp {
-        /// The name that the kernel has for the congestion controller; without one, its default.
+        /// The kernel's name of the congestion controller. `None` is the kernel's default.
         congestion: Option<String>,
     },
 }
@@ -61,8 +61,8 @@ pub struct Quic {
     /// quinn's settings.
     pub ack_frequency: bool,
     /// Bytes in flight that flow control allows, 1 GiB at most. quinn ends a connection with more
-    /// than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler). Slow start leaves so many in the
-    /// queue of a path that holds more of the window.
+    /// than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler). Slow start causes so many gaps
+    /// if the path's queue holds more of the window.
     pub window: Bytes,
 }
 
@@ -98,11 +98,11 @@ impl Quic {
 
 impl Contender {
     /// Returns the contenders of a list such as
-    /// `tack,tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr`: an item with `=` behind
-    /// another one's `:` belongs to that.
+    /// `tack,tack:congestion=cubic,ack.beta=8,quic:ack_frequency,bbr`. An item with `=` belongs to
+    /// the preceding item with `:`.
     ///
     /// # Errors
-    /// If one is none.
+    /// If an item is not a contender.
     pub fn list(text: &str) -> Result<Vec<Self>, ToolError> {
         let mut items: Vec<String> = Vec::new();
         for item in text.split(',').map(str::trim) {
@@ -133,7 +133,7 @@ impl Contender {
         Ok(Self { name: text.to_owned(), transport })
     }
 
-    /// Returns the name of its congestion controller, if it is chosen.
+    /// Returns the name of its congestion controller, if one is set.
     #[must_use]
     pub fn congestion(&self) -> Option<String> {
         match &self.transport {
@@ -154,8 +154,8 @@ impl Contender {
     }
 }
 
-/// Returns `true` if this is a valid name of a kernel controller's module (`TCP_CA_NAME_MAX`, 16
-/// with its end).
+/// Returns `true` if `name` can be the name of a kernel controller (`TCP_CA_NAME_MAX`, 16 with its
+/// terminator).
 pub(crate) fn is_name(name: &str) -> bool {
     (1..16).contains(&name.len()) && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_".contains(&octet))
 }
@@ -195,7 +195,7 @@ fn quic<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
     })
 }
 
-/// Returns the usual settings with these changes, by their keys in a scenario: `ack.beta=8`,
+/// Returns the usual settings with these changes, named by their scenario keys: `ack.beta=8`,
 /// `idle_timeout=10s`.
 fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Settings, ToolError> {
     let place = format!("--with {text}");
@@ -219,11 +219,11 @@ fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
             let Value::Object(table) = slot else {
                 return Err(failed(&format_args!("{key:?} belongs to no table")));
             };
-            // Only what a scenario leaves out if it is unset is added.
+            // Adds only keys that a scenario omits if they are unset.
             slot = table.entry(key).or_insert(Value::Null);
         }
         *slot = value;
-        // Each at once, so that the message names the one that is wrong.
+        // Each change is checked at once, so that the message names the wrong one.
         if let Err(error) = serde_json::from_value::<Settings>(table.clone()) {
             let expected = names.map(|names| format!("; expected one of {}", names.join(", "))).unwrap_or_default();
             return Err(failed(&format_args!("{key}: {error}{expected}")));

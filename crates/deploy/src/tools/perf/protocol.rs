@@ -12,11 +12,11 @@ use tokio::sync::mpsc;
 pub const VERSION: u8 = 1;
 /// The longest message, in octets.
 pub const LARGEST: usize = 64 << 10;
-/// The most parallel streams, as with iperf3.
+/// The maximum number of parallel streams, as with iperf3.
 pub const MAX_STREAMS: u32 = 128;
 /// The longest measurement.
 pub const LONGEST: Duration = Duration::from_secs(3600);
-/// The most octets of a measurement.
+/// The maximum number of bytes of a measurement.
 pub const MAX_OCTETS: u64 = 1 << 50;
 const NAME: &[u8; 6] = b"acklab";
 /// Octets of a preface.
@@ -25,7 +25,7 @@ pub const PREFACE: usize = 16;
 /// The beginning of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preface {
-    /// Data follow, and no messages.
+    /// `true` if data follow instead of messages.
     pub is_data: bool,
     /// The number of the measurement.
     pub test: u64,
@@ -43,10 +43,10 @@ impl Preface {
         octets
     }
 
-    /// Reads what a channel begins with.
+    /// Reads the preface of a channel.
     ///
     /// # Errors
-    /// The error describes the fault.
+    /// If the preface is malformed.
     pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Self, String> {
         let mut octets = [0; PREFACE];
         match tokio::time::timeout(PATIENCE, from.read_exact(&mut octets)).await {
@@ -59,7 +59,7 @@ impl Preface {
     /// Returns the preface of these octets.
     ///
     /// # Errors
-    /// The error describes the fault.
+    /// If the preface is malformed.
     pub fn parse(octets: [u8; PREFACE]) -> Result<Self, String> {
         if octets[..6] != *NAME {
             return Err(format!("preface: found {:?}, expected \"acklab\"", String::from_utf8_lossy(&octets[..6])));
@@ -84,11 +84,11 @@ impl Preface {
 pub struct Plan {
     /// The transport.
     pub contender: Contender,
-    /// The server sends.
+    /// `true` if the server sends.
     pub reverse: bool,
     /// Parallel streams.
     pub streams: u32,
-    /// The seconds for which data are received; without it, until all `octets` have arrived.
+    /// The seconds for which data are received. `None` waits until all `octets` have arrived.
     pub seconds: Option<f64>,
     /// The number of bytes that all streams carry together.
     pub octets: Option<u64>,
@@ -102,7 +102,7 @@ impl Plan {
     /// Checks the limits.
     ///
     /// # Errors
-    /// The error describes the fault.
+    /// If a value exceeds its limit.
     pub fn check(&self) -> Result<(), ToolError> {
         let fault =
             |place: &str, found: &dyn std::fmt::Display, expected: &str| Err(ToolError::usage(place, found, expected));
@@ -128,7 +128,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the octets of the stream with this number.
+    /// Returns the number of bytes of the stream with this index.
     #[must_use]
     pub fn octets_of(&self, stream: u32) -> Option<u64> {
         let streams = u64::from(self.streams);
@@ -144,9 +144,9 @@ impl Plan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// Since the first octet.
+    /// The time since the first byte.
     pub seconds: f64,
-    /// Octets that the application has read.
+    /// Bytes that the application has read.
     pub octets: u64,
 }
 
@@ -156,7 +156,7 @@ pub struct Report {
 pub struct Side {
     /// The data that have arrived, as the receiver reports them.
     pub received: Option<Report>,
-    /// Packets with data sent, retransmissions among them.
+    /// Data packets sent, including retransmissions.
     pub data_packets: u64,
     /// Retransmitted packets.
     pub retransmissions: u64,
@@ -182,13 +182,13 @@ pub enum Message {
     Accepted,
     /// The server has all data channels.
     Started,
-    /// The counts of what the server has received.
+    /// The server reports the data received so far.
     Report(Report),
-    /// The client has received all that it requires.
+    /// The client has received all data that it requires.
     Stop,
     /// The server's counters.
     Result(Side),
-    /// The server does not go on.
+    /// The server refuses to continue.
     Refused {
         /// The reason.
         reason: String,
@@ -210,7 +210,7 @@ pub(crate) async fn send(to: &mut (impl AsyncWrite + Unpin), message: &Message) 
 /// Reads a message.
 ///
 /// # Errors
-/// The error describes the fault.
+/// If the message is malformed or the channel is lost.
 async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Message, String> {
     let lost = |error: io::Error| format!("the control channel is lost: {error}");
     let length = from.read_u32().await.map_err(lost)? as usize;
@@ -222,8 +222,8 @@ async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Message, String> {
     serde_json::from_slice(&octets).map_err(|error| format!("message: {error}"))
 }
 
-/// Returns messages as they arrive, up to the first that is malformed. Dropping a wait for one
-/// message loses no part of another.
+/// Returns messages as they arrive, up to the first malformed one. Dropping a wait for a message
+/// loses no part of the next one.
 pub(crate) fn inbox(mut from: impl AsyncRead + Unpin + Send + 'static) -> mpsc::Receiver<Result<Message, String>> {
     let (to, messages) = mpsc::channel(8);
     tokio::spawn(async move {

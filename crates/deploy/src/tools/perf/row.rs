@@ -14,21 +14,21 @@ pub struct Row {
     pub transport: String,
     /// The sender's congestion controller.
     pub congestion: Option<String>,
-    /// The server has sent.
+    /// `true` if the server sent.
     pub reverse: bool,
     /// Parallel streams.
     pub streams: u32,
-    /// Time from the first octet that arrived to the end, in seconds.
+    /// Time from the first byte received to the end, in seconds.
     pub seconds: f64,
-    /// Octets that the receiving application has read in this time.
+    /// Bytes that the receiving application has read in this time.
     pub octets: u64,
-    /// These octets over this time, in Mbps.
+    /// The goodput: these bytes over this time, in Mbps.
     pub goodput: f64,
-    /// Packets with data that the sender has sent, retransmissions among them.
+    /// Data packets that the sender has sent, including retransmissions.
     pub data_packets: u64,
     /// Retransmitted packets.
     pub retransmissions: u64,
-    /// Their share of the packets with data, in percent; nothing if none was sent.
+    /// Their share of the data packets, in percent; `None` if none was sent.
     pub retransmitted_share: Option<f64>,
     /// Acknowledgments that the receiver has sent: packets without data (over QUIC, ACK frames).
     pub acks: u64,
@@ -42,7 +42,7 @@ pub struct Row {
     pub cpu_sender: f64,
     /// Processor time of the receiver's process, in seconds.
     pub cpu_receiver: f64,
-    /// Processor time of both for 10⁹ octets, in seconds.
+    /// Processor time of both ends per 10⁹ bytes, in seconds.
     pub cpu_per_gigabyte: Option<f64>,
 }
 

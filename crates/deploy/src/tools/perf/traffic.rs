@@ -1,4 +1,4 @@
-//! Octets are sent, received and counted.
+//! Sends, receives and counts the bytes of a measurement.
 
 use super::channel::{Carrier, Counted, Receiving, Sending};
 use super::protocol::{Plan, Report, Side};
@@ -16,15 +16,15 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, consume_budget};
 use tokio::time::{Instant, sleep_until};
 
-/// The bytes that an application writes at once, as iperf3's does over TCP.
+/// The bytes that an application writes at once, as iperf3 does over TCP.
 const BLOCK: usize = 128 << 10;
 /// The interval at which an application writes with a set bitrate.
 const PACE: Duration = Duration::from_millis(10);
-/// The minimum that it writes then: the payload of a packet.
+/// The minimum write at a set bitrate: the payload of a packet.
 const MIN_BLOCK: usize = 1200;
 /// The time between samples of round trips.
 const SAMPLE: Duration = Duration::from_millis(20);
-/// A measurement ends if nothing arrives for so long, as a connection of TACK does.
+/// The timeout of a measurement without arrivals, as for a connection of TACK.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// Returns the processor time of this process so far, in seconds.
@@ -33,7 +33,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Counts what the connections of this side do from now on.
+/// Counts the traffic of this side's connections from its creation on.
 pub(super) struct Meter {
     carriers: Vec<Carrier>,
     before: Counted,
@@ -77,7 +77,7 @@ impl Meter {
     }
 }
 
-/// Its connections end at once.
+/// Ends its connections at once.
 impl Drop for Meter {
     fn drop(&mut self) {
         self.carriers.drain(..).for_each(Carrier::abort);
@@ -87,7 +87,7 @@ impl Drop for Meter {
 /// Applications that send.
 pub(super) struct Load {
     writers: JoinSet<io::Result<Sending>>,
-    /// Streams that have ended, which their connections need.
+    /// Ended streams, which keep their connections open.
     ended: Vec<Sending>,
     /// Samples of the smoothed round-trip time, in milliseconds.
     rtts: Vec<f64>,
@@ -100,7 +100,7 @@ struct Rtts {
 
 impl Load {
     pub(super) fn start(halves: Vec<Sending>, plan: &Plan) -> Result<Self, ToolError> {
-        // Octets that no device compresses.
+        // Random bytes, so that no device on the path compresses them.
         let mut block = vec![0; BLOCK];
         SystemRandom::new()
             .fill(&mut block)
@@ -113,7 +113,7 @@ impl Load {
         Ok(Self { writers, ended: Vec::new(), rtts: Vec::new() })
     }
 
-    /// Sends, and looks at the round trips of the meter's connections. Returns only if a connection
+    /// Sends, and samples the round trips of the meter's connections. Returns only if a connection
     /// is lost. Nothing is lost if the future is dropped.
     pub(super) async fn run(&mut self, meter: &Meter) -> ToolError {
         let mut ticks = tokio::time::interval(SAMPLE);
@@ -136,7 +136,7 @@ impl Load {
         let mut sorted = self.rtts.clone();
         sorted.sort_by(f64::total_cmp);
         let count = sorted.len();
-        // The nearest rank.
+        // The nearest-rank method.
         let rank = (count * 95).div_ceil(100).saturating_sub(1);
         Rtts { mean: (count > 0).then(|| sorted.iter().sum::<f64>() / count as f64), p95: sorted.get(rank).copied() }
     }
@@ -155,7 +155,7 @@ async fn write(mut to: Sending, block: Bytes, octets: Option<u64>, bitrate: Opti
         written += size as u64;
         match bitrate {
             Some(rate) => sleep_until(start + Duration::from_secs_f64(written as f64 * 8.0 / rate as f64)).await,
-            // A connection that takes everything at once must not keep others from their turn.
+            // A connection that accepts everything at once must let the others run.
             None => consume_budget().await,
         }
     }
@@ -167,7 +167,7 @@ async fn write(mut to: Sending, block: Bytes, octets: Option<u64>, bitrate: Opti
 #[derive(Default)]
 struct Tally {
     octets: AtomicU64,
-    /// When the first octet came.
+    /// The arrival of the first byte.
     begin: watch::Sender<Option<Instant>>,
 }
 
@@ -185,8 +185,8 @@ async fn read(mut from: Receiving, tally: Arc<Tally>) -> io::Result<()> {
     }
 }
 
-/// Applications that receive. They go on until they are dropped, so that no sender is stopped
-/// before it knows that the measurement is over.
+/// Applications that receive. They continue until they are dropped, so that no sender stops before
+/// it is notified of the end.
 pub(super) struct Sink {
     readers: JoinSet<io::Result<()>>,
     tally: Arc<Tally>,
@@ -201,7 +201,7 @@ impl Sink {
         Self { readers, tally }
     }
 
-    /// Receives what the plan specifies, and reports what has arrived after each interval.
+    /// Receives the data of the plan, and reports them after each interval.
     pub(super) async fn run(
         &mut self,
         plan: &Plan,
@@ -247,7 +247,7 @@ impl Sink {
                         return Ok(current);
                     }
                     next += plan.report_every();
-                    // No receiver is left if the measurement has ended.
+                    // The report has no receiver if the measurement has ended.
                     _ = reports.send(current);
                     if current.octets > before {
                         (before, changed) = (current.octets, now);

@@ -1,4 +1,4 @@
-//! Which targets the far side of a proxy connects to.
+//! Decides which targets the far side of a proxy connects to.
 
 use super::public;
 use super::target::{Host, Target};
@@ -7,7 +7,7 @@ use std::io;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A rule: who, and which port.
+/// A rule: the permitted hosts and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {
     who: Who,
@@ -19,20 +19,20 @@ enum Who {
     /// Every address of the public Internet that does not lead to this host.
     Public,
     Anyone,
-    /// Addresses that begin with so many bits.
+    /// Addresses with this prefix, of this length in bits.
     Network(IpAddr, u8),
     Name(String),
-    /// Names that end so, with the dot.
+    /// Names with this suffix, including the dot.
     Below(String),
 }
 
 impl Allow {
-    /// The default permission: the public Internet, and so neither this host nor its own network.
+    /// The default permission: the public Internet, which excludes this host and its own network.
     pub const PUBLIC: Self = Self { who: Who::Public, port: None };
 
-    /// Returns `true` if the rule allows a connection to `address`, which is one of the target's
-    /// host. `leads_here` returns `true` for an address that leads to this host; it is called for
-    /// addresses of the public Internet only.
+    /// Returns `true` if the rule allows a connection to `address`, one of the addresses of the
+    /// target's host. `leads_here` returns `true` for an address that leads to this host. It is
+    /// called only for addresses of the public Internet.
     ///
     /// # Errors
     /// The errors of `leads_here`.
@@ -59,7 +59,7 @@ impl Allow {
         })
     }
 
-    /// Returns `true` if the rule excludes this host, so that its addresses have to be known.
+    /// Returns `true` if the rule excludes this host, so that its addresses must be known.
     pub(super) fn excludes_this_host(&self) -> bool {
         self.who == Who::Public
     }

@@ -22,10 +22,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 
-/// TCP connections at a time.
+/// The maximum number of TCP connections.
 const MAX_CONNECTIONS: usize = super::MAX_STREAMS as usize;
 
-/// A local port whose connections lead to a target, as `ssh -L` has it: `[ADDRESS:]PORT:HOST:PORT`.
+/// A local port whose connections lead to a target, in the syntax of `ssh -L`:
+/// `[ADDRESS:]PORT:HOST:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
     /// The address to listen at. The default is this host only.
@@ -40,7 +41,7 @@ impl FromStr for Forward {
     fn from_str(text: &str) -> Result<Self, ToolError> {
         let parsed = || {
             let (rest, _) = text.rsplit_once(':')?;
-            // The host of the target may be an address of IPv6 in brackets.
+            // The host of the target may be an IPv6 address in brackets.
             let at = if rest.ends_with(']') { rest.rfind('[')?.checked_sub(1)? } else { rest.rfind(':')? };
             let (local, target) = (text.get(..at)?, text.get(at + 1..)?);
             let local = match local.parse::<u16>() {
@@ -68,13 +69,13 @@ pub struct Options {
     pub token: Token,
     /// The address at which SOCKS5 is served.
     pub socks: Option<SocketAddr>,
-    /// Ports that are forwarded.
+    /// Ports to forward.
     pub forwards: Vec<Forward>,
     /// The file to which the secrets of TLS are appended, for Wireshark.
     pub keys: Option<PathBuf>,
 }
 
-/// The connection to the far side, which is made anew when it is lost.
+/// The connection to the far side. It is reopened when it is lost.
 struct Link {
     options: Options,
     believer: Believer,
@@ -83,8 +84,8 @@ struct Link {
     lines: Lines,
 }
 
-/// Carries TCP connections to the far side until it should stop. `ready` is called with the local
-/// addresses once programs may connect, `tell` with a line for what fails.
+/// Carries TCP connections to the far side until it should stop. Calls `ready` with the local
+/// addresses once programs may connect, and `tell` with a log line for each failure.
 ///
 /// # Errors
 /// If a port is taken, or the far side cannot be reached at first, or is not trusted.
@@ -121,7 +122,7 @@ async fn carry(
     let place = format!("{}:{}", options.host, options.port);
     let (lines, mut log) = Log::new();
     let link = Arc::new(Link { options, believer, place, current: Mutex::new(None), lines });
-    // A failure that no retry can mend is reported at once.
+    // A permanent failure is reported at once.
     tokio::select! {
         established = link.established() => drop(established?),
         () = stop.begun() => return Ok(()),
@@ -142,8 +143,8 @@ async fn carry(
     Ok(())
 }
 
-/// Serves the programs of a local port. Once the near side stops, the port is closed, and it
-/// returns when the programs that are here have ended.
+/// Serves the programs of a local port. When the near side stops, the port is closed, and the call
+/// returns once the connected programs have ended.
 async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, places: Arc<Semaphore>, stop: Stop) {
     let mut programs = JoinSet::new();
     let place = || Arc::clone(&places).acquire_owned();
@@ -155,7 +156,7 @@ async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, 
         };
         // The semaphore is never closed.
         let (Ok(place), Ok((program, _))) = arrived else {
-            // No descriptor is free: later there may be one.
+            // If no descriptor is free, one may be free later.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
@@ -175,7 +176,7 @@ async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, 
     while programs.join_next().await.is_some() {}
 }
 
-/// Serves a program: speaks SOCKS5 with it, unless its target is known.
+/// Serves a program. Speaks SOCKS5 with it, unless its target is known.
 async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Result<(), (Kind, String)> {
     let mut program = Unfinished::new(program).map_err(|error| (Kind::Refused, error.to_string()))?;
     let is_socks = target.is_none();
@@ -203,12 +204,12 @@ async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Resul
     }
     match streams {
         Some((send, receive)) => {
-            // The ends of either side report errors to each other.
+            // Both sides have already reported the error to their peers.
             _ = relay::relay(program, send, receive).await;
             Ok(())
         }
         None => {
-            // The reply ends the dialogue with a program that speaks SOCKS5.
+            // The reply ends the dialogue with a SOCKS5 program.
             if is_socks {
                 program.finish();
             }
@@ -231,11 +232,11 @@ impl Link {
                 let reply = receive.read_u8().await?;
                 Ok::<_, io::Error>((Reply(reply), (send, receive)))
             };
-            // The far side takes up to two patiences to reply, for the name and for the target.
+            // The far side takes up to twice `PATIENCE` to reply: for the name and for the target.
             match tokio::time::timeout(4 * PATIENCE, asked).await {
                 Ok(Ok(done)) => return Ok(done),
                 Ok(Err(error)) => {
-                    // The connection may have been lost long ago; a new one is tried once.
+                    // The connection may have been lost long ago, so a new one is tried once.
                     let is_lost = self.forget(&connection).await;
                     if is_again || !is_lost {
                         return Err(error.to_string());
@@ -266,7 +267,7 @@ impl Link {
         }
     }
 
-    /// Gives up the connection if it is over. Returns whether it is.
+    /// Drops the connection if it is over. Returns `true` if it is.
     async fn forget(&self, connection: &Connection) -> bool {
         let Ok(lost) = tokio::time::timeout(Duration::ZERO, connection.closed()).await else { return false };
         let mut current = self.current.lock().await;
@@ -278,9 +279,9 @@ impl Link {
         true
     }
 
-    /// Returns the connection to the far side, a new one if there is none.
+    /// Returns the connection to the far side. Opens a new one if there is none.
     async fn established(&self) -> Result<Connection, ToolError> {
-        // Callers that come meanwhile wait for the same connection.
+        // Concurrent callers wait for the same connection.
         let mut current = self.current.lock().await;
         if let Some(connection) = &*current {
             return Ok(connection.clone());

@@ -1,4 +1,4 @@
-//! The far side connects to a target.
+//! Connects the far side to a target.
 
 use super::allow::Allow;
 use super::relay::Unfinished;
@@ -10,12 +10,12 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use tokio::net::TcpStream;
 
-/// The reason why a target is not reached: the reply to the program, and the text for the log.
+/// The reason why a target is not reached: the reply to the program, and the text of the log line.
 pub(super) type Failure = (Reply, String);
 
-/// Returns a TCP connection to the first address of the target that is allowed and answers. The
-/// name is looked up once. Each address is checked immediately before the connection to it, and
-/// again once it stands: the addresses of this host may have changed while it was opened.
+/// Connects to the first allowed address of the target that answers, over TCP. The name is resolved
+/// once. Each address is checked before the connection and again afterwards, because this host's
+/// own addresses may have changed meanwhile.
 pub(super) async fn dial(target: &Target, allow: &[Allow]) -> Result<Unfinished, Failure> {
     let mut failure = not_allowed();
     for address in addresses(target).await?.into_iter().map(without_zone) {
@@ -35,7 +35,7 @@ pub(super) async fn dial(target: &Target, allow: &[Allow]) -> Result<Unfinished,
     Err(failure)
 }
 
-/// Checks that the addresses of this host can be found out, if a rule excludes them.
+/// Checks that the addresses of this host can be listed, if a rule excludes them.
 pub(super) fn check_lookup(allow: &[Allow]) -> io::Result<()> {
     if allow.iter().any(Allow::excludes_this_host) {
         Netlink::here()?.leads_here((Ipv4Addr::LOCALHOST, 0).into())?;
@@ -57,8 +57,7 @@ async fn addresses(target: &Target) -> Result<Vec<SocketAddr>, Failure> {
     Ok(found.map_err(|error| (Reply::HOST_UNREACHABLE, error.to_string()))?.collect())
 }
 
-/// Returns the address without the zone that a name may add to it, unless the address is local to a
-/// link.
+/// Returns the address without its zone, unless the address is link-local.
 fn without_zone(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V6(v6) if !v6.ip().is_unicast_link_local() => SocketAddrV6::new(*v6.ip(), v6.port(), 0, 0).into(),

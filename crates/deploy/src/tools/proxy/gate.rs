@@ -1,4 +1,4 @@
-//! Clients that have not shown the token yet: how many there may be, and for how long.
+//! Limits the clients that have not shown the token yet: their number and their time.
 
 use super::{BUSY, LATE};
 use crate::connection::Connection;
@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Such clients in all: chosen, so that what they can take stays below some 20 MB. The one that has
-/// waited longest makes room for another, so that a flood keeps no one out for good.
+/// The maximum number of such clients. Chosen so that they use at most about 20 MB. A new client
+/// replaces the one that has waited longest, so a flood never locks anyone out permanently.
 const MAX_WAITING: usize = 64;
-/// Such clients of one address (one /64 of IPv6): chosen, an eighth.
+/// The maximum number of such clients of one address (one /64 of IPv6). Chosen: an eighth of the
+/// total.
 const MAX_OF_HOST: usize = 8;
 
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ struct Waiting {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate(Arc<Mutex<Waiting>>);
 
-/// The place of one of them.
+/// The place of one client.
 #[derive(Debug)]
 pub(super) struct Place {
     gate: Gate,
@@ -33,7 +34,8 @@ pub(super) struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The connection is dropped after the lock, for its end takes that of its endpoint.
+        // The connection is dropped after the lock is released, because its end takes the
+        // endpoint's lock.
         let _gone = self.gate.lock().remove(self.number);
     }
 }
@@ -50,8 +52,8 @@ impl Gate {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Assigns a place to a client that comes from `peer`. Returns `None` and closes its connection
-    /// if too many of its host wait.
+    /// Assigns a place to a client from `peer`. Closes its connection and returns `None` if too
+    /// many clients of its host wait.
     pub(super) fn enter(&self, connection: &Connection, peer: SocketAddr) -> Option<Place> {
         let host = host_of(peer);
         let (place, oldest) = {

@@ -28,9 +28,10 @@ use tokio::task::JoinSet;
 /// The options of the far side.
 #[derive(Debug)]
 pub struct Options {
-    /// The addresses to listen at; without one, all of IPv4, and all of IPv6 if the system has it.
+    /// The addresses to listen at. The default is all of IPv4, and all of IPv6 if the system has
+    /// it.
     pub addresses: Vec<IpAddr>,
-    /// The UDP port. 0 is any free one.
+    /// The UDP port. 0 selects a free one.
     pub port: u16,
     /// The certificate.
     pub identity: Identity,
@@ -48,8 +49,8 @@ struct Far {
     gate: Gate,
 }
 
-/// Connects clients to their targets until it should stop. `ready` is called once clients may come,
-/// `tell` with a line for what is refused.
+/// Connects clients to their targets until it should stop. Calls `ready` once clients may connect,
+/// and `tell` with a log line for each refusal.
 ///
 /// # Errors
 /// If the port is taken, or the key does not belong to the certificate.
@@ -108,14 +109,14 @@ pub async fn listen(
             () = &mut tended => {}
         }
     }
-    // The end of the tasks ends their connections, which notifies the clients.
+    // When the tasks end, their connections end and notify the clients.
     tasks.shutdown().await;
     log.rest().into_iter().for_each(tell);
     Ok(())
 }
 
-/// Serves the clients of an endpoint. Once the far side stops, new ones are closed, and it returns
-/// when those that are here have ended.
+/// Serves the clients of an endpoint. When the far side stops, new clients are closed, and the call
+/// returns once the connected ones have ended.
 async fn accept(endpoint: Endpoint, far: Arc<Far>, lines: Lines, stop: Stop) {
     let mut clients = JoinSet::new();
     loop {
@@ -135,8 +136,8 @@ async fn accept(endpoint: Endpoint, far: Arc<Far>, lines: Lines, stop: Stop) {
     }
 }
 
-/// Waits until a client has shown the token, and then grants its rights. Fails with the text to
-/// report; its connection is closed.
+/// Waits until a client has shown the token, and then raises its limits. Otherwise closes the
+/// connection and returns the text to report.
 async fn admit(connection: &Connection, far: &Far) -> Result<(), String> {
     let Some(peer) = connection.remote_address() else { return Err("lost".to_owned()) };
     let Some(_place) = far.gate.enter(connection, peer) else {
@@ -169,8 +170,8 @@ async fn admit(connection: &Connection, far: &Far) -> Result<(), String> {
     }
 }
 
-/// Serves the streams of a client. Once the far side stops, it returns when those that are here
-/// have ended.
+/// Serves the streams of a client. When the far side stops, returns once the open streams have
+/// ended.
 async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) {
     let mut streams = JoinSet::new();
     let peer = connection.remote_address().map_or_else(String::new, |peer| peer.to_string());
@@ -206,7 +207,7 @@ async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) 
     }
 }
 
-/// Connects a stream with its target. Fails with the text to report.
+/// Connects a stream with its target. Returns the text to report if this fails.
 async fn join(mut send: SendStream, mut receive: ReceiveStream, far: &Far, stop: &Stop) -> Result<(), (Kind, String)> {
     let target = match tokio::time::timeout(PATIENCE, Target::read(&mut receive)).await {
         Ok(Ok(target)) => target,
@@ -223,12 +224,12 @@ async fn join(mut send: SendStream, mut receive: ReceiveStream, far: &Far, stop:
         Ok(tcp) => {
             let replied = send.write_all(&[Reply::SUCCEEDED.0]).await;
             replied.map_err(|error| (Kind::Target, format!("{named}: {error}")))?;
-            // The ends of either side report errors to each other.
+            // Both sides have already reported the error to their peers.
             _ = relay::relay(tcp, send, receive).await;
             Ok(())
         }
         Err((reply, why)) => {
-            // The client has gone.
+            // The client may be gone.
             _ = send.write_all(&[reply.0]).await;
             send.end();
             Err((Kind::Target, format!("{named}: {why}")))

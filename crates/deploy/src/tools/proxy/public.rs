@@ -4,8 +4,8 @@ use super::allow::is_within;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns `true` for a public address elsewhere. The IANA registries of special-purpose addresses
-/// (RFC 6890) do not list it, and by `leads_here` it does not lead to this host.
+/// Returns `true` for a public address of another host: the IANA registries of special-purpose
+/// addresses (RFC 6890) do not list it, and `leads_here` returns `false`.
 ///
 /// # Errors
 /// The errors of `leads_here`.
@@ -30,8 +30,8 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Returns the address of IPv4 to which a translator or a tunnel of the public Internet carries
-/// packets to `address`.
+/// Returns the IPv4 address to which a translator or a tunnel of the public Internet carries
+/// packets for `address`.
 fn embedded(address: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return None };
     let at = |place: usize| address.octets()[place..].first_chunk().map(|octets: &[u8; 4]| Ipv4Addr::from(*octets));
@@ -70,8 +70,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 /// Returns `true` for public IPv6 addresses. Only 2000::/3 is assigned for global use (RFC 4291,
 /// §2.4). It excludes loopback, mapped and compatible addresses, link-local ones with or without a
-/// zone, multicast, and the prefix for NAT64 of a network (64:ff9b:1::/48, RFC 8215). An address
-/// that embeds an IPv4 address leads to that address.
+/// zone, multicast, and the prefix for NAT64 of a network (64:ff9b:1::/48, RFC 8215). If an address
+/// embeds an IPv4 address, that address decides.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(embedded) = embedded(address.into()) {
         return is_public_v4(embedded);

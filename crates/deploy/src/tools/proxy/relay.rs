@@ -1,4 +1,4 @@
-//! A TCP connection and a stream become one.
+//! Joins a TCP connection and a stream.
 
 use crate::connection::{ReceiveStream, SendStream};
 use rustix::net::sockopt;
@@ -6,14 +6,14 @@ use std::io;
 use tokio::io::{AsyncWriteExt, BufReader, copy_buf};
 use tokio::net::TcpStream;
 
-/// Octets that are read at once.
+/// The number of bytes per read.
 const BLOCK: usize = 64 << 10;
-/// The code by which a stream is reset because its TCP connection was.
+/// The code of a stream that is reset because its TCP connection was reset.
 const RESET: u32 = 1;
 
-/// The TCP connection of a program or a target that is not finished. However it is closed, it is
-/// reset: after an error, with its task, and by the kernel when the process is killed. A FIN would
-/// state that no octets are missing.
+/// An unfinished TCP connection of a program or a target. It is reset however it is closed: after
+/// an error, with its task, or by the kernel when the process is killed. A FIN would claim that no
+/// bytes are missing.
 pub(super) struct Unfinished(TcpStream);
 
 impl Unfinished {
@@ -28,16 +28,15 @@ impl Unfinished {
         &mut self.0
     }
 
-    /// Finishes a connection to which everything was written: the kernel delivers it, and closes
-    /// the connection in order.
+    /// Finishes a connection after the last byte was written. The kernel delivers the bytes and
+    /// closes the connection in order.
     pub(super) fn finish(self) {
-        // It fails if the connection is over already.
+        // It fails if the connection has already ended.
         _ = sockopt::set_socket_linger(&self.0, None);
     }
 }
 
-/// Passes octets, ends and resets on until both directions have ended, and all octets have reached
-/// the other side.
+/// Relays bytes, ends and resets until both directions have ended and the other side has all bytes.
 pub(super) async fn relay(mut tcp: Unfinished, mut send: SendStream, mut receive: ReceiveStream) -> io::Result<()> {
     _ = tcp.tcp().set_nodelay(true);
     let passed = {

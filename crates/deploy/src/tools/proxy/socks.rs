@@ -8,7 +8,8 @@ const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 const CONNECT: u8 = 1;
-/// The version octet alone identifies a browser that speaks HTTP to the wrong port.
+/// The message for a client that does not speak SOCKS5. It omits further octets: the version octet
+/// already identifies a browser that speaks HTTP.
 const NOT_SOCKS: &str = "it does not speak SOCKS5";
 
 /// The reply field (RFC 1928, §6).
@@ -25,7 +26,7 @@ impl Reply {
     pub(super) const COMMAND_NOT_SUPPORTED: Self = Self(7);
     pub(super) const ADDRESS_NOT_SUPPORTED: Self = Self(8);
 
-    /// Returns the reply to a connection attempt that has failed with this error.
+    /// Returns the reply to a connection attempt that failed with this error.
     pub(super) fn of(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionRefused => Self::REFUSED,
@@ -49,8 +50,8 @@ impl Reply {
     }
 }
 
-/// Reads what a program requests, and replies as far as the set-up goes. Returns `None` if it was
-/// refused.
+/// Reads a program's request, and replies to the steps of the set-up. Returns `None` if the request
+/// was refused.
 ///
 /// # Errors
 /// If the program does not speak SOCKS5, or the connection is lost.
@@ -79,8 +80,7 @@ pub async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) ->
     Ok(None)
 }
 
-/// Replies. Omits the address that the far side is bound to: programs that connect have no use for
-/// it.
+/// Sends a reply. Omits the far side's bound address, which connecting programs do not use.
 pub(super) async fn reply(stream: &mut (impl AsyncWrite + Unpin), reply: Reply) -> io::Result<()> {
     stream.write_all(&[VERSION, reply.0, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }

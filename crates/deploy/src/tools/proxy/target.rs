@@ -27,7 +27,7 @@ pub(super) enum Host {
 
 fn name_of(text: &str) -> Option<Host> {
     let is_name = (1..=255).contains(&text.len()) && text.bytes().all(|octet| octet.is_ascii_graphic());
-    // Programs pass addresses as names, too.
+    // Programs also pass addresses as names.
     is_name.then(|| text.parse().map_or_else(|_| Host::Name(text.to_ascii_lowercase()), Host::Address))
 }
 
@@ -45,7 +45,7 @@ impl Target {
             }
             Host::Name(name) => {
                 to.push(NAME);
-                // A name has 255 octets at most.
+                // A name has at most 255 octets.
                 to.push(name.len() as u8);
                 to.extend(name.as_bytes());
             }
@@ -53,8 +53,8 @@ impl Target {
         to.extend(self.port.to_be_bytes());
     }
 
-    /// Reads a target. Returns `None` for a type of address that SOCKS5 does not have, or a name
-    /// that is none.
+    /// Reads a target. Returns `None` for an address type that SOCKS5 does not have, or an invalid
+    /// name.
     ///
     /// # Errors
     /// If the octets end too early.

@@ -14,7 +14,7 @@ impl Token {
     /// Creates a new token.
     ///
     /// # Errors
-    /// If the system gives no random numbers.
+    /// If the system provides no random numbers.
     pub fn generate() -> Result<Self, ToolError> {
         let mut octets = [0; 32];
         let filled = SystemRandom::new().fill(&mut octets);
@@ -26,7 +26,7 @@ impl Token {
         &self.0
     }
 
-    /// Digests are compared, so that the time reveals nothing of the secret.
+    /// The digests are compared, so that the time of the comparison reveals nothing of the secret.
     pub(super) fn is(&self, shown: &[u8; 32]) -> bool {
         digest(&SHA256, &self.0).as_ref() == digest(&SHA256, shown).as_ref()
     }
@@ -49,7 +49,7 @@ impl FromStr for Token {
 
     fn from_str(text: &str) -> Result<Self, ToolError> {
         let text = text.trim();
-        // The secret itself has no place in a message.
+        // The message must not contain the secret.
         let malformed =
             || ToolError::usage("token", format_args!("{} characters", text.chars().count()), "64 hexadecimal digits");
         if text.len() != 64 || !text.bytes().all(|octet| octet.is_ascii_hexdigit()) {

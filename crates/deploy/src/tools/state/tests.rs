@@ -26,7 +26,7 @@ fn a_first_start_that_ends_anywhere_is_followed_by_one_that_works() {
         || {
             let before = (text(&key), text(&certificate));
             start(&state).unwrap();
-            // Existing files are used, because clients may have seen them.
+            // Existing files are kept, because clients may have used them.
             for (before, path) in [(before.0, &key), (before.1, &certificate)] {
                 made += u32::from(before.is_none());
                 assert!(before.is_none_or(|before| Some(before) == text(path)));
