@@ -111,7 +111,7 @@ pub struct Hub {
     strangers: Strangers,
     /// Answers that need no state.
     answers: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// The counts of refused datagrams of connections that have ended.
+    /// The counts of refused datagrams that belong to no connection.
     refused: RefusedCounts,
     counters: HubCounters,
 }

@@ -1,12 +1,12 @@
-//! The decisions of a receiver on when to acknowledge, for every transport.
+//! Decides when a receiver acknowledges, for every transport.
 //!
-//! An [`Acknowledger`] holds the facts in its [`Ledger`]: what has arrived and is not yet
-//! acknowledged, and since when. After each arrival it requests a [`Decision`] from a policy, which
-//! always has a [`Reason`], and runs the timer. All of that happens on an abstract number line:
-//! stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the set of what has
-//! arrived there.
+//! An [`Acknowledger`] holds the facts in its [`Ledger`]: the data that have arrived and are not
+//! acknowledged, and their arrival times. After each arrival it requests a [`Decision`] from a
+//! policy, and runs the timer. Every decision to acknowledge has a [`Reason`]. Positions lie on an
+//! abstract number line: stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the
+//! set of positions that have arrived.
 //!
-//! One strategy is one file here and one line of `registry.rs`. One that is not built in is an
+//! Each policy is one file here and one line of `registry.rs`. A policy that is not built in is an
 //! [`AckPolicy`] with a name.
 
 pub mod ack_frequency;
@@ -47,14 +47,13 @@ pub use tcp::{Room, TcpEvents};
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 
-/// The window of the minimum round trip for receivers that keep it forever.
+/// The window of the minimum round trip, for receivers that never forget it.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// The contract of a policy: it decides when an ACK leaves, and nothing else.
 pub trait AckPolicy {
-    /// Decides about `arrival`, which `ledger` and `held` already include. An instant that has
-    /// passed means at once. A decision to acknowledge later does not postpone an ACK that an
-    /// earlier one scheduled.
+    /// Decides about `arrival`, which `ledger` and `held` already include. A past instant means at
+    /// once. A decision to acknowledge later does not postpone an ACK that is already scheduled.
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
 
     /// Returns an empty ledger that measures what the policy uses: [round
@@ -64,16 +63,16 @@ pub trait AckPolicy {
         Ledger::default()
     }
 
-    /// Returns `true` if the policy decides by time, so that a due ACK may report everything that a
-    /// host processes together. A policy that counts packets decides after each.
+    /// Returns `true` if the policy decides by time. A due ACK may then report everything that a
+    /// host processes together. A policy that counts packets decides after each packet.
     fn goes_by_time(&self) -> bool {
         false
     }
 
-    /// Records that an ACK has been sent, for whatever reason.
+    /// Records that an ACK has been sent, for any reason.
     fn on_ack_sent(&mut self, _now: Instant) {}
 
-    /// Processes the law by which the sender requests ACKs.
+    /// Sets the ACK frequency law that the sender requests.
     fn on_frequency(&mut self, _law: tack::Law) {}
 
     /// Returns the policy itself, if it uses the events that only TCP has.
@@ -81,18 +80,19 @@ pub trait AckPolicy {
         None
     }
 
-    /// Returns the name of its own reason [`Reason::Custom`] of this number in the `acks` table.
+    /// Returns the name in the `acks` table of the policy's own reason [`Reason::Custom`] with this
+    /// number.
     fn reason(&self, _own: u8) -> &str {
         "custom"
     }
 }
 
-/// The context with which a policy that is not built in is constructed.
+/// The context in which a custom policy is constructed.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// Payload of a full-sized segment, in octets.
+    /// Payload of a full-sized segment, in bytes.
     pub mss: u64,
-    /// Its own random stream.
+    /// The random stream of the policy.
     pub random: Stream,
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::custom::{Custom, Name};
 
-    /// Requests an instant in the past, and gives a reason of its own.
+    /// A policy that requests an instant in the past, with its own reason.
     struct Late;
 
     impl AckPolicy for Late {

@@ -1,21 +1,22 @@
-//! Congestion controllers: how much a sender may have in flight, and how fast it may send.
+//! Congestion controllers: they decide how much data a sender may have in flight, and how fast it
+//! may send.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`newreno`], [`cubic`], [`vegas`], [`dctcp`], [`prague`], [`bbr`], [`bbr3`], [`copa`], [`pcc`], [`verus`], [`sprout`], [`indigo`] | one controller each |
-//! | [`slow_start`] | what ends slow start before a loss does |
+//! | [`slow_start`] | algorithms that end slow start before a loss |
 //! | `input` | the inputs of a controller: ACKs, transmissions, losses |
-//! | `window` | the congestion window, and what it grows and shrinks by |
-//! | `departures` | what Verus, Sprout and Indigo record of each transmission |
-//! | `phase` | what a controller needs feedback for |
+//! | `window` | the congestion window, and its growth and reduction |
+//! | `departures` | the records of transmissions for Verus, Sprout and Indigo |
+//! | `phase` | the purpose for which a controller needs feedback |
 //! | `model` | parts that BBR 1 and BBR 3 share |
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
 //!
-//! A [`CongestionControl`] moves a [`Window`]. The sender reports each ACK to it and requests a
-//! slow-start threshold from it on a congestion event. It does not decide what is retransmitted. A
-//! controller is one file here and one line of `registry.rs`. A controller that is not built in
-//! implements [`CongestionControl`] and has a name.
+//! A [`CongestionControl`] moves a [`Window`]. The sender reports each ACK to the controller and
+//! requests a slow-start threshold from it on a congestion event. The controller does not decide
+//! what is retransmitted. Each controller is one file here and one line of `registry.rs`. A
+//! controller that is not built in implements [`CongestionControl`] and has a name.
 
 pub mod bbr;
 pub mod bbr3;
@@ -59,34 +60,34 @@ use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which version of a controller is used. Each controller that has several lists their differences.
+/// The version of a controller. Each controller with several versions lists their differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// Its RFC's, or its paper's.
+    /// The version of its RFC or its paper.
     Reference,
-    /// Linux's.
+    /// The version of Linux.
     Linux,
-    /// ns-3.37's.
+    /// The version of ns-3.37.
     Ns3,
 }
 
 /// The context with which a controller is created.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// Payload of a full-sized segment, in octets.
+    /// Payload of a full-sized segment, in bytes.
     pub mss: u64,
-    /// Initial window, in octets.
+    /// Initial window, in bytes.
     pub initial_window: u64,
-    /// What a Reno-like window grows by.
+    /// The growth of a Reno-like window.
     pub growth: Growth,
-    /// What ends slow start before a loss does.
+    /// The algorithm that ends slow start before a loss.
     pub slow_start: SlowStart,
-    /// Which version of the controller is used.
+    /// The version of the controller.
     pub dialect: Dialect,
-    /// Sending is paced even if the controller sets no rate.
+    /// `true` if sending is paced even if the controller sets no rate.
     pub paced: bool,
-    /// The burst that leaves at once, if pacing permits bursts.
+    /// The burst that may leave at once, if pacing permits bursts.
     pub burst: Option<Burst>,
     /// The random stream of this controller.
     pub random: Stream,
@@ -104,14 +105,14 @@ pub struct Start {
 /// 6. [`on_deadline`](Self::on_deadline) at the [deadline](Self::deadline) of a controller that
 ///    [keeps time](Self::keeps_time).
 ///
-/// During a recovery the sender itself reduces the window to the threshold (PRR), unless the
+/// During a recovery, the sender itself reduces the window to the threshold (PRR), unless the
 /// controller [governs the window](Self::governs_window).
 pub trait CongestionControl {
     /// Processes the end of the handshake. `rtt` is its round-trip time, or `None` if the SYN was
     /// retransmitted.
     fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
 
-    /// Adopts the law by which TACK's receiver acknowledges from now on.
+    /// Adopts the current ACK frequency law of TACK's receiver.
     fn on_frequency(&mut self, _law: Law) {}
 
     /// Processes an ACK.
@@ -124,33 +125,33 @@ pub trait CongestionControl {
     /// Processes the entry of congestion control into `state`.
     fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
 
-    /// Processes the undoing of the last, spurious reduction. The window has been restored, unless
-    /// the controller [governs it](Self::governs_window).
+    /// Processes the undo of the last reduction, which was spurious. The window has been restored,
+    /// unless the controller [governs it](Self::governs_window).
     fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
 
     /// Processes a transmission that was marked lost.
     fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
 
-    /// Processes a departed segment with data.
+    /// Processes a data segment that has left.
     fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
-    /// Processes the outcomes of transmissions that the ACK, or a timer since the ACK before it,
-    /// has revealed.
+    /// Processes the outcomes of transmissions that this ACK revealed, or a timer since the
+    /// previous ACK.
     fn on_outcomes(&mut self, _fates: &[Transmission]) {}
 
-    /// Returns `true` if the controller has a clock of its own. Only then is its
+    /// Returns `true` if the controller has its own clock. Only then is its
     /// [deadline](Self::deadline) read.
     fn keeps_time(&self) -> bool {
         false
     }
 
-    /// Returns when [`on_deadline`](Self::on_deadline) is to be called, or `None`. Each other call
+    /// Returns when [`on_deadline`](Self::on_deadline) must be called, or `None`. Each other call
     /// may change it.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Processes the deadline, with an estimate of `in_flight` octets in flight. Afterwards the
+    /// Processes the deadline, with an estimated `in_flight` bytes in flight. Afterwards the
     /// deadline must be later than `now`, or `None`.
     fn on_deadline(&mut self, _now: Instant, _window: &mut Window, _in_flight: u64) {}
 
@@ -159,7 +160,7 @@ pub trait CongestionControl {
         None
     }
 
-    /// Returns `true` if the controller also moves the window in a recovery and after a timeout.
+    /// Returns `true` if the controller also sets the window in a recovery and after a timeout.
     fn governs_window(&self) -> bool {
         false
     }
@@ -175,14 +176,14 @@ pub trait CongestionControl {
         false
     }
 
-    /// Returns `true` if the controller restrained sending on purpose at the last ACK, as BBR does
-    /// in `ProbeRTT`. Rate samples of what leaves then are marked application-limited.
+    /// Returns `true` if the controller limited sending on purpose at the last ACK, as BBR does in
+    /// `ProbeRTT`. Rate samples of segments that leave then are marked application-limited.
     fn limits_itself(&self) -> bool {
         false
     }
 
     /// Returns the purpose for which the controller needs feedback at present, or `None` if
-    /// feedback makes no difference to it.
+    /// feedback makes no difference.
     fn phase(&self) -> Option<Phase> {
         None
     }

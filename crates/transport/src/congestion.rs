@@ -3,8 +3,8 @@
 //!
 //! Positions are packet numbers. A loss reduces the window at most once per round trip: packets
 //! that left before a reduction do not cause another (RFC 9002, §7.3.2). The window falls to the
-//! threshold at once, because pacing spreads what follows. Reductions for losses that prove
-//! spurious are undone.
+//! threshold at once, because pacing spreads the following packets. Reductions for losses that
+//! prove spurious are undone.
 
 pub mod careful_resume;
 
@@ -25,14 +25,14 @@ use acklab_base::{CounterValue, Duration, Event, Instant, Rate};
 pub struct Counters {
     /// Recoveries that ended.
     pub recoveries: u64,
-    /// Time spent in those.
+    /// The total time spent in them.
     pub recovery_time: Duration,
-    /// Reductions that were undone.
+    /// The number of reductions that were undone.
     pub undone: u64,
 }
 
 impl Counters {
-    /// Reports each by its name, with its unit.
+    /// Reports each counter with its name and unit.
     pub fn report(&self, to: &mut dyn FnMut(&'static str, &'static str, CounterValue)) {
         to(counter::UNDONE_REDUCTIONS, "", CounterValue::Count(self.undone));
         to(counter::RECOVERIES, "", CounterValue::Count(self.recoveries));
@@ -40,12 +40,12 @@ impl Counters {
     }
 }
 
-/// An owner of congestion control: TACK and QUIC have their own, and quinn-proto may use its own.
+/// An owner of congestion control: TACK, QUIC or quinn-proto.
 pub trait Controlled {
-    /// Returns it, if there is any.
+    /// Returns the congestion control, if there is any.
     fn get(&self) -> Option<&Congestion>;
 
-    /// Returns it, if there is any.
+    /// Returns the congestion control, if there is any.
     fn get_mut(&mut self) -> Option<&mut Congestion>;
 }
 
@@ -71,18 +71,18 @@ impl Controlled for Option<Congestion> {
     }
 }
 
-/// A packet that leaves. Sizes in octets.
+/// A departing packet. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
     /// The present.
     pub now: Instant,
     /// Its size.
     pub octets: u64,
-    /// In flight, this packet included.
+    /// The bytes in flight, including this packet.
     pub in_flight: u64,
     /// Its number.
     pub number: u64,
-    /// `true` if it carries octets that left before.
+    /// `true` if it carries data that left before.
     pub is_retransmission: bool,
 }
 
@@ -95,60 +95,61 @@ pub struct LostPacket {
     pub sent_at: Instant,
     /// Its size.
     pub octets: u64,
-    /// Its stamp, if stamps are kept.
+    /// Its stamp, if stamps are recorded.
     pub stamp: Stamp,
 }
 
 impl LostPacket {
-    /// Returns what congestion control records of it.
+    /// Returns the packet in the form of congestion control.
     #[must_use]
     pub const fn of<T>(lost: &packets::Lost<T>) -> Self {
         Self { number: lost.number, sent_at: lost.packet.at, octets: lost.packet.octets, stamp: lost.stamp }
     }
 }
 
-/// The effect of an acknowledgment or a timer, once it is known which packets it acknowledges and
-/// which are lost. Sizes in octets.
+/// The effect of an acknowledgment or a timer, once its acknowledged and lost packets are known.
+/// Sizes are bytes.
 #[derive(Debug)]
 pub struct Feedback<'a> {
     /// The present.
     pub now: Instant,
-    /// Newly acknowledged.
+    /// The newly acknowledged bytes.
     pub delivered: u64,
-    /// Acknowledged since the connection began.
+    /// The bytes acknowledged since the connection began.
     pub total_delivered: u64,
-    /// Packets that are lost, in the order of their numbers.
+    /// Lost packets, in the order of their numbers.
     pub lost: &'a [LostPacket],
-    /// Packets that had been taken for lost and were not.
+    /// The number of packets that were considered lost and have arrived.
     pub spuriously_lost: u64,
-    /// In flight after it.
+    /// The bytes in flight after it.
     pub in_flight: u64,
-    /// In flight before it.
+    /// The bytes in flight before it.
     pub prior_in_flight: u64,
     /// The largest packet number acknowledged so far.
     pub largest_acknowledged: Option<u64>,
     /// The number of the next packet.
     pub next_number: u64,
-    /// The round trip that it measures.
+    /// The round-trip time that it measures.
     pub rtt: Option<Duration>,
-    /// When the packet left whose round trip it measures.
+    /// The departure of the packet whose round trip it measures.
     pub timed: Option<Instant>,
     /// The smoothed round trip.
     pub srtt: Option<Duration>,
-    /// The shortest round trip.
+    /// The minimum round trip.
     pub min_rtt: Option<Duration>,
-    /// Of the packets in flight that it acknowledges, the one sent last.
+    /// The acknowledged packet in flight that was sent last.
     pub newest: Option<(Newest, Stamp)>,
-    /// When that one arrived, by the receiver's clock; zero if it is not reported.
+    /// The arrival of that packet by the receiver's clock; zero if it is not reported.
     pub received_at: Duration,
-    /// The delivery rate that the receiver reports: octets, and the time that they took. It
-    /// replaces the sender's measurement, as far as it is not above the rate of sending.
+    /// The delivery rate that the receiver reports: bytes, and the time that they took. It replaces
+    /// the sender's measurement, unless it exceeds the sending rate.
     pub reported: Option<(u64, Duration)>,
-    /// Newly reported as marked, if a mark was reported.
+    /// The bytes newly reported as marked, if a mark was reported.
     pub marked: Option<u64>,
     /// Outcomes of packets, if the controller [requires](Congestion::wants_outcomes) them.
     pub outcomes: &'a [Transmission],
-    /// The losses are persistent congestion: the window is no longer valid (RFC 9002, §7.6).
+    /// `true` if the losses are persistent congestion: the window is no longer valid (RFC 9002,
+    /// §7.6).
     pub is_persistent: bool,
 }
 
@@ -166,7 +167,7 @@ pub enum Transition {
 }
 
 impl Transition {
-    /// Returns the event that reports it, with the first stream sent up to the offset `sent`.
+    /// Returns the event of this transition, with the first stream sent up to the offset `sent`.
     #[must_use]
     pub const fn event(self, sent: u64) -> Event {
         match self {
@@ -178,12 +179,12 @@ impl Transition {
     }
 }
 
-/// A reduction that may prove needless.
+/// A reduction that may turn out spurious.
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     cwnd: u64,
     ssthresh: u64,
-    /// Packets that were taken for lost and have not arrived.
+    /// The number of lost packets that have not arrived.
     lost: u64,
 }
 
@@ -195,21 +196,21 @@ pub struct Congestion {
     pacing: pacing::PacingConfig,
     spread: pacing::Spread,
     state: CongestionState,
-    /// Packets from this number on left after the last reduction.
+    /// The first packet number after the last reduction.
     recover: u64,
     recovery_began: Instant,
     reduction: Option<Reduction>,
-    /// Octets reported as marked that the controller has not yet received.
+    /// The marked bytes that the controller has not received yet.
     marked: u64,
     limit: Limit,
     careful_resume: Option<CarefulResume>,
-    /// What it counts.
+    /// The counters.
     pub counters: Counters,
 }
 
 impl Congestion {
-    /// Creates congestion control by `controller` with a window of `initial_window` octets; a
-    /// full-sized packet has `mss`.
+    /// Creates congestion control by `controller` with a window of `initial_window` bytes; a
+    /// full-sized packet has `mss` bytes.
     #[must_use]
     pub fn new(controller: Controller, initial_window: u64, mss: u64) -> Self {
         Self {
@@ -228,15 +229,15 @@ impl Congestion {
         }
     }
 
-    /// Resumes with the saved state of the path, unless the controller moves the window by itself.
+    /// Resumes with the saved state of the path, unless the controller governs the window.
     #[must_use]
     pub fn resuming(self, saved: Option<Saved>) -> Self {
         let saved = saved.filter(|_| !self.control.controller.governs_window());
         Self { careful_resume: saved.map(|saved| CarefulResume::new(saved, self.control.window.cwnd)), ..self }
     }
 
-    /// Paces the controllers that `pacing` selects. A controller without a rate spreads the window
-    /// by `spread`.
+    /// Paces the controllers that `pacing` selects. For a controller without a rate, `spread` sets
+    /// the rate from the window.
     #[must_use]
     pub fn with_pacing(self, pacing: pacing::PacingConfig, spread: pacing::Spread) -> Self {
         Self { pacing, spread, ..self }
@@ -249,7 +250,7 @@ impl Congestion {
         Self { pacer: burst.map_or_else(Pacer::default, |burst| Pacer::bursting(burst, packet)), ..self }
     }
 
-    /// Restarts on another path: `controller` begins with a window of `initial_window` octets (RFC
+    /// Restarts on another path: `controller` begins with a window of `initial_window` bytes (RFC
     /// 9000, §9.4). Packets in flight keep their stamps.
     pub fn restart(&mut self, now: Instant, controller: Controller, initial_window: u64) {
         let sampler = self.control.sampler.take();
@@ -270,13 +271,14 @@ impl Congestion {
         &self.control.window
     }
 
-    /// Sets the size of a full-sized packet to `octets`. Returns `true` if that is a change.
+    /// Sets the size of a full-sized packet to `octets` bytes. Returns `true` if it has changed.
     pub const fn set_packet_size(&mut self, octets: u64) -> bool {
         let before = std::mem::replace(&mut self.control.window.mss, octets);
         before != octets
     }
 
-    /// Returns `true` if the controller requires the delivery rate, and so [stamps](Self::stamp).
+    /// Returns `true` if the controller requires the delivery rate, and therefore
+    /// [stamps](Self::stamp).
     #[must_use]
     pub const fn wants_stamps(&self) -> bool {
         self.control.sampler.is_some()
@@ -294,7 +296,7 @@ impl Congestion {
         self.control.controller.phase()
     }
 
-    /// Adopts the law by which TACK's receiver acknowledges from now on.
+    /// Adopts the current ACK frequency law of TACK's receiver.
     pub fn on_frequency(&mut self, law: Law) {
         self.control.controller.on_frequency(law);
     }
@@ -304,34 +306,34 @@ impl Congestion {
         self.control.controller.on_established(now, &mut self.control.window, rtt);
     }
 
-    /// Returns when the controller is to be [woken](Self::wake).
+    /// Returns when the controller must be [woken](Self::wake).
     #[must_use]
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         self.control.alarm().at()
     }
 
-    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it
+    /// Wakes the controller if it is due, with `in_flight` bytes in flight. Returns `true` if it
     /// was.
     pub fn wake(&mut self, now: Instant, in_flight: u64) -> bool {
         self.control.wake(now, in_flight)
     }
 
-    /// Returns when pacing lets the next packet leave, if not now.
+    /// Returns when pacing permits the next packet, if that is later than now.
     #[must_use]
     #[inline]
     pub fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.pacer.holds_until(now)
     }
 
-    /// Returns `true` if the window has room for a packet of this size beside those in flight.
+    /// Returns `true` if the window has room for a packet of this size.
     #[must_use]
     #[inline]
     pub const fn has_room(&self, in_flight: u64, octets: u64) -> bool {
         in_flight == 0 || in_flight + octets <= self.control.window.cwnd
     }
 
-    /// Returns the stamp of a packet of `octets` that leaves now; `in_flight` includes it.
+    /// Returns the stamp of a packet of `octets` bytes that leaves now; `in_flight` includes it.
     #[inline]
     pub fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;
@@ -357,12 +359,12 @@ impl Congestion {
         }
     }
 
-    /// Records a packet that has left regardless of the window, such as one of the handshake.
+    /// Records a packet that left regardless of the window, such as one of the handshake.
     pub const fn on_unpaced(&mut self, octets: u64) {
         self.pacer.on_unpaced(octets);
     }
 
-    /// Returns the rate of sending. Where a controller sets none, it is that of its window: pacing
+    /// Returns the sending rate. If the controller sets none, it is the rate of its window: pacing
     /// ∝ CWND/sRTT (§5.3).
     #[inline]
     #[must_use]
@@ -376,8 +378,8 @@ impl Congestion {
         }
     }
 
-    /// Records that nothing leaves for now, with `in_flight` octets in flight and `delayed` octets
-    /// that only pacing keeps back. A full-sized packet has `packet` octets.
+    /// Records why nothing is sent now, with `in_flight` bytes in flight and `delayed` bytes that
+    /// only pacing delays. A full-sized packet has `packet` bytes.
     #[inline]
     pub const fn note_limit(&mut self, in_flight: u64, packet: u64, delayed: u64) {
         self.limit = Limit::of(self.control.window.cwnd.saturating_sub(in_flight), packet, delayed);
@@ -418,7 +420,7 @@ impl Congestion {
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) -> impl Iterator<Item = Transition> + use<> {
         let mut transitions = [None; 4];
         if let Some(octets) = feedback.marked {
-            // The controller receives them with those that are delivered next.
+            // The controller receives the marked bytes with the next delivered bytes.
             self.marked += octets;
             if self.on_mark(feedback) {
                 transitions[0] = Some(Transition::Reduced);
@@ -474,7 +476,7 @@ impl Congestion {
     }
 
     /// Reduces the window to the minimum after persistent congestion (RFC 9002, §7.6.2). The
-    /// threshold remains that of the loss (appendix B.8), so that slow start leads back to half the
+    /// threshold remains that of the loss (appendix B.8), so that slow start returns to half the
     /// window.
     fn collapse(&mut self, feedback: &Feedback<'_>) {
         self.reduction = None;
@@ -494,8 +496,7 @@ impl Congestion {
         self.counters.recovery_time += now.since(self.recovery_began);
     }
 
-    /// Undoes the last reduction if every packet that was lost in it has arrived. Returns `true` if
-    /// so.
+    /// Undoes the last reduction if all its lost packets have arrived. Returns `true` if it did.
     fn refute(&mut self, feedback: &Feedback<'_>) -> bool {
         let Some(reduction) = &mut self.reduction else { return false };
         reduction.lost = reduction.lost.saturating_sub(feedback.spuriously_lost);

@@ -1,22 +1,22 @@
-//! Strategies that are not built in: those that the user of a scenario supplies.
+//! Custom strategies: those that the user of a scenario supplies.
 
 use arrayvec::ArrayString;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// What a scenario calls such a strategy: at most 32 octets, which stand where they are used, so
-/// that settings can be copied.
+/// The name of a custom strategy in a scenario: at most 32 bytes, stored inline, so that settings
+/// can be copied.
 pub type Name = ArrayString<32>;
 
-/// A strategy under its name. Built-in ones are reached without a pointer; this is the price of one
-/// that is not known here.
+/// A custom strategy with its name. Calls of built-in strategies need no pointer; calls of custom
+/// ones do.
 pub struct Custom<T: ?Sized> {
     name: Name,
     strategy: Box<T>,
 }
 
 impl<T: ?Sized> Custom<T> {
-    /// `strategy`, which the scenario calls `name`.
+    /// Creates a strategy with its name in the scenario.
     #[must_use]
     pub const fn new(name: Name, strategy: Box<T>) -> Self {
         Self { name, strategy }

@@ -1,13 +1,13 @@
-//! The events of a connection, until they are taken.
+//! Queues the events of a connection until they are taken.
 
 use acklab_base::Event;
 use std::collections::VecDeque;
 
-/// Events in the order in which they happened.
+/// Events in chronological order.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     queue: VecDeque<Event>,
-    /// Packets of data that are declared lost are events.
+    /// `true` if lost data packets are recorded as events.
     records_losses: bool,
 }
 
@@ -21,7 +21,7 @@ impl Events {
         self.queue.push_back(event);
     }
 
-    /// Records the loss of the packet of this number.
+    /// Records the loss of the packet with this number.
     pub(crate) fn push_loss(&mut self, number: u64) {
         if self.records_losses {
             self.push(Event::PacketLost { number });

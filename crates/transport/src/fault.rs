@@ -2,51 +2,51 @@
 
 use acklab_base::Duration;
 
-/// The longest time that may be set, so that no sum of times overflows: ten years.
+/// The maximum time in settings, so that no sum of times overflows: ten years.
 pub const LONGEST_TIME: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// A setting that makes no sense, alone or beside others.
+/// An invalid setting, alone or in combination with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The keys that lead to it from the table that was checked, with dots between them.
+    /// The keys that lead to it from the checked table, separated by dots.
     pub path: String,
-    /// What is wrong.
+    /// The error in the value.
     pub complaint: Complaint,
 }
 
 /// The error in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Complaint {
-    /// This was expected instead.
+    /// The expected value.
     Expected(String),
-    /// The value is one of its kind, but wrong in its place, for this reason.
+    /// The value is valid by itself, but not in its place, for this reason.
     Misplaced(String),
 }
 
 impl Fault {
-    /// Creates the fault that at `path`, `expected` was expected.
+    /// Creates the fault of a value at `path` that should be `expected`.
     #[must_use]
     pub fn expected(path: &str, expected: impl Into<String>) -> Self {
         Self { path: path.to_owned(), complaint: Complaint::Expected(expected.into()) }
     }
 
-    /// Creates the fault that the value at `path` is wrong in its place, for this `reason`.
+    /// Creates the fault of a value at `path` that is wrong in its place, for this `reason`.
     #[must_use]
     pub fn misplaced(path: &str, reason: impl Into<String>) -> Self {
         Self { path: path.to_owned(), complaint: Complaint::Misplaced(reason.into()) }
     }
 
-    /// Returns the same fault relative to the table in which the checked one stands as `key`.
+    /// Returns the same fault relative to the table that contains the checked one as `key`.
     #[must_use]
     pub fn within(self, key: &str) -> Self {
         Self { path: format!("{key}.{}", self.path), ..self }
     }
 }
 
-/// Checks that `time`, which stands at `path`, is above zero and not too long.
+/// Checks that `time` at `path` is above zero and within the limit.
 ///
 /// # Errors
-/// If it is not.
+/// Returns a fault if it is not.
 pub fn above_zero(path: &str, time: Duration) -> Result<(), Fault> {
     if time.is_zero() {
         return Err(Fault::expected(path, "a duration above zero"));

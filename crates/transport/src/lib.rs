@@ -1,26 +1,26 @@
-//! Transport endpoints: machines that turn segments and time into segments.
+//! Transport endpoints: state machines that process segments and time and produce segments.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`ack`] | acknowledgment: the ledger of unacknowledged data, and the policies that decide |
-//! | [`cc`] | congestion controllers: the octets in flight, and the rate of sending |
+//! | [`cc`] | congestion controllers: the bytes in flight, and the rate of sending |
 //! | [`congestion`] | controllers driven by packet numbers, for TACK and QUIC |
-//! | `events` | the events of a connection, until they are taken |
+//! | `events` | the events of a connection, in a queue |
 //! | [`fault`] | errors in settings |
 //! | [`custom`] | policies and controllers that are not built in |
 //! | [`limit`] | the limit of a sender: window, pacing or application |
 //! | [`mtu`] | the search for the largest datagram that a path carries |
-//! | [`octets`] | the octets of a stream, for a driver that moves them |
+//! | [`octets`] | the bytes of a stream, for a driver that moves them |
 //! | [`pacing`] | the time at which the next segment may leave |
 //! | [`quic`] | the QUIC transport |
 //! | [`reading`] | the times at which an application reads |
 //! | [`recovery`] | loss recovery: detection and repair of losses |
-//! | `registry` | the macro that makes the enums of policies and of controllers from a list |
-//! | [`send_buffer`] | the octets that the application has written |
-//! | [`streams`] | streams of octets, for transports that number packets |
+//! | `registry` | the macro that generates the enums of policies and of controllers |
+//! | [`send_buffer`] | the bytes that the application has written |
+//! | [`streams`] | byte streams, for transports that number packets |
 //! | [`tack`] | the TACK transport |
 //! | `windowed_max` | a windowed maximum, for receivers and controllers |
-//! | [`tcp`] | the TCP sender and receiver, composed of the above |
+//! | [`tcp`] | the TCP sender and receiver, composed of these parts |
 //! | [`udp`] | the UDP sender and receiver |
 //!
 //! Mechanisms are separate from policies: a new ACK policy or controller is one file and one line

@@ -2,23 +2,23 @@
 //!
 //! The window grows only while it is fully used. RFC 9002, §7.8: a sender that paces is not
 //! application-limited if it would have filled the window without the delay of pacing, so an ACK
-//! that arrives during the delay lets the window grow.
+//! that arrives during the delay may increase the window.
 
-/// The limit that kept the next packet back when the last attempt to send ended.
+/// The limit of the next packet when the last attempt to send ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
-    /// The application, or the flow control of the peer: what may leave does not fill the window.
+    /// The application, or the peer's flow control: the available data do not fill the window.
     #[default]
     Application,
-    /// Pacing: what it delays would fill the window.
+    /// Pacing: the delayed data would fill the window.
     Pacing,
     /// The window: it has no room for a full-sized packet.
     Window,
 }
 
 impl Limit {
-    /// Returns the limit of a sender that stops with `room` octets left in its window, of which a
-    /// full-sized packet takes `packet`, while pacing delays `delayed` octets.
+    /// Returns the limit of a sender that stops with `room` bytes left in its window. A full-sized
+    /// packet takes `packet` bytes, and pacing delays `delayed` bytes.
     #[must_use]
     #[inline]
     pub const fn of(room: u64, packet: u64, delayed: u64) -> Self {

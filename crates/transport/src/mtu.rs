@@ -1,43 +1,43 @@
-//! The largest datagram that a path carries: datagram packetization layer path MTU discovery (RFC
-//! 8899), for transports that number their packets (RFC 9000, §14.3).
+//! Finds the largest datagram that a path carries: datagram packetization layer path MTU discovery
+//! (RFC 8899), for transports that number their packets (RFC 9000, §14.3).
 //!
 //! A [`Search`] begins with a size that every path must carry and sends probes: packets without
-//! relevant contents. A probe that is acknowledged shows that its size passes; one that is lost is
-//! no evidence of congestion. The first probe has the largest size. If it does not pass, the search
-//! halves what is left.
+//! content. The acknowledgment of a probe shows that its size passes; the loss of a probe is no
+//! evidence of congestion. The first probe has the maximum size. If it does not pass, the search
+//! bisects the remaining range.
 //!
 //! A path may change and silently drop packets that it carried before (a black hole). The search
-//! detects that packets above the minimum size are lost repeatedly while smaller ones arrive. It
-//! returns to the minimum size, and searches again below the one that failed.
+//! detects repeated losses of packets above the minimum size while smaller ones arrive. It then
+//! returns to the minimum size, and searches below the failed size.
 
 use acklab_base::{Duration, Instant};
 
-/// Probes of one size that are lost before the size counts as too large (`MAX_PROBES`, RFC 8899,
+/// The number of lost probes of one size after which the size is too large (`MAX_PROBES`, RFC 8899,
 /// §5.1.2).
 const MAX_PROBES: u32 = 3;
-/// The number of losses in a row of packets above the minimum size after which the path counts as a
-/// black hole. RFC 8899, §4.3, leaves the definition of excessive loss to the transport, and uses
-/// `MAX_PROBES` for probes.
+/// The number of consecutive losses of packets above the minimum size that indicate a black hole.
+/// RFC 8899, §4.3, leaves the definition of excessive loss to the transport, and uses `MAX_PROBES`
+/// for probes.
 const MAX_LOSSES: u32 = MAX_PROBES;
 /// The time for which a size is kept before a larger one is tried (`PMTU_RAISE_TIMER`, RFC 8899,
 /// §5.1.1).
 const RAISE: Duration = Duration::from_secs(600);
-/// The search ends when this number of octets is left. RFC 8899, §5.3.2, leaves it to
-/// implementations; quinn-proto's `BINARY_SEARCH_MINIMUM_CHANGE`.
+/// The remaining range, in bytes, at which the search ends. RFC 8899, §5.3.2, leaves it to
+/// implementations; this is quinn-proto's `BINARY_SEARCH_MINIMUM_CHANGE`.
 const PRECISION: u64 = 20;
 
 /// The state of the search (RFC 8899, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// `BASE`: the connection is not established, so the path is unknown.
+    /// `BASE`: the connection is not established, so the path is untested.
     Base,
-    /// `SEARCH`: sizes from `below` on are too large, as far as is known.
+    /// `SEARCH`: sizes of at least `below` are considered too large.
     Searching { below: u64 },
-    /// `SEARCH_COMPLETE`: until then.
+    /// `SEARCH_COMPLETE`, until this instant.
     Complete { until: Instant },
 }
 
-/// A search for the largest datagram that a path carries. Sizes are octets of datagrams, as the
+/// A search for the largest datagram that a path carries. Sizes are bytes of datagrams, as the
 /// transport counts them.
 #[derive(Clone, Debug)]
 pub struct Search {
@@ -48,17 +48,17 @@ pub struct Search {
     /// `PLPMTU`.
     size: u64,
     phase: Phase,
-    /// The probe under way: its number, once it has left, and its size.
+    /// The present probe: its number, once it has left, and its size.
     probe: Option<(Option<u64>, u64)>,
     /// Probes of this size that were lost (`PROBE_COUNT`).
     failed: u32,
-    /// The largest size was tried in this search, or is known to be too large.
+    /// `true` if the maximum size was tried in this search, or is known to be too large.
     tried_most: bool,
     /// The largest number of an acknowledged packet above the minimum size.
     largest_acknowledged: Option<u64>,
-    /// A packet above the minimum size was lost, and no later one has arrived.
+    /// `true` if a packet above the minimum size was lost, and no later one has arrived.
     is_suspicious: bool,
-    /// The number of such losses in a row.
+    /// The number of consecutive losses of this kind.
     losses: u32,
 }
 
@@ -86,8 +86,8 @@ impl Search {
         self.size
     }
 
-    /// Returns the size that every path must carry (`BASE_PLPMTU`). Essential packets are no
-    /// larger.
+    /// Returns the size that every path must carry (`BASE_PLPMTU`), the maximum of essential
+    /// packets.
     #[must_use]
     pub const fn base(&self) -> u64 {
         self.base
@@ -110,7 +110,7 @@ impl Search {
         }
     }
 
-    /// Returns the size of the probe that is to leave now. One is under way at a time.
+    /// Returns the size of the probe that must leave now. There is one probe at a time.
     pub fn due(&mut self, now: Instant) -> Option<u64> {
         match self.phase {
             Phase::Base => return None,
@@ -129,14 +129,14 @@ impl Search {
         Some(octets)
     }
 
-    /// Records that the probe that is due leaves under this number.
+    /// Records that the due probe leaves with this number.
     pub const fn on_sent(&mut self, number: u64) {
         if let Some((sent, _)) = &mut self.probe {
             *sent = Some(number);
         }
     }
 
-    /// Processes the acknowledgment of a packet of `octets` octets.
+    /// Processes the acknowledgment of a packet of `octets` bytes.
     #[inline]
     pub fn on_acknowledged(&mut self, number: u64, octets: u64) {
         if octets > self.base {
@@ -154,7 +154,7 @@ impl Search {
         }
     }
 
-    /// Processes the loss of a packet of `octets` octets. Returns `true` if it was a probe, whose
+    /// Processes the loss of a packet of `octets` bytes. Returns `true` if it was a probe, whose
     /// loss is no sign of congestion (RFC 9000, §14.4).
     pub fn on_lost(&mut self, number: u64, octets: u64) -> bool {
         if self.is_probe(number) {
@@ -173,8 +173,8 @@ impl Search {
         false
     }
 
-    /// Ends the report of losses that came to light at once. Returns `true` if the path is a black
-    /// hole for the present size, which is then reset to the minimum.
+    /// Ends a report of losses detected together. Returns `true` if the path is a black hole for
+    /// the present size, which is then reset to the minimum.
     pub fn finds_black_hole(&mut self) -> bool {
         if !std::mem::take(&mut self.is_suspicious) || self.size == self.base {
             return false;
@@ -187,10 +187,10 @@ impl Search {
         true
     }
 
-    /// Counts probe timeouts in a row, `timeouts` by now, in which nothing was acknowledged.
-    /// Returns `true` if the path is taken for a black hole for the present size, which is then
-    /// reset to the minimum. For transports whose packets of the minimum size are too rare to
-    /// distinguish a black hole from silence.
+    /// Records `timeouts` consecutive probe timeouts without an acknowledgment. Returns `true` if
+    /// the path is considered a black hole for the present size, which is then reset to the
+    /// minimum. Used by transports whose packets of the minimum size are too rare to distinguish a
+    /// black hole from silence.
     pub fn on_timeout(&mut self, timeouts: u32) -> bool {
         let is_black_hole = timeouts == MAX_LOSSES && self.size > self.base;
         if is_black_hole {
@@ -214,7 +214,7 @@ impl Search {
         self.probe.is_some_and(|(sent, _)| sent == Some(number))
     }
 
-    /// Returns the size to try next, or `None` if the rest is not worth a probe.
+    /// Returns the next size to try, or `None` if the remaining range is not worth a probe.
     fn next_size(&mut self) -> Option<u64> {
         let Phase::Searching { below } = self.phase else { return None };
         let left = below.saturating_sub(1 + self.size);

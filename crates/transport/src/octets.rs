@@ -1,14 +1,14 @@
-//! The octets of a stream, which a driver keeps by their offsets. Endpoints count them and report
-//! by [stream events](acklab_base::StreamEvent) which of them have arrived and which need not be
+//! Stores the bytes of a stream, which a driver keeps by their offsets. Endpoints only count them.
+//! [Stream events](acklab_base::StreamEvent) report which bytes have arrived and which need not be
 //! kept.
 //!
-//! Octets lie in blocks, so that the owner of a block can pass it on instead of copying it.
+//! Bytes lie in blocks, so that the owner of a block can pass it on instead of copying it.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `written` | octets that an application has written |
-//! | `arrived` | octets that have arrived, in order or not |
-//! | `pages` | memory for octets that have arrived out of order |
+//! | `written` | bytes that an application has written |
+//! | `arrived` | bytes that have arrived, in order or not |
+//! | `pages` | memory for bytes that have arrived out of order |
 
 mod arrived;
 mod pages;
@@ -17,6 +17,6 @@ mod written;
 pub use arrived::Arrived;
 pub use written::Written;
 
-/// The maximum of a block, unless it was passed on as a whole: a size that stays in the caches of a
-/// processor.
+/// The maximum size of a block, unless it was passed on as a whole. Blocks of this size stay in the
+/// processor's caches.
 pub const BLOCK: usize = 64 << 10;

@@ -1,36 +1,36 @@
-//! Pacing: when the next segment may leave.
+//! Pacing: determines when the next segment may leave.
 //!
 //! After Linux's internal pacing (`tcp_update_skb_after_send`): each segment delays the next one by
-//! its payload's time at the pacing rate. A late sender makes up at most half of a segment's time,
-//! so jitter costs no throughput and a silence earns no burst.
+//! its payload's time at the pacing rate. A late sender makes up for at most half of a segment's
+//! time. So jitter costs no throughput, and an idle period permits no burst.
 //!
-//! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as user-space
-//! stacks do it.
+//! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as in user-space
+//! stacks.
 
 use crate::fault::Fault;
 use acklab_base::{Duration, Instant, Rate, mul_div};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Linux paces nothing before this many segments have left (`tcp_update_skb_after_send`).
+/// The number of segments that Linux sends before it paces (`tcp_update_skb_after_send`).
 const UNPACED_SEGMENTS: u64 = 10;
 
-/// Which controllers are paced.
+/// The controllers that are paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacingConfig {
-    /// Those that compute a rate are paced at it, others are not (Linux without `fq`).
+    /// Controllers that compute a rate are paced at it; others are not paced (Linux without `fq`).
     Controller,
-    /// All: a controller without a rate of its own is paced at 2 · cwnd / SRTT in slow start and
+    /// All controllers. A controller without a rate is paced at 2 · cwnd / SRTT in slow start and
     /// 1.2 · cwnd / SRTT after it (Linux's `tcp_update_pacing_rate`, `tcp_pacing_ss_ratio`,
     /// `tcp_pacing_ca_ratio`).
     Always,
-    /// None, not even a controller that computes a rate.
+    /// No controller, even if it computes a rate.
     Never,
 }
 
 impl PacingConfig {
-    /// Its name, as scenarios spell it.
+    /// Returns its name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl PacingConfig {
     }
 }
 
-/// How fast a window is spread over a round trip, as a percentage of cwnd / SRTT.
+/// The pacing rate of a window, as a percentage of cwnd / SRTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// In slow start, while the window is below half the threshold.
@@ -57,22 +57,22 @@ impl Spread {
     pub const QUIC: Self = Self { slow_start: 125, avoidance: 125 };
 }
 
-/// The maximum that leaves at once: the capacity of a token bucket (RFC 9002, §7.7).
+/// The maximum burst: the capacity of a token bucket (RFC 9002, §7.7).
 ///
-/// A full bucket empties at once. A sender that finds it empty sleeps until it is full again,
-/// unless something else wakes it while it holds a packet (quinn-proto, `connection/pacing.rs`).
+/// A full bucket may be spent at once. A sender that finds the bucket empty sleeps until it is full
+/// again, unless something else wakes it while a packet waits (quinn-proto,
+/// `connection/pacing.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Burst {
-    /// Packets that it holds at least.
+    /// The minimum capacity in packets.
     #[schemars(range(min = 1, max = 256))]
     pub packets: u32,
-    /// What the pacing rate sends in this time fits as well, up to 256 packets.
+    /// The time whose data at the pacing rate also fit, up to 256 packets.
     #[schemars(example = "1600us")]
     pub time: Duration,
-    /// Whether a sender that wakes late makes up for it, by at most half of what fits, as Linux
-    /// does for a segment (`tcp_update_skb_after_send`). Without it, timers that are late lower the
-    /// rate.
+    /// `true` if a sender that wakes late catches up, by at most half of the capacity, as Linux
+    /// does per segment (`tcp_update_skb_after_send`). Otherwise late timers lower the rate.
     #[serde(default)]
     pub catches_up: bool,
 }
@@ -87,7 +87,7 @@ impl Burst {
     /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// If it holds no packet, or more than it may.
+    /// If it holds no packet, or too many.
     pub fn check(self) -> Result<(), Fault> {
         if (1..=Self::MAX_PACKETS).contains(&self.packets.into()) {
             return Ok(());
@@ -95,9 +95,9 @@ impl Burst {
         Err(Fault::expected("packets", format!("1 to {}", Self::MAX_PACKETS)))
     }
 
-    /// Returns the octets that leave at once at `rate`, in packets of `packet` octets: one by one
-    /// they would leave too often. This is Linux's goal for a segment that the interface cuts
-    /// (`bbr_tso_segs_goal`), of two packets at least.
+    /// Returns the bytes that leave at once at `rate`, in packets of `packet` bytes. Single packets
+    /// would leave too often. This is Linux's size of segments that the interface splits
+    /// (`bbr_tso_segs_goal`), at least two packets.
     pub(crate) fn quantum(self, packet: u64, rate: Rate) -> u64 {
         octets_in(self.time, rate).clamp(2 * packet, Self::MAX_PACKETS * packet)
     }
@@ -106,28 +106,28 @@ impl Burst {
         octets_in(self.time, rate).clamp(u64::from(self.packets) * packet, Self::MAX_PACKETS * packet)
     }
 
-    /// Returns the maximum that may leave at once when the sender comes late.
+    /// Returns the maximum burst of a sender that is late.
     fn most(self, packet: u64, rate: Rate) -> u64 {
         let capacity = self.capacity(packet, rate);
         if self.catches_up { capacity + capacity / 2 } else { capacity }
     }
 }
 
-/// Returns the octets that leave at `rate` in `time`.
+/// Returns the bytes that leave at `rate` in `time`.
 fn octets_in(time: Duration, rate: Rate) -> u64 {
     mul_div(time.as_nanos(), rate.bits_per_second(), 8_000_000_000)
 }
 
-/// Returns the time that `octets` take at `rate`.
+/// Returns the time of `octets` bytes at `rate`.
 fn time_of(octets: u64, rate: Rate) -> Duration {
     Duration::from_nanos(mul_div(octets, 8_000_000_000, rate.bits_per_second()))
 }
 
-/// Octets that may leave at once.
+/// The token bucket: bytes that may leave at once.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     burst: Burst,
-    /// Octets of a full-sized packet.
+    /// The bytes of a full-sized packet.
     packet: u64,
     tokens: u64,
     filled_at: Instant,
@@ -141,7 +141,7 @@ impl Bucket {
         self.tokens.saturating_add(more).min(self.burst.most(self.packet, rate))
     }
 
-    /// quinn-proto reads the clock only if there is too little for a packet.
+    /// Follows quinn-proto, which reads the clock only if the bucket holds less than a packet.
     fn on_sent(&mut self, now: Instant, octets: u64, rate: Rate) {
         self.tokens = self.tokens.min(self.burst.most(self.packet, rate));
         if self.tokens < self.packet {
@@ -156,7 +156,7 @@ impl Bucket {
             return None;
         }
         let missing = self.burst.capacity(self.packet, rate) - self.tokens;
-        // At that instant the content may round to an octet less than the capacity, which is more
+        // At that instant, the content may round to a byte less than the capacity, which is more
         // than a packet.
         Some((self.filled_at + time_of(missing, rate)).max(now + Duration::from_nanos(1)))
     }
@@ -172,7 +172,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Lets `burst` leave at once; a full-sized packet has `packet` octets.
+    /// Creates a pacer with bursts; a full-sized packet has `packet` bytes.
     #[must_use]
     pub fn bursting(burst: Burst, packet: u64) -> Self {
         let tokens = u64::from(burst.packets) * packet;
@@ -180,7 +180,7 @@ impl Pacer {
         Self { bucket: Some(bucket), ..Self::default() }
     }
 
-    /// Returns when the next segment may leave, if that is not yet.
+    /// Returns when the next segment may leave, if that is later than now.
     #[must_use]
     #[inline]
     pub fn holds_until(&self, now: Instant) -> Option<Instant> {
@@ -190,7 +190,7 @@ impl Pacer {
         }
     }
 
-    /// Records that `octets` have left before there was a rate, or regardless of it.
+    /// Records that `octets` bytes have left before there was a rate, or regardless of it.
     pub const fn on_unpaced(&mut self, octets: u64) {
         if let Some(bucket) = &mut self.bucket {
             bucket.tokens = bucket.tokens.saturating_sub(octets);
@@ -212,7 +212,7 @@ impl Pacer {
     }
 }
 
-/// Returns the pacing rate of a window of `cwnd` octets, for controllers that compute none.
+/// Returns the pacing rate of a window of `cwnd` bytes, for controllers that compute none.
 #[must_use]
 pub fn rate_of_window(spread: Spread, cwnd: u64, ssthresh: u64, srtt: Duration) -> Option<Rate> {
     let percent = if cwnd < ssthresh / 2 { spread.slow_start } else { spread.avoidance };
@@ -250,7 +250,7 @@ mod tests {
             assert_eq!(pacer.holds_until(at(0)), None);
             pacer.on_sent(at(0), 1000, rate);
         }
-        // 1000 octets take 1 ms. A caller that waits does so until it is full.
+        // 1000 bytes take 1 ms. A waiting caller waits until the bucket is full.
         assert_eq!(pacer.holds_until(at(0)), Some(at(3000)));
         assert_eq!(pacer.holds_until(at(999)), Some(at(3000)));
         assert_eq!(pacer.holds_until(at(1000)), None, "a caller that wakes earlier takes what there is");
@@ -264,7 +264,7 @@ mod tests {
     fn a_sender_whose_timers_are_late_keeps_the_rate() {
         let rate = Rate::from_mbps(8);
         let burst = |catches_up| Burst { packets: 4, time: Duration::ZERO, catches_up };
-        // Each timer is a quarter of a packet's time late.
+        // Each timer is late by a quarter of a packet's time.
         let sent = |burst| {
             let mut pacer = Pacer::bursting(burst, 1000);
             let (mut now, mut packets) = (at(0), 0);

@@ -1,10 +1,9 @@
-//! When an application reads what has arrived.
+//! Determines when an application reads arrived data.
 
-/// When the application reads what has arrived in order.
+/// When the application reads data that arrived in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// At once, so the window always stands open by the whole buffer, or as much of it as
-    /// autotuning offers.
+    /// At once. The window is always the whole buffer, or the part that autotuning offers.
     #[default]
     AtOnce,
     /// When it calls [`StreamPort::read`](acklab_base::StreamPort::read). Unread data occupies the

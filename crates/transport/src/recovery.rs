@@ -2,17 +2,17 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`scoreboard`] | segments outstanding, selectively acknowledged, lost, retransmitted (RFC 6675) |
-//! | [`packets`] | the same where packets are numbered instead of octets (RFC 9002) |
+//! | [`scoreboard`] | outstanding segments, and whether each is selectively acknowledged, lost or retransmitted (RFC 6675) |
+//! | [`packets`] | the same for packet numbers (RFC 9002) |
 //! | [`manager`] | recovery of a connection over packet numbers, with its round-trip times and its congestion control |
 //! | [`rack`] | loss by time, and tail loss probes (RFC 8985) |
 //! | [`reordering`] | the displacement of packets on the path, in segments |
 //! | [`retransmitted`] | the retransmissions that D-SACK may still report (RFC 3708) |
 //! | [`undo`] | detection of spurious reductions (RFC 3522, RFC 3708) |
-//! | [`prr`] | the octets to send on each ACK of a recovery (RFC 9937) |
+//! | [`prr`] | the bytes to send on each ACK of a recovery (RFC 9937) |
 //! | [`rtt`] | the smoothed round-trip time (RFC 6298, §2) |
 //! | [`rto`] | the retransmission timer (RFC 6298, §5) |
-//! | [`alarm`] | a timer that is set or not |
+//! | [`alarm`] | a timer that may be unset |
 //! | [`delivery_rate`] | the delivery rate (draft-ietf-ccwg-bbr, §4.1) |
 //! | [`transmission`] | the outcome of each transmission |
 
@@ -33,25 +33,25 @@ pub mod undo;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What governs the window during a recovery.
+/// The algorithm that governs the window during a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
     /// Proportional rate reduction (RFC 9937).
     Prr,
-    /// The window falls to the threshold at once (RFC 6675; RFC 6582 without SACK).
+    /// The window is set to the threshold at once (RFC 6675; RFC 6582 without SACK).
     Classic,
     /// As `Classic`, but the first ACK of new data ends the recovery even if more was lost (RFC
     /// 2581, §3.2; ns-2's `Agent/TCP/Reno`).
     Reno,
-    /// No fast recovery: the window falls to one segment, and slow start retransmits all that is
-    /// outstanding, as after a timeout (Fall & Floyd, "Simulation-based Comparisons of Tahoe, Reno
-    /// and SACK TCP", 1996, §2; ns-2's `Agent/TCP`).
+    /// No fast recovery: the window falls to one segment, and slow start retransmits all
+    /// outstanding data, as after a timeout (Fall & Floyd, "Simulation-based Comparisons of Tahoe,
+    /// Reno and SACK TCP", 1996, §2; ns-2's `Agent/TCP`).
     Tahoe,
 }
 
 impl Algorithm {
-    /// Its name, as scenarios spell it.
+    /// Returns its name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,20 +63,20 @@ impl Algorithm {
     }
 }
 
-/// What makes a segment count as lost before the retransmission timer expires.
+/// The condition under which a segment counts as lost before the retransmission timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detection {
     /// Three segments selectively acknowledged above it, or three duplicate ACKs (RFC 6675, §4; RFC
     /// 5681, §3.2).
     DupThresh,
-    /// Time: a later transmission has been delivered, and this one has been out for too long (RFC
-    /// 8985, §6). Without SACK: `DupThresh`.
+    /// Time: a later transmission has been delivered, and this one has been outstanding for too
+    /// long (RFC 8985, §6). Without SACK: `DupThresh`.
     Rack,
 }
 
-/// `DupThresh` of RFC 6675, §2: the segments acknowledged above one from which on it counts as
-/// lost.
+/// `DupThresh` of RFC 6675, §2: the number of acknowledged later segments after which a segment
+/// counts as lost.
 pub const DUP_THRESH: u32 = 3;
 
 /// The state of congestion control. The names are those of Linux and ns-3, except `Reduced`, which
@@ -87,8 +87,8 @@ pub enum CongestionState {
     Open,
     /// Duplicate ACKs or SACKs have arrived, and nothing counts as lost yet.
     Disorder,
-    /// Congestion window reduced (CWR) without anything to retransmit: an echoed mark (RFC 3168),
-    /// or a probe that repaired a loss (RFC 8985, §7.4).
+    /// Congestion window reduced (CWR) without anything to retransmit, because of an echoed mark
+    /// (RFC 3168) or a probe that repaired a loss (RFC 8985, §7.4).
     Reduced,
     /// Fast recovery.
     Recovery,

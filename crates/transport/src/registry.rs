@@ -1,17 +1,16 @@
-//! Builds the enums of a shelf of strategies from one list.
+//! Generates the enums of strategies from one list.
 
-/// Makes, from a list of built-in strategies:
+/// Generates, from a list of built-in strategies:
 ///
-/// * the enum of their settings, as a scenario names them, with one more variant `Custom` for a
-///   strategy that is given to the run;
-/// * the enum of the strategies at work, so that a built-in one is called without a pointer;
+/// * the enum of their settings, as scenarios name them, with an additional variant `Custom` for a
+///   strategy that the user supplies;
+/// * the enum of the strategies with their state, so that calls of built-in ones need no pointer;
 /// * `each_settings!(config, settings => then, else otherwise)`, which evaluates `then` with the
 ///   settings of a built-in strategy;
-/// * `each!(strategy, strategy => then)`, which evaluates `then` with the strategy, built in or
-///   not.
+/// * `each!(strategy, strategy => then)`, which evaluates `then` with any strategy.
 ///
-/// An entry is ``"name" or "alias" => Variant(settings) boxed``. `boxed` keeps one strategy that is
-/// much larger than the others from enlarging the enum.
+/// An entry is ``"name" or "alias" => Variant(settings) boxed``. `boxed` prevents a strategy that
+/// is much larger than the others from enlarging the enum.
 macro_rules! registry {
     (
         $(#[$config_meta:meta])*
@@ -33,17 +32,17 @@ macro_rules! registry {
                 $(#[schemars(extend("x-acklab-aliases" = [$alias]))])?
                 $Variant($Of),
             )*
-            /// One of your own, which the run is given.
+            /// A custom strategy, which the user supplies.
             #[serde(rename = "custom")]
             Custom {
-                /// What it is called there.
+                /// Its name in the run.
                 #[schemars(length(max = 32), example = &"mine")]
                 name: $crate::custom::Name,
             },
         }
 
-        /// Evaluates `$then` with the settings of a built-in strategy, and `$otherwise` for one
-        /// that is not built in.
+        /// Evaluates `$then` with the settings of a built-in strategy, and `$otherwise` for a
+        /// custom one.
         macro_rules! each_settings {
             ($self:expr, $settings:ident => $then:expr, else $otherwise:expr) => {
                 match $self {
@@ -54,12 +53,13 @@ macro_rules! registry {
         }
 
         impl $Config {
-            /// All built-in ones with their default settings, in the order of the registry.
+            /// Returns all built-in strategies with their default settings, in the order of the
+            /// registry.
             pub fn built_in() -> impl Iterator<Item = Self> {
                 [$(Self::$Variant(<$Of>::default()),)*].into_iter()
             }
 
-            /// Its name, as scenarios spell it.
+            /// Returns its name in scenarios.
             #[must_use]
             pub fn name(&self) -> &str {
                 match self {
@@ -82,12 +82,12 @@ macro_rules! registry {
         #[expect(missing_docs, reason = "the variants are those of the settings")]
         pub enum $Strategy {
             $($Variant($crate::registry::stored!(<$Of as $Settings>::$Made $(, $boxed)?)),)*
-            /// One that is not built in.
+            /// A custom strategy.
             Custom($crate::custom::Custom<dyn $Trait + Send>),
         }
 
         impl $Strategy {
-            /// The strategy with these settings, or `None` if it is not built in.
+            /// Creates the strategy with these settings. Returns `None` if it is custom.
             #[must_use]
             pub fn new($config: $ConfigRef $(, $arg: $Arg)*) -> Option<Self> {
                 match $config {
@@ -97,7 +97,7 @@ macro_rules! registry {
             }
         }
 
-        /// Evaluates `$then` with the strategy, whichever it is.
+        /// Evaluates `$then` with any strategy.
         macro_rules! each {
             ($self:expr, $strategy:ident => $then:expr) => {
                 match $self {
@@ -109,7 +109,7 @@ macro_rules! registry {
     };
 }
 
-/// The type by which the enum of strategies holds one of them.
+/// The type in which the enum stores a strategy.
 macro_rules! stored {
     ($Strategy:ty) => { $Strategy };
     ($Strategy:ty, boxed) => { Box<$Strategy> };
@@ -117,19 +117,19 @@ macro_rules! stored {
 
 pub(crate) use {registry, stored};
 
-/// What any registry must satisfy, whatever it lists.
+/// Checks that apply to every registry.
 #[cfg(test)]
 pub(crate) mod testing {
     use schemars::{JsonSchema, Schema, schema_for};
 
-    /// The entries of the schema of `Config`, one for each variant.
+    /// Returns the entries of the schema of `Config`, one per variant.
     pub(crate) fn variants<Config: JsonSchema>() -> Vec<Schema> {
         let schema = schema_for!(Config);
         let variants = schema.get("oneOf").and_then(|variants| variants.as_array()).cloned().unwrap_or_default();
         variants.into_iter().filter_map(|variant| variant.try_into().ok()).collect()
     }
 
-    /// The schema must name `built_in` and "custom" under `tag`, in this order.
+    /// Checks that the schema names `built_in` and "custom" under `tag`, in this order.
     pub(crate) fn assert_schema_names<'a, Config: JsonSchema>(tag: &str, built_in: impl Iterator<Item = &'a str>) {
         let variants = variants::<Config>();
         let described: Vec<_> =

@@ -1,24 +1,24 @@
-//! The octets that an application has written and the peer has yet to acknowledge, as offsets of a
+//! The bytes that an application has written and the peer has not acknowledged, as offsets of a
 //! stream.
 
-/// A send buffer of limited size. It counts octets and stores none.
+/// A send buffer of limited size. It counts bytes and stores none.
 #[derive(Clone, Copy, Debug)]
 pub struct SendBuffer {
     size: u64,
-    /// Octets that the application has written.
+    /// The bytes that the application has written.
     written: u64,
-    /// Where the stream ends, once the application has closed.
+    /// The end of the stream, once the application has closed it.
     end: Option<u64>,
 }
 
 impl SendBuffer {
-    /// Creates an empty buffer that accepts `size` octets ahead of acknowledgment.
+    /// Creates an empty buffer that accepts `size` bytes ahead of acknowledgment.
     #[must_use]
     pub const fn new(size: u64) -> Self {
         Self { size, written: 0, end: None }
     }
 
-    /// Returns the octets that the application may write, with everything below `acknowledged`
+    /// Returns the bytes that the application may write, with everything below `acknowledged`
     /// acknowledged.
     #[must_use]
     pub const fn room(&self, acknowledged: u64) -> u64 {
@@ -28,39 +28,38 @@ impl SendBuffer {
         }
     }
 
-    /// Writes as much as there is room for, at most `octets`. Returns the octets written.
+    /// Writes at most `octets` bytes, as many as fit. Returns the number of bytes written.
     pub fn write(&mut self, octets: u64, acknowledged: u64) -> u64 {
         let taken = octets.min(self.room(acknowledged));
         self.append(taken);
         taken
     }
 
-    /// Writes `octets`, for which there is room.
+    /// Writes `octets` bytes, for which there is room.
     #[inline]
     pub const fn append(&mut self, octets: u64) {
         self.written += octets;
     }
 
-    /// Ends the stream behind what is written.
+    /// Ends the stream after the written bytes.
     pub fn close(&mut self) {
         self.end.get_or_insert(self.written);
     }
 
-    /// Ends the stream after the octets already sent, which are those below `sent`, unless its end
-    /// was sent already.
+    /// Ends the stream after the bytes below `sent`, which have left, unless its end has left.
     pub fn truncate(&mut self, sent: u64) {
         if self.end.is_none_or(|end| sent < end) {
             self.end = Some(sent);
         }
     }
 
-    /// Returns the octets that the application has written, whether or not they will be sent.
+    /// Returns the bytes that the application has written, whether or not they will be sent.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Returns the octets of the stream that may be sent.
+    /// Returns the bytes of the stream that may be sent.
     #[must_use]
     #[inline]
     pub fn sendable(&self) -> u64 {
@@ -68,14 +67,14 @@ impl SendBuffer {
     }
 
     /// Returns `true` if the application waits for room, with everything below `una` acknowledged.
-    /// One that has closed waits for none.
+    /// After it has closed the stream, it does not wait.
     #[must_use]
     #[inline]
     pub fn is_full(&self, una: u64) -> bool {
         self.end.is_none() && self.room(una) == 0
     }
 
-    /// Returns the offset behind the last octet, once the application has closed.
+    /// Returns the offset after the last byte, once the application has closed the stream.
     #[must_use]
     #[inline]
     pub const fn end(&self) -> Option<u64> {

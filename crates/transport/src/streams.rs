@@ -1,12 +1,12 @@
-//! Streams of octets, for transports that number packets.
+//! Byte streams, for transports that number packets.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `outgoing` | written octets, those sent, acknowledged and lost, and the window of the peer |
-//! | `incoming` | arrived octets, those read, and the window of this end |
+//! | `outgoing` | written, sent, acknowledged and lost bytes, and the window of the peer |
+//! | `incoming` | arrived and read bytes, and the window of this end |
 //! | `table` | the streams of a connection, and the choice of the next to send |
 //! | `port` | the operations of applications |
-//! | `watch` | changes of streams, for a driver that holds their octets |
+//! | `watch` | changes of streams, for a driver that stores their bytes |
 //! | `side` | the end of the connection that opens a stream |
 //!
 //! The transport determines how many streams may be opened, and the frames that carry them.
@@ -31,24 +31,24 @@ pub(crate) use table::{Stream, Table};
 
 use std::ops::Range;
 
-/// Violations by a peer on a stream.
+/// Violations of the protocol by a peer on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Violation {
-    /// It sends octets beyond the window.
+    /// It sends bytes beyond the window.
     Window,
-    /// It reports another end than before.
+    /// It reports a different end than before.
     End,
 }
 
-/// Octets of a stream that leave in one packet.
+/// Bytes of a stream that leave in one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) id: u32,
     pub(crate) start: u64,
     pub(crate) length: u16,
-    /// `true` if the stream ends behind them.
+    /// `true` if the stream ends after them.
     pub(crate) is_end: bool,
-    /// `true` if they left before.
+    /// `true` for a retransmission.
     pub(crate) is_again: bool,
 }
 
@@ -57,7 +57,7 @@ impl Piece {
         self.start + self.length as u64
     }
 
-    /// Returns its numbers, the end of the stream included.
+    /// Returns its numbers, including the end of the stream.
     pub(crate) const fn numbers(&self) -> Range<u64> {
         self.start..self.end() + self.is_end as u64
     }

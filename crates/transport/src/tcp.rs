@@ -1,11 +1,12 @@
-//! TCP (RFC 9293): a [`Connection`] at each end. Where data flow in one direction only, half of one
-//! is enough: a [`Sender`] that opens and fills it, and a [`Receiver`] that answers.
+//! TCP (RFC 9293): a [`Connection`] at each end. If data flow in one direction only, half a
+//! connection suffices at each end: a [`Sender`] that opens the connection and sends, and a
+//! [`Receiver`] that answers.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`settings`] | the settings |
 //! | [`config`] | the differences between stacks, and three presets |
-//! | [`rules`] | the readings of loss recovery, one rule per field |
+//! | [`rules`] | the variants of loss recovery, one rule per field |
 //! | [`ecn`] | the negotiation of ECN |
 //! | [`sender`] | `input` processes ACKs, `react` drives congestion control, `output` selects what leaves, `probe` acts when ACKs stop, `timers` handles expiries |
 //! | [`receiver`] | reassembles, consults the ACK policy, acknowledges |
@@ -32,18 +33,18 @@ use acklab_base::{Content, Endpoint};
 use acklab_wire::tcp::{Flags, Options, Segment, Timestamps};
 use std::ops::Range;
 
-/// Returns the octets of options that `segment` may carry so that its packet is no longer than one
-/// with a payload of `mss` and, if the segment has them, timestamps.
+/// Returns the bytes of options that `segment` may carry without making its packet longer than one
+/// with `mss` bytes of payload and, if the segment has them, timestamps.
 fn room_beside(segment: &Segment, mss: u64) -> u64 {
     (mss + len_of(segment.options.timestamps)).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
 }
 
-/// Returns the octets of options that timestamps need.
+/// Returns the bytes of options that timestamps need.
 fn len_of(timestamps: Option<Timestamps>) -> u64 {
     Options { timestamps, ..Options::default() }.wire_len()
 }
 
-/// Reports which octets of the connection's one stream `segment` carries. `end` has just sent or
+/// Reports which bytes of the connection's one stream `segment` carries. `end` has just sent or
 /// accepted it.
 fn report_octets(end: &impl Endpoint<Datagram = Segment>, segment: &Segment, to: &mut dyn FnMut(u32, Range<u64>)) {
     if segment.payload > 0 {
@@ -52,7 +53,7 @@ fn report_octets(end: &impl Endpoint<Datagram = Segment>, segment: &Segment, to:
     }
 }
 
-/// Returns what measurements record of a segment. A SYN reports no data yet.
+/// Returns the content of a segment for measurements. A SYN reports no data yet.
 #[inline]
 fn content_of(segment: &Segment) -> Content {
     Content { payload: segment.payload, acknowledges: !segment.flags.contains(Flags::SYN) }

@@ -1,4 +1,4 @@
-//! QUIC's rules as the peer requests them by an `ACK_FREQUENCY` frame
+//! QUIC's rules with the fields of the peer's `ACK_FREQUENCY` frame
 //! (draft-ietf-quic-ack-frequency), run by [`Frequency`].
 
 use super::quic::{Frequency, MAX_ACK_DELAY};
@@ -7,7 +7,7 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a scenario sets: the fields of the frame.
+/// The settings of a scenario: the fields of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckFrequency {
@@ -15,12 +15,12 @@ pub struct AckFrequency {
     pub ack_eliciting_threshold: u32,
     /// Acknowledge at the latest after this time.
     pub requested_max_ack_delay: Duration,
-    /// Report a gap at once when it lies this number of segments back; 0 for never.
+    /// Report a gap at once when it lies this number of segments back; 0 disables this.
     pub reordering_threshold: u32,
     /// The number of segments at the start of the connection during which every second one at least
     /// is acknowledged.
     pub after: u32,
-    /// Acknowledge at once segments that arrive a round trip or more after the last ACK
+    /// Acknowledge a segment at once if it arrives a round trip or more after the last ACK
     /// (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }

@@ -1,10 +1,10 @@
-//! The receiver's half of TARR (draft-ietf-tcpm-ack-rate-request): an ACK per as many segments as
-//! the sender requests.
+//! The receiver's half of TARR (draft-ietf-tcpm-ack-rate-request): sends one ACK per number of
+//! segments that the sender requests.
 //!
 //! The number is two before the first request (RFC 5681, §4.2), then R, within the delayed-ACK
 //! timer. R = 0 requests an ACK of the segment that carries it and leaves the rate as it is.
-//! Disorder is acknowledged at once (RFC 5681, §4.2). Segments count whatever their size, because
-//! the one with the request is not full-sized.
+//! Disorder is acknowledged at once (RFC 5681, §4.2). Segments of any size count, because the
+//! segment with the request is not full-sized.
 
 use super::delayed::Delayed;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};
@@ -40,7 +40,7 @@ pub struct AckRateRequest {
 
 impl Default for AckRateRequest {
     /// Four ACKs per window as in draft-ietf-ccwg-bbr (section on the impact of changing ACK
-    /// frequency), 16 segments as in the longest runs of drivers that thin ACKs, 200 ms as in
+    /// frequency), 16 segments as in the longest runs of ACK-thinning drivers, 200 ms as in
     /// `delayed`.
     fn default() -> Self {
         Self { segments: 16, acks_per_window: 4, immediate: true, timer: Delayed::default().timer }
@@ -63,11 +63,11 @@ impl Settings for AckRateRequest {
     }
 }
 
-/// An ACK per as many segments as the sender requests.
+/// The policy: one ACK per requested number of segments.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestedRate {
     rate: u8,
-    /// The present segment requests an ACK.
+    /// `true` if the present segment requests an ACK.
     at_once: bool,
     timer: Duration,
 }
@@ -110,7 +110,7 @@ mod tests {
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
     const SIZE: u64 = 1000;
 
-    /// Returns the reasons of the ACKs of `segments` full-sized segments in order from `first` on,
+    /// Returns the reasons of the ACKs for `segments` full-sized segments in order from `first` on,
     /// and the segments that elicit them.
     fn acks(policy: &mut RequestedRate, first: u64, segments: u64) -> Vec<(u64, Reason)> {
         let mut ledger = Ledger::default();

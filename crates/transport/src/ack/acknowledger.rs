@@ -1,4 +1,4 @@
-//! Unacknowledged data and the decision when to acknowledge, for every transport.
+//! Tracks unacknowledged data and decides when to acknowledge, for every transport.
 
 use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy, Reason, RoundTrip, TcpEvents};
 use acklab_base::Instant;
@@ -8,23 +8,23 @@ use std::collections::VecDeque;
 ///
 /// # The caller's order
 ///
-/// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed
-///    [`round_trip`](Self::round_trip) with the samples that the transport has,
-///    [`measure_delivery`](Self::measure_delivery), and let the policy [`decide`](Self::decide).
-///    The transport [`demand`](Self::demand)s an ACK that it requires at once, and
-///    [`oblige`](Self::oblige)s itself to what it has promised its peer.
-/// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent), as is an ACK
-///    that leaves for another reason, such as one with data.
-/// 3. [`wake`](Self::wake) it at its [`deadline`](Self::deadline).
+/// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed samples to
+///    [`round_trip`](Self::round_trip), [`measure_delivery`](Self::measure_delivery), and let the
+///    policy [`decide`](Self::decide). The transport [`demand`](Self::demand)s an ACK that it
+///    requires at once, and limits the delay to what it has promised its peer with
+///    [`oblige`](Self::oblige).
+/// If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent). Also report
+/// ACKs that leave for another reason, such as those with data.
+/// Call [`wake`](Self::wake) at the [`deadline`](Self::deadline).
 #[derive(Debug)]
 pub struct Acknowledger {
     ledger: Ledger,
     policy: Policy,
-    /// The reason for an ACK that is to be sent now.
+    /// The reason for an ACK that must be sent now.
     due: Option<Reason>,
-    /// An ACK to be sent later.
+    /// The scheduled ACK.
     delayed: Option<(Instant, Reason)>,
-    /// When the newest data arrived that the last ACK reports.
+    /// The arrival time of the newest data that the last ACK reported.
     newest_reported: Instant,
     /// The decisions, if they are recorded.
     decisions: Option<VecDeque<Decided>>,
@@ -52,8 +52,7 @@ impl Acknowledger {
         &self.ledger
     }
 
-    /// Returns the policy, so that the transport can pass on the peer's reports of its window and
-    /// of ACKs.
+    /// Returns the policy, so that the transport can report the peer's window and ACKs to it.
     pub const fn policy(&mut self) -> &mut Policy {
         &mut self.policy
     }
@@ -69,14 +68,13 @@ impl Acknowledger {
         self.ledger.enter(now, packet);
     }
 
-    /// Sets an upper bound of the peer's segments: longer ones than `octets` were gathered from
-    /// several.
+    /// Sets an upper bound on the size of the peer's segments: longer ones than `octets` were
+    /// merged from several.
     pub(crate) fn bound_full_size(&mut self, octets: u64) {
         self.ledger.bound_full_size(octets);
     }
 
-    /// Consults the policy about data that the application has just read, if anything waits for its
-    /// ACK.
+    /// Consults the policy after the application has read data, if an ACK is pending.
     pub(crate) fn note_read(&mut self, now: Instant) {
         let reason = self.policy.tcp_events().and_then(|policy| policy.on_read(&self.ledger));
         if let Some(reason) = reason.filter(|_| self.is_waiting()) {
@@ -84,18 +82,18 @@ impl Acknowledger {
         }
     }
 
-    /// Records an arrival outside of the ledger, such as data beyond the receive window.
+    /// Records an arrival that the ledger excludes, such as data beyond the receive window.
     pub const fn enter_nothing(&mut self, now: Instant) {
         self.ledger.newest = now;
     }
 
-    /// Returns the round-trip times, to be fed with samples, if the policy uses them.
+    /// Returns the round-trip estimates, to be fed with samples, if the policy uses them.
     pub fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         self.ledger.round_trip.as_deref_mut()
     }
 
-    /// Measures the rate at which data arrives, if the policy uses it. The newest packet and its
-    /// round-trip samples have been entered.
+    /// Measures the rate at which data arrive, if the policy uses it. Call it after the newest
+    /// packet and its round-trip samples are entered.
     #[inline]
     pub fn measure_delivery(&mut self, now: Instant) {
         let ledger = &mut self.ledger;
@@ -105,15 +103,15 @@ impl Acknowledger {
         }
     }
 
-    /// Consults the policy about the newest arrival, which the ledger and `held` already hold.
+    /// Consults the policy about the newest arrival, which the ledger and `held` already include.
     #[inline(always)]
     pub fn decide(&mut self, now: Instant, arrival: Arrival, held: Held<'_>) {
         let decision = self.policy.decide(now, &arrival, &self.ledger, held);
         self.follow(now, decision);
     }
 
-    /// Consults the policy about the peer's FIN, after which nothing is missing, while the
-    /// application here may still send.
+    /// Consults the policy about the peer's FIN, if nothing is missing and the application here may
+    /// still send.
     pub fn decide_fin(&mut self, now: Instant) {
         let decision = self.policy.tcp_events().and_then(|policy| policy.on_fin(now, &self.ledger));
         self.follow(now, decision.unwrap_or(Decision::Now(Reason::Fin)));
@@ -132,7 +130,7 @@ impl Acknowledger {
         }
     }
 
-    /// Requires an ACK now, for the transport itself. If one is due already, its reason stands.
+    /// Requires an ACK now, for the transport itself. An ACK that is already due keeps its reason.
     pub fn demand(&mut self, now: Instant, reason: Reason) {
         if self.due.is_none() {
             self.due = Some(reason);
@@ -140,7 +138,7 @@ impl Acknowledger {
         }
     }
 
-    /// Acknowledges what has arrived by `latest`, whatever the policy decides.
+    /// Acknowledges the arrived data by `latest`, whatever the policy decides.
     #[inline]
     pub fn oblige(&mut self, now: Instant, latest: Instant) {
         if self.due.is_none() && self.delayed.is_none_or(|(at, _)| latest < at) {
@@ -156,13 +154,13 @@ impl Acknowledger {
         }
     }
 
-    /// Returns the reason for an ACK that is to be sent now, or `None`.
+    /// Returns the reason for an ACK that must be sent now, or `None`.
     #[must_use]
     pub const fn due(&self) -> Option<Reason> {
         self.due
     }
 
-    /// Returns `true` if the due ACK may also report the packets that a host has yet to process.
+    /// Returns `true` if the due ACK may also report packets that the host has not processed yet.
     #[must_use]
     pub fn goes_by_time(&self) -> bool {
         self.policy.goes_by_time()
@@ -180,7 +178,7 @@ impl Acknowledger {
         self.due.is_some() || self.is_waiting() || self.ledger.arrived.segments > 0
     }
 
-    /// Returns when to be woken for a delayed ACK.
+    /// Returns the deadline of the delayed ACK.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.delayed.map(|(at, _)| at)
@@ -206,18 +204,18 @@ impl Acknowledger {
         self.policy.on_ack_sent(now);
     }
 
-    /// Counts a segment that leaves for this reason and acknowledges no data, such as a SYN-ACK.
+    /// Counts a segment that leaves for this reason but acknowledges no data, such as a SYN-ACK.
     pub const fn count(&mut self, reason: Reason) {
         self.counts[reason.index()] += 1;
     }
 
-    /// Returns the ACKs sent, by the [index](Reason::index) of their reason.
+    /// Returns the number of ACKs sent, by the [index](Reason::index) of their reason.
     #[must_use]
     pub const fn counts(&self) -> &[u64; Reason::COUNT] {
         &self.counts
     }
 
-    /// Returns when the newest data arrived that the last ACK reports.
+    /// Returns the arrival time of the newest data that the last ACK reported.
     #[must_use]
     pub const fn newest_reported(&self) -> Instant {
         self.newest_reported
@@ -236,12 +234,12 @@ impl Acknowledger {
         }
     }
 
-    /// Sets whether decisions are kept.
+    /// Sets whether decisions are recorded.
     pub fn keep_decisions(&mut self, keep: bool) {
         self.decisions = keep.then(VecDeque::new);
     }
 
-    /// Removes and returns the oldest decision, if decisions are [kept](Self::keep_decisions).
+    /// Removes and returns the oldest decision, if decisions are [recorded](Self::keep_decisions).
     #[inline]
     pub fn take_decision(&mut self) -> Option<Decided> {
         self.decisions.as_mut()?.pop_front()
@@ -292,7 +290,7 @@ mod tests {
         let _ = endpoint.arrives(at(0), 0);
         let acknowledger = &mut endpoint.acknowledger;
         assert!(acknowledger.is_waiting() && acknowledger.deadline() == Some(at(200)));
-        // An ACK leaves on data of this end.
+        // An ACK leaves with data of this end.
         acknowledger.sent(at(50), Reason::Timer);
         assert!(!acknowledger.is_waiting() && acknowledger.deadline().is_none());
         acknowledger.wake(at(200));
@@ -301,9 +299,9 @@ mod tests {
     }
 
     proptest! {
-        /// Packets of one size are equal to every policy, whether they are counted by number or by
-        /// the octets of a stream. Linux's compressed ACKs are for octets beyond a gap, which
-        /// numbers do not have.
+        /// Packets of equal size yield the same ACKs, whether they are counted by number or by
+        /// stream offset. Linux's compressed ACKs need bytes beyond a gap, which packet numbers do
+        /// not have.
         #[test]
         fn both_lines_bring_the_same_acks(arrivals in proptest::collection::vec((0u64..3000, 0u64..6, 0u64..8), 1..300)) {
             for config in PolicyConfig::built_in() {

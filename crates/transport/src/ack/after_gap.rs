@@ -1,16 +1,16 @@
-//! Every packet for a share of a round trip after a gap.
+//! Acknowledges every packet for a share of a round trip after a gap.
 //!
-//! The drafts of QUIC let a receiver continue immediate ACKs after a packet that came out of order.
-//! They required it to return to its ordinary rule within 1/8 of a round trip unless more came out
-//! of order (draft-ietf-quic-recovery-17 to -21, "Generating Acknowledgements";
+//! The drafts of QUIC allowed a receiver to continue immediate ACKs after a packet that came out of
+//! order. They required it to return to its ordinary rule within 1/8 of a round trip unless more
+//! came out of order (draft-ietf-quic-recovery-17 to -21, "Generating Acknowledgements";
 //! draft-iyengar-quic-delayed-ack-00, "Expediting Loss and Congestion Signals"). The rule came with
-//! pull request 2025 of quicwg/base-drafts ("Only send immediate acks for 1/8 RTT") and went with
-//! 3361 ("Only send one immediate ACK", January 2020), so RFC 9000 leaves it out. Custura, Jones
-//! and Fairhurst list it as QUIC's default (IETF 106, PANRG).
+//! pull request 2025 of quicwg/base-drafts ("Only send immediate acks for 1/8 RTT") and was removed
+//! with 3361 ("Only send one immediate ACK", January 2020), so RFC 9000 leaves it out. Custura,
+//! Jones and Fairhurst list it as QUIC's default (IETF 106, PANRG).
 //!
-//! Between gaps the rule is that of [`quic`](super::quic): after a number of packets, or after a
-//! delay. The round trip is the shortest that this end has measured; without one, only the packet
-//! out of order itself is acknowledged at once.
+//! Otherwise, the rule is that of [`quic`](super::quic): an ACK after a number of packets, or after
+//! a delay. The round trip is the minimum that this end has measured. Without one, only the
+//! out-of-order packet itself is acknowledged at once.
 
 use super::quic::{Frequency, MAX_ACK_DELAY, Quic};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
@@ -18,7 +18,7 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a scenario sets.
+/// The settings of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AfterGap {
@@ -55,12 +55,12 @@ impl Settings for AfterGap {
     }
 }
 
-/// The policy at work.
+/// The policy, with its state.
 #[derive(Clone, Copy, Debug)]
 pub struct Watching {
     rule: Frequency,
     divisor: u64,
-    /// Every packet is acknowledged until then.
+    /// The end of the period in which every packet is acknowledged.
     until: Option<Instant>,
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use super::super::testing::{Endpoint, Line};
     use super::*;
 
-    /// The round trip is 40 ms, an eighth of it 5 ms.
+    /// The round trip is 40 ms, so an eighth is 5 ms.
     #[test]
     fn every_packet_is_acknowledged_for_an_eighth_of_a_round_trip_after_a_gap() {
         let mut endpoint = Endpoint::new(Line::Packets, PolicyConfig::AfterGap(AfterGap::default()));

@@ -1,24 +1,24 @@
-//! An ACK per L full-sized segments' worth of octets.
+//! Sends an ACK per L full-sized segments, counted in bytes.
 //!
 //! Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK, f = bw/(L·MSS), L = 2, 4, 8, 16; unbounded
-//! as the bandwidth grows. It has no timer: octets that do not fill the count are acknowledged with
-//! later ones, or never. RFC 1122, §4.2.3.2, requires a timer of less than 500 ms. The paper does
-//! not cover disorder: as in RFC 5681, §4.2, it is acknowledged at once.
+//! as the bandwidth grows. It has no timer: bytes below the count are acknowledged with later
+//! bytes, or never. RFC 1122, §4.2.3.2, requires a timer of less than 500 ms. The paper does not
+//! specify ACKs for out-of-order segments; they are immediate, as in RFC 5681, §4.2.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a scenario sets, and the policy itself, which keeps nothing else.
+/// The settings of a scenario, and the policy itself, which has no other state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByteCounting {
-    /// Acknowledge once the octets of this number of full-sized segments are unacknowledged: L.
+    /// Acknowledge once the bytes of this number of full-sized segments are unacknowledged: L.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// Acknowledge at the latest after this time. Without it, octets that do not fill the count
-    /// wait for later ones.
+    /// Acknowledge at the latest after this time. Without it, bytes below the count wait for later
+    /// ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Duration>,
 }

@@ -1,14 +1,14 @@
 //! Chrome's QUIC: ACK decimation.
 //!
 //! Google's quiche, `quic_received_packet_manager.cc` (`MaybeEnableAckDecimation`,
-//! `GetMaxAckDelay`, `HasNewMissingPackets`) and `quic_constants.h`. Every second packet up to
-//! number 100, within 25 ms; then every tenth, within a quarter of the shortest round trip, 1 ms at
-//! least and 25 ms at most. While the newest run of packets behind a gap is not longer than four,
-//! each is acknowledged at once: as many as fast retransmit needs, and one more should an ACK be
-//! lost.
+//! `GetMaxAckDelay`, `HasNewMissingPackets`) and `quic_constants.h`. The receiver acknowledges
+//! every second packet up to number 100, within 25 ms. Then it acknowledges every tenth packet,
+//! within a quarter of the minimum round trip, at least 1 ms and at most 25 ms. The first four
+//! packets after a gap are acknowledged at once: three for fast retransmit, and one more in case an
+//! ACK is lost.
 //!
-//! Packets and what TCP must do differently are as in `quic`. Packet numbers count what was sent,
-//! here what has arrived.
+//! Packets, and the differences that TCP requires, are as in `quic`. quiche counts sent packets by
+//! their number; here, arrived segments count.
 
 use super::quic::{MAX_ACK_DELAY, reports_reordering};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
@@ -23,16 +23,17 @@ const PACKETS_AFTER_GAP: u64 = 4;
 /// `kAlarmGranularity`.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// What a scenario sets, and the policy itself, which keeps nothing else.
+/// The settings of a scenario, and the policy itself, which has no other state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Chrome {
-    /// Later on, acknowledge at the latest with this many segments unacknowledged.
+    /// After the start, acknowledge at the latest with this many segments unacknowledged.
     #[schemars(range(min = 1))]
     pub packets: u32,
-    /// Segments at the start of the connection that are acknowledged by twos.
+    /// The number of segments at the start of the connection of which every second one is
+    /// acknowledged.
     pub after: u32,
-    /// Later on, acknowledge at the latest after the shortest round trip divided by this.
+    /// After the start, acknowledge at the latest after the minimum round trip divided by this.
     #[schemars(range(min = 1))]
     pub rtt_divisor: u32,
     /// Acknowledge at the latest after this time.
@@ -40,8 +41,8 @@ pub struct Chrome {
 }
 
 impl Default for Chrome {
-    /// `kMaxRetransmittablePacketsBeforeAck`, `kMinReceivedBeforeAckDecimation`, and
-    /// `quic_ack_decimation_delay` of a quarter.
+    /// The defaults of `kMaxRetransmittablePacketsBeforeAck`, `kMinReceivedBeforeAckDecimation`,
+    /// and `quic_ack_decimation_delay` (a quarter).
     fn default() -> Self {
         Self { packets: 10, after: 100, rtt_divisor: 4, max_ack_delay: MAX_ACK_DELAY }
     }
@@ -91,7 +92,7 @@ impl Chrome {
     fn delay(&self, decimates: bool, ledger: &Ledger) -> Duration {
         match ledger.round_trip.as_ref().and_then(|rtt| rtt.least()) {
             _ if !decimates => self.max_ack_delay,
-            // Without a measurement, quiche has a shortest round trip of zero.
+            // Without a measurement, quiche's minimum round trip is zero.
             None => GRANULARITY,
             Some(rtt) => (rtt / u64::from(self.rtt_divisor)).min(self.max_ack_delay).max(GRANULARITY),
         }
@@ -105,7 +106,7 @@ mod tests {
 
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
-    /// Returns the delay of one packet that is not the second or tenth, after `before` packets and
+    /// Returns the ACK delay of a packet that does not complete a count, after `before` packets and
     /// with this round trip.
     fn delay(before: u64, rtt_ms: u64) -> Duration {
         let mut policy = Chrome::default();

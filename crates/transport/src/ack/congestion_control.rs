@@ -2,9 +2,10 @@
 //!
 //! Sends an ACK per R segments, within a delayed-ACK timer of 500 ms at most. R is two until the
 //! sender sets it by an ACK Ratio option (§4.1 to §4.3). With R of two or less, disorder is
-//! acknowledged at once. With more, only the first three segments of a reordering event are. The
-//! event lasts while anything lies beyond a gap; later segments count as any (§4.6). The segment
-//! that ends the event is acknowledged at once (RFC 5681, §4.2).
+//! acknowledged at once. With larger R, only the first three segments of a reordering event are
+//! acknowledged at once. The event lasts while any data lie beyond a gap; its later segments are
+//! counted as usual (§4.6). The segment that ends the event is acknowledged at once (RFC 5681,
+//! §4.2).
 
 use super::delayed::Delayed;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};
@@ -12,15 +13,15 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// §4.1: the ratio to begin with; §4.6: up to it, disorder is never delayed.
+/// §4.1: the initial ratio; §4.6: up to this ratio, ACKs of disorder are never delayed.
 const INITIAL_RATIO: u8 = 2;
-/// §4.6.
+/// §4.6: the immediate duplicate ACKs per reordering event.
 const IMMEDIATE_DUPLICATES: u32 = 3;
 
 /// §4.6: the delayed-ACK timer is at most 500 ms.
 const LONGEST_TIMER: Duration = Duration::from_millis(500);
 
-/// What a scenario sets.
+/// The settings of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckCongestionControl {
@@ -29,7 +30,7 @@ pub struct AckCongestionControl {
 }
 
 impl Default for AckCongestionControl {
-    /// 200 ms as in `delayed`.
+    /// The timer is 200 ms, as in `delayed`.
     fn default() -> Self {
         Self { timer: Delayed::default().timer }
     }
@@ -51,12 +52,12 @@ impl Settings for AckCongestionControl {
     }
 }
 
-/// An ACK per R segments.
+/// The policy: an ACK per R segments.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionControl {
     ratio: u8,
     timer: Duration,
-    /// ACKs sent at once in this reordering event.
+    /// The immediate ACKs sent in this reordering event.
     duplicates: u32,
 }
 

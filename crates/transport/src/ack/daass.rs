@@ -1,14 +1,15 @@
 //! Delayed ACKs After Slow Start.
 //!
 //! M. Allman, *On the Generation and Use of TCP Acknowledgments*, CCR 28(5), 1998; RFC 2760,
-//! §3.2.3: an ACK per segment while the sender is in slow start, so that its window doubles, and
-//! delayed ACKs after it. In the paper's simulations the receiver is informed of slow start; how a
-//! real one detects it is open (RFC 2760, §3.2.3.3). Here it is inferred, by `Growth`.
+//! §3.2.3: the receiver acknowledges every segment while the sender is in slow start, so that its
+//! window doubles, and then delays ACKs. In the paper's simulations, the receiver is informed of
+//! slow start. How a real receiver detects it is open (RFC 2760, §3.2.3.3). Here `Growth` infers
+//! it.
 //!
 //! Disorder is acknowledged at once (RFC 5681, §4.2), and restarts the inference. After a loss the
 //! sender either repeats slow start (timeout) or continues at half its window (fast recovery). The
-//! receiver distinguishes these by growth alone, so every segment is acknowledged until three round
-//! trips have passed without it.
+//! receiver distinguishes them only by growth. So it acknowledges every segment until three round
+//! trips have passed without growth.
 
 use super::delayed::Delayed;
 use super::growth::Growth;
@@ -17,7 +18,7 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a scenario sets.
+/// The settings of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Daass {
@@ -29,7 +30,7 @@ pub struct Daass {
 }
 
 impl Default for Daass {
-    /// Those of `delayed`.
+    /// The defaults of `delayed`.
     fn default() -> Self {
         let Delayed { segments, timer, .. } = Delayed::default();
         Self { segments, timer }
@@ -53,7 +54,7 @@ impl Settings for Daass {
     }
 }
 
-/// Delayed ACKs after slow start.
+/// The policy: delayed ACKs after slow start.
 #[derive(Clone, Copy, Debug)]
 pub struct AfterSlowStart {
     after: Delayed,

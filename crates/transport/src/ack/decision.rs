@@ -9,26 +9,26 @@ use acklab_base::{Event, Instant};
 pub enum Decision {
     /// Acknowledge at once.
     Now(Reason),
-    /// Acknowledge at this instant unless an ACK leaves before.
+    /// Acknowledge at this instant, unless an ACK leaves earlier.
     At(Instant, Reason),
     /// Do not acknowledge this arrival by itself.
     Hold,
 }
 
-/// A decision as a trace shows it.
+/// A recorded decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decided {
-    /// When it was made.
+    /// The time of the decision.
     pub at: Instant,
     /// The decision and its reason.
     pub decision: Decision,
-    /// All that had arrived since the last ACK.
+    /// The data that had arrived since the last ACK.
     pub unacknowledged: Tally,
 }
 
 impl Decided {
-    /// Returns the event that an endpoint reports. A decision to hold has no reason; its event has
-    /// that of index 0.
+    /// Returns the event that an endpoint reports. A decision to hold has no reason, so its event
+    /// has index 0.
     #[must_use]
     pub fn event(&self) -> Event {
         let (when, reason) = match self.decision {
@@ -47,55 +47,55 @@ pub enum Reason {
     EverySegment,
     /// The policy's maximum of unacknowledged segments was reached.
     SegmentCount,
-    /// The policy's maximum of unacknowledged octets was reached.
+    /// The policy's maximum of unacknowledged bytes was reached.
     ByteCount,
-    /// The delayed-ACK timer ran out.
+    /// The delayed-ACK timer expired.
     Timer,
-    /// The policy's share of a round trip had passed since the last ACK.
+    /// The policy's share of a round trip has passed since the last ACK.
     Periodic,
-    /// The sender is assumed to be in slow start, or to have just had a loss.
+    /// The sender is assumed to be in slow start, or has just had a loss.
     SlowStart,
     /// Quick ACKs while the sender is still growing its window.
     QuickAck,
-    /// A segment came out of order (RFC 5681, §4.2).
+    /// A segment arrived out of order (RFC 5681, §4.2).
     OutOfOrder,
     /// A segment filled all or part of a gap (RFC 5681, §4.2).
     FillsGap,
-    /// A segment carried nothing new.
+    /// A segment carried no new data.
     Duplicate,
-    /// SACKs for several out-of-order segments were sent as one.
+    /// SACKs for several out-of-order segments were compressed into one.
     CompressedSack,
-    /// The first marked segment after others, or with DCTCP the first after marked ones (RFC 8257,
-    /// §3.2; RFC 9768, §3.2.2.5.1).
+    /// The first marked segment after unmarked ones; with DCTCP also the first unmarked segment
+    /// after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
     MarkChange,
     /// The maximum of unreported marks was reached (RFC 9768, §3.2.2.5.1).
     MarkCount,
-    /// The peer has finished.
+    /// The peer has sent a FIN.
     Fin,
     /// Part of the handshake.
     Handshake,
     /// The application has read enough to open the receive window (RFC 9293, §3.8.6.2.2).
     WindowUpdate,
-    /// A segment of this end with data, a FIN or a probe carried the acknowledgment (RFC 9293,
+    /// A data segment, a FIN or a probe of this end carried the acknowledgment (RFC 9293,
     /// §3.8.6.3).
     Piggyback,
     /// The receiver reports a packet as lost (Li et al., SIGCOMM 2020, §4.4: the loss-event-driven
     /// IACK).
     LossEvent,
-    /// The sender has requested it.
+    /// The sender requested it.
     Asked,
-    /// The segment ends what the sender's application has written (PSH; RFC 9293, §3.9.1.2), and
-    /// the application here has read it.
+    /// The segment ends a write of the sender's application (PSH; RFC 9293, §3.9.1.2), and the
+    /// application here has read it.
     Push,
-    /// A custom policy's own reason of this number; its name is
-    /// [that policy's](super::AckPolicy::reason).
+    /// The custom policy's own reason with this number, named by
+    /// [its policy](super::AckPolicy::reason).
     Custom(OwnReason),
 }
 
 /// The number of a custom policy's own reason.
 ///
-/// It has only these values, so that a [`Reason`] takes one octet. A reason of two octets would be
-/// written in halves and read as a whole, which stalls a processor at each decision.
+/// The type has few values, so that a [`Reason`] takes one byte. A two-byte reason would be written
+/// in halves and read as a whole, which stalls the processor at each decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[rustfmt::skip]
 #[expect(missing_docs, reason = "they are numbers")]
@@ -110,8 +110,8 @@ impl OwnReason {
         Self::N8, Self::N9, Self::N10, Self::N11, Self::N12, Self::N13, Self::N14, Self::N15,
     ];
 
-    /// Returns the reason of this number, counted from 0. Numbers beyond the last count as the
-    /// last.
+    /// Returns the reason of this number, counted from 0. Numbers beyond the maximum map to the
+    /// last one.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self::ALL[number.min(Self::ALL.len() - 1)]
@@ -127,7 +127,7 @@ impl OwnReason {
 impl Reason {
     /// The maximum number of a custom policy's own reasons.
     pub const MAX_CUSTOM: usize = OwnReason::ALL.len();
-    /// The number of reasons in all.
+    /// The total number of reasons.
     pub const COUNT: usize = Self::ALL.len() + Self::MAX_CUSTOM;
 
     /// All reasons except those of custom policies, in the order of their index.
@@ -160,7 +160,7 @@ impl Reason {
         Self::ALL.get(index).copied().unwrap_or(Self::Custom(OwnReason::new(index.saturating_sub(Self::ALL.len()))))
     }
 
-    /// Returns its place among counts by reason: first the common ones, then a policy's own.
+    /// Returns the index among counts by reason: common reasons first, then a policy's own.
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
@@ -188,8 +188,8 @@ impl Reason {
         }
     }
 
-    /// Returns its name in the `acks` table. A custom policy's own reasons have [better
-    /// ones](super::Policy::reason_name).
+    /// Returns the name in the `acks` table. For a custom policy's own reasons,
+    /// [its policy](super::Policy::reason_name) has better names.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,15 +1,15 @@
-//! Delayed ACKs.
+//! Delays ACKs.
 //!
 //! RFC 5681, §4.2: an ACK per at least every second full-sized segment, within 500 ms of the first
-//! unacknowledged one; at once for a segment out of order, and for one that fills all or part of a
-//! gap.
+//! unacknowledged one. An out-of-order segment, and one that fills all or part of a gap, is
+//! acknowledged at once.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a scenario sets, and the policy itself: `quick` counts down.
+/// The settings of a scenario, and the policy itself: `quick` counts down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Delayed {
@@ -23,7 +23,7 @@ pub struct Delayed {
 }
 
 impl Default for Delayed {
-    /// RFC 5681, §4.2, for the count; `DelAckTimeout` of ns-3 for the time.
+    /// The count is from RFC 5681, §4.2; the time is ns-3's `DelAckTimeout`.
     fn default() -> Self {
         Self { segments: 2, timer: Duration::from_millis(200), quick: 0 }
     }

@@ -1,9 +1,9 @@
-//! The delivery rate.
+//! Measures the delivery rate.
 //!
-//! TACK's receiver takes the rate of each TACK interval and keeps the maximum of some round trips
-//! (Li et al., SIGCOMM 2020, §4.1 and §5.4). Here an interval begins and ends with an arrival and
-//! lasts at least RTTmin/β, whatever ACKs are sent meanwhile: the rate determines the times of
-//! ACKs, so it must not depend on them.
+//! TACK's receiver measures the rate of each TACK interval and keeps the maximum of some round
+//! trips (Li et al., SIGCOMM 2020, §4.1 and §5.4). Here an interval begins and ends with an arrival
+//! and lasts at least RTTmin/β. It does not depend on the ACKs sent, because the rate determines
+//! when ACKs are sent.
 
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant, mul_div};
@@ -11,34 +11,34 @@ use acklab_base::{Duration, Instant, mul_div};
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// The delivery rate, in octets per second.
+/// The delivery rate, in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
     /// Intervals per round trip: β.
     intervals: u32,
-    /// The number of round trips for which a maximum counts.
+    /// The number of round trips for which a maximum is valid.
     round_trips: u32,
-    /// The start of the interval, and all that had arrived then.
+    /// The start of the interval, and the bytes that had arrived by then.
     began: Option<(Instant, u64)>,
     rate: WindowedMax<u64>,
 }
 
 impl Delivery {
-    /// Creates a meter that takes `intervals` rates per round trip and keeps the maximum of
+    /// Creates a meter that measures `intervals` rates per round trip and keeps the maximum of
     /// `round_trips`.
     #[must_use]
     pub fn new(intervals: u32, round_trips: u32) -> Self {
         Self { intervals, round_trips, began: None, rate: WindowedMax::default() }
     }
 
-    /// Returns the recent maximum of the rate, in octets per second.
+    /// Returns the recent maximum of the rate, in bytes per second.
     #[must_use]
     pub fn rate(&self) -> Option<u64> {
         self.rate.get()
     }
 
-    /// Processes a segment, with which `arrived` octets have arrived in all; a round trip takes at
-    /// least `rtt`.
+    /// Processes a segment. `arrived` is the total of bytes that have arrived, including this
+    /// segment; a round trip takes at least `rtt`.
     pub fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
             self.began = Some((now, arrived));
@@ -61,7 +61,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// One segment of 1000 octets per millisecond, with a round trip of 40 ms and β of 4.
+    /// Feeds one segment of 1000 bytes per millisecond, with a round trip of 40 ms and β of 4.
     fn steady(meter: &mut Delivery, from: u64, until: u64) {
         for ms in from..until {
             meter.on_data(Instant::ZERO + MS * ms, (ms + 1) * 1000, Some(MS * 40));

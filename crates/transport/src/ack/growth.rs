@@ -1,23 +1,24 @@
-//! Detection of the sender's slow start by the receiver.
+//! Detects the sender's slow start at the receiver.
 //!
-//! The receiver is not informed of it. RFC 2760, §3.2.3.3, names two solutions: a bit from the
+//! No signal of it reaches the receiver. RFC 2760, §3.2.3.3, names two solutions: a bit from the
 //! sender, or a heuristic that observes how the amount of arriving data changes. This is the
-//! second, with BBR's criterion (draft-ietf-ccwg-bbr, §5.3.1.2): for three round trips in a row,
-//! the rate of a round trip is not 25 % above the maximum before it.
+//! heuristic, with BBR's criterion (draft-ietf-ccwg-bbr, §5.3.1.2): slow start has ended when the
+//! rate has not grown by 25 % over its maximum for three round trips.
 //!
-//! A sender in slow start whose data already fills the path looks the same as one that has left it.
+//! A sender in slow start that already fills the path is indistinguishable from one that has left
+//! slow start.
 
 use acklab_base::{Duration, Instant, mul_div};
 
-/// `BBR.StartupFullBwCnt`: round trips without growth.
+/// `BBR.StartupFullBwCnt`: the round trips without growth that end slow start.
 const FLAT_ROUNDS: u32 = 3;
 
-/// The data of a round trip, compared with the one before.
+/// Compares the data of a round trip with those of the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Growth {
-    /// The start of the round, and all that had arrived then.
+    /// The start of the round, and the bytes that had arrived by then.
     began: Option<(Instant, u64)>,
-    /// The maximum rate so far, in octets per second.
+    /// The maximum rate so far, in bytes per second.
     best: u64,
     flat: u32,
 }
@@ -33,8 +34,8 @@ impl Growth {
         *self = Self::default();
     }
 
-    /// Processes a segment, with which `arrived` octets have arrived in all; a round trip takes
-    /// `rtt`.
+    /// Processes a segment. `arrived` is the total of bytes that have arrived, including this
+    /// segment; a round trip takes `rtt`.
     pub(super) fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
             self.began = Some((now, arrived));
@@ -61,8 +62,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Returns the round trip in which the end of growth is detected, if the window has these
-    /// segments at the start of each.
+    /// Returns the round trip in which the end of growth is detected. `windows` holds the segments
+    /// at the start of each round trip.
     fn over_after(windows: &[u64]) -> Option<usize> {
         let (mut growth, mut arrived) = (Growth::default(), 0);
         for (round, window) in windows.iter().enumerate() {
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn three_round_trips_without_a_quarter_more_end_it() {
-        // What arrived in a round is known once the next has begun.
+        // The data of a round are counted once the next one has begun.
         assert_eq!(over_after(&[10, 20, 40, 41, 42, 43, 44]), Some(6));
         assert_eq!(over_after(&[10, 20, 40, 41, 42, 60, 61, 62, 63]), None);
     }

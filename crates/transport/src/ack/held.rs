@@ -1,27 +1,27 @@
-//! The receiver's reassembly state, as a policy sees it.
+//! The receiver's reassembly state, as policies see it.
 
 use std::ops::Range;
 
-/// The stream as it stands after an arrival, in octets from its start.
+/// The stream after an arrival, in bytes from its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
-    /// The next octet expected: rcv.nxt.
+    /// The next byte expected: rcv.nxt.
     pub next: u64,
-    /// What lies beyond gaps: disjoint, not touching, in order, all above `next`.
+    /// The ranges beyond gaps: disjoint, not touching, in order, all above `next`.
     pub beyond: &'a [Range<u64>],
-    /// ACKs report what lies beyond gaps (RFC 2018).
+    /// `true` if ACKs report the ranges beyond gaps (RFC 2018).
     pub sack: bool,
-    /// Of the ranges that were reported last, those that had changed after the one that the arrival
-    /// extends; all of them if it begins one.
+    /// The number of ranges in the last report that are newer than the range that the arrival
+    /// extends; all of them if it begins a range.
     pub newer: usize,
 }
 
 impl Held<'_> {
-    /// Returns the first octet from `offset` on that has not arrived.
+    /// Returns the first byte from `offset` on that has not arrived.
     #[must_use]
     pub fn first_missing_from(&self, offset: u64) -> u64 {
         let missing = offset.max(self.next);
-        // Most calls look for new data.
+        // Most calls concern new data.
         if let Some(last) = self.beyond.last().filter(|last| last.start <= missing) {
             return missing.max(last.end);
         }

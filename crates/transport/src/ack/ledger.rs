@@ -1,4 +1,4 @@
-//! Arrived data that are not yet acknowledged.
+//! Records arrived data that are not acknowledged.
 
 use super::Reason;
 use super::delivery::Delivery;
@@ -9,13 +9,13 @@ use std::ops::Range;
 /// The position of a segment relative to the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It continued the stream, and no gap is known.
+    /// It continued the stream, and there is no gap.
     InOrder,
     /// It lies beyond a gap.
     OutOfOrder,
-    /// It continued the stream while data beyond a gap was waiting; `closed` if no gap is left.
+    /// It continued the stream while data beyond a gap were waiting; `closed` if no gap is left.
     FillsGap {
-        /// All waiting data is in order now.
+        /// All waiting data are in order now.
         closed: bool,
     },
     /// All of it had arrived before.
@@ -23,7 +23,7 @@ pub enum Arrival {
 }
 
 impl Arrival {
-    /// Returns the reason for which RFC 5681, §4.2, requires an immediate ACK, if it does.
+    /// Returns the reason for an immediate ACK by RFC 5681, §4.2, if there is one.
     #[must_use]
     pub const fn disorder(self) -> Option<Reason> {
         match self {
@@ -35,16 +35,16 @@ impl Arrival {
     }
 }
 
-/// Segments with data, and the octets of stream that they covered.
+/// The number of data segments, and the stream bytes that they covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Segments.
     pub segments: u64,
-    /// Octets.
+    /// Bytes.
     pub octets: u64,
 }
 
-/// A piece of the number line: octets of a stream by their offset, or one packet number.
+/// An interval of the number line: bytes of a stream by their offset, or one packet number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The first number.
@@ -53,32 +53,32 @@ pub struct Span {
     pub end: u64,
 }
 
-/// One segment or packet as it enters the ledger.
+/// A segment or packet on its way into the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Where it lies on the number line.
+    /// Its place on the number line.
     pub span: Span,
-    /// Its payload.
+    /// Its payload, in bytes.
     pub octets: u64,
-    /// Of a stream, the octets by which rcv.nxt advanced. Of a numbered packet, its payload.
+    /// For a stream, the bytes by which rcv.nxt advanced; for a numbered packet, its payload.
     pub advanced: u64,
-    /// `true` if the packet continues the stream, or has a number of its own. A packet without
-    /// payload has a number and no octets.
+    /// `true` if the packet continues the stream, or has its own number. A packet without payload
+    /// has a number and no bytes.
     pub continues: bool,
 }
 
 impl Packet {
-    /// Creates the entry of a segment that carries the octets `range` of a stream and lets rcv.nxt
-    /// advance by `advanced`.
+    /// Creates the entry of a segment that carries the bytes `range` of a stream and advances
+    /// rcv.nxt by `advanced`.
     #[must_use]
     pub const fn of_stream(range: Range<u64>, advanced: u64) -> Self {
         let span = Span { start: range.start, end: range.end };
         Self { span, octets: range.end - range.start, advanced, continues: advanced > 0 }
     }
 
-    /// Creates the entry of the packet of this number with `octets` of payload. It counts whether a
-    /// lower number is missing or not. A number is never used again: the contents of a lost packet
-    /// come under a new one, and the gap stays.
+    /// Creates the entry of a packet with this number and `octets` bytes of payload. It counts even
+    /// if a lower number is missing. Numbers are never reused: the content of a lost packet gets a
+    /// new number, and the gap remains.
     #[must_use]
     pub const fn numbered(number: u64, octets: u64) -> Self {
         let span = Span { start: number, end: number + 1 };
@@ -86,32 +86,32 @@ impl Packet {
     }
 }
 
-/// Arrived data that are not yet acknowledged. Counts and sizes are octets; places and distances
-/// are on the number line.
+/// Arrived data that are not acknowledged. Counts and sizes are bytes; places and distances are on
+/// the number line.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// Segments that continued the stream, or numbered packets, since the last ACK.
+    /// Segments since the last ACK that continued the stream, or were numbered packets.
     pub segments: u32,
-    /// Octets that continued the stream, or of numbered packets, since the last ACK.
+    /// Bytes since the last ACK that continued the stream, or were in numbered packets.
     pub bytes: u64,
-    /// Arrival of the first of these.
+    /// The arrival time of the first of these.
     pub since: Option<Instant>,
-    /// Arrival of the newest data of all, acknowledged or not.
+    /// The arrival time of the newest data, acknowledged or not.
     pub newest: Instant,
-    /// The largest segment so far, in octets.
+    /// The largest segment so far, in bytes.
     pub full_size: u64,
-    /// The distance on the number line of a full-sized packet: `full_size` of a stream, and 1 of
-    /// packet numbers.
+    /// The length of a full-sized packet on the number line: `full_size` for a stream, 1 for packet
+    /// numbers.
     pub unit: u64,
-    /// All that has arrived since the last ACK, in order or not.
+    /// All arrivals since the last ACK, in order or not.
     pub arrived: Tally,
-    /// All that has ever arrived.
+    /// All arrivals of the connection.
     pub total: Tally,
     /// The segment that arrived last.
     pub last: Span,
-    /// The segment that lies highest on the number line.
+    /// The segment with the highest place on the number line.
     pub highest: Span,
-    /// The segment that lay highest when the last ACK left.
+    /// The segment that had the highest place when the last ACK left.
     pub reported: Span,
     /// Round-trip times, if the policy uses them.
     pub round_trip: Option<Box<RoundTrip>>,
@@ -120,20 +120,21 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Adds round-trip times, whose minimum is that of the last `window`.
+    /// Adds round-trip estimates, whose minimum covers the last `window`.
     #[must_use]
     pub fn with_round_trip(self, window: Duration) -> Self {
         Self { round_trip: Some(Box::new(RoundTrip::new(window))), ..self }
     }
 
     /// Adds the delivery rate: the maximum of the last `round_trips` round trips, each with
-    /// `intervals` intervals, at least one. It requires [round-trip times](Self::with_round_trip).
+    /// `intervals` intervals (at least one). It requires
+    /// [round-trip estimates](Self::with_round_trip).
     #[must_use]
     pub fn with_delivery(self, intervals: u32, round_trips: u32) -> Self {
         Self { delivery: Some(Box::new(Delivery::new(intervals.max(1), round_trips))), ..self }
     }
 
-    /// Enters `packet`, which has arrived.
+    /// Enters an arrived packet.
     #[inline]
     pub fn enter(&mut self, now: Instant, packet: Packet) {
         let Packet { span, octets, advanced, continues } = packet;
@@ -155,8 +156,7 @@ impl Ledger {
         }
     }
 
-    /// Sets an upper bound of the full size: packets that were longer than `octets` held several
-    /// segments.
+    /// Sets an upper bound on the full size: packets longer than `octets` held several segments.
     pub(crate) fn bound_full_size(&mut self, octets: u64) {
         (self.full_size, self.unit) = (self.full_size.min(octets), self.unit.min(octets));
     }

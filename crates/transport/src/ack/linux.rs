@@ -1,37 +1,37 @@
 //! Linux's receiver (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
 //!
 //! * The first 16 ACKs of a connection are quick: one per segment, so that the sender's slow start
-//!   is not held up (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). A silence longer than the timeout,
-//!   and a duplicate, bring them back.
-//! * Each segment that lets the receive window grow is acknowledged at once (`tcp_grow_window` sets
-//!   `icsk_ack.quick`). TCP's receiver reports them:
+//!   is not held up (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). An idle period longer than the
+//!   timeout, or a duplicate, brings them back.
+//! * A segment that makes the receive window grow is acknowledged at once (`tcp_grow_window` sets
+//!   `icsk_ack.quick`). TCP's receiver reports such segments:
 //!   [`tcp::receiver::ReceiveWindow`](crate::tcp::receiver::ReceiveWindow).
 //! * Quick ACKs end where unread data leave less than half of the receive buffer free
 //!   (`__tcp_select_window`).
-//! * Then an ACK as soon as more than one full-sized segment is unacknowledged
-//!   (`__tcp_ack_snd_check`), unless unread data would make its window smaller than the last one:
-//!   the application's read then acknowledges (`__tcp_cleanup_rbuf`). At once when the last gap
-//!   closes (`tcp_data_queue`), and at once for a segment with PSH or one that is not full, which
-//!   the application reads (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`; full-sized ones since
-//!   6.6).
-//! * Neither the quick ACKs nor the one for such a segment where both ends send: data that leave
-//!   within `ato` of the last that came (`pingpong`, `tcp_event_data_sent`) will carry the ACKs.
-//!   The second such segment is acknowledged at once all the same (`ICSK_ACK_PUSHED2`). It ends
-//!   with what brings quick ACKs by itself, a duplicate or a mark (`tcp_enter_quickack_mode`), and
-//!   with a delayed ACK that no data have carried (`tcp_delack_timer_handler`).
-//! * Otherwise after `ato`, 40 ms at least and adapted to the spacing of segments
-//!   (`tcp_event_data_recv`, `tcp_send_delayed_ack`).
-//! * The FIN of a peer to which this end may still send after `ato`, for what is sent next would
-//!   carry its ACK (`tcp_fin`).
-//! * While a gap is open, three duplicate ACKs at once for each point where the stream stands. Then
-//!   SACKs are compressed: one for all that come within 5 % of the round trip, 1 ms at most, or for
-//!   44 of them. The round trip is the receiver's own estimate, or the handshake's if that is
-//!   shorter; without an estimate it is zero. The timer has a slack of 100 µs, which it uses in
-//!   full unless another interrupt comes first; here none does. A segment that begins a range, or
-//!   extends one behind the two that changed last, releases what is held back, so that each range
-//!   is among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves before
-//!   the segment is taken in, and the segment is held back; here the ACK reports the segment as
-//!   well, which counts as held back but starts no timer.
+//! * Afterwards, an ACK leaves as soon as more than one full-sized segment is unacknowledged
+//!   (`__tcp_ack_snd_check`). If unread data would make its window smaller than the last one, the
+//!   application's read acknowledges instead (`__tcp_cleanup_rbuf`). An ACK leaves at once when the
+//!   last gap closes (`tcp_data_queue`). It also leaves at once when the application reads a
+//!   segment that has PSH or is not full-sized (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`;
+//!   full-sized ones since 6.6).
+//! * If both ends send, neither quick ACKs nor ACKs for such a segment leave: data that leave
+//!   within `ato` of the last arrival will carry the ACKs (`pingpong`, `tcp_event_data_sent`). The
+//!   second such segment is acknowledged at once all the same (`ICSK_ACK_PUSHED2`). This mode ends
+//!   with a duplicate or a mark, which bring quick ACKs by themselves (`tcp_enter_quickack_mode`),
+//!   and with a delayed ACK that no data have carried (`tcp_delack_timer_handler`).
+//! * Otherwise, an ACK leaves after `ato`, which is at least 40 ms and adapts to the spacing of
+//!   segments (`tcp_event_data_recv`, `tcp_send_delayed_ack`).
+//! * If this end may still send, the peer's FIN is acknowledged after `ato`, because the next data
+//!   would carry its ACK (`tcp_fin`).
+//! * While a gap is open, three duplicate ACKs leave at once for each value of rcv.nxt. Then SACKs
+//!   are compressed: one for all segments that arrive within 5 % of the round trip, at most 1 ms,
+//!   or for 44 of them. The round trip is the receiver's own estimate, or the handshake's if that
+//!   is shorter; without an estimate it is zero. The timer has a slack of 100 µs. It uses the slack
+//!   in full unless another interrupt comes first; here none does. Held SACKs are released by a
+//!   segment that begins a range, or extends one other than the two that changed last, so that each
+//!   range is among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves
+//!   before the segment is processed, and the segment is held. Here the ACK also reports the
+//!   segment, which counts as held but starts no timer.
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Room, Settings, TcpEvents};
 use acklab_base::{Duration, Instant};
@@ -59,7 +59,7 @@ const MAX_COMPRESSED_SACKS: u32 = 44;
 /// `TCP_SACK_BLOCKS_EXPECTED`.
 const SACK_BLOCKS_EXPECTED: usize = 2;
 
-/// It has no settings.
+/// The settings of a scenario, of which there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linux {}
@@ -80,27 +80,27 @@ impl Settings for Linux {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuickOrDelayed {
     quick: u32,
-    /// Zero until the first data has come.
+    /// Zero until the first data arrive.
     ato: Duration,
     last_data: Instant,
-    /// Duplicate ACKs sent at once since the stream last advanced.
+    /// Duplicate ACKs sent at once since rcv.nxt last advanced.
     duplicates: u32,
-    /// A segment that ends a write waits for its ACK (`ICSK_ACK_PUSHED`).
+    /// Set if a segment that ends a write waits for its ACK (`ICSK_ACK_PUSHED`).
     pushed: Option<Pushed>,
-    /// It is not the first (`ICSK_ACK_PUSHED2`).
+    /// `true` if that segment is not the first (`ICSK_ACK_PUSHED2`).
     is_pushed_again: bool,
-    /// `inet_csk_in_pingpong_mode`, whose threshold is 1: data of this end carry its ACKs.
+    /// `inet_csk_in_pingpong_mode`, with a threshold of 1: data of this end carry its ACKs.
     converses: bool,
-    /// When an ACK leaves that no data have carried by then.
+    /// The deadline of an ACK that no data have carried.
     delayed_until: Option<Instant>,
-    /// The number of segments whose SACK is held back.
+    /// The number of segments whose SACK is held.
     compressed: u32,
     compressed_until: Option<Instant>,
-    /// Held SACKs leave before the segment that releases them, which is held back in turn.
+    /// `true` if held SACKs leave before the segment that releases them, which is then held itself.
     is_released: bool,
-    /// The segment lets the receive window grow.
+    /// `true` if the segment makes the receive window grow.
     grows_window: bool,
-    /// The room beside unread data for the segment or the ACK.
+    /// The room that unread data leave for the segment or the ACK.
     room: Room,
 }
 
@@ -184,7 +184,7 @@ impl TcpEvents for QuickOrDelayed {
     }
 
     /// Records a segment that ends a write (`tcp_measure_rcv_mss`). The application's read
-    /// acknowledges it if that leaves nothing in the receive queue, gaps included
+    /// acknowledges it if the read empties the receive queue and no gap is open
     /// (`__tcp_cleanup_rbuf`).
     fn on_push(&mut self, is_read: bool) {
         self.is_pushed_again = self.pushed.is_some();
@@ -195,8 +195,8 @@ impl TcpEvents for QuickOrDelayed {
         self.room = room;
     }
 
-    /// Returns the reason for the ACK that more than one full-sized segment would have elicited if
-    /// the window had not shrunk (`__tcp_cleanup_rbuf`).
+    /// Returns the reason for an ACK for more than one full-sized segment that the shrunken window
+    /// had suppressed (`__tcp_cleanup_rbuf`).
     fn on_read(&mut self, ledger: &Ledger) -> Option<Reason> {
         (ledger.bytes > ledger.full_size).then_some(Reason::SegmentCount)
     }
@@ -209,13 +209,14 @@ impl TcpEvents for QuickOrDelayed {
         self.grows_window = true;
     }
 
-    /// Records that data leave: soon after an arrival they answer it (`tcp_event_data_sent`).
+    /// Records that data leave. Data that leave soon after an arrival answer it
+    /// (`tcp_event_data_sent`).
     fn on_data_sent(&mut self, now: Instant) {
         self.converses |= now.since(self.last_data) < self.ato;
     }
 
-    /// Enters pingpong mode (`tcp_fin`): no quick ACK, and nothing for the application's read to
-    /// acknowledge.
+    /// Enters pingpong mode (`tcp_fin`): quick ACKs end, and the application's read acknowledges
+    /// nothing.
     fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Option<Decision> {
         self.converses = true;
         if ledger.full_size > 0 && ledger.bytes > ledger.full_size {
@@ -251,7 +252,8 @@ impl QuickOrDelayed {
         room
     }
 
-    /// Decides while a gap is open: the first duplicates at once, then several as one.
+    /// Decides while a gap is open: the first duplicates are acknowledged at once, later ones are
+    /// compressed.
     fn compress(&mut self, now: Instant, ledger: &Ledger, held: Held<'_>) -> Decision {
         if !held.sack {
             return Decision::Now(Reason::OutOfOrder);
@@ -272,7 +274,7 @@ impl QuickOrDelayed {
         Decision::At(until, Reason::CompressedSack)
     }
 
-    /// Adapts the timer to the spacing of segments; a long silence brings back quick ACKs.
+    /// Adapts the timer to the spacing of segments. A long idle period brings quick ACKs back.
     fn adapt(&mut self, now: Instant) {
         let spacing = now.since(self.last_data);
         self.last_data = now;
@@ -284,7 +286,8 @@ impl QuickOrDelayed {
         } else if spacing < self.ato {
             self.ato = self.ato / 2 + spacing;
         } else if spacing > DELAYED_ACK_MAX {
-            // The receiver's own timeout is at its minimum of 200 ms as long as it sends no data.
+            // The receiver's own retransmission timeout stays at its minimum of 200 ms while it
+            // sends no data.
             self.quick = MAX_QUICK_ACKS;
         }
     }
@@ -351,7 +354,7 @@ mod tests {
         }
     }
 
-    /// Returns a policy whose connection has just begun and has received one segment.
+    /// Returns a policy whose connection has just received its first segment.
     fn begun() -> (QuickOrDelayed, Ledger) {
         let (mut policy, mut ledger) = (QuickOrDelayed::default(), Ledger::default());
         let held = in_order(&mut ledger, 1);
@@ -409,8 +412,7 @@ mod tests {
         assert_eq!(policy.decide(at(1500), &Arrival::InOrder, &ledger, held), Decision::Now(Reason::Push));
     }
 
-    /// Decides on segments beyond a gap, 300 µs apart, with the receiver's estimate of the round
-    /// trip.
+    /// Feeds segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.
     fn beyond_a_gap(rtt: Option<Duration>, segments: impl IntoIterator<Item = u64>, each: u64) -> Vec<Decision> {
         let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
         let mut ledger = policy.ledger();
@@ -463,7 +465,7 @@ mod tests {
         assert_eq!(decisions[4], Decision::Now(Reason::CompressedSack));
     }
 
-    /// Retransmissions fill old holes: the ranges that they extend come first in the next ACK, and
+    /// Retransmissions fill old holes. The ranges that they extend come first in the next ACK, and
     /// displace others.
     #[test]
     fn what_extends_the_third_range_releases_each_time() {

@@ -1,11 +1,11 @@
-//! Every segment at once, as ns-2's `TCPSink` does and as CCperf sets ns-3.
+//! Acknowledges every segment at once, as ns-2's `TCPSink` does and as CCperf configures ns-3.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings};
 use acklab_base::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// It has no settings.
+/// The settings of a scenario, of which there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PerPacket {}

@@ -1,29 +1,29 @@
-//! QUIC's rules, for a receiver of TCP.
+//! Applies QUIC's rules to a receiver of TCP.
 //!
 //! RFC 9000, §13.2: an ACK after two ack-eliciting packets, within `max_ack_delay` (25 ms unless
-//! the peer sets another, §18.2), and at once for a packet that leaves a gap or comes late.
-//! draft-ietf-quic-ack-frequency lets the sender choose all three: more than
-//! `ack_eliciting_threshold` packets, the delay, and how far a gap must lie back before it is
-//! reported at once, where 1 is the rule of RFC 9000 and 0 means never (§6.2 there). The settings
-//! here are those that the sender would have requested from the start.
+//! the peer sets another, §18.2), and at once for a packet that leaves a gap or arrives late.
+//! draft-ietf-quic-ack-frequency allows the sender to choose `ack_eliciting_threshold`, the delay,
+//! and the reordering threshold. This is how far a gap must lie back before it is reported at once:
+//! 1 is the rule of RFC 9000, 0 means never (§6.2 there). The settings here are those that the
+//! sender would have requested from the start.
 //!
-//! QUIC numbers packets; TCP numbers octets. A packet here is a segment with data, in order or not,
-//! and distances between packet numbers are octets over the largest segment so far. A
-//! retransmission has its old number, so it looks like a packet that comes late. A segment with
-//! nothing new is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
+//! QUIC numbers packets; TCP numbers bytes. A packet here is a segment with data, in order or not.
+//! The distance of two packet numbers is the distance in bytes divided by the largest segment so
+//! far. A retransmission has its old sequence number, so it looks like a late packet. A segment
+//! without new data is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 9000, §18.2: `max_ack_delay` unless the peer sets another.
+/// RFC 9000, §18.2: the default of `max_ack_delay`.
 pub const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// The shortest delay that is a share of a round trip: kGranularity (RFC 9002, §6.1.2).
+/// The minimum delay that is a share of a round trip: kGranularity (RFC 9002, §6.1.2).
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// What a scenario sets.
+/// The settings of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quic {
@@ -32,17 +32,17 @@ pub struct Quic {
     pub packets: u32,
     /// Acknowledge at the latest after this time.
     pub max_ack_delay: Duration,
-    /// Report a gap at once when it lies this number of segments back; 0 for never.
+    /// Report a gap at once when it lies this number of segments back; 0 disables this.
     pub reordering_threshold: u32,
-    /// The number of segments at the start of the connection during which the threshold is at least
-    /// two, whatever is requested.
+    /// The number of segments at the start of the connection during which every second segment at
+    /// least is acknowledged.
     pub after: u32,
-    /// Acknowledge at the latest after the shortest round trip divided by this, but not sooner than
-    /// after 1 ms.
+    /// Acknowledge at the latest after the minimum round trip divided by this, but at least after 1
+    /// ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rtt_divisor: Option<u32>,
-    /// Acknowledge at once segments that arrive a round trip or more after the last ACK
+    /// Acknowledge a segment at once if it arrives a round trip or more after the last ACK
     /// (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }
@@ -95,11 +95,11 @@ pub struct Frequency {
     /// The number of packets at the start of the connection during which every second one at least
     /// is acknowledged.
     pub(super) after: u32,
-    /// The delay is a share of the shortest round trip, if that is shorter.
+    /// The divisor of the minimum round trip, which limits the delay.
     pub(super) rtt_divisor: Option<u32>,
     /// A packet that arrives a round trip after the last ACK is acknowledged at once.
     pub(super) after_round_trip: bool,
-    /// When the last ACK left.
+    /// The time of the last ACK.
     pub(super) last: Option<Instant>,
 }
 
@@ -142,10 +142,10 @@ impl AckPolicy for Frequency {
     }
 }
 
-/// Returns `true` if the newest arrival is reported at once, with this reordering threshold.
+/// Returns `true` if the newest arrival must be reported at once, with this reordering threshold.
 ///
-/// It is if it makes an unreported gap lie `threshold` back. It also is if it came so late that the
-/// last ACK reported it missing by as much (Google's
+/// That holds if an unreported gap now lies `threshold` packets back. It also holds if the arrival
+/// is so late that the last ACK reported it missing by as much (Google's
 /// `QuicReceivedPacketManager::MaybeUpdateAckTimeout`).
 pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>) -> bool {
     let Some(slack) = threshold.checked_sub(1).map(|segments| u64::from(segments) * ledger.unit) else {
@@ -170,14 +170,13 @@ mod tests {
     const COUNT: Option<Reason> = Some(Reason::SegmentCount);
     const LATE: Option<Reason> = Some(Reason::FillsGap);
 
-    /// Feeds packets by number. Returns the reason for which each is acknowledged at once, if it
-    /// is.
+    /// Feeds packets by number. Returns for each the reason of its immediate ACK, if any.
     fn play_on(line: Line, config: PolicyConfig, packets: &[u64]) -> Vec<Option<Reason>> {
         let mut endpoint = Endpoint::new(line, config);
         packets.iter().map(|number| endpoint.arrives(Instant::ZERO, *number)).collect()
     }
 
-    /// Does the same on both lines.
+    /// Feeds the same packets on both number lines.
     fn play(config: PolicyConfig, packets: &[u64]) -> Vec<Option<Reason>> {
         let on_packets = play_on(Line::Packets, config, packets);
         assert_eq!(on_packets, play_on(Line::Stream, config, packets));
@@ -203,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_gap_waits_until_it_lies_back_by_the_threshold() {
-        // The draft's own row of packets: 2 is reported with 5, 6 with 9, 7 with 10.
+        // The draft's own example: 2 is reported with 5, 6 with 9, 7 with 10.
         let reasons = play(frequency(100, 3), &[0, 1, 3, 4, 5, 8, 9, 10]);
         assert_eq!(immediate(&reasons), [false, false, false, false, true, false, true, true]);
     }
@@ -223,8 +222,8 @@ mod tests {
 
     #[test]
     fn on_packet_numbers_a_distance_does_not_depend_on_the_size_of_packets() {
-        // A small packet after large ones still lies one packet back; in octets it would lie back
-        // by a fraction.
+        // A small packet after large ones still lies one packet back. In bytes, it would lie back
+        // by a fraction of a packet.
         let mut acknowledger = Acknowledger::new(Policy::new(frequency(100, 3)).unwrap());
         let mut ranges = Ranges::default();
         let due: Vec<bool> = [(0, 1200), (2, 1200), (3, 30), (4, 30)]

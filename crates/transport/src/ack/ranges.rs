@@ -1,5 +1,5 @@
-//! The set of arrived numbers, as ranges of an abstract number line: octets of a stream (TCP) or
-//! packet numbers (QUIC, TACK).
+//! Stores the set of arrived numbers, as ranges of an abstract number line: bytes of a stream (TCP)
+//! or packet numbers (QUIC, TACK).
 
 use super::{Arrival, Held};
 use std::ops::Range;
@@ -7,8 +7,8 @@ use std::ops::Range;
 /// The maximum number of ranges that a SACK option can report (RFC 2018, §3).
 const REPORTED: usize = 4;
 
-/// Ranges beyond gaps: disjoint, not touching, in order. Ranges removed at the front are passed
-/// over and removed in bulk, so that filling one of thousands of gaps does not move all the others.
+/// Ranges beyond gaps: disjoint, not touching, in order. Ranges removed at the front are skipped
+/// and deleted in bulk, so that filling one of thousands of gaps does not move all the others.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     ranges: Vec<Range<u64>>,
@@ -43,7 +43,7 @@ impl Beyond {
     fn replace(&mut self, places: Range<usize>, by: Range<u64>) {
         let (before, behind) = (places.start, self.as_slice().len() - places.end);
         if places.len() > 1 && before < behind {
-            // Fewer ranges lie before than behind, so those move.
+            // Fewer ranges lie before than after it, so those move.
             let removed = places.len() - 1;
             self.ranges[self.left + places.end - 1] = by;
             self.ranges[self.left..self.left + before + removed].rotate_right(removed);
@@ -58,14 +58,14 @@ impl Beyond {
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     next: u64,
-    /// All above `next`.
+    /// Ranges beyond gaps, all above `next`.
     beyond: Beyond,
-    /// Of those, the ones that changed last, newest first.
+    /// The ranges that changed last, newest first.
     recent: Vec<Range<u64>>,
-    /// Of those, the number that were newer than the range extended by the last arrival: all if it
-    /// began one, and none if it filled the first gap.
+    /// The number of ranges in `recent` that were newer than the range extended by the last
+    /// arrival: all if it began one, none if it filled the first gap.
     newer: usize,
-    /// The count of arrived numbers, each counted once.
+    /// The number of distinct numbers that have arrived.
     received: u64,
 }
 
@@ -76,7 +76,7 @@ impl Ranges {
         self.next
     }
 
-    /// Returns the count of arrived numbers, each counted once.
+    /// Returns the number of distinct numbers that have arrived.
     #[must_use]
     pub const fn received(&self) -> u64 {
         self.received
@@ -101,8 +101,8 @@ impl Ranges {
         self.beyond.as_slice()
     }
 
-    /// Returns the view of this set for a policy. `reports_ranges`: ACKs report what lies beyond
-    /// gaps.
+    /// Returns the view of this set for a policy. If `reports_ranges`, ACKs report the ranges
+    /// beyond gaps.
     #[must_use]
     #[inline]
     pub fn held(&self, reports_ranges: bool) -> Held<'_> {
@@ -116,14 +116,14 @@ impl Ranges {
         self.beyond().iter().rev().cloned().chain(in_order)
     }
 
-    /// Returns what is missing below the largest arrived number, the lowest gap first: TACK's list
-    /// of unacked ranges (Li et al., SIGCOMM 2020, §5.1).
+    /// Returns the gaps below the largest arrived number, lowest first: TACK's list of unacked
+    /// ranges (Li et al., SIGCOMM 2020, §5.1).
     pub fn gaps(&self) -> impl Iterator<Item = Range<u64>> {
         let starts = std::iter::once(self.next).chain(self.beyond().iter().map(|range| range.end));
         starts.zip(self.beyond()).map(|(start, range)| start..range.start)
     }
 
-    /// Returns the parts of `range` that have not arrived, the lowest first.
+    /// Returns the parts of `range` that have not arrived, lowest first.
     pub fn missing_in(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let beyond = self.beyond();
         let place = beyond.partition_point(|held| held.end <= range.start);
@@ -137,9 +137,9 @@ impl Ranges {
             .filter(|missing| !missing.is_empty())
     }
 
-    /// Expects nothing below `number` any more. A packet number is never used twice, so a receiver
-    /// would otherwise keep the gap of each lost packet forever. It stops once the peer has
-    /// received a report of it (RFC 9000, §13.2.4).
+    /// Stops expecting numbers below `number`. Packet numbers are never reused, so a receiver would
+    /// otherwise keep the gap of each lost packet forever. A receiver drops gaps once the peer has
+    /// received a report of them (RFC 9000, §13.2.4).
     pub fn abandon_below(&mut self, number: u64) {
         if number <= self.next {
             return;
@@ -155,8 +155,8 @@ impl Ranges {
         self.recent.retain(|range| range.start > next);
     }
 
-    /// Forgets the lowest range beyond the first number that is missing, as if its numbers had not
-    /// arrived. They stay counted as [received](Self::received). Returns it.
+    /// Forgets and returns the lowest range beyond the first missing number, as if its numbers had
+    /// not arrived. They still count as [received](Self::received).
     pub fn forget_first(&mut self) -> Option<Range<u64>> {
         let first = self.beyond().first().cloned()?;
         self.beyond.leave(1);
@@ -164,14 +164,14 @@ impl Ranges {
         Some(first)
     }
 
-    /// Returns the first run of numbers in `range` that has arrived before.
+    /// Returns the first contiguous part of `range` that arrived before.
     #[must_use]
     pub fn first_duplicate(&self, range: Range<u64>) -> Option<Range<u64>> {
         if range.start < self.next {
             return Some(range.start..range.end.min(self.next));
         }
         let held = self.beyond();
-        // Most arrivals are newer than all that has arrived.
+        // Most arrivals are newer than everything before.
         if held.last().is_none_or(|last| last.end <= range.start) {
             return None;
         }
@@ -213,7 +213,7 @@ impl Ranges {
         }
         (self.next, self.newer) = (end, 0);
         self.beyond.leave(joined);
-        // The joined part has counted before, whether the range overlaps it or only touches it.
+        // The joined part was counted before, whether the range overlaps it or only touches it.
         self.received += self.next - range.end;
         self.received -= joins;
         let next = self.next;

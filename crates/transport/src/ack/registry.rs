@@ -1,8 +1,8 @@
-//! The built-in policies, each named once.
+//! The list of the built-in policies.
 //!
 //! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the
-//! end of this file. [`PolicyConfig`], [`Policy`] and all that enumerates policies are made from
-//! that list.
+//! end of this file. [`PolicyConfig`], [`Policy`] and all other enumerations of policies are
+//! generated from that list.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, TcpEvents};
 use crate::fault::{Fault, above_zero};
@@ -19,19 +19,18 @@ pub trait Settings: Copy + Default {
     /// Creates the policy with these settings, for one connection.
     fn policy(self) -> Self::Policy;
 
-    /// Returns the longest time for which it delays an ACK while anything is unacknowledged, if the
-    /// settings limit it.
+    /// Returns the maximum delay of an ACK while data are unacknowledged, if the settings limit it.
     fn longest_delay(&self) -> Option<Duration> {
         None
     }
 
-    /// Returns the times among the settings.
+    /// Returns the timers among the settings.
     fn timers(&self) -> Vec<Timer> {
         Vec::new()
     }
 }
 
-/// A time among the settings of a policy. It has to be above zero.
+/// A timer among the settings of a policy. It must be above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// Its name.
@@ -55,52 +54,52 @@ registry! {
     #[serde(tag = "policy", deny_unknown_fields)]
     settings PolicyConfig: Settings;
 
-    /// A policy at work.
+    /// A policy with its state.
     strategies Policy: AckPolicy, new(config: PolicyConfig) calls policy() -> Policy;
 
-    /// Every segment at once.
+    /// Acknowledges every segment at once.
     "per-packet" => PerPacket(super::per_packet::PerPacket),
-    /// Delayed ACKs: after a number of segments, or after a delay (RFC 1122, §4.2.3.2; RFC 5681,
+    /// Delays ACKs: one after a number of segments, or after a delay (RFC 1122, §4.2.3.2; RFC 5681,
     /// §4.2).
     "delayed" => Delayed(super::delayed::Delayed),
-    /// As in Linux: every segment at the start, then every second full-sized one, with an adaptive
-    /// timer of 40 ms.
+    /// Follows Linux: every segment at the start, then every second full-sized segment, with an
+    /// adaptive timer of 40 ms.
     "linux" => Linux(super::linux::Linux),
-    /// After the octets of a number of full-sized segments (Li et al., SIGCOMM 2020, §4.1: the
-    /// byte-counting ACK).
+    /// Acknowledges after the bytes of a number of full-sized segments (Li et al., SIGCOMM 2020,
+    /// §4.1: the byte-counting ACK).
     "byte-counting" => ByteCounting(super::byte_counting::ByteCounting),
-    /// Delayed ACKs after slow start: every segment until the sender's window no longer doubles,
-    /// and again after a loss (Allman, CCR 28(5), 1998; RFC 2760, §3.2.3).
+    /// Delays ACKs after slow start: every segment until the sender's window no longer doubles, and
+    /// again after a loss (Allman, CCR 28(5), 1998; RFC 2760, §3.2.3).
     "daass" => Daass(super::daass::Daass),
-    /// As in Chrome's QUIC: every second segment at first, then every tenth or after a quarter of
+    /// Follows Chrome's QUIC: every second segment at first, then every tenth or after a quarter of
     /// the round trip.
     "chrome" => Chrome(super::chrome::Chrome),
-    /// As in QUIC without extensions (RFC 9000, §13.2): after a number of segments, in order or
+    /// Follows QUIC without extensions (RFC 9000, §13.2): after a number of segments, in order or
     /// not, and at once for a new gap.
     "quic" => Quic(super::quic::Quic),
-    /// As QUIC's receiver after its peer has sent an `ACK_FREQUENCY` frame
+    /// Follows QUIC's receiver after its peer has sent an `ACK_FREQUENCY` frame
     /// (draft-ietf-quic-ack-frequency).
     "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
-    /// As in drafts of QUIC: every packet for an eighth of a round trip after a gap, otherwise
+    /// Follows drafts of QUIC: every packet for an eighth of a round trip after a gap, otherwise
     /// after a number of packets.
     "after-gap" => AfterGap(super::after_gap::AfterGap),
-    /// The law of TACK (Li et al., SIGCOMM 2020, §4.1): bw/(L·MSS) or β/RTTmin ACKs per second,
-    /// whichever is less.
+    /// Follows the law of TACK (Li et al., SIGCOMM 2020, §4.1): the smaller of bw/(L·MSS) and
+    /// β/RTTmin ACKs per second.
     "tack" => Tack(super::tack::Tack),
-    /// ACK congestion control (RFC 5690): every R segments, where the sender doubles R when ACKs
+    /// Follows ACK congestion control (RFC 5690): every R segments; the sender doubles R when ACKs
     /// are lost.
     "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
-    /// As the sender requests by TARR (draft-ietf-tcpm-ack-rate-request): every R segments, or at
-    /// once.
+    /// Follows the sender's requests by TARR (draft-ietf-tcpm-ack-rate-request): every R segments,
+    /// or at once.
     "ack-rate-request" => AckRateRequest(super::ack_rate_request::AckRateRequest),
 }
 
 impl PolicyConfig {
-    /// Checks the constraints that the schema cannot express: timers run for some time, and not for
-    /// too long. The schema has the minimum of each count.
+    /// Checks the constraints that the schema cannot express: the bounds of timers. The schema has
+    /// the minimum of each count.
     ///
     /// # Errors
-    /// If a timer does not.
+    /// If a timer is out of bounds.
     pub fn check(&self) -> Result<(), Fault> {
         for Timer { key, value, most } in self.timers() {
             above_zero(key, value)?;
@@ -111,7 +110,7 @@ impl PolicyConfig {
         Ok(())
     }
 
-    /// Returns the longest time for which it delays an ACK, if its settings limit it.
+    /// Returns the maximum delay of an ACK, if its settings limit it.
     #[must_use]
     pub fn longest_delay(&self) -> Option<Duration> {
         each_settings!(self, settings => settings.longest_delay(), else None)
@@ -126,7 +125,7 @@ impl AckPolicy for Policy {
     #[inline]
     fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
         match each!(self, policy => policy.decide(now, arrival, ledger, held)) {
-            // A policy that is not built in may request an instant in the past.
+            // A custom policy may request an instant in the past.
             Decision::At(at, reason) => Decision::At(at.max(now), reason),
             decision => decision,
         }

@@ -1,19 +1,19 @@
-//! Round-trip times as the receiver of data measures them.
+//! Measures round-trip times at the receiver of data.
 //!
-//! It sends no data whose acknowledgment it could measure. It uses (Linux, `net/ipv4/tcp_input.c`,
-//! 6.18):
+//! The receiver sends no data whose acknowledgment it could time. It uses (Linux,
+//! `net/ipv4/tcp_input.c`, 6.18):
 //!
-//! * the handshake: from its SYN-ACK to the first segment after it, unless the SYN-ACK was repeated
+//! * the handshake: from its SYN-ACK to the next segment, unless the SYN-ACK was retransmitted
 //!   (`tcp_synack_rtt_meas`);
-//! * with timestamps, each full-sized segment that echoes another ACK than the one before: the age
-//!   of that ACK's timestamp, in whole ticks, at least one (RFC 7323, §4.1;
-//!   `tcp_rcv_rtt_measure_ts`). While data wait to be read, only a smaller one than the estimate
-//!   counts, because such data delay ACKs (`tcp_rcv_rtt_update`);
-//! * the time in which the stream advances by one receive window, which takes at least a round
-//!   trip. Where windows are larger than the path's capacity, that is far too long, so it may only
-//!   lower the estimate (`tcp_rcv_rtt_measure`).
+//! * with timestamps, each full-sized segment whose echo has changed. The sample is the age of the
+//!   echoed timestamp, in whole ticks, at least one (RFC 7323, §4.1; `tcp_rcv_rtt_measure_ts`).
+//!   While data wait to be read, only samples below the estimate count, because unread data delay
+//!   ACKs (`tcp_rcv_rtt_update`);
+//! * the time in which the stream advances by one receive window, which is at least a round trip.
+//!   If windows exceed the path's capacity, it is far too long, so it may only lower the estimate
+//!   (`tcp_rcv_rtt_measure`).
 //!
-//! An echo is late by as long as the sender had nothing to send or no window. So use the minimum.
+//! An echo is late while the sender has nothing to send or no window. Use the minimum.
 
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant};
@@ -22,30 +22,30 @@ use std::cmp::Reverse;
 /// The timestamp that a segment echoes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// TSecr, as it stands in the segment.
+    /// TSecr, as in the segment.
     pub value: u32,
-    /// The time since this end sent it.
+    /// The time since this end sent that timestamp.
     pub age: Duration,
-    /// Data that came before the segment wait to be read.
+    /// `true` if earlier data wait to be read.
     pub has_unread: bool,
 }
 
 /// The receiver's estimates.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    /// The time for which a minimum counts.
+    /// The time for which a minimum is valid.
     window: Duration,
     handshake: Option<Duration>,
     told: Option<Duration>,
     smoothed: Option<Duration>,
     least: WindowedMax<Reverse<Duration>>,
     last_echo: Option<u32>,
-    /// The time since then is measured until the stream reaches this offset.
+    /// The stream offset that ends the current measurement, and its start.
     timed: Option<(u64, Instant)>,
 }
 
 impl RoundTrip {
-    /// Creates estimates whose minimum is that of the last `window`.
+    /// Creates estimates whose minimum covers the last `window`.
     #[must_use]
     pub fn new(window: Duration) -> Self {
         Self {
@@ -65,22 +65,22 @@ impl RoundTrip {
         self.handshake
     }
 
-    /// Returns the running estimate from data: a shorter sample counts at once, a longer echo by an
-    /// eighth (`tcp_rcv_rtt_update`).
+    /// Returns the smoothed estimate from data. A shorter sample replaces it; a longer echo counts
+    /// by an eighth (`tcp_rcv_rtt_update`).
     #[must_use]
     pub const fn smoothed(&self) -> Option<Duration> {
         self.smoothed
     }
 
-    /// Returns the shortest within the window, the handshake's included. A value that the sender
+    /// Returns the minimum within the window, including the handshake. A value that the sender
     /// [reported](Self::on_told) has priority, because it is more accurate.
     #[must_use]
     pub fn least(&self) -> Option<Duration> {
         self.told.or_else(|| self.least.get().map(|Reverse(least)| least))
     }
 
-    /// Stores the shortest round trip that the sender of data reports, as TACK's does (Li et al.,
-    /// SIGCOMM 2020, §5.4).
+    /// Stores the minimum round trip that the sender reports, as in TACK (Li et al., SIGCOMM 2020,
+    /// §5.4).
     pub const fn on_told(&mut self, least: Duration) {
         self.told = Some(least);
     }
@@ -92,8 +92,8 @@ impl RoundTrip {
         self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
     }
 
-    /// Processes a segment with data, after which the stream stands at `next` with a receive window
-    /// of `receive_window` octets. `echo` is its timestamp's if it is full-sized.
+    /// Processes a data segment, after which rcv.nxt is `next` and the receive window is
+    /// `receive_window` bytes. `echo` is set if the segment is full-sized.
     pub fn on_data(&mut self, now: Instant, next: u64, receive_window: u64, echo: Option<Echo>) {
         match self.timed {
             Some((end, _)) if next < end => {}

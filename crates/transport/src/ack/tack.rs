@@ -1,17 +1,17 @@
-//! The law of TACK, on plain TCP.
+//! Applies the law of TACK to plain TCP.
 //!
 //! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
-//! 2020, §4.1: the [`law`], which TACK's own [transport](crate::tack) follows as well.
+//! 2020, §4.1: the [`law`], which TACK's own [transport](crate::tack) also follows.
 //!
-//! * Less than L·MSS is acknowledged once L·MSS/bw has passed since it came, the interval of the
-//!   law; bw is the recent maximum of the delivery rate. Without a measurement, and at most, it is
+//! * Less than L·MSS is acknowledged after the interval of the law, L·MSS/bw from its arrival; bw
+//!   is the recent maximum of the delivery rate. Without a measurement, and at the latest, it is
 //!   acknowledged after 500 ms (RFC 5681, §4.2).
-//! * Loss elicits an instant ACK, one per gap as it opens (§4.4, §5.1 there), where TCP would
-//!   acknowledge every segment beyond it. A segment that fills a gap waits for its turn. A segment
-//!   with nothing new is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
-//! * This end measures RTTmin by itself. TACK's sender measures it and reports it to the receiver.
-//!   TACK numbers packets, which reveals a lost retransmission, lists gaps and has its own timing:
-//!   plain TCP's header has no room for these.
+//! * A loss elicits one instant ACK, when the gap opens (§4.4, §5.1 there); TCP would acknowledge
+//!   every segment beyond the gap. A segment that fills a gap elicits no immediate ACK. A segment
+//!   without new data is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
+//! * This end measures RTTmin by itself; TACK's sender measures it and reports it to the receiver.
+//!   TACK also numbers packets, which reveals lost retransmissions, lists gaps, and reports timing.
+//!   Plain TCP's header has no room for these.
 
 pub mod law;
 
@@ -24,25 +24,25 @@ use law::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// With fewer than two ACKs in a round trip, the sender stops and waits (Li et al., SIGCOMM 2020,
+/// With fewer than two ACKs per round trip, the sender stops and waits (Li et al., SIGCOMM 2020,
 /// appendix B.1).
 const MIN_BETA: u32 = 2;
 
-/// What a scenario sets.
+/// The settings of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tack {
-    /// Full-sized segments per ACK, where byte counting governs: L.
+    /// Full-sized segments per ACK, when byte counting governs: L.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// ACKs per shortest round trip, where time governs: β.
+    /// ACKs per minimum round trip, when time governs: β.
     #[schemars(range(min = 2))]
     pub beta: u32,
-    /// The bandwidth is the maximum delivery rate of this number of round trips: θ, 5 to 10 in the
+    /// The number of round trips whose maximum delivery rate is the bandwidth: θ, 5 to 10 in the
     /// paper.
     #[schemars(range(min = 1))]
     pub bandwidth_window: u32,
-    /// The shortest round trip is the minimum of this time: τ, at most 10 s in the paper.
+    /// The time whose minimum is the minimum round trip: τ, at most 10 s in the paper.
     pub rtt_window: Duration,
     /// Acknowledge every segment until the sender's window no longer doubles (Li et al., ToN 2021,
     /// §VI-D).
@@ -50,7 +50,7 @@ pub struct Tack {
 }
 
 impl Default for Tack {
-    /// L and β of §4.1 there; θ and τ of §5.4, at their maximum.
+    /// The defaults are L and β of §4.1 there, and the maxima of θ and τ of §5.4.
     fn default() -> Self {
         Self {
             segments: 2,
@@ -87,12 +87,12 @@ impl Settings for Tack {
     }
 }
 
-/// Tame ACKs.
+/// The policy, with its state.
 #[derive(Clone, Copy, Debug)]
 pub struct TameAcks {
     settings: Tack,
-    /// Every segment until the sender's window no longer doubles (Li et al., IEEE/ACM ToN 2021,
-    /// §VI-D).
+    /// Acknowledges every segment until the sender's window no longer doubles (Li et al., IEEE/ACM
+    /// ToN 2021, §VI-D).
     startup: Option<Growth>,
     last: Option<Instant>,
 }
@@ -128,7 +128,7 @@ impl AckPolicy for TameAcks {
         self.settings.law().decide(now, self.last, ledger.arrived.octets, &path)
     }
 
-    /// Each packet has its ACK as long as the sender's window doubles.
+    /// Each packet is acknowledged as long as the sender's window doubles.
     fn goes_by_time(&self) -> bool {
         self.startup.is_none()
     }
@@ -181,8 +181,8 @@ mod tests {
         assert_eq!(decisions[3..], [Decision::At(at(11), Reason::Periodic); 2]);
     }
 
-    /// The state of TACK's receiver after its Accept left twice: no sample of the handshake, and
-    /// RTTmin from the sender.
+    /// TACK's receiver after its Accept left twice: it has no sample of the handshake, and RTTmin
+    /// comes from the sender.
     #[test]
     fn start_up_ends_by_the_round_trip_that_the_sender_tells() {
         let settings = Tack { per_packet_startup: true, ..Tack::default() };

@@ -1,9 +1,9 @@
-//! The same packets on both number lines.
+//! Feeds the same packets on both number lines to a receiver.
 
 use super::{Acknowledger, Packet, Policy, PolicyConfig, Ranges, Reason};
 use acklab_base::{Duration, Instant};
 
-/// Octets of each packet.
+/// The bytes of each packet.
 pub(super) const SIZE: u64 = 1000;
 
 /// The number lines on which packets arrive: packet numbers, and offsets of a stream.
@@ -31,8 +31,8 @@ impl Endpoint {
         Self { line, acknowledger, ranges: Ranges::default() }
     }
 
-    /// The packet of this number arrives. Returns why it is acknowledged at once, if it is; the ACK
-    /// leaves then.
+    /// Delivers the packet of this number. Returns the reason of its immediate ACK, if any; the ACK
+    /// then leaves.
     pub(super) fn arrives(&mut self, now: Instant, number: u64) -> Option<Reason> {
         let unit = match self.line {
             Line::Packets => 1,
@@ -50,7 +50,7 @@ impl Endpoint {
         self.leaves(now)
     }
 
-    /// Time passes. Returns why an ACK leaves, if one does.
+    /// Lets time pass. Returns the reason of the ACK that leaves, if any.
     pub(super) fn wake(&mut self, now: Instant) -> Option<Reason> {
         self.acknowledger.wake(now);
         self.leaves(now)

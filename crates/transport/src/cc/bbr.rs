@@ -1,4 +1,4 @@
-//! BBR, version 1, as Linux has it (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based
+//! BBR, version 1, as in Linux (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based
 //! Congestion Control", ACM Queue 14(5), 2016).
 //!
 //! BBR models the path by two numbers: the highest delivery rate of the last ten round trips and
@@ -8,12 +8,12 @@
 //! | module | rule |
 //! |---|---|
 //! | `constants` | the published constants |
-//! | `startup` | Startup searches for the bandwidth, Drain empties the queue that this built |
+//! | `startup` | Startup searches for the bandwidth; Drain empties the queue that Startup built |
 //! | `probe_bw` | the gain cycle of `ProbeBW`: probe, drain, cruise |
-//! | `probe_rtt` | the shortest round-trip time, and the state `ProbeRTT` that measures it anew |
-//! | `long_term` | the rate of a policer |
-//! | `inflight` | how much should be in flight |
-//! | `recovery` | the window, in and out of recovery |
+//! | `probe_rtt` | the shortest round-trip time, and the state `ProbeRTT` that remeasures it |
+//! | `long_term` | detects the rate of a policer |
+//! | `inflight` | computes the target of data in flight |
+//! | `recovery` | sets the window, during and outside recovery |
 //!
 //! Windows are whole segments and gains are 256ths, as in the kernel. Rates are bits per second;
 //! the kernel counts packets per microsecond in units of 2⁻²⁴.
@@ -49,7 +49,7 @@ impl Settings for Config {
     }
 }
 
-/// An epoch of ACK aggregation restarts after this many acknowledged segments
+/// The number of acknowledged segments after which an epoch of ACK aggregation restarts
 /// (`bbr_ack_epoch_acked_reset_thresh`).
 const EPOCH_SEGMENTS: u64 = 1 << 20;
 
@@ -78,17 +78,18 @@ pub struct Bbr {
     bandwidth: WindowedMax<u64>,
     long_term: long_term::LongTerm,
     full_pipe: FullPipe,
-    /// `full_bw_reached`: the pipe has been full.
+    /// `full_bw_reached`: `true` once the pipe has been full.
     was_full: bool,
     cycle: probe_bw::Cycle,
 
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
     probe_rtt: ProbeRttTimer,
-    /// Was the latest ACK processed in `ProbeRTT`? Rate samples then reflect the small window, not
-    /// the path.
+    /// `true` if the latest ACK was processed in `ProbeRTT`. Rate samples then reflect the small
+    /// window, not the path.
     limits_itself: bool,
-    /// `idle_restart`: sending resumed after an idle period, and nothing has been delivered since.
+    /// `idle_restart`: `true` if sending resumed after an idle period, and nothing has been
+    /// delivered since.
     restarts: bool,
 
     epoch: AckEpoch,
@@ -141,24 +142,24 @@ impl Bbr {
         }
     }
 
-    /// The highest recent delivery rate, in bits per second (`bbr_max_bw`).
+    /// Returns the maximum recent delivery rate, in bits per second (`bbr_max_bw`).
     fn max_bandwidth(&self) -> u64 {
         self.bandwidth.get().unwrap_or(0)
     }
 
-    /// The estimated bandwidth of the path, in bits per second (`bbr_bw`).
+    /// Returns the estimated bandwidth of the path, in bits per second (`bbr_bw`).
     fn bandwidth(&self) -> u64 {
         self.long_term.policed().unwrap_or(self.max_bandwidth())
     }
 
-    /// `bbr_init_pacing_rate_from_rtt`.
+    /// Sets the initial pacing rate (`bbr_init_pacing_rate_from_rtt`).
     fn start_pacing(&mut self, window: u64, srtt: Option<Duration>) {
         self.has_seen_rtt = srtt.is_some();
         self.pacing.start(window, srtt, self.constants.startup_gain);
         self.pacing.keep_margin();
     }
 
-    /// `bbr_set_pacing_rate`.
+    /// Sets the pacing rate (`bbr_set_pacing_rate`).
     fn set_pacing(&mut self, window: u64, srtt: Option<Duration>) {
         if !self.has_seen_rtt && srtt.is_some() {
             self.start_pacing(window, srtt);
@@ -166,7 +167,7 @@ impl Bbr {
         self.pacing.follow(self.bandwidth(), self.pacing_gain, self.was_full);
     }
 
-    /// `bbr_update_bw`.
+    /// Updates the bandwidth (`bbr_update_bw`).
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.rounds.update(ack.rate.as_ref(), ack.total_delivered);
         let Some(sample) = &ack.rate else { return };
@@ -180,7 +181,7 @@ impl Bbr {
         }
     }
 
-    /// `bbr_update_ack_aggregation`.
+    /// Updates the ACK aggregation (`bbr_update_ack_aggregation`).
     fn update_aggregation(&mut self, window: &Window, ack: &Ack) {
         if ack.delivered == 0 || ack.rate.is_none() {
             return;
@@ -199,7 +200,7 @@ impl Bbr {
         self.extra_acked.update(extra.min(window.cwnd));
     }
 
-    /// `bbr_update_gains`.
+    /// Updates the gains (`bbr_update_gains`).
     fn update_gains(&mut self) {
         let Config { startup_gain, drain_gain, cwnd_gain, .. } = self.constants;
         (self.pacing_gain, self.window_gain) = match self.mode {
@@ -211,7 +212,7 @@ impl Bbr {
         };
     }
 
-    /// The mode after `ProbeRTT` (`bbr_reset_mode`).
+    /// Enters the mode after `ProbeRTT` (`bbr_reset_mode`).
     fn resume(&mut self) {
         if self.was_full {
             self.enter_probe_bw();
@@ -226,7 +227,7 @@ impl Bbr {
         self.prior_window = if is_cut || self.mode == Mode::ProbeRtt { self.prior_window.max(cwnd) } else { cwnd };
     }
 
-    /// `bbr_cwnd_event`, `CA_EVENT_TX_START`: after an idle period, pace at the bandwidth.
+    /// Paces at the bandwidth after an idle period (`bbr_cwnd_event`, `CA_EVENT_TX_START`).
     #[inline(never)]
     fn restart_from_idle(&mut self, window: &mut Window, now: Instant) {
         self.restarts = true;
@@ -266,13 +267,13 @@ impl CongestionControl for Bbr {
         self.set_window(window, ack);
     }
 
-    /// `bbr_ssthresh`: BBR does not use the threshold.
+    /// Follows `bbr_ssthresh`: BBR does not use the threshold.
     fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, _signal: Signal) -> u64 {
         self.save_window(window.cwnd);
         window.ssthresh
     }
 
-    /// `bbr_set_state`: a timeout ends a round.
+    /// Follows `bbr_set_state`: a timeout ends a round.
     fn on_state(&mut self, _now: Instant, _window: &mut Window, state: CongestionState) {
         if state == CongestionState::Loss {
             self.state = state;

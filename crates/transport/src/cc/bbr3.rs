@@ -8,12 +8,12 @@
 //! | module | rule |
 //! |---|---|
 //! | `constants` | the published constants |
-//! | `startup` | Startup searches for the bandwidth, Drain empties the queue that this built (§5.3.1, §5.3.2) |
+//! | `startup` | Startup searches for the bandwidth; Drain empties the queue that Startup built (§5.3.1, §5.3.2) |
 //! | `probe_bw` | the states Down, Cruise, Refill and Up of `ProbeBW` (§5.3.3) |
-//! | `long_term` | the long-term bound: how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2) |
+//! | `long_term` | the long-term bound, which limits probes and stores their result (§5.3.3.9, §5.5.10.2) |
 //! | `short_term` | the short-term bounds after a loss between probes (§5.5.10.3) |
-//! | `probe_rtt` | the shortest round-trip time, and the state `ProbeRTT` that measures it anew (§5.3.4) |
-//! | `inflight` | how much should be in flight, and the window (§5.6.4) |
+//! | `probe_rtt` | the shortest round-trip time, and the state `ProbeRTT` that remeasures it (§5.3.4) |
+//! | `inflight` | the target of data in flight, and the window (§5.6.4) |
 //! | `undo` | spurious loss detection (§5.5.11) |
 
 mod constants;
@@ -60,8 +60,8 @@ enum State {
     Down,
     /// `ProbeBW_CRUISE`: send at the estimated bandwidth.
     Cruise,
-    /// `ProbeBW_REFILL`: the same for a round without short-term bounds, so that a probe begins
-    /// with a full pipe.
+    /// `ProbeBW_REFILL`: send at the estimated bandwidth for a round without short-term bounds, so
+    /// that a probe begins with a full pipe.
     Refill,
     /// `ProbeBW_UP`: probe for more bandwidth.
     Up,
@@ -142,7 +142,7 @@ pub struct Bbr3 {
     prior_window: u64,
     total_delivered: u64,
     has_sack: bool,
-    /// Sending was limited by the window in the round trip that ends when this is acknowledged
+    /// The transmission whose acknowledgment ends the last round trip that the window limited
     /// (§2.2: C.is_cwnd_limited).
     limited_until: Position,
     is_window_limited: bool,
@@ -262,7 +262,8 @@ impl CongestionControl for Bbr3 {
         self.set_window(window, ack);
     }
 
-    /// `OnEnterFastRecovery`, `OnEnterRTO` (§5.6.4.4). BBR does not use the threshold.
+    /// Processes a loss event (`OnEnterFastRecovery`, `OnEnterRTO`, §5.6.4.4). BBR does not use the
+    /// threshold.
     fn ssthresh(&mut self, _now: Instant, window: &Window, _flight: u64, signal: Signal) -> u64 {
         if signal != Signal::Mark {
             self.save_upon_loss(window.cwnd);

@@ -1,28 +1,29 @@
-//! BBR as it was designed together with TACK (Li et al., IEEE/ACM ToN 2021, §VI-D).
+//! BBR, as designed together with TACK (Li et al., IEEE/ACM ToN 2021, §VI-D).
 //!
-//! BBR's model of the path, moved by what the receiver measures: the delivery rate of a TACK covers
-//! two TACK intervals, and time is counted in TACK intervals instead of round trips, of which one
-//! has β. What differs from [BBR, version 1](super::bbr):
+//! BBR's model of the path is driven by the receiver's measurements. The delivery rate of a TACK
+//! covers two TACK intervals. Time is counted in TACK intervals instead of round trips; a round
+//! trip has β of them. The differences from [BBR, version 1](super::bbr):
 //!
 //! * The states are Startup, Drain and Stable. A cycle of Stable has 32 TACK intervals: 4 that
-//!   probe, 4 that drain, 24 that cruise. The bandwidth is the greatest rate of 40.
-//! * The window is (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, where f is the frequency of TACKs: what
-//!   is delivered while a TACK is waited for is in flight as well.
-//! * Pacing never falls below MSS·f, a packet a TACK. `ProbeRTT` paces at that rate for the longer
-//!   of a round trip and 200 ms.
+//!   probe, 4 that drain, 24 that cruise. The bandwidth is the maximum rate of 40 intervals.
+//! * The window is (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, where f is the frequency of TACKs: data
+//!   delivered since the last TACK still count as in flight.
+//! * Pacing never falls below MSS·f, one packet per TACK. `ProbeRTT` paces at that rate for the
+//!   longer of a round trip and 200 ms.
 //!
 //! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same
-//! quantities, or that at which TACKs come if it is less: on a busy medium, packets and TACKs wait
-//! for their turn much longer than the least round trip lets expect. The longest recent interval
-//! counts, as the greatest rate does, up to what the round trip is longer than the least, and
-//! without the silence of the application. After a loss or a pause the law alone counts, for as
-//! long as rates are remembered: more in flight would only lengthen a queue that drops.
+//! quantities, or the frequency of arriving TACKs if it is lower. On a busy medium, packets and
+//! TACKs wait for the channel much longer than the minimum round trip suggests. The maximum recent
+//! interval counts, like the maximum rate. It is at most the excess of the round trip over its
+//! minimum, and excludes idle periods of the application. After a loss or a pause, only the law
+//! counts, for as long as rates are remembered: more data in flight would only lengthen a queue
+//! that drops.
 //!
-//! What the paper does not mention is as in BBR, version 1: the gains of Startup and Drain and the
-//! end of Startup, the restart after idle, packet conservation in the first round of a recovery,
-//! and the room that packets which leave in [bursts](Burst) need at both ends, which counts where a
-//! path holds little more than a burst. Where a receiver reports no rate, as over TCP, the sender's
-//! samples replace it.
+//! Everything that the paper does not mention follows BBR, version 1. That is: the gains of Startup
+//! and Drain, the end of Startup, the restart after idle, and packet conservation in the first
+//! round of a recovery. It also includes the room at both ends for packets that leave in
+//! [bursts](Burst), which matters if a path holds little more than a burst. If a receiver reports
+//! no rate, as over TCP, the sender's samples replace it.
 
 mod recovery;
 
@@ -42,35 +43,37 @@ use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant, Rate, mul_div};
 use recovery::{Limits, Recovery};
 
-/// What the paper leaves to BBR, or takes from it as it is, has the values of BBR, version 1.
+/// The constants that the paper leaves to BBR, or adopts from it, have the values of BBR, version
+/// 1.
 const V1: bbr::Config = bbr::Config::PUBLISHED;
 
-/// TACK intervals of a round trip at the published frequency: β (Li et al., SIGCOMM 2020, §4.1).
+/// TACK intervals per round trip at the published frequency: β (Li et al., SIGCOMM 2020, §4.1).
 const BETA: u32 = 4;
 
 /// The intervals that the delivery rate of a TACK covers (ToN 2021, §VI-D).
 const REPORTED_INTERVALS: u64 = 2;
 
-/// One in the sender's queue, one in its interface, and one that the receiver puts together
-/// (`bbr_quantization_budget`).
+/// The bursts in flight: one in the sender's queue, one in its interface, and one in reassembly at
+/// the receiver (`bbr_quantization_budget`).
 const BURSTS_IN_FLIGHT: u64 = 3;
 
 constants! {
-    /// The constants of BBR as designed with TACK (ToN 2021, §VI-D, where nothing else is named).
+    /// The constants of BBR as designed with TACK (ToN 2021, §VI-D, unless another source is
+    /// named).
     Config {
-        /// The gain of Startup, left to BBR, version 1.
+        /// The gain of Startup, as in BBR, version 1.
         #[schemars(range(min = 1.0, max = 100.0))]
         startup_gain: Gain = V1.startup_gain,
-        /// The gain of Drain, left to BBR, version 1.
+        /// The gain of Drain, as in BBR, version 1.
         #[schemars(range(min = 0.01, max = 1.0))]
         drain_gain: Gain = V1.drain_gain,
-        /// The window in bandwidth-delay products, without what is delivered between two TACKs.
+        /// The window in bandwidth-delay products, without the data delivered between two TACKs.
         #[schemars(range(min = 1.0, max = 100.0))]
         cwnd_gain: Gain = V1.cwnd_gain,
-        /// The gain of the intervals that probe.
+        /// The gain of probing intervals.
         #[schemars(range(min = 1.01, max = 100.0))]
         probe_gain: Gain = V1.probe_gain,
-        /// The gain of the intervals that drain.
+        /// The gain of draining intervals.
         #[schemars(range(min = 0.01, max = 0.99))]
         yield_gain: Gain = V1.yield_gain,
         /// TACK intervals that probe, and as many that drain: a phase of BBR, version 1.
@@ -87,22 +90,23 @@ constants! {
         /// follows the same design to gradually drain any excess queue" (footnote 3).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = V1.pacing_margin,
-        /// How long a shortest round-trip time is valid.
+        /// The time for which a minimum round-trip time is valid.
         min_rtt_window: Duration = V1.min_rtt_window,
-        /// The least time of a pause that renews it.
+        /// The minimum duration of a pause that renews the minimum round-trip time.
         probe_rtt_duration: Duration = V1.probe_rtt_duration,
-        /// The pipe is not full while a round multiplies the bandwidth by this factor; left to BBR,
-        /// version 1.
+        /// The minimum growth of the bandwidth per round while the pipe is not full, as a factor,
+        /// as in BBR, version 1.
         #[schemars(range(min = 1.0, max = 100.0))]
         full_bandwidth_growth: Gain = V1.full_bandwidth_growth,
-        /// The pipe is full after this many rounds without such growth; left to BBR, version 1.
+        /// The number of rounds without such growth after which the pipe is full, as in BBR,
+        /// version 1.
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = V1.full_bandwidth_rounds,
-        /// The time over which bursts of acknowledgments are made up for at most (IETF 101, as BBR,
-        /// version 1).
+        /// The maximum time over which bursts of acknowledgments are compensated (IETF 101, as in
+        /// BBR, version 1).
         extra_acked_time: Duration = V1.extra_acked_time,
-        /// TACK intervals of one of the two periods of the maximum of those bursts: as many round
-        /// trips as in BBR, version 1.
+        /// TACK intervals of each of the two periods of the maximum filter of these bursts: as many
+        /// round trips as in BBR, version 1.
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = BETA * V1.extra_acked_window,
     }
@@ -116,7 +120,7 @@ impl Settings for Config {
     }
 }
 
-/// Where it stands; a pause may interrupt Startup and Stable.
+/// The state of the model. A pause may interrupt Startup and Stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
@@ -139,25 +143,25 @@ pub struct BbrTack {
     rounds: Rounds,
     /// The last round of Startup in which a packet waited in a queue.
     queued_in: Option<u64>,
-    /// The intervals between TACKs, each at most what the smoothed round trip is longer than the
-    /// least.
+    /// The intervals between TACKs, each limited to the excess of the smoothed round trip over its
+    /// minimum.
     waits: WindowedMax<Duration>,
-    /// The TACK interval from which they count.
+    /// The TACK interval from which these intervals count.
     waits_from: u64,
-    /// The number of the next reports that cover an idle period.
+    /// The number of coming reports that cover an idle period.
     idle_reports: u64,
-    /// 1/f, as of the latest ACK.
+    /// 1/f at the latest ACK.
     interval: Duration,
-    /// TACK intervals that have passed, and when the present one began.
+    /// The number of TACK intervals so far, and the start of the present one.
     intervals: u64,
     began: Instant,
     /// The interval in which the present cycle began.
     cycle_began: u64,
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
-    /// Until when it pauses.
+    /// The end of the pause.
     pause: Option<Instant>,
-    /// Sending resumed after an idle period, and nothing has been delivered since.
+    /// `true` if sending resumed after an idle period, and nothing has been delivered since.
     restarts: bool,
     epoch: AckEpoch,
     extra_acked: TwoPeriodMax,
@@ -197,19 +201,20 @@ impl BbrTack {
         }
     }
 
-    /// The greatest recent delivery rate, in bits per second.
+    /// Returns the maximum recent delivery rate, in bits per second.
     fn max_bandwidth(&self) -> u64 {
         self.bandwidth.get().unwrap_or(0)
     }
 
-    /// The interval between two TACKs: by the law, or longer if they come less often.
+    /// Updates the interval between two TACKs: that of the law, or a longer one if TACKs arrive
+    /// less often.
     fn update_interval(&mut self) {
         let bandwidth = Some(self.max_bandwidth() / 8);
         let path = Path { mss: self.mss, bandwidth, rtt_min: self.min_rtt };
         self.interval = self.law.interval(&path).max(self.waits.get().unwrap_or_default()).min(LONGEST_DELAY);
     }
 
-    /// How long a TACK was waited for, by what the receiver reports.
+    /// Updates how long the sender waited for a TACK, from the receiver's reports.
     fn update_waits(&mut self, ack: &Ack, reported: Duration) {
         let memory = u64::from(self.constants.bandwidth_window);
         if ack.state != CongestionState::Open || self.pause.is_some() {
@@ -222,8 +227,8 @@ impl BbrTack {
         }
     }
 
-    /// Counts a TACK interval when its time has passed. TACKs that come early or late do not change
-    /// the length of the following ones, and a time without TACKs is one interval.
+    /// Counts a TACK interval once its time has passed. TACKs that arrive early or late do not
+    /// change the length of the following intervals. A time without TACKs is one interval.
     fn count_interval(&mut self, now: Instant) {
         if now.since(self.began) >= self.interval {
             self.intervals += 1;
@@ -284,10 +289,10 @@ impl BbrTack {
         }
     }
 
-    /// Is the round that ends no evidence of a full pipe? As much is delivered of what was
-    /// conserved as before, whatever the pipe holds, unless packets have waited in a queue lately:
-    /// with a round trip longer by a quarter, so much was in flight that the rate would have grown
-    /// by a quarter.
+    /// Returns `true` if the round that ends is no evidence of a full pipe. A conserved round
+    /// delivers as much as the previous one, whatever the pipe holds. An exception is a round trip
+    /// longer by a quarter, which shows that packets waited in a queue: then so much was in flight
+    /// that the rate would have grown by a quarter.
     fn is_held(&self) -> bool {
         let lately = u64::from(self.constants.full_bandwidth_rounds);
         let has_queued = self.queued_in.is_some_and(|round| self.rounds.count() <= round + lately);
@@ -303,8 +308,8 @@ impl BbrTack {
         }
     }
 
-    /// The shortest round-trip time, and the pause that renews it. An idle period has emptied the
-    /// queue as a pause does.
+    /// Updates the minimum round-trip time, and starts the pause that renews it. An idle period
+    /// empties the queue as a pause does.
     fn update_min_rtt(&mut self, ack: &Ack) {
         let has_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
         if let Some(rtt) = ack.newest_rtt
@@ -329,8 +334,8 @@ impl BbrTack {
         }
     }
 
-    /// After an idle period, pace at the bandwidth (`bbr_cwnd_event` of Linux's BBR,
-    /// `CA_EVENT_TX_START`). All has been acknowledged, so that a recovery is over.
+    /// Paces at the bandwidth after an idle period (`bbr_cwnd_event` of Linux's BBR,
+    /// `CA_EVENT_TX_START`). All data have been acknowledged, so a recovery is over.
     #[inline(never)]
     fn restart_from_idle(&mut self, window: &mut Window, now: Instant) {
         window.cwnd = self.recovery.end(window.cwnd);
@@ -355,7 +360,7 @@ impl BbrTack {
         }
     }
 
-    /// MSS·f, in bits per second.
+    /// Returns MSS·f, in bits per second.
     fn least_rate(&self) -> u64 {
         mul_div(self.mss, 8_000_000_000, self.interval.as_nanos().max(1))
     }
@@ -372,26 +377,25 @@ impl BbrTack {
         }
     }
 
-    /// What the path holds, multiplied, in octets.
+    /// Returns the capacity of the path times `gain`, in bytes.
     fn path(&self, gain: Gain) -> u64 {
         self.min_rtt.map_or(self.initial_window, |min_rtt| gain.of_bdp(self.max_bandwidth(), min_rtt))
     }
 
-    /// What is delivered between two TACKs, in octets: it is in flight as far as the sender knows.
+    /// Returns the bytes delivered between two TACKs. The sender still counts them as in flight.
     fn between_tacks(&self) -> u64 {
         delivered_in(self.max_bandwidth(), self.interval)
     }
 
-    /// Room for bursts at both ends, in octets: three of them, as in Linux's BBR
-    /// (`bbr_quantization_budget`). Nothing, if packets leave one by one.
+    /// Returns the room for bursts at both ends, in bytes: three of them, as in Linux's BBR
+    /// (`bbr_quantization_budget`). Returns zero if packets leave one by one.
     fn bursts(&self) -> u64 {
         let burst = self.burst.zip(self.pacing.rate());
         burst.map_or(0, |(burst, rate)| BURSTS_IN_FLIGHT * burst.quantum(self.mss, rate))
     }
 
-    /// The in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, what is acknowledged in bursts,
-    /// and room for what leaves in bursts. In Startup, whose gain is larger, the first factor is
-    /// that gain.
+    /// Returns the in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, plus the room for bursts
+    /// of ACKs and of packets. In Startup, the larger gain of Startup replaces the 2.
     fn cap(&self) -> u64 {
         let Config { cwnd_gain, startup_gain, extra_acked_time, .. } = self.constants;
         let gain = if self.state == State::Stable { cwnd_gain } else { startup_gain };
@@ -401,15 +405,15 @@ impl BbrTack {
         (self.path(gain) + between + extra + self.bursts()).max(self.min_window())
     }
 
-    /// The window grows by what is delivered up to the cap, and falls to it at once, as in BBR,
-    /// version 1.
+    /// Sets the window. It grows by the delivered bytes up to the cap, and drops to the cap at
+    /// once, as in BBR, version 1.
     fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         let limits =
             Limits { between: self.between_tacks(), least: self.min_window(), is_full: self.state != State::Startup };
         let conserved = self.recovery.conserves();
         let cwnd = self.recovery.window(window.cwnd, ack, limits);
         if self.recovery.conserves() && !conserved {
-            // As in Linux's BBR, so that what was conserved is acknowledged in a round of its own.
+            // As in Linux's BBR, this gives conserved packets their own round of ACKs.
             self.rounds.begin(ack.total_delivered);
         }
         window.cwnd = if self.recovery.conserves() { cwnd } else { self.towards_cap(cwnd, ack) };
@@ -419,7 +423,7 @@ impl BbrTack {
         u64::from(V1.min_window) * self.mss
     }
 
-    /// Returns the window on the way to the cap. The first flight grows it whatever its evidence of
+    /// Returns the next window below the cap. The first flight grows the window without evidence of
     /// the bandwidth, as in BBR, version 1 (`bbr_set_cwnd`).
     fn towards_cap(&self, cwnd: u64, ack: &Ack) -> u64 {
         let grown = cwnd + ack.delivered;
@@ -507,7 +511,7 @@ mod tests {
     const RTT: Duration = Duration::from_millis(40);
     const INTERVAL: Duration = Duration::from_millis(10);
 
-    /// TACKs every 10 ms over a path of 8 Mbps and 40 ms: 10 packets each.
+    /// A path of 8 Mbps and 40 ms with a TACK every 10 ms, for 10 packets each.
     struct Path {
         controller: BbrTack,
         window: Window,
@@ -542,7 +546,7 @@ mod tests {
         }
     }
 
-    /// All rates are 1 % below.
+    /// All rates are 1 % lower, because of the pacing margin.
     #[test]
     fn a_cycle_has_32_intervals() {
         let mut path = Path::new();
@@ -557,8 +561,8 @@ mod tests {
         assert_eq!(rates[31..], [10; 2]);
     }
 
-    /// Two TACKs a round trip that deliver ten packets each, and as much in each round. If each
-    /// TACK reports a loss, a round conserves, another grows, and half a round later the next
+    /// Two TACKs per round trip deliver ten packets each, the same in every round. If each TACK
+    /// reports a loss, one round conserves, the next grows, and half a round later the next
     /// recovery begins.
     #[test]
     fn rounds_of_conserved_packets_do_not_tell_that_the_pipe_is_full() {
@@ -604,7 +608,7 @@ mod tests {
         assert_eq!(count(40, 0, 20), 2);
     }
 
-    /// With β = 4: 2.25 times what the path holds.
+    /// With β = 4, the window is 2.25 times the capacity of the path.
     #[test]
     fn the_window_holds_what_comes_between_two_tacks() {
         let mut path = Path::new();
@@ -612,8 +616,8 @@ mod tests {
         assert_eq!(path.window.cwnd, 90 * MSS);
     }
 
-    /// Of five packets, which leave in 5 ms at 8 Mbps. In the four intervals that probe they are a
-    /// quarter more, in those that drain a quarter less.
+    /// A burst has five packets and leaves in 5 ms at 8 Mbps. In the four probing intervals the
+    /// bursts are a quarter larger, in the draining ones a quarter smaller.
     #[test]
     fn the_window_holds_three_bursts_more() {
         let burst = Burst { packets: 2, time: Duration::from_millis(5), catches_up: true };
@@ -647,7 +651,7 @@ mod tests {
         assert_eq!(paused, 20, "200 ms at a packet in 10.25 ms, a quarter of the round trip, less 1 %");
     }
 
-    /// TACKs that come every 30 ms instead of 10, at a packet in a millisecond.
+    /// TACKs arrive every 30 ms instead of 10, at one packet per millisecond.
     #[test]
     fn the_window_holds_what_comes_while_tacks_wait() {
         let mut path = Path::new();

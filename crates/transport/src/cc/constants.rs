@@ -1,4 +1,4 @@
-//! The published constants of controllers and slow starts as settings.
+//! Turns the published constants of controllers and slow starts into settings.
 
 use super::model::gain::Gain;
 use crate::fault::{Fault, above_zero};
@@ -42,10 +42,10 @@ pub(in crate::cc) use constants;
 
 /// A list of constants.
 pub trait Constants {
-    /// Checks what the schema cannot express.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// The first constant that makes no sense.
+    /// Returns the first invalid constant.
     fn check(&self) -> Result<(), Fault>;
 }
 

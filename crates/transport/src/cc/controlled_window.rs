@@ -1,4 +1,4 @@
-//! A congestion window and its controller, as every transport drives them.
+//! A congestion window with its controller, as every transport uses them.
 
 use super::{Ack, Acked, CongestionControl, Controller, Lost, Position, Sent, Signal, Window};
 use crate::recovery::CongestionState;
@@ -9,19 +9,19 @@ use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
 /// A window, the controller that governs it, and the delivery rate if the controller reads it.
-/// Sizes in octets.
+/// Sizes are bytes.
 #[derive(Debug)]
 pub(crate) struct ControlledWindow {
     pub(crate) window: Window,
     pub(crate) controller: Controller,
     pub(crate) sampler: Option<Sampler>,
     keeps_time: bool,
-    /// Octets acknowledged that do not fill a packet.
+    /// The acknowledged bytes that do not fill a packet.
     acked_remainder: u64,
 }
 
 impl ControlledWindow {
-    /// Creates a window of `cwnd` octets; a full-sized packet has `mss`.
+    /// Creates a window of `cwnd` bytes; a full-sized packet has `mss` bytes.
     pub(crate) fn new(controller: Controller, cwnd: u64, mss: u64) -> Self {
         Self {
             window: Window { cwnd, ssthresh: u64::MAX, mss },
@@ -62,13 +62,13 @@ impl ControlledWindow {
         self.controller.on_undo(now, &mut self.window);
     }
 
-    /// Returns when the controller is to be woken.
+    /// Returns when the controller must be woken.
     #[inline]
     pub(crate) fn alarm(&self) -> Alarm {
         if self.keeps_time { self.controller.deadline().into() } else { Alarm::NEVER }
     }
 
-    /// Wakes the controller if it is due, with `in_flight` octets in flight. Returns `true` if it
+    /// Wakes the controller if it is due, with `in_flight` bytes in flight. Returns `true` if it
     /// was.
     pub(crate) fn wake(&mut self, now: Instant, in_flight: u64) -> bool {
         let is_due = self.alarm().expire(now);
@@ -78,8 +78,8 @@ impl ControlledWindow {
         is_due
     }
 
-    /// Returns the octets and full-sized packets of `bytes` that were acknowledged. The remainder
-    /// of a packet is carried to the next call.
+    /// Returns the bytes and full-sized packets of `bytes` that were acknowledged. The remainder of
+    /// a packet is carried over to the next call.
     #[inline]
     pub(crate) const fn count(&mut self, bytes: u64) -> Acked {
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
@@ -99,8 +99,8 @@ impl ControlledWindow {
         self.controller.on_sent(&mut self.window, sent);
     }
 
-    /// Reports to the controller that a transmission was lost, with `total_delivered` octets
-    /// delivered since the connection began.
+    /// Reports to the controller that a transmission was lost, with `total_delivered` bytes
+    /// delivered so far.
     pub(crate) fn tell_lost(
         &mut self,
         (now, sent_at): (Instant, Instant),
@@ -118,9 +118,9 @@ impl ControlledWindow {
         self.controller.on_lost(&self.window, &lost);
     }
 
-    /// Reports to the controller an ACK, with the `newest` transmission that it acknowledges, and
-    /// the outcomes of transmissions. If the receiver `reported` the delivery rate, that replaces
-    /// the sender's sample.
+    /// Reports an ACK to the controller, with the `newest` transmission that it acknowledges and
+    /// the outcomes of transmissions. A rate `reported` by the receiver replaces the sender's
+    /// sample.
     #[inline(always)]
     pub(crate) fn tell_ack(
         &mut self,

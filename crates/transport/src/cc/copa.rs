@@ -1,17 +1,17 @@
 //! Copa (Arun & Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
 //! NSDI '18).
 //!
-//! The window is adjusted towards a rate of 1 / (δ·d) packets a second, where d is the queueing
+//! Adjusts the window towards a rate of 1 / (δ·d) packets per second, where d is the queueing
 //! delay. Sections are the paper's. What the paper leaves open follows the `genericCC` of its
 //! authors (`markoviancc.cc`, `rtt-window.cc`, `estimators.cc`) or Facebook's mvfst
 //! (`quic/congestion_control/Copa.cpp`). Each place names its source.
 //!
 //! | module | rule |
 //! |---|---|
-//! | `velocity` | how fast the window moves (§2, step 4) |
-//! | `competition` | δ beside flows that fill buffers (§2.2) |
+//! | `velocity` | the speed at which the window moves (§2, step 4) |
+//! | `competition` | δ in competition with flows that fill buffers (§2.2) |
 //! | `heavy_loss` | the reduction after heavy loss (genericCC) |
-//! | `persistent_congestion` | when timeouts reset the window (mvfst) |
+//! | `persistent_congestion` | detects when a timeout resets the window (mvfst) |
 //! | `extreme` | the minimum and maximum filters of round-trip times |
 
 mod competition;
@@ -35,15 +35,15 @@ use velocity::{Direction, Velocity};
 constants! {
     /// The constants of Copa.
     Config {
-        /// δ in the default mode, and its greatest value in the competitive mode (§2, §2.2): 1/δ
-        /// packets of the flow wait in the queue.
+        /// δ in the default mode, and its maximum in the competitive mode (§2, §2.2): 1/δ packets
+        /// of the flow wait in the queue.
         #[schemars(range(min = 0.001, max = 10.0))]
         delta: f64 = 0.5,
         /// Length of the minimum filter of RTTmin (§2).
         rtt_min_window: Duration = Duration::from_secs(10),
-        /// Does the round-trip time of the handshake count for RTTmin, too? mvfst counts it, whose
-        /// handshake packets are full-sized; genericCC measures data only. A SYN takes less time on
-        /// a slow link than a full segment.
+        /// `true` if the round-trip time of the handshake counts for RTTmin. mvfst counts it,
+        /// because its handshake packets are full-sized; genericCC measures only data. A SYN takes
+        /// less time on a slow link than a full segment.
         counts_handshake: bool = false,
         /// Length of the minimum filter of RTTstanding in smoothed round-trip times (§2: a half).
         #[schemars(range(min = 0.01, max = 10.0))]
@@ -52,7 +52,7 @@ constants! {
         /// trips (§2, step 4).
         #[schemars(range(min = 1))]
         steady_round_trips: u32 = 3,
-        /// The least window, in packets (genericCC and mvfst).
+        /// The minimum window, in packets (genericCC and mvfst).
         #[schemars(range(min = 1.0, max = 1000.0))]
         min_window: f64 = 2.0,
         /// The pacing rate in windows per RTTstanding (§2).
@@ -70,20 +70,21 @@ constants! {
         /// Copa flows alone empty the queue once in this many round trips (§2.2).
         #[schemars(range(min = 1))]
         empty_window: u32 = 5,
-        /// The window is reduced if a greater share of packets is lost (genericCC's `ReduceOnLoss`:
-        /// 30 %); 1 never reduces it, as the paper and mvfst.
+        /// The share of lost packets above which the window is reduced (genericCC's `ReduceOnLoss`:
+        /// 30 %); 1 never reduces it, as in the paper and mvfst.
         #[schemars(range(min = 0.0, max = 1.0))]
         heavy_loss: f64 = 0.3,
-        /// …over more than this many round trips (`ReduceOnLoss`).
+        /// The minimum time over which that share is measured, in round trips (`ReduceOnLoss`).
         #[schemars(range(min = 1))]
         heavy_loss_round_trips: u32 = 2,
-        /// …and more than this many packets, lost or delivered (`ReduceOnLoss`).
+        /// The minimum number of packets, lost or delivered, over which that share is measured
+        /// (`ReduceOnLoss`).
         #[schemars(range(min = 1))]
         heavy_loss_packets: u32 = 20,
-        /// That reduction multiplies the window by this (`markoviancc.cc`, `onACK`).
+        /// The factor of that reduction (`markoviancc.cc`, `onACK`).
         #[schemars(range(min = 0.0, max = 1.0))]
         heavy_loss_factor: f64 = 0.7,
-        /// Which retransmission timeouts set the window to its least.
+        /// The retransmission timeouts that set the window to its minimum.
         timeout: TimeoutRule = TimeoutRule::PersistentCongestion,
     }
 }
@@ -111,7 +112,7 @@ pub struct Copa {
     standing: Option<Duration>,
     velocity: Velocity,
     competition: Competition,
-    /// When the present round trip began.
+    /// The start of the present round trip.
     round_began: Instant,
     heavy_loss: HeavyLoss,
     persistent_congestion: PersistentCongestion,
@@ -142,14 +143,14 @@ impl Copa {
         octets as f64 / self.mss as f64
     }
 
-    /// §2: one step of the window. An ACK for n packets counts as n ACKs (mvfst).
+    /// §2: moves the window by one step. An ACK for n packets counts as n ACKs (mvfst).
     fn step(&mut self, now: Instant, packets: f64, queueing: Duration, standing: Duration, rtt: Duration) {
         let inverse_delta = self.competition.inverse_delta();
-        // λ = cwnd / RTTstanding against 1 / (δ·d), multiplied by RTTstanding and d.
+        // Compares λ = cwnd / RTTstanding with 1 / (δ·d), both multiplied by RTTstanding and d.
         let is_below = self.cwnd * queueing.as_nanos() as f64 <= inverse_delta * standing.as_nanos() as f64;
         if self.in_slow_start {
             if is_below {
-                // A packet for each one acknowledged doubles the window in a round trip
+                // One packet per acknowledged packet doubles the window in a round trip
                 // (genericCC).
                 self.cwnd += packets;
                 return;
@@ -179,7 +180,7 @@ impl CongestionControl for Copa {
         self.velocity = Velocity::new(now, Direction::Up, self.cwnd);
         self.round_began = now;
         if let Some(rtt) = rtt {
-            // It paces the first window in any case.
+            // The handshake's round trip paces the first window in any case.
             self.standing = Some(rtt);
             if self.constants.counts_handshake {
                 self.rtt_min.update(now, rtt, self.constants.rtt_min_window);
@@ -188,8 +189,8 @@ impl CongestionControl for Copa {
         self.apply(window);
     }
 
-    /// An ACK without a sample of the round-trip time, as that of a retransmission, is processed
-    /// with the latest sample (mvfst's `lrtt`).
+    /// Processes an ACK. An ACK without a sample of the round-trip time, such as that of a
+    /// retransmission, uses the latest sample (mvfst's `lrtt`).
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if ack.lost > 0 {
             self.competition.on_loss();
@@ -220,8 +221,8 @@ impl CongestionControl for Copa {
         }
     }
 
-    /// Loss sets no threshold: the default mode does not react to loss at all (§2.2). The loss may
-    /// have been detected by a timer.
+    /// A loss sets no threshold: the default mode does not react to loss (§2.2). A timer may have
+    /// detected the loss.
     fn ssthresh(&mut self, _now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
         self.competition.on_loss();
         u64::MAX

@@ -1,8 +1,8 @@
-//! CUBIC: after a loss the window follows a cubic function of time that is flat at the window of
+//! CUBIC: after a loss, the window follows a cubic function of time that is flat at the window of
 //! the loss.
 //!
-//! All stacks use the same function. They differ in how they compute the window from it, and
-//! [`Dialect`] selects the stack.
+//! All stacks use the same function. They differ in how they derive the window from it; [`Dialect`]
+//! selects the stack.
 
 mod linux;
 mod ns3;
@@ -51,11 +51,11 @@ impl Settings for Config {
 pub struct Cubic {
     slow_start: Phase,
     variant: Variant,
-    /// All below was sent.
+    /// The end of the data sent so far.
     sent_to: Position,
 }
 
-/// The way in which a stack computes the window from the curve.
+/// A stack's way to compute the window from the curve.
 #[derive(Clone, Copy, Debug)]
 enum Variant {
     Rfc(Rfc),
@@ -115,7 +115,7 @@ impl CongestionControl for Cubic {
     fn on_undo(&mut self, _now: Instant, window: &mut Window) {
         match &mut self.variant {
             Variant::Rfc(curve) => curve.restore(window),
-            // tcp_undo_cwnd_reduction restores the window alone; TcpCubic has no undo.
+            // tcp_undo_cwnd_reduction restores only the window; TcpCubic has no undo.
             Variant::Linux(_) | Variant::Ns3(_) => {}
         }
     }
@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use acklab_base::Duration;
 
-    /// The window, in segments, `seconds` after a loss at 1000 segments on a path of 100 ms, with
-    /// an ACK for `per_ack` segments.
+    /// Returns the window, in segments, `seconds` after a loss at 1000 segments on a path of 100
+    /// ms, with an ACK per `per_ack` segments.
     fn after_loss(dialect: Dialect, per_ack: u64, seconds: u64) -> f64 {
         grown_after_loss(dialect, Growth::PerSegment, per_ack, seconds)
     }
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438, §4.4, to the letter: (target − cwnd)/cwnd for each ACK.
+    /// RFC 9438, §4.4, literally: (target − cwnd)/cwnd for each ACK.
     #[test]
     fn an_ack_that_counts_once_falls_behind_the_curve() {
         let thinned = |growth| grown_after_loss(Dialect::Reference, growth, 10, 4);
@@ -202,8 +202,8 @@ mod tests {
         assert!((800.0..930.0).contains(&behind), "a round trip goes a tenth of the way: {behind}");
     }
 
-    /// ns-3's `IncreaseWindow` grows by one segment an ACK at most, and what is not used is saved
-    /// up without bound.
+    /// ns-3's `IncreaseWindow` grows by at most one segment per ACK, and carries over the unused
+    /// growth without bound.
     #[test]
     fn ns3_cannot_grow_by_more_than_a_segment_an_ack() {
         let mut ns3 = Ns3::new(&Config::PUBLISHED);

@@ -1,16 +1,16 @@
-//! Data Center TCP (RFC 8257): the window is reduced in proportion to the share of marked octets.
+//! Data Center TCP (RFC 8257): reduces the window in proportion to the share of marked bytes.
 //!
-//! α is the share of marked octets, averaged over windows of data. A congestion window in which a
-//! mark arrives is reduced by the factor 1 − α/2. Growth and the reaction to loss are Reno's (§3.4,
-//! §3.5).
+//! α is the share of marked bytes, averaged over windows of data. If a mark arrives in a window of
+//! data, the congestion window is multiplied by 1 − α/2. Growth and the reaction to loss are Reno's
+//! (§3.4, §3.5).
 //!
 //! Linux's `tcp_dctcp.c` differs in these points:
 //!
-//! 1. An observation window ends with the ACK of what was next to be sent at its start, not beyond
-//!    it (`dctcp_update_alpha`).
-//! 2. A loss during the reduction for a mark halves the present window, not that before the mark
-//!    (`dctcp_react_to_loss`).
-//! 3. α has ten bits, and windows are whole segments. That is not modelled.
+//! 1. An observation window ends with the ACK of snd.nxt at its start, not beyond it
+//!    (`dctcp_update_alpha`).
+//! 2. A loss during the reduction for a mark halves the present window, not the window before the
+//!    mark (`dctcp_react_to_loss`).
+//! 3. α has ten bits, and windows are whole segments. This model uses neither.
 
 use super::constants::constants;
 use super::newreno::{self, NewReno};
@@ -25,7 +25,7 @@ constants! {
         /// `dctcp_shift_g`: 1/16).
         #[schemars(range(min = 0.0001, max = 1.0))]
         gain: f64 = 1.0 / 16.0,
-        /// The initial α: with 1, the first mark reduces the window as a loss does (Linux's
+        /// The initial α: with 1, the first mark reduces the window like a loss (Linux's
         /// `dctcp_alpha_on_init`).
         #[schemars(range(min = 0.0, max = 1.0))]
         initial_alpha: f64 = 1.0,
@@ -52,9 +52,9 @@ pub struct Dctcp {
     reno: NewReno,
     /// DCTCP.Alpha.
     alpha: f64,
-    /// DCTCP.BytesAcked: octets delivered in this window of observation.
+    /// DCTCP.BytesAcked: the bytes delivered in this observation window.
     acked: u64,
-    /// DCTCP.BytesMarked: those of them that were marked.
+    /// DCTCP.BytesMarked: the marked bytes among them.
     marked: u64,
     /// DCTCP.WindowEnd.
     window_end: Position,
@@ -76,7 +76,7 @@ impl Dctcp {
         }
     }
 
-    /// DCTCP.Alpha: the average share of marked octets.
+    /// Returns DCTCP.Alpha: the average share of marked bytes.
     #[must_use]
     pub const fn alpha(&self) -> f64 {
         self.alpha
@@ -115,9 +115,9 @@ impl CongestionControl for Dctcp {
         (reduced as u64).max(2 * window.mss)
     }
 
-    /// A loss during the reduction for a mark. Together they reduce the window as the loss alone
-    /// would (§3.5: once per window of data across all loss signals). In Linux the loss halves the
-    /// window that the reduction has left so far.
+    /// Processes a change of state. If a loss occurs during the reduction for a mark, both together
+    /// reduce the window like the loss alone (§3.5: once per window of data across all loss
+    /// signals). In Linux, the loss halves the already reduced window.
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
         self.reno.on_state(now, window, state);
         match state {
@@ -145,7 +145,7 @@ mod tests {
         Dctcp::new(&Config::PUBLISHED, &start(Growth::PerSegment))
     }
 
-    /// A window of ten segments, of which `marked` are marked, acknowledged one by one.
+    /// Feeds a window of ten segments, of which `marked` are marked, acknowledged one by one.
     fn round(controller: &mut Dctcp, window: &mut Window, una: &mut u64, marked: u64) {
         for segment in 0..10 {
             *una += MSS;
@@ -172,7 +172,7 @@ mod tests {
     fn one_window_moves_alpha_by_a_sixteenth() {
         let (mut controller, mut una) = (dctcp(), 0);
         let mut window = Window { cwnd: 10 * MSS, ssthresh: 10 * MSS, mss: MSS };
-        // The first ACK ends the window that was there before anything was sent.
+        // The first ACK ends the observation window from before the first transmission.
         round(&mut controller, &mut window, &mut una, 0);
         assert!((controller.alpha() - 15.0 / 16.0).abs() < 1e-12);
     }

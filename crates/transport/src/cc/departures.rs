@@ -1,15 +1,15 @@
-//! Records of a controller for each transmission that leaves, until its outcome is known.
+//! A controller's records of transmissions, until their outcomes are known.
 
 use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
-/// Records of the transmissions whose outcome is not known yet, in the order in which they left.
+/// Records of the transmissions with unknown outcome, in the order in which they left.
 #[derive(Clone, Debug)]
 pub(super) struct Departures<T> {
-    /// A record that was taken leaves a gap until it is the oldest.
+    /// A removed record leaves a gap until it is the oldest.
     records: VecDeque<(Instant, Option<T>)>,
-    /// When the transmissions left that the ACK under way delivers.
+    /// The departures of the transmissions that the present ACK delivers.
     delivered: Vec<Instant>,
 }
 
@@ -25,8 +25,8 @@ impl<T> Departures<T> {
         self.records.push_back((now, Some(record)));
     }
 
-    /// Removes and returns the record of a transmission that left at `sent_at`: the oldest of those
-    /// that left at the same instant.
+    /// Removes and returns the record of a transmission that left at `sent_at`. If several left at
+    /// that instant, it is the oldest.
     pub(super) fn take(&mut self, sent_at: Instant) -> Option<T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         let record =
@@ -37,8 +37,8 @@ impl<T> Departures<T> {
         record
     }
 
-    /// Returns the record of a transmission that left at `sent_at`: the oldest of those that left
-    /// at the same instant.
+    /// Returns the record of a transmission that left at `sent_at`. If several left at that
+    /// instant, it is the oldest.
     pub(super) fn get(&self, sent_at: Instant) -> Option<&T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         self.records.range(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.as_ref())
@@ -57,8 +57,8 @@ impl<T> Departures<T> {
         }
     }
 
-    /// Returns when the delivered transmissions left. [Return the memory](Self::reuse) after
-    /// reading it.
+    /// Returns the departures of the delivered transmissions. [Return the memory](Self::reuse)
+    /// after reading it.
     pub(super) fn take_delivered(&mut self) -> Vec<Instant> {
         std::mem::take(&mut self.delivered)
     }

@@ -1,16 +1,16 @@
 //! Indigo (Yan et al., "Pantheon: the training ground for Internet congestion-control research",
-//! USENIX ATC 2018): a recurrent network that was trained to imitate an oracle that knows the
+//! USENIX ATC 2018): a recurrent network, trained to imitate an oracle with the true
 //! bandwidth-delay product.
 //!
 //! The method is the paper's and the network is our own: `scripts/train_indigo.py` trains it on
 //! acklab's paths and writes `indigo/weights.rs`. Names are those of the authors' program
-//! (github.com/StanfordSNR/indigo, revision 463d89b). Every 10 ms, at an ACK, the network sees the
-//! moving averages of queueing delay, delivery rate and sending rate, the window and its last
-//! action, and chooses one of five actions on the window.
+//! (github.com/StanfordSNR/indigo, revision 463d89b). Every 10 ms, at an ACK, the network chooses
+//! one of five actions on the window. Its inputs are the moving averages of queueing delay,
+//! delivery rate and sending rate, the window, and the last action.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `network` | the cells and the layer that scores actions |
+//! | `network` | the LSTM cells, and the layer that scores actions |
 //! | `weights` | their weights |
 
 mod network;
@@ -27,18 +27,18 @@ use network::{ACTIONS, INPUTS, Network};
 constants! {
     /// The constants of Indigo.
     Config {
-        /// The time between two actions, at least (`step_len_ms`).
+        /// The minimum time between two actions (`step_len_ms`).
         step: Duration = Duration::from_millis(10),
         /// The weight of the old value in the moving averages (`update_state`).
         #[schemars(range(min = 0.0, max = 1.0))]
         memory: f64 = 0.875,
-        /// The first window, in packets (`Sender.__init__`).
+        /// The initial window, in packets (`Sender.__init__`).
         #[schemars(range(min = 1.0, max = 1_000_000.0))]
         initial_window: f64 = 10.0,
-        /// The least window, in packets (`take_action`).
+        /// The minimum window, in packets (`take_action`).
         #[schemars(range(min = 1.0, max = 1_000_000.0))]
         min_window: f64 = 2.0,
-        /// The largest window, in packets. Indigo has no bound.
+        /// The maximum window, in packets. Indigo has no bound.
         #[schemars(range(min = 2.0, max = 1_000_000.0))]
         max_window: f64 = 100_000.0,
     }
@@ -52,12 +52,12 @@ impl Settings for Config {
     }
 }
 
-/// Megabits per second of an octet in a millisecond (`update_state`).
+/// The Mbps of a byte per millisecond (`update_state`).
 const MEGABITS: f64 = 0.008;
-/// Kilobits of a packet.
+/// The kilobits of a packet.
 const PACKET: f64 = 12.0;
 
-/// What was sent and delivered when a packet left.
+/// The bytes sent and delivered when a packet left.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     sent: u64,
@@ -99,7 +99,7 @@ pub struct Indigo {
     delivered: u64,
     delivered_at: Instant,
     records: Departures<Record>,
-    /// When the newest packet left that was delivered since the last sample.
+    /// The departure of the newest packet delivered since the last sample.
     newest: Option<Instant>,
     /// Milliseconds.
     min_rtt: f64,
@@ -133,8 +133,8 @@ impl Indigo {
         }
     }
 
-    /// The packet that left at `sent_at` is the newest that was delivered, and the round trip has
-    /// taken `rtt` (`update_state`).
+    /// Takes a sample: the newest delivered packet left at `sent_at`, and its round trip was `rtt`
+    /// (`update_state`).
     fn sample(&mut self, now: Instant, sent_at: Instant, rtt: Duration) {
         self.records.take_before(sent_at, drop);
         let Some(record) = self.records.get(sent_at) else { return };
@@ -149,9 +149,9 @@ impl Indigo {
         self.state = Some(self.state.map_or(sample, |state| state.averaged(sample, self.constants.memory)));
     }
 
-    /// The packets in the queue, the window, the ratio of the rates and the delay, as logarithms:
-    /// numbers without a scale, so that one network serves paths whose rates and delays differ by
-    /// orders of magnitude.
+    /// Returns the inputs as logarithms: the packets in the queue, the window, the ratio of the
+    /// rates, and the delay. Logarithms have no scale, so that one network serves paths whose rates
+    /// and delays differ by orders of magnitude.
     fn inputs(&self, state: &State) -> [f64; INPUTS] {
         let mut inputs = [0.0; INPUTS];
         inputs[0] = libm::log(1.0 + state.queueing_delay * state.delivery_rate / PACKET) / 3.0 - 1.0;
@@ -195,8 +195,8 @@ impl CongestionControl for Indigo {
         let delivered = self.records.take_delivered();
         self.newest = delivered.iter().copied().chain(self.newest).max();
         self.records.reuse(delivered);
-        // The round trip may differ from the age of the packet: TACK's receiver reports how long it
-        // waited.
+        // The round trip may differ from the packet's age: TACK's receiver subtracts its own
+        // waiting time.
         if let Some(rtt) = ack.newest_rtt
             && let Some(sent_at) = self.newest.take()
         {

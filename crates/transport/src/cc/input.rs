@@ -1,84 +1,84 @@
-//! The inputs of a controller: ACKs, transmissions, losses. Sizes are in octets.
+//! The inputs of a controller: ACKs, transmissions, losses. Sizes are bytes.
 
 use super::{Acked, Position};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::{Sample, Stamp};
 use acklab_base::{Duration, Instant};
 
-/// One ACK, after loss recovery has processed it. Sizes in octets.
+/// One ACK, after loss recovery has processed it. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
-    /// When it arrived.
+    /// The arrival of the ACK.
     pub now: Instant,
-    /// What it acknowledged, as far as that counts for growth: nothing in a fast recovery.
+    /// The acknowledged data that count for growth: none in a fast recovery.
     pub acked: Acked,
-    /// What it newly acknowledged, cumulatively or selectively.
+    /// The newly acknowledged bytes, cumulatively or selectively.
     pub delivered: u64,
-    /// Delivered since the connection began, this ACK included.
+    /// The bytes delivered since the connection began, including this ACK.
     pub total_delivered: u64,
-    /// What was marked lost because of it.
+    /// The bytes marked lost because of it.
     pub lost: u64,
-    /// Of what it delivered, the octets that the network marked Congestion Experienced, if the
-    /// receiver reports them.
+    /// The delivered bytes that the network marked Congestion Experienced, if the receiver reports
+    /// them.
     pub marked: u64,
-    /// Estimated to be in flight after it.
+    /// The estimated bytes in flight after it.
     pub in_flight: u64,
-    /// Estimated to be in flight before it.
+    /// The estimated bytes in flight before it.
     pub prior_in_flight: u64,
-    /// All below is acknowledged: snd.una of TCP; the number after the largest acknowledged one
-    /// where packets are numbered.
+    /// The end of the acknowledged data: snd.una for TCP; the largest acknowledged number plus one
+    /// for packet numbers.
     pub acked_to: Position,
-    /// All below was sent: snd.nxt of TCP, the next packet number elsewhere.
+    /// The end of the data sent: snd.nxt for TCP; otherwise the next packet number.
     pub sent_to: Position,
     /// The round-trip time of the oldest segment that it acknowledges (RFC 6298, §3), or `None` if
     /// it gives no sample.
     pub rtt: Option<Duration>,
     /// The time since the last transmission among those that it delivers, or `None` if that one is
     /// a retransmission. Unlike [`rtt`](Self::rtt), it excludes the time for which earlier segments
-    /// waited for this one (`ca_rtt_us` of Linux's `tcp_clean_rtx_queue`, which delay-based
-    /// controllers are given there).
+    /// waited for this one (`ca_rtt_us` of Linux's `tcp_clean_rtx_queue`, the input of Linux's
+    /// delay-based controllers).
     pub newest_rtt: Option<Duration>,
-    /// When the transmission left of which `newest_rtt` is the round trip. That may be longer ago:
-    /// the round trip of TACK is without the time for which the receiver waited.
+    /// The departure of the transmission that `newest_rtt` measures. It may be earlier than
+    /// `newest_rtt` ago, because TACK's round trip excludes the receiver's waiting time.
     pub newest_sent_at: Option<Instant>,
     /// Smoothed round-trip time, or `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// The shortest round-trip time of the connection.
+    /// The minimum round-trip time of the connection.
     pub min_rtt: Option<Duration>,
     /// The sample of the delivery rate, for controllers that [read
     /// it](super::CongestionControl::wants_delivery_rate).
     pub rate: Option<Sample>,
     /// The state of congestion control.
     pub state: CongestionState,
-    /// The receiver acknowledges selectively.
+    /// `true` if the receiver supports SACK.
     pub has_sack: bool,
-    /// Sending was limited by the window just before it arrived.
+    /// `true` if the window limited sending just before the ACK arrived.
     pub window_limited: bool,
-    /// When pacing lets the next segment leave: now, unless pacing delays it.
+    /// When pacing releases the next segment: now, unless pacing delays it.
     pub departure: Instant,
-    /// The window may grow by it: not in a fast recovery, and not while something other than the
-    /// window limits sending.
+    /// `true` if the ACK may increase the window: not in a fast recovery, and only if the window
+    /// limits sending.
     pub may_grow: bool,
 }
 
-/// A transmission. Sizes in octets.
+/// A transmission. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     /// When it left.
     pub now: Instant,
     /// Its payload.
     pub bytes: u64,
-    /// Estimated to be in flight, this transmission included.
+    /// The estimated bytes in flight, including this transmission.
     pub in_flight: u64,
-    /// The position after its last octet or packet.
+    /// The position after its last byte or packet.
     pub end: Position,
-    /// It is a retransmission.
+    /// `true` for a retransmission.
     pub is_retransmission: bool,
-    /// The application limits the sending rate at present.
+    /// `true` if the application limits the sending rate at present.
     pub is_app_limited: bool,
 }
 
-/// A transmission that was marked lost. Sizes in octets.
+/// A transmission that was marked lost. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     /// When it was marked.
@@ -87,16 +87,17 @@ pub struct Lost {
     pub sent_at: Instant,
     /// Its payload.
     pub bytes: u64,
-    /// The position of its first octet or packet.
+    /// The position of its first byte or packet.
     pub start: Position,
-    /// The position after its last octet or packet.
+    /// The position after its last byte or packet.
     pub end: Position,
     /// The state recorded when it left, if the controller [reads
     /// rates](super::CongestionControl::wants_delivery_rate).
     pub stamp: Stamp,
-    /// Delivered since the connection began, the present ACK included.
+    /// The bytes delivered since the connection began, including the present ACK.
     pub total_delivered: u64,
-    /// Marked lost since the connection began, this included, if the controller reads rates.
+    /// The bytes marked lost since the connection began, including this transmission, if the
+    /// controller reads rates.
     pub total_lost: u64,
 }
 

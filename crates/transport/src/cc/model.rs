@@ -6,8 +6,8 @@
 //! | [`gain`] | gains as fractions, bandwidth-delay products |
 //! | [`filter`] | a maximum filter of two periods |
 //! | [`rounds`] | packet-timed round trips |
-//! | [`full_pipe`] | whether the delivery rate still grows with the sending rate |
-//! | [`aggregation`] | ACK aggregation: what was acknowledged beyond the bandwidth |
+//! | [`full_pipe`] | detects whether the delivery rate still grows with the sending rate |
+//! | [`aggregation`] | ACK aggregation: the data acknowledged beyond the bandwidth |
 //! | [`pacing`] | the pacing rate |
 //! | [`probe_rtt`] | how long `ProbeRTT` lasts |
 

@@ -13,7 +13,7 @@ constants! {
         /// half).
         #[schemars(range(min = 0.1, max = 0.99))]
         beta: f64 = 0.5,
-        /// The least threshold, in segments (RFC 5681, §3.1, eq. 4).
+        /// The minimum threshold, in segments (RFC 5681, §3.1, eq. 4).
         #[schemars(range(min = 2))]
         min_ssthresh: u32 = 2,
     }
@@ -33,9 +33,9 @@ pub struct NewReno {
     constants: Config,
     growth: Growth,
     pub(super) slow_start: Phase,
-    /// Octets acknowledged towards the next segment of growth in congestion avoidance.
+    /// The bytes acknowledged towards the next segment of growth in congestion avoidance.
     credit: u64,
-    /// All below was sent.
+    /// The end of the data sent so far.
     sent_to: Position,
 }
 
@@ -70,7 +70,7 @@ impl CongestionControl for NewReno {
         }
     }
 
-    /// RFC 5681, eq. 4. A stack that counts segments halves whole segments.
+    /// Follows RFC 5681, eq. 4. A stack that counts segments halves whole segments.
     fn ssthresh(&mut self, _now: Instant, window: &Window, flight: u64, _signal: Signal) -> u64 {
         let reduced = |of: u64| (of as f64 * self.constants.beta) as u64;
         let threshold =

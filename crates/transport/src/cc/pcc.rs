@@ -1,18 +1,18 @@
 //! Performance-oriented congestion control: the sender tries rates and keeps the one with the
-//! greater utility.
+//! higher utility.
 //!
 //! | module | part |
 //! |---|---|
-//! | `monitor` | monitor intervals: what was sent at one rate, and its outcome |
+//! | `monitor` | monitor intervals: the data sent at one rate, and their outcomes |
 //! | `allegro` | Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI '15 |
 //! | `vivace` | Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI '18 |
 //!
-//! Rates are of payload. The window is two round trips of the rate, at least four segments
+//! Rates count payload. The window is two round trips of the rate, at least four segments
 //! (`pcc_set_cwnd` of the authors' kernel module, PCC-Kernel); the papers' senders over UDP had no
-//! window. A timeout leaves the window to the transport, TCP's of one segment, until something is
-//! acknowledged (`tcp_enter_loss`, which the module does not overrule). Any other loss changes
-//! nothing but the utility. No interval is measured during recovery from a timeout, because
-//! transmissions marked lost may have been delivered (the kernel module's `PCC_LOSS`).
+//! window. After a timeout, the transport sets the window, TCP to one segment, until the next
+//! acknowledgment (`tcp_enter_loss`, which the module does not override). Any other loss changes
+//! only the utility. No interval is measured during recovery from a timeout, because transmissions
+//! marked lost may have been delivered (the kernel module's `PCC_LOSS`).
 
 pub mod allegro;
 mod monitor;
@@ -25,59 +25,60 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 use monitor::{Monitor, Report};
 
-/// Both papers: the first rate is two segments in a round trip.
+/// Both papers: the initial rate is two segments per round trip.
 const INITIAL_SEGMENTS: u64 = 2;
-/// Megabits per second. The authors' UDT sender (PCC-Uspace, `pcc-gradient`, `kMinRateMbps`).
+/// The minimum rate in Mbps, of the authors' UDT sender (PCC-Uspace, `pcc-gradient`,
+/// `kMinRateMbps`).
 const MIN_RATE: f64 = 0.1;
-/// `pcc_set_cwnd`: the window in round trips of the rate…
+/// `pcc_set_cwnd`: the window, in round trips of the rate.
 const WINDOW_ROUND_TRIPS: f64 = 2.0;
-/// …and its least number of segments.
+/// `pcc_set_cwnd`: the minimum window, in segments.
 const MIN_WINDOW_SEGMENTS: u64 = 4;
-/// The round-trip time that is assumed before one is measured (RFC 6298, §2.1).
+/// The round-trip time assumed before the first measurement (RFC 6298, §2.1).
 const UNKNOWN_RTT: Duration = Duration::from_secs(1);
-/// The least smoothed round-trip time, so that the rate of a path without delay is finite.
+/// The minimum smoothed round-trip time, so that the rate of a path without delay is finite.
 const MIN_RTT: Duration = Duration::from_micros(1);
 
 /// The consequence of a finished interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The intervals under way go on.
+    /// The current intervals continue.
     Continue,
-    /// The rate has changed: the intervals under way are discarded and the next one begins at once
+    /// The rate has changed: the current intervals are discarded and the next one begins at once
     /// (NSDI '15, §3.1, re-alignment).
     Restart,
 }
 
-/// The choice of rates, in megabits per second.
+/// The choice of rates, in Mbps.
 pub trait Learner {
     /// The constants of the learner.
     type Constants: Copy;
 
-    /// The first rate, or zero for two segments in a round trip.
+    /// Returns the initial rate, or zero for two segments per round trip.
     fn initial_rate(constants: &Self::Constants) -> f64;
 
-    /// A learner that begins at `rate`.
+    /// Creates a learner that begins at `rate`.
     fn new(constants: Self::Constants, rate: f64) -> Self;
 
-    /// The rate between intervals.
+    /// Returns the rate between intervals.
     fn rate(&self) -> f64;
 
-    /// Returns the rate of the interval that begins now, or `None` if results are needed first.
+    /// Returns the rate of the interval that begins now, or `None` if it waits for results.
     fn next(&mut self, random: &mut Stream) -> Option<f64>;
 
-    /// The fewest packets of an interval.
+    /// Returns the minimum number of packets of an interval.
     fn min_packets(&self) -> u32;
 
-    /// The duration of the next interval in round trips.
+    /// Returns the duration of the next interval in round trips.
     fn round_trips(&self, random: &mut Stream) -> f64;
 
-    /// An interval is finished: the outcomes of all its transmissions are known.
+    /// Processes a finished interval: the outcomes of all its transmissions are known.
     fn learn(&mut self, report: &Report) -> Verdict;
 
-    /// An application-limited interval has shown nothing and has to be repeated.
+    /// Processes an application-limited interval, which is inconclusive and must be repeated.
     fn repeat(&mut self, report: &Report);
 
-    /// The retransmission timer expired, and the intervals under way are discarded.
+    /// Processes a retransmission timeout: the current intervals are discarded.
     fn on_timeout(&mut self);
 }
 
@@ -90,7 +91,7 @@ pub struct Pcc<L: Learner> {
     srtt: Duration,
     random: Stream,
     mss: u64,
-    /// In recovery from a timeout.
+    /// `true` in recovery from a timeout.
     is_paused: bool,
 }
 
@@ -107,7 +108,7 @@ impl<L: Learner> Pcc<L> {
         }
     }
 
-    /// The present rate in megabits per second.
+    /// Returns the present rate in Mbps.
     fn rate(&self) -> f64 {
         self.monitor.rate().unwrap_or_else(|| self.learner.rate()).max(MIN_RATE)
     }
@@ -117,7 +118,8 @@ impl<L: Learner> Pcc<L> {
         window.cwnd = (octets as u64).max(MIN_WINDOW_SEGMENTS * self.mss);
     }
 
-    /// NSDI '15, §3.1: T_m, the longer of some round trips and the time of the fewest packets.
+    /// Returns T_m of NSDI '15, §3.1: the longer of some round trips and the time of the minimum
+    /// packets.
     fn length(&mut self, rate: f64) -> Duration {
         let packets = (u64::from(self.learner.min_packets()) * self.mss * 8) as f64 / (rate * 1e6);
         Duration::from_secs_f64((self.learner.round_trips(&mut self.random) * self.srtt.as_secs_f64()).max(packets))
@@ -130,7 +132,7 @@ fn first_rate<L: Learner>(constants: &L::Constants, mss: u64, rtt: Duration) -> 
     rate.max(MIN_RATE)
 }
 
-/// The rate of `octets` in `time`, in megabits per second.
+/// Returns the rate of `octets` bytes in `time`, in Mbps.
 fn megabits(octets: u64, time: Duration) -> f64 {
     octets as f64 * 8.0 / 1e6 / time.as_secs_f64()
 }
@@ -141,7 +143,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         if let Some(rtt) = rtt {
             self.srtt = rtt.max(MIN_RTT);
             self.learner = L::new(self.constants, first_rate::<L>(&self.constants, self.mss, self.srtt));
-            // What left in the handshake left at an assumed round-trip time.
+            // Packets of the handshake left at an assumed round-trip time.
             self.monitor.clear();
         }
         self.limit(window);
@@ -208,7 +210,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         true
     }
 
-    /// For [`Sent::is_app_limited`].
+    /// Required by [`Sent::is_app_limited`].
     fn wants_delivery_rate(&self) -> bool {
         true
     }
@@ -224,7 +226,7 @@ mod tests {
     use super::super::testing::{MSS, start};
     use super::*;
 
-    /// Packets of the first interval at 2 segments in a round trip of 100 ms.
+    /// Returns the packets of the first interval at 2 segments per round trip of 100 ms.
     fn packets<L: Learner>(constants: &L::Constants) -> f64 {
         let mut pcc = Pcc::<L>::new(constants, &start(Growth::PerSegment));
         let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };

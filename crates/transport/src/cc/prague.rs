@@ -2,21 +2,21 @@
 //! (draft-briscoe-iccrg-prague-congestion-control; RFC 9331, §4.3), with the arithmetic of the L4S
 //! team's Linux module (`tcp_prague.c`, version 0.6).
 //!
-//! As [DCTCP](super::dctcp), α is the moving average of the share of marked data, and the window
-//! falls by α/2 once a round trip. Unlike DCTCP:
+//! As in [DCTCP](super::dctcp), α is the moving average of the share of marked data, and the window
+//! is reduced by α/2 once per round trip. Differences from DCTCP:
 //!
 //! 1. packets leave as ECT(1), and the receiver reports marks by Accurate ECN;
-//! 2. the window grows by what arrives unmarked also in a round trip with marks;
-//! 3. whether it grows or falls, it moves by one segment with each ACK at most; the rest is carried
-//!    over;
-//! 4. some time after slow start, a flow with a round trip below 25 ms behaves as one with 25 ms:
-//!    it grows more slowly, and updates α and reduces its window once in that time
+//! 2. unmarked data increase the window also in a round trip with marks;
+//! 3. the window changes by at most one segment per ACK; the rest is carried over;
+//! 4. some time after slow start, a flow with a round trip below 25 ms behaves like one with 25 ms:
+//!    it grows more slowly, and updates α and reduces its window once per 25 ms
 //!    (`RTT_CONTROL_RATE`);
-//! 5. sending is paced at cwnd/SRTT, at twice that while the window is below half of the threshold.
+//! 5. sending is paced at cwnd/SRTT, and at twice that rate while the window is below half of the
+//!    threshold.
 //!
-//! After a timeout the window is one segment and the threshold half of what it was (RFC 5681,
-//! §3.1), where the module leaves two segments. Not modelled: the detection of classic queues with
-//! ECN, which is off by default, and the integers of the module.
+//! After a timeout the window is one segment and the threshold is half of the flight (RFC 5681,
+//! §3.1); the module keeps two segments. Not modelled: the detection of classic queues with ECN,
+//! which is off by default, and the module's integer arithmetic.
 
 use super::constants::constants;
 use super::{Ack, CongestionControl, Position, Settings, Signal, Start, Window};
@@ -32,9 +32,9 @@ constants! {
         /// The initial α (`prague_init`: 1).
         #[schemars(range(min = 0.0, max = 1.0))]
         initial_alpha: f64 = 1.0,
-        /// The round trip as which shorter ones behave (`prague_rtt_target`).
+        /// The round-trip time that flows with a shorter one emulate (`prague_rtt_target`).
         rtt_target: Duration = Duration::from_millis(25),
-        /// Round trips after slow start before they do (`prague_rtt_transition`).
+        /// The number of round trips after slow start before they do so (`prague_rtt_transition`).
         rtt_transition: u32 = 500,
     }
 }
@@ -55,9 +55,9 @@ impl Settings for Config {
     }
 }
 
-/// The least window, in segments (`MIN_CWND`).
+/// The minimum window, in segments (`MIN_CWND`).
 const LEAST: u64 = 2;
-/// No round trip above this is scaled (`MAX_SCALED_RTT`).
+/// Round trips above this are not scaled (`MAX_SCALED_RTT`).
 const MAX_SCALED: Duration = Duration::from_millis(100);
 
 /// The state of Prague.
@@ -65,18 +65,18 @@ const MAX_SCALED: Duration = Duration::from_millis(100);
 pub struct Prague {
     constants: Config,
     alpha: f64,
-    /// Octets delivered in this round trip, and those of them that were marked.
+    /// The bytes delivered in this round trip, and the marked bytes among them.
     delivered: u64,
     marked: u64,
-    /// The round trip ends when this is acknowledged.
+    /// The position whose acknowledgment ends the round trip.
     round_end: Position,
-    /// Round trips since slow start.
+    /// The number of round trips since slow start.
     rounds: u32,
     alpha_at: Instant,
     reduced_at: Option<Instant>,
-    /// The reduction for a mark that is about to be reported as a change of the state is made.
+    /// `true` if a mark has already reduced the window before the change of state is reported.
     is_reduced: bool,
-    /// Octets by which the window has still to grow, or, below zero, to fall (`cwnd_cnt`).
+    /// The pending change of the window in bytes; negative values shrink it (`cwnd_cnt`).
     carry: f64,
     has_seen_mark: bool,
     is_in_loss: bool,
@@ -104,7 +104,7 @@ impl Prague {
         }
     }
 
-    /// The average share of marked octets.
+    /// Returns the average share of marked bytes.
     #[must_use]
     pub const fn alpha(&self) -> f64 {
         self.alpha
@@ -115,7 +115,7 @@ impl Prague {
         !window.in_slow_start() && self.rounds >= self.constants.rtt_transition
     }
 
-    /// Growth of a window's worth of ACKs in segments (`prague_rate_scaled_ai_ack_increase`).
+    /// Returns the growth per window of ACKs, in segments (`prague_rate_scaled_ai_ack_increase`).
     fn increase(&self) -> f64 {
         let Some(srtt) = self.srtt.filter(|srtt| *srtt <= MAX_SCALED && *srtt < self.constants.rtt_target) else {
             return 1.0;
@@ -158,7 +158,7 @@ impl Prague {
         if ack.acked_to < self.round_end || self.is_rtt_independent(window) && !has_target_passed {
             return;
         }
-        // Before the first mark nothing shows that a queue on the path marks at all.
+        // Before the first mark, no queue on the path is known to mark.
         if self.has_seen_mark && self.delivered > 0 {
             let share = self.marked as f64 / self.delivered as f64;
             self.alpha = (self.alpha * (1.0 - self.constants.gain) + self.constants.gain * share).min(1.0);
@@ -196,7 +196,7 @@ impl CongestionControl for Prague {
         self.update_pacing(window, ack);
     }
 
-    /// Slow start is over. The window falls by itself, and the threshold with it.
+    /// Slow start is over. The controller reduces the window itself, and the threshold with it.
     fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64 {
         match signal {
             Signal::Mark => {
@@ -212,7 +212,7 @@ impl CongestionControl for Prague {
 
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
         match state {
-            // A loss that a probe has repaired is answered as a mark is (`TCP_CA_CWR`).
+            // A loss repaired by a probe has the same effect as a mark (`TCP_CA_CWR`).
             CongestionState::Reduced => {
                 if !std::mem::take(&mut self.is_reduced) {
                     self.reduce(now, window);
@@ -250,7 +250,7 @@ mod tests {
         Prague::new(&Config::PUBLISHED, &start(Growth::PerSegment))
     }
 
-    /// An ACK of `segments`, of which `marked` are marked, `rtt` ms after what it acknowledges.
+    /// Processes an ACK of `segments`, of which `marked` are marked, with a round trip of `rtt` ms.
     fn arrives(
         prague: &mut Prague,
         window: &mut Window,

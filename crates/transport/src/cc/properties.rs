@@ -1,4 +1,4 @@
-//! Invariants of every window-based controller under arbitrary events.
+//! Tests invariants of every window-based controller under arbitrary events.
 
 use super::testing::{MSS, ack, start};
 use super::*;
@@ -26,7 +26,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// The controllers whose window the sender reduces.
+/// Returns the controllers whose window the sender reduces.
 fn window_based() -> Vec<ControllerConfig> {
     let start = start(Growth::PerAck);
     let governs = |config: &ControllerConfig| {
@@ -54,8 +54,8 @@ fn setting() -> impl Strategy<Value = (ControllerConfig, Start)> {
 }
 
 proptest! {
-    /// The window never falls below one segment nor the threshold below two, and no ACK grows the
-    /// window by more than it acknowledged and two segments.
+    /// The window is at least one segment and the threshold at least two. No ACK increases the
+    /// window by more than the acknowledged data plus two segments.
     #[test]
     fn windows_stay_sane((config, start) in setting(), events in proptest::collection::vec(event(), 1..400)) {
         let mut controller = Controller::new(&config, &start).expect("it is built in");

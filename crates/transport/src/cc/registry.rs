@@ -1,7 +1,7 @@
-//! The built-in controllers, each named once.
+//! The list of the built-in controllers.
 //!
 //! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the
-//! list in this file, from which [`ControllerConfig`] and [`Controller`] are made.
+//! list in this file. [`ControllerConfig`] and [`Controller`] are generated from that list.
 
 use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Phase, Sent, Signal, Start, Window, newreno};
@@ -15,12 +15,12 @@ use schemars::JsonSchema;
 use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// The settings of a built-in controller: its constants, which are the published ones by default.
+/// The settings of a built-in controller: its constants, with the published values as defaults.
 pub trait Settings: Constants + Copy + Default {
     /// The controller itself.
     type Controller: CongestionControl;
 
-    /// Returns `true` if the receiver must report how much was marked.
+    /// Returns `true` if the receiver must report the amount of marked data.
     fn counts_marks(&self) -> bool {
         false
     }
@@ -41,14 +41,14 @@ registry! {
     #[schemars(extend("x-acklab-shorthand" = "name"))]
     settings ControllerConfig: Settings;
 
-    /// A controller at work.
+    /// A controller with its state.
     strategies Controller: CongestionControl, new(config: &ControllerConfig, start: &Start) calls controller(start) -> Controller;
 
     /// RFC 5681: slow start, congestion avoidance, half of the window after a loss.
     "newreno" or "reno" => NewReno(super::newreno::Config),
     /// RFC 9438: a cubic curve of the time since the last loss.
     "cubic" => Cubic(super::cubic::Config),
-    /// Brakmo and Peterson: keeps a few segments waiting in queues.
+    /// Brakmo and Peterson: keeps a few segments in queues.
     "vegas" => Vegas(super::vegas::Config),
     /// BBR, version 1, of Linux (`tcp_bbr.c`).
     "bbr" => Bbr(super::bbr::Config) boxed,
@@ -63,9 +63,9 @@ registry! {
     "prague" => Prague(super::prague::Config),
     /// A target rate of 1 / (δ · queueing delay) (Arun & Balakrishnan, NSDI '18).
     "copa" => Copa(super::copa::Config),
-    /// Experiments with the rate, judged by throughput and loss (Dong et al., NSDI '15).
+    /// Experiments with the rate, scored by throughput and loss (Dong et al., NSDI '15).
     "pcc-allegro" => PccAllegro(super::pcc::allegro::Config),
-    /// Gradient ascent on the rate, judged by throughput, latency and loss (Dong et al., NSDI '18).
+    /// Gradient ascent on the rate, scored by throughput, latency and loss (Dong et al., NSDI '18).
     "pcc-vivace" => PccVivace(super::pcc::vivace::Config),
     /// A window from a learned profile of delays (Zaki et al., SIGCOMM '15).
     "verus" => Verus(super::verus::Config) boxed,
@@ -80,13 +80,13 @@ impl ControllerConfig {
     /// RFC 5681 with its constants.
     pub const NEW_RENO: Self = Self::NewReno(newreno::Config::PUBLISHED);
 
-    /// The built-in controller of this name with its published constants, if there is one.
+    /// Returns the built-in controller of this name with its published constants, if there is one.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::deserialize(MapDeserializer::<_, Error>::new(std::iter::once(("algorithm", name)))).ok()
     }
 
-    /// Returns `true` if the receiver must report how much was marked.
+    /// Returns `true` if the receiver must report the amount of marked data.
     #[must_use]
     pub fn counts_marks(&self) -> bool {
         each_settings!(self, constants => constants.counts_marks(), else false)
@@ -98,10 +98,10 @@ impl ControllerConfig {
         each_settings!(self, constants => constants.is_scalable(), else false)
     }
 
-    /// Checks what the schema cannot express.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// The first constant that makes no sense.
+    /// Returns the first invalid constant.
     pub fn check(&self) -> Result<(), Fault> {
         each_settings!(self, constants => constants.check(), else Ok(()))
     }

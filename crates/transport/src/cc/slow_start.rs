@@ -1,7 +1,8 @@
-//! Slow start: how the window grows until the first sign of congestion, and what counts as one.
+//! Slow start: the growth of the window until the first sign of congestion, and the definition of
+//! that sign.
 //!
-//! Every rule doubles the window each round trip, as far as [`Growth`] allows. The rules differ in
-//! what ends slow start before a loss does.
+//! All algorithms double the window each round trip, as far as [`Growth`] allows. They differ in
+//! what ends slow start before a loss.
 
 mod hystart;
 pub mod hystart_plus_plus;
@@ -21,10 +22,10 @@ use schemars::JsonSchema;
 use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// L of RFC 3465, §2.3: the most segments that an ACK counts for.
+/// L of RFC 3465, §2.3: the maximum number of segments that count per ACK.
 const BYTE_COUNTING_LIMIT: u64 = 2;
 
-/// What ends slow start before a loss does.
+/// The algorithm that ends slow start before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
@@ -32,13 +33,15 @@ pub enum SlowStart {
     /// Nothing (RFC 5681, §3.1).
     Classic {},
     /// `HyStart++` (RFC 9406): a delay that grows from round to round starts conservative slow
-    /// start, which ends slow start.
+    /// start, and then ends slow start.
     HystartPlusPlus(hystart_plus_plus::Config),
     /// Linux's `HyStart` (`tcp_cubic.c`, `hystart_update`): a long ACK train, or delay.
     LinuxHystart(linux::Config),
-    /// ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`): the same two signs with other thresholds.
+    /// ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`): the signs of Linux's, with other
+    /// thresholds.
     Ns3Hystart(ns3::Config),
-    /// The hybrid slow start of Google's quiche (`HybridSlowStart`): the delay alone, once a round.
+    /// The hybrid slow start of Google's quiche (`HybridSlowStart`): the delay alone, checked once
+    /// per round.
     QuicheHystart(quiche::Config),
 }
 
@@ -50,8 +53,8 @@ impl SlowStart {
     /// ns-3's with its constants.
     pub const NS3_HYSTART: Self = Self::Ns3Hystart(ns3::Config::PUBLISHED);
 
-    /// Returns the rule of the RFCs with this controller: RFC 9438, §4.10, recommends `HyStart++`
-    /// for CUBIC.
+    /// Returns the algorithm that the RFCs recommend with this controller: RFC 9438, §4.10,
+    /// recommends `HyStart++` for CUBIC.
     #[must_use]
     pub const fn standard(congestion: &super::ControllerConfig) -> Self {
         match congestion {
@@ -60,16 +63,16 @@ impl SlowStart {
         }
     }
 
-    /// The rule of this name with its published constants, if there is one.
+    /// Returns the algorithm of this name with its published constants, if there is one.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::deserialize(MapDeserializer::<_, Error>::new(std::iter::once(("rule", name)))).ok()
     }
 
-    /// Checks what the schema cannot express.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// The first constant that makes no sense.
+    /// Returns the first invalid constant.
     pub fn check(&self) -> Result<(), Fault> {
         match self {
             Self::Classic {} => Ok(()),
@@ -80,7 +83,7 @@ impl SlowStart {
         }
     }
 
-    /// Its name, as scenarios spell it.
+    /// Returns its name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,7 +100,7 @@ impl SlowStart {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
     growth: Growth,
-    /// Growth stops at the threshold.
+    /// `true` if growth stops at the threshold.
     stops_at_threshold: bool,
     exit: Exit,
 }
@@ -123,13 +126,13 @@ impl Phase {
         Self { growth: start.growth, stops_at_threshold: true, exit }
     }
 
-    /// As ns-3's `TcpCubic::IncreaseWindow`: the window grows by all that is acknowledged and may
-    /// pass the threshold.
+    /// Follows ns-3's `TcpCubic::IncreaseWindow`: the window grows by all acknowledged data and may
+    /// exceed the threshold.
     pub(super) const fn past_the_threshold(self) -> Self {
         Self { growth: Growth::PerSegment, stops_at_threshold: false, ..self }
     }
 
-    /// Processes an ACK. Returns what remains of it for congestion avoidance.
+    /// Processes an ACK. Returns the part of it that is left for congestion avoidance.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> Acked {
         match &mut self.exit {
@@ -153,7 +156,7 @@ impl Phase {
         self.grow(window, ack.acked)
     }
 
-    /// The retransmission timer expired, and slow start begins anew.
+    /// Restarts slow start after a retransmission timeout.
     pub(super) const fn on_timeout(&mut self, now: Instant, sent_to: Position) {
         match &mut self.exit {
             Exit::Loss | Exit::PlusPlus(_) => {}
@@ -163,11 +166,12 @@ impl Phase {
         }
     }
 
-    /// Grows the window up to the threshold. Returns what remains for congestion avoidance.
+    /// Increases the window up to the threshold. Returns the part of `acked` that is left for
+    /// congestion avoidance.
     #[inline(never)]
     fn grow(&self, window: &mut Window, acked: Acked) -> Acked {
         let wanted = match self.growth {
-            // The ACK that ends slow start counts in congestion avoidance, too, if it covers more
+            // The ACK that ends slow start also counts in congestion avoidance, if it covers more
             // than one segment (ns-3's IncreaseWindow).
             Growth::PerAck => {
                 let grown = acked.segments.min(1) * window.mss;
@@ -184,7 +188,7 @@ impl Phase {
     }
 }
 
-/// What remains of an ACK after slow start grew by `grown` octets: nothing if slow start goes on.
+/// Returns the rest of an ACK after slow start used `grown` bytes; zero if slow start continues.
 const fn rest(window: &Window, acked: Acked, grown: u64) -> Acked {
     if window.in_slow_start() {
         return Acked { bytes: 0, segments: 0 };

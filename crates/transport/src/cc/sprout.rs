@@ -1,24 +1,24 @@
 //! Sprout (Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low
 //! Delay over Cellular Networks", NSDI 2013).
 //!
-//! Every 20 ms the arrivals of packets update a probability distribution of the rate of the link,
-//! which is a Poisson process whose rate wanders. From it follows a cautious forecast: how many
-//! packets arrive within the next ticks with a probability of 95 %. The sender has as much in
-//! flight as the forecast lets through within 100 ms. Sections are the paper's; what it leaves open
-//! follows the authors' program (github.com/keithw/sprout, revision c838669), which is what
+//! Every 20 ms, the arrivals of packets update a probability distribution of the link's rate. The
+//! model is a Poisson process whose rate is a random walk. It yields a cautious forecast: the
+//! number of packets that arrive within the next ticks with a probability of 95 %. The sender keeps
+//! as much in flight as the forecast delivers within 100 ms. Sections are of the paper. Details
+//! that it omits follow the authors' program (github.com/keithw/sprout, revision c838669), which
 //! Pantheon runs.
 //!
 //! | module | rule |
 //! |---|---|
 //! | `link` | the distribution of the rate and its forecasts (§3.1 to §3.3) |
 //!
-//! **Where the receiver's part runs.** In the program the receiver infers the rate and sends the
-//! forecast with its next packet; the sender uses it from its arrival on, without a correction for
-//! the way back (`SproutConnection::recv`). Here the sender infers the rate from the ACKs. With an
-//! ACK for each packet and a way back that neither loses nor delays ACKs unevenly, the spacing of
-//! the ACKs is that of the arrivals, and a forecast of the arrivals of a tick is ready when the
-//! receiver's forecast would have come in. What differs: ticks begin at other phases; ACKs that are
-//! lost, thinned or bunched distort the counts, while a late forecast does not.
+//! **Where the receiver's part runs.** In the authors' program, the receiver infers the rate and
+//! sends the forecast with its next packet. The sender uses the forecast when it arrives, without a
+//! correction for the return path (`SproutConnection::recv`). Here the sender infers the rate from
+//! the ACKs. If each packet has an ACK and the return path neither loses nor unevenly delays ACKs,
+//! the ACKs have the spacing of the arrivals. A forecast is then ready when the receiver's forecast
+//! would have arrived. Two things differ: ticks have other phases, and ACKs that are lost, thinned
+//! or bunched distort the counts, while a late forecast does not.
 
 mod link;
 
@@ -34,35 +34,35 @@ constants! {
     Config {
         /// The length of a tick (§3.1).
         tick: Duration = Duration::from_millis(20),
-        /// The greatest rate of a link, in packets per second (§3.1).
+        /// The maximum rate of a link, in packets per second (§3.1).
         #[schemars(range(min = 1.0, max = 1_000_000.0))]
         max_rate: f64 = 1000.0,
-        /// The number of rates that are distinguished (§3.1).
+        /// The number of discrete rates (§3.1).
         #[schemars(range(min = 2, max = 4096))]
         rates: u32 = 256,
-        /// σ: the standard deviation of the rate after a second, in packets per second (§3.1).
+        /// σ: the standard deviation of the rate after one second, in packets per second (§3.1).
         #[schemars(range(min = 0.1, max = 1_000_000.0))]
         wander: f64 = 200.0,
-        /// λz: how often a link leaves an outage, per second (§3.1).
+        /// λz: the rate at which a link leaves an outage, per second (§3.1).
         #[schemars(range(min = 0.001, max = 1000.0))]
         outage_escape: f64 = 1.0,
         /// The length of a forecast in ticks (§3.3).
         #[schemars(range(min = 1, max = 100))]
         forecast_ticks: u32 = 8,
-        /// The probability that less arrives than the forecast (§3.3).
+        /// The probability that fewer packets arrive than forecast (§3.3).
         #[schemars(range(min = 0.0001, max = 0.9999))]
         caution: f64 = 0.05,
         /// The tolerated delay in ticks (§3.5; `TARGET_DELAY_TICKS`).
         #[schemars(range(min = 1, max = 100))]
         delay_ticks: u32 = 5,
-        /// The maximum number of packets that are distinguished in a tick of a forecast
-        /// (`MAX_ARRIVALS_PER_TICK`).
+        /// The maximum number of packets per tick of a forecast (`MAX_ARRIVALS_PER_TICK`).
         #[schemars(range(min = 1, max = 10_000))]
         most_arrivals: u32 = 30,
-        /// A packet counts as received or lost if one arrives that left so much later (§3.4).
+        /// The lead of a later packet whose arrival makes an earlier packet count as received or
+        /// lost (§3.4).
         reordering: Duration = Duration::from_millis(10),
-        /// The time to the next packet that the last packet of a flight announces
-        /// (`fallback_interval` of `sproutbt2.cc`). After it a packet leaves in any case.
+        /// The announced time to the next packet in the last packet of a flight
+        /// (`fallback_interval` of `sproutbt2.cc`). After this time, a packet leaves in any case.
         heartbeat: Duration = Duration::from_millis(50),
     }
 }
@@ -75,11 +75,11 @@ impl Settings for Config {
     }
 }
 
-/// What is recorded of a packet that leaves.
+/// The record of a packet that leaves.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     octets: u64,
-    /// The window was used up with it.
+    /// `true` if the packet used up the window.
     ends_flight: bool,
 }
 
@@ -88,22 +88,22 @@ struct Record {
 pub struct Sprout {
     constants: Config,
     mss: u64,
-    /// Computed when the connection is established, for that takes time.
+    /// The model. It is computed when the connection is established, because that takes time.
     model: Option<(Link, Forecasts)>,
     /// The beginning of the present tick.
     began: Instant,
     /// The end of the present tick, unless nothing is to be sent.
     next_tick: Option<Instant>,
-    /// Ticks without arrivals that begin before this are no observation: nothing was sent for them
-    /// (§3.4, "time-to-next").
+    /// The time before which ticks without arrivals are no observation, because nothing was sent
+    /// for them (§3.4, "time-to-next").
     silent_until: Instant,
-    /// Octets that arrived in the present tick.
+    /// The bytes that arrived in the present tick.
     arrived: u64,
-    /// Octets that the window lets leave.
+    /// The bytes that the window still permits.
     credit: u64,
     last_sent: Instant,
     sent: Departures<Record>,
-    /// Octets that are neither received nor lost.
+    /// The bytes that are neither received nor lost.
     outstanding: u64,
 }
 
@@ -124,7 +124,7 @@ impl Sprout {
         }
     }
 
-    /// The number of arrivals that a tick has observed, or `None` if it has observed nothing
+    /// Returns the number of arrivals in the last tick, or `None` if the tick is no observation
     /// (`Receiver::advance_to`).
     fn observation(&self) -> Option<u32> {
         if self.arrived == 0 {
@@ -133,9 +133,9 @@ impl Sprout {
         Some(((self.arrived as f64 / self.mss as f64).round() as u32).max(1))
     }
 
-    /// Packets that are expected to arrive from the end of the first tick on, while the delay is
-    /// tolerated (`SproutConnection::window_size`, whose first forecast is that of the end of the
-    /// first tick).
+    /// Returns the packets expected to arrive within the tolerated delay after the end of the first
+    /// tick (`SproutConnection::window_size`, whose first forecast is for the end of the first
+    /// tick).
     fn window(&self) -> u64 {
         let Some((link, forecasts)) = &self.model else { return 0 };
         let Config { caution, delay_ticks, .. } = self.constants;
@@ -171,7 +171,7 @@ impl CongestionControl for Sprout {
         let delivered = self.sent.take_delivered();
         for &sent_at in &delivered {
             let Some(record) = self.sent.take(sent_at) else {
-                // It had been taken for lost, but it arrived.
+                // The packet counted as lost, but it arrived.
                 self.arrived += self.mss;
                 continue;
             };
@@ -217,8 +217,8 @@ impl CongestionControl for Sprout {
         self.next_tick
     }
 
-    /// The end of a tick: the rate has moved on, was observed, and is forecast anew. The window is
-    /// what the forecast lets through in the tolerated time, less what is on its way (§3.5).
+    /// Processes the end of a tick: evolves, observes and forecasts the rate. The window is the
+    /// forecast within the tolerated delay, less the data in flight (§3.5).
     fn on_deadline(&mut self, now: Instant, window: &mut Window, in_flight: u64) {
         let is_idle =
             in_flight == 0 && self.credit >= self.mss && now.since(self.last_sent) >= self.constants.heartbeat * 2;
@@ -233,7 +233,7 @@ impl CongestionControl for Sprout {
         if self.credit == 0 && now.since(self.last_sent) >= self.constants.heartbeat {
             self.credit = self.mss;
         }
-        // The application has sent nothing for a while. Ticks go on with the next packet.
+        // The application has sent nothing for a while. Ticks resume with the next packet.
         self.next_tick = (!is_idle).then(|| now + self.constants.tick);
         self.apply(window, in_flight);
     }

@@ -1,4 +1,4 @@
-//! Inputs for the tests of controllers.
+//! Provides inputs for the tests of controllers.
 
 use super::{Ack, Acked, Dialect, Growth, Position, Sent, SlowStart, Start};
 use crate::recovery::CongestionState;
@@ -21,7 +21,7 @@ pub(super) fn start(growth: Growth) -> Start {
     }
 }
 
-/// An ACK for whole segments in the open state that lets the window grow.
+/// Returns an ACK for whole segments in the open state that may increase the window.
 pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
     let bytes = segments * MSS;
     Ack {
@@ -49,13 +49,13 @@ pub(super) fn ack(now: Instant, segments: u64, rtt: Duration) -> Ack {
     }
 }
 
-/// A full-sized segment that leaves and brings what is in flight to `in_flight` octets.
+/// Returns the transmission of a full-sized segment, after which `in_flight` bytes are in flight.
 pub(super) fn sent(now: Instant, in_flight: u64) -> Sent {
     Sent { now, bytes: MSS, in_flight, end: Position(0), is_retransmission: false, is_app_limited: false }
 }
 
-/// A sample of `delivered` octets in a millisecond; `prior_delivered` octets were delivered when
-/// the newest of them left.
+/// Returns a sample of `delivered` bytes in a millisecond; `prior_delivered` bytes were delivered
+/// when the newest of them left.
 pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
     Sample {
         delivered,

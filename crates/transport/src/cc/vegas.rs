@@ -1,19 +1,19 @@
 //! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995): once
-//! a round trip, the window is adjusted so that between α and β of its segments wait in queues.
+//! per round trip, the window is adjusted so that α to β of its segments wait in queues.
 //!
-//! The backlog in queues is the window less the part of it that fills the path, base / RTT. The
-//! stacks differ in these points:
+//! The backlog is the window minus its part that fills the path, base / RTT. The stacks differ in
+//! these points:
 //!
 //! | | the paper | Linux (`tcp_vegas.c`) | ns-3.37 (`TcpVegas`) |
 //! |---|---|---|---|
-//! | a round's RTT | its least | its least, of the newest segment of each ACK, and 1 µs | the least of the *smoothed* one |
+//! | a round's RTT | its minimum | its minimum, over the newest segment of each ACK, plus 1 µs | the minimum of the *smoothed* one |
 //! | backlog | cwnd · (RTT − base) / RTT, exact | ⌊cwnd · (RTT − base) / **base**⌋ | cwnd − ⌊cwnd · base / RTT⌋ |
-//! | a round of at most two samples | counts | Reno, since a delayed ACK may be among them | Reno |
-//! | a round ends | when snd.nxt at its start is acknowledged | beyond it | as the paper |
-//! | slow start | doubles every other round | every round | every round, a segment an ACK |
-//! | threshold after a decrease | at most the window | at most the window, at least 3/4 of it | at most the window less one, at least 3/4 of it |
-//! | threshold after loss | half | half | the window less one |
-//! | base | never expires | is measured anew after an idle period | never expires |
+//! | a round of at most two samples | counts | grows as Reno, since a delayed ACK may be among them | grows as Reno |
+//! | a round ends | when snd.nxt at its start is acknowledged | beyond it | as in the paper |
+//! | slow start | doubles every other round | every round | every round, one segment per ACK |
+//! | threshold after a decrease | at most the window | at most the window, at least 3/4 of it | at most the window minus one, at least 3/4 of it |
+//! | threshold after loss | half | half | the window minus one |
+//! | base | never expires | is remeasured after an idle period | never expires |
 
 use super::constants::constants;
 use super::newreno::{self, NewReno};
@@ -24,13 +24,14 @@ use acklab_base::{Duration, Instant, mul_div};
 constants! {
     /// The constants of Vegas, all in segments of backlog.
     Config {
-        /// α: below it the window grows (JSAC 1995, §III-B; Linux's `alpha`, ns-3's `Alpha`).
+        /// α: the backlog below which the window grows (JSAC 1995, §III-B; Linux's `alpha`, ns-3's
+        /// `Alpha`).
         #[schemars(range(min = 0.0))]
         alpha: f64 = 2.0,
-        /// β: above it the window shrinks (JSAC 1995, §III-B; `beta`, `Beta`).
+        /// β: the backlog above which the window shrinks (JSAC 1995, §III-B; `beta`, `Beta`).
         #[schemars(range(min = 0.0))]
         beta: f64 = 4.0,
-        /// γ: above it slow start ends (JSAC 1995, §III-C; `gamma`, `Gamma`).
+        /// γ: the backlog above which slow start ends (JSAC 1995, §III-C; `gamma`, `Gamma`).
         #[schemars(range(min = 0.0))]
         gamma: f64 = 1.0,
     }
@@ -45,9 +46,9 @@ impl Settings for Config {
 }
 
 /// `tcp_vegas_cong_avoid`, `TcpVegas::IncreaseWindow`: a round with at most this many samples grows
-/// as Reno.
+/// as in Reno.
 const FEW_SAMPLES: u64 = 2;
-/// `tcp_vegas_cong_avoid`: the least window, in segments.
+/// `tcp_vegas_cong_avoid`: the minimum window, in segments.
 const MIN_WINDOW: u64 = 2;
 
 /// The state of Vegas.
@@ -55,24 +56,24 @@ const MIN_WINDOW: u64 = 2;
 pub struct Vegas {
     constants: Config,
     dialect: Dialect,
-    /// Grows the window in slow start, in rounds of few samples and outside the open state.
+    /// The controller in slow start, in rounds of few samples and outside the open state.
     reno: NewReno,
     /// `doing_vegas_now`.
     is_on: bool,
-    /// The shortest round-trip time of the connection.
+    /// The minimum round-trip time of the connection.
     base: Option<Duration>,
     round: Round,
-    /// All below was sent.
+    /// The end of the data sent so far.
     sent_to: Position,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// The round ends when this is acknowledged.
+    /// The position whose acknowledgment ends the round.
     end: Position,
     min: Option<Duration>,
     samples: u64,
-    /// The paper's slow start holds the window in every other round.
+    /// `true` if slow start holds the window in this round; the paper does so in every other round.
     holds: bool,
 }
 
@@ -134,7 +135,7 @@ impl Vegas {
             }
         } else if backlog > self.constants.beta {
             window.cwnd = cwnd.saturating_sub(1).max(1) * window.mss;
-            // With it, a window that falls stays in linear mode.
+            // With a lowered threshold, a shrinking window stays in linear mode.
             window.ssthresh = self.lowered_threshold(window);
         } else if backlog < self.constants.alpha {
             window.cwnd = (cwnd + 1) * window.mss;
@@ -148,9 +149,9 @@ impl Vegas {
         }
     }
 
-    /// The threshold that a decrease leaves: min(ssthresh, cwnd) in `tcp_vegas_ssthresh`,
-    /// min(ssthresh, cwnd − 1) in ns-3's `GetSsThresh`. The minimum of two segments is
-    /// `GetSsThresh`'s; elsewhere the window has it, so that a lower threshold would mean the same.
+    /// Returns the threshold after a decrease: min(ssthresh, cwnd) in `tcp_vegas_ssthresh`,
+    /// min(ssthresh, cwnd − 1) in ns-3's `GetSsThresh`. The minimum of two segments is from
+    /// `GetSsThresh`. In the other stacks the window has this minimum, so the threshold needs none.
     fn lowered_threshold(&self, window: &Window) -> u64 {
         let less = if self.dialect == Dialect::Ns3 { window.mss } else { 0 };
         window.ssthresh.min(window.cwnd.saturating_sub(less)).max(2 * window.mss)

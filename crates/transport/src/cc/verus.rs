@@ -1,19 +1,18 @@
 //! Verus (Zaki, Pötsch, Chen, Subramanian, Görg, "Adaptive Congestion Control for Unpredictable
 //! Cellular Networks", SIGCOMM 2015).
 //!
-//! The sender learns a delay profile, which is the delay of packets as a function of the window at
-//! which they left. Every 5 ms it moves a target for the delay up or down and looks up the window
-//! of that delay in the profile. Constants are those of the authors' program
-//! (github.com/yzaki/verus, `verus.hpp` of revision 4b1bbf0), which is what Pantheon runs. Each
-//! rule names its function there.
+//! The sender learns a delay profile: the delay of packets as a function of the window at their
+//! departure. Every 5 ms it raises or lowers a target delay, and looks up the window for that delay
+//! in the profile. Constants are from the authors' program (github.com/yzaki/verus, `verus.hpp` of
+//! revision 4b1bbf0), which Pantheon runs. Each rule names its function there.
 //!
 //! | module | rule |
 //! |---|---|
 //! | `profile` | the delay profile |
 //!
-//! The transport replaces two parts of the program: losses are those of its loss detection (the
-//! program waits 150 ms for a missing packet), and timeouts are those of its retransmission timer
-//! (the program takes five delays between 150 ms and 1 s).
+//! The transport replaces two parts of the program. Its loss detection replaces a wait of 150 ms
+//! for a missing packet. Its retransmission timer replaces a timeout of five delays, between 150 ms
+//! and 1 s.
 
 mod profile;
 
@@ -30,7 +29,7 @@ constants! {
     Config {
         /// ε: the length of an epoch (`EPOCH`).
         epoch: Duration = Duration::from_millis(5),
-        /// R: the target falls if the greatest delay exceeds this multiple of the least
+        /// R: the target falls if the maximum delay exceeds this multiple of the minimum
         /// (`VERUS_R`).
         #[schemars(range(min = 1.0, max = 100.0))]
         delay_ratio: f64 = 6.0,
@@ -41,7 +40,7 @@ constants! {
         /// ratio, in milliseconds (`DELTA2`).
         #[schemars(range(min = 0.01, max = 100.0))]
         increase: f64 = 2.0,
-        /// M: a loss sets the window to this share of that at which the lost packet left
+        /// M: a loss sets the window to this share of the window at which the lost packet left
         /// (`VERUS_M_DECREASE`).
         #[schemars(range(min = 0.01, max = 1.0))]
         loss_factor: f64 = 0.7,
@@ -57,12 +56,12 @@ constants! {
         /// (`updateUponReceivingPacket`).
         #[schemars(range(min = 0.0, max = 1.0))]
         delay_memory: f64 = 0.875,
-        /// The weight of the old value in the moving average of the greatest delay of an epoch
+        /// The weight of the old value in the moving average of the maximum delay of an epoch
         /// (`main`).
         #[schemars(range(min = 0.0, max = 1.0))]
         max_memory: f64 = 0.2,
-        /// What the least delay rises by if it is the target and the path is empty, in milliseconds
-        /// (`main`).
+        /// The increase of the minimum delay if it equals the target and the path is empty, in
+        /// milliseconds (`main`).
         #[schemars(range(min = 0.0, max = 1000.0))]
         least_step: f64 = 10.0,
     }
@@ -76,9 +75,9 @@ impl Settings for Config {
     }
 }
 
-/// A rise of the delay below this is none, in milliseconds (`main`).
+/// A rise of the delay below this counts as none, in milliseconds (`main`).
 const NO_RISE: f64 = 1e-4;
-/// The profile keeps at least the windows up to this when slow start ends with a loss
+/// The minimum number of windows that the profile keeps when slow start ends with a loss
 /// (`curveStop`).
 const MIN_KEPT: u32 = 100;
 
@@ -94,11 +93,11 @@ pub struct Verus {
     constants: Config,
     mss: u64,
     phase: Phase,
-    /// From a loss on until a packet that left at no larger window is acknowledged. The profile is
-    /// not updated meanwhile.
+    /// `true` from a loss until the acknowledgment of a packet that left at a window no larger than
+    /// the present one. The profile is not updated meanwhile.
     is_in_loss: bool,
-    /// Slow start ended by its delay and the loss phase that follows still lasts: the target does
-    /// not fall further.
+    /// `true` while the loss phase lasts that follows a slow start ended by its delay. The target
+    /// does not fall further meanwhile.
     is_leaving: bool,
     /// W: the window of the target.
     window: f64,
@@ -108,7 +107,7 @@ pub struct Verus {
     least: f64,
     /// `D_max`, smoothed.
     greatest: Option<f64>,
-    /// The greatest delay of the present epoch.
+    /// The maximum delay of the present epoch.
     epoch_greatest: Option<f64>,
     /// The mean delay.
     mean: Option<f64>,
@@ -117,7 +116,7 @@ pub struct Verus {
     /// The end of the present epoch, unless nothing is to be sent.
     next_epoch: Option<Instant>,
     next_fit: Instant,
-    /// Packets that may still leave in this epoch.
+    /// The packets that may still leave in this epoch.
     credit: u64,
     /// The window at which each packet left.
     sent: Departures<u32>,
@@ -154,7 +153,7 @@ impl Verus {
         }
     }
 
-    /// `restartSlowStart`: all is forgotten.
+    /// Follows `restartSlowStart`: resets all state.
     fn restart(&mut self) {
         let last_ack = self.last_ack;
         *self = Self { last_ack, ..Self::starting(self.constants, self.mss) };
@@ -166,7 +165,7 @@ impl Verus {
         self.fit(now);
     }
 
-    /// `delayProfile_thread`: without a profile, slow start begins again.
+    /// Follows `delayProfile_thread`: without a profile, slow start begins again.
     fn fit(&mut self, now: Instant) {
         if self.profile.fit() {
             self.next_fit = now + self.constants.profile_interval;
@@ -175,7 +174,7 @@ impl Verus {
         }
     }
 
-    /// A packet that left at window `w` is acknowledged after `delay`.
+    /// Processes the acknowledgment, after `delay`, of a packet that left at window `w`.
     fn on_delay(&mut self, now: Instant, w: u32, delay: f64) {
         let Config { loss_factor, slow_start_delay, delay_memory, .. } = self.constants;
         if self.phase == Phase::SlowStart && delay > millis(slow_start_delay) {
@@ -203,8 +202,9 @@ impl Verus {
         }
     }
 
-    /// The packets that leave in the next epoch, with `in_flight` packets in flight: S = max(0, W +
-    /// (2 − n)/(n − 1) · W_i), where n is the number of epochs in a round trip (`calcSi`).
+    /// Returns the packets that leave in the next epoch, with `in_flight` packets in flight: S =
+    /// max(0, W + (2 − n)/(n − 1) · W_i), where n is the number of epochs per round trip
+    /// (`calcSi`).
     fn packets_of_epoch(&self, in_flight: f64) -> u64 {
         let epochs = (self.mean.unwrap_or(0.0) / millis(self.constants.epoch)).ceil();
         let kept = if epochs > 1.0 { (epochs - 2.0) / (epochs - 1.0) } else { 1.0 };
@@ -322,7 +322,7 @@ impl CongestionControl for Verus {
 
     fn on_deadline(&mut self, now: Instant, window: &mut Window, in_flight: u64) {
         if in_flight == 0 && self.credit > 0 {
-            // The application has sent nothing for an epoch. Epochs go on with the next packet.
+            // The application has sent nothing for an epoch. Epochs resume with the next packet.
             self.next_epoch = None;
             return;
         }

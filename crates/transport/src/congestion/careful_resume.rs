@@ -1,13 +1,14 @@
-//! Careful Resume: an addition to slow start that uses the state of the path saved by an earlier
-//! connection (draft-ietf-tsvwg-careful-resume).
+//! Careful Resume (draft-ietf-tsvwg-careful-resume): extends slow start by the path state that an
+//! earlier connection saved.
 //!
-//! A sender whose initial window is acknowledged, and whose round trip resembles the saved one,
+//! When its initial window is acknowledged and the round trip resembles the saved one, the sender
 //! jumps to half of the saved window and paces it over a round trip. The result is known a round
-//! trip later. The window is then what is in flight or, if anything was lost or marked, at most
-//! half of what has arrived.
+//! trip later. The window is then set to the data in flight or, if anything was lost or marked, to
+//! at most half of the data that arrived.
 //!
-//! The draft's text was read where picoquic's implementation quotes it (`picoquic_cr_enter_…`). The
-//! bounds of the round trip are those of the draft from memory: a half and ten times the saved one.
+//! The draft's text was read from the quotations in picoquic's implementation
+//! (`picoquic_cr_enter_…`). The bounds of the round trip are the draft's from memory: half and ten
+//! times the saved one.
 
 use crate::cc::Window;
 use acklab_base::{Bytes, Duration, Instant};
@@ -21,52 +22,53 @@ pub struct Saved {
     /// `saved_cwnd`: the congestion window.
     #[schemars(example = "1MB")]
     pub cwnd: Bytes,
-    /// `saved_rtt`: the shortest round trip.
+    /// `saved_rtt`: the minimum round trip.
     #[schemars(example = "600ms")]
     pub rtt: Duration,
 }
 
-/// The saved round trip is confirmed if the present one is not shorter than a half of it, and below
-/// ten times as long.
+/// The saved round trip is confirmed if the present one is at least half of it and below ten times
+/// it.
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 10;
-/// The maximum of a jump as a part of the saved window, and of the window after a retreat as a part
-/// of what has arrived.
+/// The divisor of the maximum jump (a part of the saved window), and of the window after a retreat
+/// (a part of the arrived data).
 const HALF: u64 = 2;
 
-/// The evidence on a jump, once an acknowledgment or a timer has been processed. Sizes in octets.
+/// The evidence on a jump, after an acknowledgment or a timer. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The present.
     pub now: Instant,
-    /// Newly acknowledged.
+    /// The newly acknowledged bytes.
     pub delivered: u64,
-    /// Acknowledged since the connection began.
+    /// The bytes acknowledged since the connection began.
     pub total_delivered: u64,
-    /// In flight.
+    /// The bytes in flight.
     pub in_flight: u64,
     /// The largest packet number acknowledged so far.
     pub largest_acknowledged: Option<u64>,
     /// The number of the next packet.
     pub next_number: u64,
-    /// The shortest round trip.
+    /// The minimum round trip.
     pub min_rtt: Option<Duration>,
-    /// Something was lost or marked.
+    /// `true` if packets were lost or marked.
     pub is_congested: bool,
-    /// The window keeps data back.
+    /// `true` if the window limits sending.
     pub is_limited: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The saved parameters are compared with the path.
+    /// Compares the saved parameters with the path.
     Reconnaissance,
-    /// The window was jumped to at this instant; the first packet beyond what was in flight has
-    /// this number.
+    /// The window has jumped at this instant. The first packet beyond the data in flight has this
+    /// number.
     Unvalidated { since: Instant, first: u64 },
-    /// What was sent beyond, up to this number, is being acknowledged.
+    /// The additional packets, up to this number, are being acknowledged.
     Validating { last: u64 },
-    /// Something was lost, or marked: the rest of it, up to this number, is being acknowledged.
+    /// A packet was lost or marked. The remaining additional packets, up to this number, are being
+    /// acknowledged.
     SafeRetreat { last: u64 },
     /// The controller continues alone.
     Normal,
@@ -78,7 +80,7 @@ pub(super) struct CarefulResume {
     saved: Saved,
     initial_window: u64,
     phase: Phase,
-    /// `PipeSize`: octets that fit into the path, as far as is known.
+    /// `PipeSize`: the bytes that are known to fit into the path.
     pipe: u64,
 }
 
@@ -87,7 +89,7 @@ impl CarefulResume {
         Self { saved, initial_window, phase: Phase::Reconnaissance, pipe: 0 }
     }
 
-    /// Processes an acknowledgment or a timer after the controller, whose window is `window` and
+    /// Processes an acknowledgment or a timer after the controller. Its window is `window` now and
     /// was `before`.
     pub(super) fn update(&mut self, window: &mut Window, before: u64, view: &View) {
         if self.phase == Phase::Normal {
@@ -107,7 +109,7 @@ impl CarefulResume {
                 if has_acknowledged(first) || has_passed {
                     self.validate(window, view);
                 } else {
-                    // The window is not increased before the jump is validated.
+                    // The window does not grow before the jump is validated.
                     window.cwnd = before;
                 }
             }
@@ -134,7 +136,7 @@ impl CarefulResume {
         }
     }
 
-    /// Sets the window to what is in flight, if that is more than is known to fit.
+    /// Sets the window to the data in flight, if that exceeds the known capacity.
     fn validate(&mut self, window: &mut Window, view: &View) {
         if view.in_flight > self.pipe {
             window.cwnd = view.in_flight;
@@ -180,7 +182,7 @@ mod tests {
             Self { resume: CarefulResume::new(saved, 10 * MSS), window }
         }
 
-        /// Processes an acknowledgment by which the controller has grown the window. Returns the
+        /// Processes an acknowledgment that has increased the controller's window. Returns the
         /// window in packets.
         fn update(&mut self, change: impl FnOnce(&mut View)) -> u64 {
             let mut view = View {
@@ -251,7 +253,7 @@ mod tests {
         let mut bench = Bench::new();
         bench.update(|_| {});
         bench.update(|view| (view.in_flight, view.next_number, view.largest_acknowledged) = (150 * MSS, 180, Some(30)));
-        // 20 were in flight, and three times ten have arrived since.
+        // 20 packets were in flight, and three times ten have arrived since.
         assert_eq!(bench.update(|view| (view.is_congested, view.next_number) = (true, 180)), 20);
         assert_eq!(bench.resume.phase, Phase::SafeRetreat { last: 179 });
         bench.update(|view| (view.is_congested, view.largest_acknowledged) = (true, Some(150)));

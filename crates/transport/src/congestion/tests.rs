@@ -4,7 +4,7 @@ use acklab_base::random::Seed;
 
 const MSS: u64 = 1448;
 
-/// NewReno with a window of 100 packets, of which all are in flight.
+/// Returns NewReno with a window of 100 packets, all of them in flight.
 fn newreno() -> Congestion {
     let config = Preset::Rfc.config();
     let controller = Controller::new(&cc::ControllerConfig::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
@@ -15,7 +15,7 @@ fn lost(number: u64) -> LostPacket {
     LostPacket { number, sent_at: Instant::ZERO, octets: MSS, stamp: Stamp::default() }
 }
 
-/// Feedback on these lost packets, with nothing else in flight and packet 200 next.
+/// Returns the feedback on these lost packets, with nothing else in flight and packet 200 next.
 fn feedback(lost: &[LostPacket]) -> Feedback<'_> {
     Feedback {
         now: Instant::ZERO,
@@ -40,8 +40,8 @@ fn feedback(lost: &[LostPacket]) -> Feedback<'_> {
     }
 }
 
-/// RFC 9002, appendix B.8: OnCongestionEvent halves window and threshold, and persistent congestion
-/// resets the window alone.
+/// RFC 9002, appendix B.8: OnCongestionEvent halves window and threshold; persistent congestion
+/// then resets only the window.
 #[test]
 fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     let mut congestion = newreno();
@@ -50,8 +50,8 @@ fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (2 * MSS, 50 * MSS));
 }
 
-/// RFC 9002, §7.3.2: half of the window, however much of it the ACK that reports the loss has
-/// acknowledged.
+/// RFC 9002, §7.3.2: the window is halved, however much of it the ACK acknowledges that reports the
+/// loss.
 #[test]
 fn a_loss_halves_the_window_whatever_is_in_flight() {
     for in_flight in [0, 50 * MSS, 99 * MSS] {
@@ -61,7 +61,7 @@ fn a_loss_halves_the_window_whatever_is_in_flight() {
     }
 }
 
-/// The threshold stays as well if an earlier loss of the round trip has reduced the window.
+/// The threshold also stays if an earlier loss of the round trip has reduced the window.
 #[test]
 fn persistent_congestion_after_a_reduction_leaves_the_threshold() {
     let mut congestion = newreno();

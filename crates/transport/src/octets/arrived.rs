@@ -1,16 +1,17 @@
-//! Arrived octets.
+//! Stores arrived bytes.
 
 use super::BLOCK;
 use super::pages::Pages;
 use crate::ack::Ranges;
 use std::collections::{TryReserveError, VecDeque};
 
-/// Appends octets to the last block as far as it has room, and to new ones.
+/// Appends bytes to the last block as far as it has room, and then to new blocks.
 fn append(blocks: &mut VecDeque<Vec<u8>>, mut octets: &[u8]) -> Result<(), TryReserveError> {
     while !octets.is_empty() {
         let room = blocks.back().map_or(0, |block| block.capacity().min(BLOCK).saturating_sub(block.len()));
         if room == 0 {
-            // A stream of few octets needs little memory; the second block of a long one is whole.
+            // A short stream needs little memory. From the second block on, blocks have the full
+            // size.
             let capacity = if blocks.is_empty() { octets.len().min(BLOCK) } else { BLOCK };
             let mut block = Vec::new();
             block.try_reserve_exact(capacity)?;
@@ -24,28 +25,30 @@ fn append(blocks: &mut VecDeque<Vec<u8>>, mut octets: &[u8]) -> Result<(), TryRe
     Ok(())
 }
 
-/// The octets that have arrived, in order or not, from the first that the application has not read.
+/// The bytes that have arrived, in order or not, from the first byte that the application has not
+/// read.
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
     start: u64,
-    /// Octets in order, from `start` on; of the first block, `place` octets were given away.
+    /// Contiguous bytes from `start` on. The first `place` bytes of the first block were already
+    /// read.
     blocks: VecDeque<Vec<u8>>,
     place: usize,
-    /// Which offsets have arrived.
+    /// The offsets that have arrived.
     held: Ranges,
-    /// The octets beyond the first that is missing.
+    /// The bytes beyond the first gap.
     pages: Pages,
 }
 
 impl Arrived {
-    /// Returns the offset of the octet that is read next.
+    /// Returns the offset of the next byte to read.
     #[must_use]
     pub const fn start(&self) -> u64 {
         self.start
     }
 
-    /// Keeps octets that begin at `offset`, and drops those that have arrived before. The
-    /// endpoint's receive window bounds how far they lie ahead, and so what is kept.
+    /// Stores bytes that begin at `offset`, and drops those that arrived before. The endpoint's
+    /// receive window bounds how far ahead they lie, and therefore the memory.
     ///
     /// # Errors
     /// If the host has no memory for them. The stream cannot continue.
@@ -60,25 +63,24 @@ impl Arrived {
         self.join(end)
     }
 
-    /// Returns the offset of the first octet that has not arrived.
+    /// Returns the offset of the first byte that has not arrived.
     #[must_use]
     #[inline]
     pub const fn next(&self) -> u64 {
         self.held.next()
     }
 
-    /// Keeps a block of octets that begins with [the first that has not arrived](Self::next),
-    /// without copying it.
+    /// Stores a block that begins with [the first missing byte](Self::next), without copying it.
     ///
     /// # Errors
-    /// If the host has no memory for what follows. The stream cannot continue.
+    /// If the host has no memory for the following bytes. The stream cannot continue.
     pub fn push(&mut self, block: Vec<u8>) -> Result<(), TryReserveError> {
         let end = self.held.next() + block.len() as u64;
         self.blocks.push_back(block);
         self.join(end)
     }
 
-    /// Uses this memory for what arrives next, if a block is needed.
+    /// Uses this memory for the next arrival, if a block is needed.
     pub fn offer(&mut self, memory: impl FnOnce() -> Option<Vec<u8>>) {
         if self.blocks.is_empty()
             && let Some(mut block) = memory()
@@ -95,7 +97,7 @@ impl Arrived {
         Ok(())
     }
 
-    /// All octets up to `end` are in blocks. What has arrived beyond may follow.
+    /// Moves following bytes into blocks. All bytes up to `end` are in blocks already.
     #[inline]
     fn join(&mut self, end: u64) -> Result<(), TryReserveError> {
         let _ = self.held.insert(self.held.next()..end);
@@ -114,28 +116,26 @@ impl Arrived {
         Ok(())
     }
 
-    /// Forgets the next `count` octets, which the endpoint has let its application read.
+    /// Drops the next `count` bytes, which the endpoint counts as read.
     ///
     /// # Panics
-    /// If fewer are there in order.
+    /// If fewer contiguous bytes are available.
     pub fn drop(&mut self, count: u64) {
         self.give(count, |_| ());
     }
 
-    /// Moves the next `count` octets, which the endpoint has let its application read, to the end
-    /// of `to`.
+    /// Moves the next `count` bytes, which the endpoint counts as read, to the end of `to`.
     ///
     /// # Panics
-    /// If fewer are there in order.
+    /// If fewer contiguous bytes are available.
     pub fn take(&mut self, count: u64, to: &mut Vec<u8>) {
         self.give(count, |octets| to.extend_from_slice(octets));
     }
 
-    /// Passes the next `count` octets, which the endpoint has let its application read, to `to`,
-    /// piece by piece.
+    /// Passes the next `count` bytes, which the endpoint counts as read, to `to`, piece by piece.
     ///
     /// # Panics
-    /// If fewer are there in order.
+    /// If fewer contiguous bytes are available.
     pub fn give(&mut self, count: u64, mut to: impl FnMut(&[u8])) {
         let readable = self.next() - self.start;
         assert!(count <= readable, "found {readable} octets, expected {count}");
@@ -154,7 +154,7 @@ impl Arrived {
         self.start += count;
     }
 
-    /// Passes on the blocks of all octets that are there in order.
+    /// Passes the blocks of all contiguous bytes to `take`.
     pub fn take_blocks(&mut self, mut take: impl FnMut(Vec<u8>)) {
         if self.place > 0 {
             self.blocks[0].drain(..std::mem::take(&mut self.place));
@@ -197,7 +197,8 @@ mod tests {
         assert_eq!((blocks.concat(), arrived.start()), (all, 100));
     }
 
-    /// Single octets, every second of a window: pieces of their own would take fifty times as much.
+    /// Every second byte of a window arrives as a single byte. Separate pieces would take fifty
+    /// times the memory.
     #[test]
     fn small_pieces_take_no_more_memory_than_the_window() {
         const WINDOW: u64 = 1 << 20;
@@ -219,7 +220,8 @@ mod tests {
             let octet = |offset: u64| (offset.wrapping_mul(0x9e37) >> 8) as u8;
             let (mut arrived, mut read, mut held) = (Arrived::default(), Vec::new(), vec![false; 36_000]);
             for (offset, length, how) in pieces {
-                // Half of the pieces are at the edge, and some are handed over as blocks.
+                // Half of the pieces begin at the first missing byte, and some are passed as
+                // blocks.
                 let offset = if how < 2 { arrived.next() } else { offset };
                 let octets: Vec<u8> = (offset..(offset + length as u64).min(36_000)).map(octet).collect();
                 held[offset as usize..offset as usize + octets.len()].fill(true);

@@ -1,18 +1,18 @@
-//! Memory for octets that have arrived out of order.
+//! Memory for bytes that have arrived out of order.
 //!
-//! An octet has its place in a page, so that what is kept never takes more memory than the window
-//! of the stream, however small the pieces are that the peer sends, and in whatever order.
+//! Each byte has a fixed place in a page. So the memory never exceeds the window of the stream,
+//! whatever the size and order of the peer's pieces.
 
 use std::collections::{BTreeMap, TryReserveError};
 use std::ops::Range;
 
-/// The octets of a page: chosen, those of a page of memory, and two packets of Ethernet.
+/// The bytes of a page. Chosen: a page of memory, and two packets of Ethernet.
 pub(super) const PAGE: u64 = 4096;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages(BTreeMap<u64, Vec<u8>>);
 
-/// Returns the parts of `range` that lie in one page each: the page, and the place in it.
+/// Splits `range` at the bounds of pages. Returns the page and the place in it of each part.
 fn parts(range: Range<u64>) -> impl Iterator<Item = (u64, Range<usize>)> {
     let pages = if range.is_empty() { 0..0 } else { range.start / PAGE..range.end.div_ceil(PAGE) };
     pages.map(move |page| {
@@ -23,10 +23,10 @@ fn parts(range: Range<u64>) -> impl Iterator<Item = (u64, Range<usize>)> {
 }
 
 impl Pages {
-    /// Keeps octets that begin at `offset`.
+    /// Stores bytes that begin at `offset`.
     ///
     /// # Errors
-    /// If the host has no memory for them. A part of them may be kept.
+    /// If the host has no memory for them. A part of them may be stored.
     pub(super) fn write(&mut self, offset: u64, mut octets: &[u8]) -> Result<(), TryReserveError> {
         for (page, place) in parts(offset..offset + octets.len() as u64) {
             let (head, tail) = octets.split_at(place.len());
@@ -46,19 +46,19 @@ impl Pages {
         self.0.is_empty()
     }
 
-    /// Calls `take` with the octets of `range`, which were kept, piece by piece.
+    /// Calls `take` with the stored bytes of `range`, piece by piece.
     pub(super) fn read<E>(&self, range: Range<u64>, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         parts(range).try_for_each(|(page, place)| take(&self.0[&page][place]))
     }
 
-    /// Frees the pages of which all octets lie below `offset`.
+    /// Frees the pages whose bytes all lie below `offset`.
     pub(super) fn free(&mut self, offset: u64) {
         while let Some(first) = self.0.first_entry().filter(|first| (first.key() + 1) * PAGE <= offset) {
             first.remove();
         }
     }
 
-    /// Frees all.
+    /// Frees all pages.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,9 +1,9 @@
-//! Octets that an application has written.
+//! Stores the bytes that an application has written.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A block that was written, and the offset of its first octet.
+/// A written block, and the offset of its first byte.
 #[derive(Clone, Debug)]
 struct Block<B> {
     start: u64,
@@ -16,15 +16,15 @@ impl<B: AsRef<[u8]>> Block<B> {
     }
 }
 
-/// The octets that an application has written, from the first that the peer has not acknowledged,
-/// in blocks of whatever memory the driver has.
+/// The bytes that an application has written, from the first that the peer has not acknowledged.
+/// They lie in blocks of the driver's own type.
 #[derive(Clone, Debug)]
 pub struct Written<B = Vec<u8>> {
     start: u64,
     end: u64,
     blocks: VecDeque<Block<B>>,
-    /// The place of the block from which octets were copied last. The next ones are probably in it,
-    /// or in the one behind it.
+    /// The block from which bytes were copied last. The next bytes are probably in it or in the
+    /// following block.
     last: usize,
 }
 
@@ -35,26 +35,26 @@ impl<B> Default for Written<B> {
 }
 
 impl Written {
-    /// Keeps a copy of written octets, as far as the endpoint has accepted them.
+    /// Stores a copy of written bytes, as far as the endpoint has accepted them.
     pub fn append(&mut self, octets: &[u8]) {
         self.push(octets.to_vec());
     }
 }
 
 impl<B: AsRef<[u8]>> Written<B> {
-    /// Returns the offset behind the last octet.
+    /// Returns the offset behind the last byte.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the octets that are kept.
+    /// Returns the stored bytes.
     #[must_use]
     pub const fn kept(&self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Keeps a block that was written, as far as the endpoint has accepted it.
+    /// Stores a written block, as far as the endpoint has accepted it.
     pub fn push(&mut self, octets: B) {
         let length = octets.as_ref().len() as u64;
         if length > 0 {
@@ -63,8 +63,8 @@ impl<B: AsRef<[u8]>> Written<B> {
         }
     }
 
-    /// Appends the octets of `range` to `to`. Returns `false`, and appends nothing, if they are not
-    /// all kept.
+    /// Appends the bytes of `range` to `to`. Returns `false`, and appends nothing, unless all are
+    /// stored.
     pub fn copy(&mut self, range: Range<u64>, to: &mut Vec<u8>) -> bool {
         if range.start < self.start || range.end > self.end {
             return false;
@@ -90,7 +90,7 @@ impl<B: AsRef<[u8]>> Written<B> {
         true
     }
 
-    /// Frees the octets below `offset`, which the peer has acknowledged.
+    /// Frees the bytes below `offset`, which the peer has acknowledged.
     pub fn free(&mut self, offset: u64) {
         self.start = offset.clamp(self.start, self.end);
         while self.blocks.pop_front_if(|block| block.end() <= self.start).is_some() {
@@ -125,7 +125,7 @@ mod tests {
         for free in 0..60 {
             let mut written = Written::default();
             all.chunks(7).for_each(|block| written.push(block.to_vec()));
-            // Each copy begins where another one, before the octets were freed, has left off.
+            // Each copy begins where another one ended, before its bytes were freed.
             for (before, start) in (0..60).flat_map(|before| (free..60).map(move |start| (before, start))) {
                 let mut written = written.clone();
                 let mut copied = Vec::new();

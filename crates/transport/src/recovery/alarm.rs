@@ -2,7 +2,7 @@
 
 use acklab_base::Instant;
 
-/// A timer that is set to an instant or not set.
+/// A timer that may be unset.
 #[derive(Clone, Copy, Debug)]
 pub struct Alarm(Instant);
 
@@ -23,13 +23,13 @@ impl Alarm {
     /// A timer that is not set.
     pub const NEVER: Self = Self(Instant::FAR_FUTURE);
 
-    /// Sets it to `at`, or clears it.
+    /// Sets the timer to `at`, or clears it.
     #[inline]
     pub fn set(&mut self, at: Option<Instant>) {
         *self = at.into();
     }
 
-    /// Returns `true` if it is due, and clears it then.
+    /// Returns `true` if the timer is due, and then clears it.
     pub fn expire(&mut self, now: Instant) -> bool {
         let is_due = self.0 <= now;
         if is_due {
@@ -38,21 +38,21 @@ impl Alarm {
         is_due
     }
 
-    /// Returns the instant to which it is set.
+    /// Returns the instant to which the timer is set.
     #[inline]
     #[must_use]
     pub fn at(&self) -> Option<Instant> {
         self.is_set().then_some(self.0)
     }
 
-    /// Returns `true` if it is set.
+    /// Returns `true` if the timer is set.
     #[inline]
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0 < Instant::FAR_FUTURE
     }
 
-    /// Returns the earlier of the two.
+    /// Returns the earlier of two timers.
     #[inline]
     #[must_use]
     pub fn earlier(self, other: Self) -> Self {

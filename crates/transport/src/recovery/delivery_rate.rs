@@ -1,34 +1,33 @@
-//! The delivery rate (draft-ietf-ccwg-bbr, §4.1; draft-cheng-iccrg-delivery-rate-estimation;
-//! Linux's `tcp_rate.c`).
+//! Measures the delivery rate (draft-ietf-ccwg-bbr, §4.1;
+//! draft-cheng-iccrg-delivery-rate-estimation; Linux's `tcp_rate.c`).
 //!
-//! Each transmission carries a [`Stamp`] of what had been delivered when it left. A [`Sample`] is
-//! what was delivered between that and its acknowledgment, over a time. The time is the longer of
-//! the times in which the data were sent and acknowledged, so that neither a burst of sending nor
-//! one of ACKs looks like bandwidth.
+//! Each transmission carries a [`Stamp`] of the data delivered when it left. A [`Sample`] is the
+//! data delivered between that and its acknowledgment, divided by a time. The time is the longer of
+//! the times in which the data were sent and acknowledged. So neither a burst of packets nor one of
+//! ACKs looks like bandwidth.
 
 use acklab_base::{Duration, Instant, mul_div};
 
 /// The state of the connection when a transmission left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
-    /// P.delivered: octets that had been delivered.
+    /// P.delivered: the bytes delivered.
     pub delivered: u64,
     /// P.delivered_time: when that last changed.
     pub delivered_at: Instant,
-    /// P.first_send_time: when the sending that this transmission's sample covers began.
+    /// P.first_send_time: the start of the sending that this transmission's sample covers.
     pub first_sent_at: Instant,
-    /// P.tx_in_flight: octets in flight, this transmission included.
+    /// P.tx_in_flight: the bytes in flight, including this transmission.
     pub in_flight: u64,
-    /// P.lost: octets that had been marked lost.
+    /// P.lost: the bytes marked lost.
     pub lost: u64,
     /// P.is_app_limited: the application had nothing more to send.
     pub is_app_limited: bool,
-    /// When what was delivered last had arrived, by the receiver's clock; zero if it is not
-    /// reported.
+    /// The arrival of the last delivered data, by the receiver's clock; zero if it is not reported.
     pub received_at: Duration,
 }
 
-/// The transmission that an ACK newly acknowledges and that was sent last.
+/// The last sent transmission among those that an ACK newly acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub struct Newest {
     /// When it was sent.
@@ -36,40 +35,40 @@ pub struct Newest {
     /// Its number, counted over the connection. RFC 8985 orders transmissions of one instant by
     /// sequence number instead.
     pub number: u64,
-    /// It is a retransmission.
+    /// `true` for a retransmission.
     pub is_retransmission: bool,
 }
 
 /// RS: the rate sample of one ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// RS.delivered: octets delivered over the interval.
+    /// RS.delivered: the bytes delivered over the interval.
     pub delivered: u64,
     /// RS.interval.
     pub interval: Duration,
-    /// Octets delivered since the newest transmission left. `delivered` differs if the receiver
-    /// reports the rate, over an interval of its own.
+    /// The bytes delivered since the newest transmission left. `delivered` differs if the receiver
+    /// reports the rate over its own interval.
     pub volume: u64,
-    /// RS.send_elapsed: the part of it in which they were sent, without the time until their
+    /// RS.send_elapsed: the time in which they were sent, without the time until their
     /// acknowledgment.
     pub send_elapsed: Duration,
-    /// The interval that the receiver reports, if it reports the rate, unbounded.
+    /// The interval that the receiver reports, if it reports the rate, without bounds.
     pub reported_interval: Option<Duration>,
-    /// RS.prior_delivered: octets delivered in all when the newest transmission left. A round trip
-    /// ends with the first ACK of what left after it had begun.
+    /// RS.prior_delivered: the total bytes delivered when the newest transmission left. A round
+    /// trip ends with the first ACK of data that left after it had begun.
     pub prior_delivered: u64,
-    /// RS.tx_in_flight: octets in flight when the newest transmission left.
+    /// RS.tx_in_flight: the bytes in flight when the newest transmission left.
     pub tx_in_flight: u64,
-    /// RS.lost: octets marked lost since it left.
+    /// RS.lost: the bytes marked lost since it left.
     pub lost: u64,
-    /// RS.is_app_limited: the rate may have been the application's.
+    /// RS.is_app_limited: `true` if the application may have limited the rate.
     pub is_app_limited: bool,
     /// `true` if the newest transmission was a retransmission. Its round trip is then ambiguous
     /// (Karn).
     pub is_retransmission: bool,
     /// The time from the newest transmission's departure to now.
     pub rtt: Duration,
-    /// The time from the end of the application's last silence to the newest transmission's
+    /// The time from the end of the application's last idle period to the newest transmission's
     /// departure.
     pub since_silence: Duration,
 }
@@ -81,15 +80,15 @@ impl Sample {
         mul_div(self.delivered, 8_000_000_000, if self.interval.is_zero() { 1 } else { self.interval.as_nanos() })
     }
 
-    /// Returns the sample of a receiver that reports `delivered` octets in `interval`, over the
-    /// same transmissions.
+    /// Returns the sample of a receiver that reports `delivered` bytes in `interval`, over the same
+    /// transmissions.
     ///
-    /// Its rate is at most that of sending: nothing is delivered faster than it was sent
+    /// Its rate is at most the sending rate: nothing is delivered faster than it was sent
     /// (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
-    /// §2.2). Packets that are held back and released together would exceed it, and a receiver can
-    /// report any value. A time of sending below the minimum round trip `min_rtt` counts as that,
-    /// because a sample of the sender's own would be noise (§3.3, there). An interval that reaches
-    /// back into a silence of the application has its rate.
+    /// §2.2). Packets that are held and released together would exceed it, and a receiver can
+    /// report any value. A sending time below the minimum round trip `min_rtt` counts as that,
+    /// because the sender's own sample would be noise (§3.3, there). An interval that includes an
+    /// idle period of the application has the application's rate.
     #[must_use]
     pub fn reported(self, delivered: u64, interval: Duration, min_rtt: Duration) -> Self {
         if self.delivered == 0 {
@@ -110,23 +109,23 @@ pub struct Sampler {
     delivered_at: Instant,
     first_sent_at: Instant,
     lost: u64,
-    /// When what was delivered last arrived, by the receiver's clock; zero if it is not reported.
+    /// The arrival of the last delivered data, by the receiver's clock; zero if it is not reported.
     received_at: Duration,
-    /// When sending resumed after the application had been silent.
+    /// When sending resumed after an idle period of the application.
     resumed_at: Option<Instant>,
-    /// C.app_limited: the octets to be delivered until the last application-limited transmission
-    /// has left the pipe; zero if there is none.
+    /// C.app_limited: the total of delivered bytes at which the last application-limited
+    /// transmission has left the pipe; zero if there is none.
     app_limited_until: u64,
 }
 
 impl Sampler {
-    /// Returns C.delivered: octets delivered in all.
+    /// Returns C.delivered: the total of delivered bytes.
     #[must_use]
     pub const fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Returns C.lost: octets marked lost in all.
+    /// Returns C.lost: the total of bytes marked lost.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
@@ -138,8 +137,8 @@ impl Sampler {
         self.app_limited_until > 0
     }
 
-    /// Records a transmission (`OnPacketSent`); `in_flight` includes it, `was_idle` if nothing was
-    /// in flight before it. Returns its stamp.
+    /// Records a transmission (`OnPacketSent`). `in_flight` includes it; `was_idle` is `true` if
+    /// nothing was in flight before. Returns its stamp.
     pub fn on_sent(&mut self, now: Instant, in_flight: u64, was_idle: bool) -> Stamp {
         if was_idle {
             (self.first_sent_at, self.delivered_at, self.received_at) = (now, now, Duration::ZERO);
@@ -158,9 +157,9 @@ impl Sampler {
         }
     }
 
-    /// Sets when the newest data of the next ACK arrived: `received_at`, by the receiver's clock,
+    /// Sets the arrival of the newest data of the next ACK: `received_at`, by the receiver's clock,
     /// or zero if it is not reported. The difference of two such times replaces that of the ACKs'
-    /// arrivals: it excludes what delays ACKs.
+    /// arrivals, because it excludes delays of ACKs.
     pub const fn on_receive_time(&mut self, received_at: Duration) {
         self.received_at = received_at;
     }
@@ -172,14 +171,14 @@ impl Sampler {
         self.app_limited_until = if until == 0 { 1 } else { until };
     }
 
-    /// Records that `octets` were marked lost.
+    /// Records that `octets` bytes were marked lost.
     pub const fn on_lost(&mut self, octets: u64) {
         self.lost += octets;
     }
 
-    /// Returns the sample of an ACK that has delivered `octets`, with `newest` and its stamp among
-    /// them (`GenerateRateSample`). Returns `None` if the interval is shorter than the minimum
-    /// round trip: such a rate is noise.
+    /// Returns the sample of an ACK that has delivered `octets` bytes, including `newest` with its
+    /// stamp (`GenerateRateSample`). Returns `None` if the interval is shorter than the minimum
+    /// round trip, because such a rate is noise.
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -235,8 +234,8 @@ mod tests {
         Newest { at: at(sent_us), number: 1, is_retransmission: false }
     }
 
-    /// Ten segments leave a millisecond apart; their ACKs come 20 ms later, all at once: the rate
-    /// is that of sending.
+    /// Ten segments leave a millisecond apart. Their ACKs arrive 20 ms later, all at once. The rate
+    /// is the sending rate.
     #[test]
     fn a_burst_of_acks_is_no_bandwidth() {
         let mut sampler = Sampler::default();
@@ -255,8 +254,8 @@ mod tests {
         assert_eq!(sample.prior_delivered, 10 * MSS);
     }
 
-    /// Ten segments leave a millisecond apart, in a round trip of 10 ms: 8 Mbps, whatever the
-    /// receiver reports.
+    /// Ten segments leave a millisecond apart, in a round trip of 10 ms. The rate is 8 Mbps,
+    /// whatever the receiver reports.
     #[test]
     fn no_receiver_is_faster_than_the_sender() {
         let (ms, min_rtt) = (Duration::from_millis(1), Duration::from_millis(10));
@@ -272,8 +271,8 @@ mod tests {
         assert_eq!(mbps(burst.reported(5 * MSS, ms, min_rtt)), 8, "all at once: in a round trip");
     }
 
-    /// A thousand octets a millisecond arrive, and the ACKs of ten milliseconds come together, the
-    /// second ones 9 ms late: by the receiver's clock the rate is what it was.
+    /// A thousand bytes arrive per millisecond. The ACKs of ten milliseconds arrive together, the
+    /// second group 9 ms late. By the receiver's clock, the rate is unchanged.
     #[test]
     fn a_receiver_that_tells_when_data_came_is_not_thought_slow_for_a_late_ack() {
         let rate = |tells: bool| {
@@ -289,7 +288,7 @@ mod tests {
         assert_eq!((rate(false), rate(true)), (Duration::from_millis(19), Duration::from_millis(10)));
     }
 
-    /// Three packets of an application that was silent for 100 ms, and what a receiver reports of
+    /// Feeds three packets of an application that was idle for 100 ms, and a receiver's report of
     /// them.
     #[test]
     fn a_report_that_covers_a_silence_is_no_rate_of_the_path() {

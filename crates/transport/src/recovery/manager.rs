@@ -3,7 +3,7 @@
 //!
 //! A [`Manager`] owns the [packets](super::packets) of each packet number space, the round-trip
 //! times, the count of probe timeouts and [`Congestion`]. It does not interpret the contents of
-//! packets: its owner, the [`Context`], processes their outcomes.
+//! packets; its owner, the [`Context`], processes their outcomes.
 //!
 //! The owner of a manager calls, for each feedback: [`acknowledge`](Manager::acknowledge), then
 //! [`detect`](Manager::detect) or [`lose`](Manager::lose), then [`settle`](Manager::settle), which
@@ -20,11 +20,11 @@ use std::ops::Range;
 
 /// The owner of the packets of a [`Manager`]. All its methods are called by [`Manager::settle`].
 pub trait Context<T> {
-    /// Processes the acknowledgment of this packet. Returns `true` if it is to be reported to
-    /// controllers that rate each transmission.
+    /// Processes the acknowledgment of this packet. Returns `true` if the controller must receive
+    /// its outcome.
     fn on_acked(&mut self, number: u64, packet: &Packet<T>) -> bool;
 
-    /// Processes the loss of a packet. Returns `true` if that is a sign of congestion.
+    /// Processes the loss of a packet. Returns `true` if the loss is a sign of congestion.
     fn on_lost(&mut self, lost: Lost<T>) -> bool;
 
     /// Returns the size of a full packet, if the acknowledgments and losses may have changed it.
@@ -36,8 +36,8 @@ pub trait Context<T> {
     /// Processes persistent congestion: the window is no longer valid (RFC 9002, §7.6).
     fn on_persistent_congestion(&mut self) {}
 
-    /// Returns the octets of the first stream that have left so far. A recovery lasts until they
-    /// are acknowledged.
+    /// Returns the bytes of the first stream that have left so far. A recovery lasts until they are
+    /// acknowledged.
     fn sent(&self) -> u64;
 
     /// Records an event for observers of the connection.
@@ -47,64 +47,64 @@ pub trait Context<T> {
 /// The source of persistent congestion (RFC 9002, §7.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PersistentCongestion {
-    /// From the packets that were lost, with this `max_ack_delay` of the peer.
+    /// Detected from the lost packets, with this `max_ack_delay` of the peer.
     Detected {
-        /// The longest time for which the peer delays an acknowledgment.
+        /// The maximum time for which the peer delays an acknowledgment.
         max_ack_delay: Duration,
     },
     /// Reported by another implementation.
     Reported(bool),
 }
 
-/// The effect of feedback or a timer besides losses. Sizes in octets.
+/// The effect of feedback or a timer, except losses. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
-    /// What was acknowledged.
+    /// The acknowledged packets.
     pub progress: Progress,
-    /// In flight before it.
+    /// The bytes in flight before it.
     pub prior_in_flight: u64,
-    /// Newly reported as marked; `None` if no mark was reported. Zero if the peer does not report
-    /// how much was marked.
+    /// The bytes newly reported as marked; `None` if no mark was reported. Zero if the peer does
+    /// not report the amount.
     pub marked: Option<u64>,
-    /// The delivery rate that the receiver reports: octets, and the time that they took.
+    /// The delivery rate that the receiver reports: bytes, and the time that they took.
     pub rate: Option<(u64, Duration)>,
     /// The source of persistent congestion.
     pub persistent: PersistentCongestion,
 }
 
-/// The octets in flight.
+/// The bytes in flight.
 #[derive(Clone, Copy, Debug)]
 enum InFlight {
-    /// The octets of all spaces, minus those that have arrived although no feedback listed them.
+    /// The bytes of all spaces, minus those that have arrived although no feedback listed them.
     Counted { arrived: u64 },
     /// As reported by the implementation that sends the packets, updated with later departures and
     /// losses.
     Reported(u64),
 }
 
-/// Counts of one sender.
+/// The counters of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Octets delivered, as congestion control counts them.
+    /// Bytes delivered, as congestion control counts them.
     pub delivered: u64,
     /// Reductions of the window in response to marks.
     pub mark_reductions: u64,
 }
 
-/// Recovery and congestion control of one sender with `SPACES` packet number spaces, of packets
-/// with contents `T`.
+/// Recovery and congestion control of one sender with `SPACES` packet number spaces, whose packets
+/// have contents `T`.
 #[derive(Debug)]
 pub struct Manager<T, R, C, const SPACES: usize> {
     spaces: [Packets<T>; SPACES],
-    /// Congestion control counts packets of this space and of later ones. It only paces the others.
+    /// The first space under congestion control. Packets of earlier spaces are only paced.
     first_controlled: usize,
     in_flight: InFlight,
     round_trips: R,
     /// When the round-trip time was first measured.
     measured_at: Option<Instant>,
-    /// Probe timeouts in a row.
+    /// The number of consecutive probe timeouts.
     pub expiries: Expiries,
-    /// Congestion control, unless it takes place elsewhere.
+    /// Congestion control, unless another implementation does it.
     pub congestion: C,
     counters: Counters,
     /// Memory that is reused for each feedback.
@@ -141,7 +141,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         Self { first_controlled: first, ..self }
     }
 
-    /// Lets the caller [set](Self::set_in_flight) how much is in flight after each feedback.
+    /// Allows the caller to [set](Self::set_in_flight) the bytes in flight after each feedback.
     #[must_use]
     pub fn with_reported_flight(self) -> Self {
         Self { in_flight: InFlight::Reported(0), ..self }
@@ -160,7 +160,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         &mut self.spaces[space]
     }
 
-    /// Returns the octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2), of all spaces.
+    /// Returns the bytes in flight (`bytes_in_flight` of RFC 9002, appendix B.2), of all spaces.
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> u64 {
@@ -173,12 +173,12 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Sets how much is in flight, where that is [reported](Self::with_reported_flight).
+    /// Sets the bytes in flight, if they are [reported](Self::with_reported_flight).
     pub const fn set_in_flight(&mut self, octets: u64) {
         self.in_flight = InFlight::Reported(octets);
     }
 
-    /// Records that of what counts as in flight, `octets` have arrived.
+    /// Records that `octets` of the bytes counted as in flight have arrived.
     #[inline]
     pub const fn set_arrived(&mut self, octets: u64) {
         self.in_flight = InFlight::Counted { arrived: octets };
@@ -199,15 +199,15 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         &mut self.round_trips
     }
 
-    /// Returns its counts.
+    /// Returns the counters.
     #[must_use]
     #[inline]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Records a packet that leaves, in congestion control too if it counts as in flight. Returns
-    /// its number.
+    /// Records a packet that leaves. If it counts as in flight, congestion control records it too.
+    /// Returns its number.
     #[inline]
     pub fn send(&mut self, space: usize, packet: Packet<T>, is_retransmission: bool) -> u64 {
         let (now, octets) = (packet.at, packet.octets);
@@ -231,7 +231,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].send(packet, stamp)
     }
 
-    /// Acknowledges these ranges of numbers of a space.
+    /// Acknowledges these number ranges of a space.
     ///
     /// # Errors
     /// If one of the numbers was never used. The state is then unchanged.
@@ -245,14 +245,14 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].acknowledge(now, ranges, &mut self.acknowledged)
     }
 
-    /// Returns when the packets left that [`acknowledge`](Self::acknowledge) has newly
-    /// acknowledged, by their numbers, in the order of the ranges.
+    /// Returns the departures of the packets that [`acknowledge`](Self::acknowledge) has newly
+    /// acknowledged, with their numbers, in the order of the ranges.
     pub fn departures(&self) -> impl Iterator<Item = (u64, Instant)> {
         self.acknowledged.iter().map(|(number, packet)| (*number, packet.at))
     }
 
-    /// Takes the packets of a space for acknowledged. Their outcome is neither awaited nor reported
-    /// any more.
+    /// Treats the packets of a space as acknowledged. Their outcome is neither awaited nor
+    /// reported.
     pub fn acknowledge_all(&mut self, now: Instant, space: usize) {
         let packets = &mut self.spaces[space];
         let all = std::iter::once(0..packets.next_number());
@@ -288,13 +288,13 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Returns `true` if the controller receives each packet of a space that counts as in flight,
-    /// and then waits for its outcome.
+    /// Returns `true` if the controller receives each in-flight packet of a space, and then waits
+    /// for its outcome.
     fn wants_outcomes(&self, space: usize) -> bool {
         space >= self.first_controlled && self.congestion.get().is_some_and(Congestion::wants_outcomes)
     }
 
-    /// Marks the packets of these numbers as reported lost.
+    /// Marks the packets with these numbers as reported lost.
     pub fn lose(&mut self, space: usize, range: Range<u64>) {
         self.spaces[space].lose(range, &mut self.lost);
     }
@@ -307,8 +307,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].detect_losses(now, thresholds.packets, time, &mut self.lost);
     }
 
-    /// Reports to `context` what was acknowledged and lost, and to congestion control the
-    /// consequences. Returns `true` if that was persistent congestion.
+    /// Reports acknowledgments and losses to `context`, and their consequences to congestion
+    /// control. Returns `true` if there was persistent congestion.
     pub fn settle(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
         self.tell(space, context);
         if let (Some(size), Some(congestion)) = (context.packet_size(), self.congestion.get_mut())
@@ -316,7 +316,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         {
             context.push(Event::DatagramSize { octets: size });
         }
-        // Ignore a window that the handshake never used up: its losses are no evidence about it.
+        // A window that the handshake never used up is ignored: its losses are no evidence about
+        // it.
         let is_controlled = space >= self.first_controlled;
         let is_persistent = is_controlled && self.control(now, space, report, context);
         self.signals.clear();
@@ -348,7 +349,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Reports to congestion control. Returns `true` if everything was lost for too long.
+    /// Reports to congestion control. Returns `true` if there was persistent congestion.
     #[inline]
     fn control(&mut self, now: Instant, space: usize, report: &Report, context: &mut impl Context<T>) -> bool {
         self.counters.delivered += report.progress.octets;
@@ -401,15 +402,15 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].longest_loss(measured_at, since) >= longest
     }
 
-    /// Returns the duration for which everything must be lost to be [persistent
-    /// congestion](persistent), if the round-trip time was measured here.
+    /// Returns the minimum duration of losses for [persistent congestion](persistent), if the
+    /// round-trip time was measured here.
     #[must_use]
     pub fn persistent_duration(&self, max_ack_delay: Duration) -> Option<Duration> {
         persistent::duration(self.round_trips.estimator()?, max_ack_delay)
     }
 }
 
-/// Returns the outcome of a packet that remains unknown.
+/// Returns the outcome of a packet whose fate remains unknown.
 const fn unknown<T>(packet: &Packet<T>) -> Transmission {
     Transmission { sent_at: packet.at, outcome: Outcome::Unknown }
 }

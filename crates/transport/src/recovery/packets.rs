@@ -1,7 +1,7 @@
-//! The outstanding packets of a numbered space (RFC 9002; TACK), beside the
-//! [`scoreboard`](super::scoreboard) of a stream.
+//! Tracks the outstanding packets of a packet number space (RFC 9002; TACK); the
+//! [`scoreboard`](super::scoreboard) does the same for a stream.
 //!
-//! A number is never used twice, so each transmission has one entry and its acknowledgment is never
+//! A number is never reused, so each transmission has one entry and its acknowledgment is never
 //! ambiguous. [`Packets`] returns the content `T` when a packet is acknowledged or lost, and the
 //! owner decides what to retransmit. One `Packets` is one packet number space.
 //!
@@ -27,7 +27,7 @@ use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// kGranularity (RFC 9002, §6.1.2): the coarsest granularity of a timer.
+/// kGranularity (RFC 9002, §6.1.2): the maximum granularity of a timer.
 pub const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// A packet that was sent (RFC 9002, appendix A.1.1).
@@ -37,9 +37,9 @@ pub struct Packet<T> {
     pub at: Instant,
     /// Its size, as congestion control counts it.
     pub octets: u64,
-    /// The receiver must acknowledge it (RFC 9002, §2).
+    /// `true` if the receiver must acknowledge it (RFC 9002, §2).
     pub is_ack_eliciting: bool,
-    /// It counts as in flight (§2). A packet that only acknowledges does not.
+    /// `true` if it counts as in flight (§2). Packets that only acknowledge do not.
     pub is_in_flight: bool,
     /// Its content.
     pub content: T,
@@ -48,12 +48,13 @@ pub struct Packet<T> {
 /// The state of a packet number.
 #[derive(Clone, Copy, Debug)]
 enum State<T> {
-    /// It was skipped, so that a receiver cannot guess what to acknowledge (RFC 9000, §21.4).
+    /// The number was skipped, to detect a receiver that acknowledges packets it has not received
+    /// (RFC 9000, §21.4).
     Skipped,
     Outstanding(Packet<T>),
-    /// It was acknowledged, and so was every number between it and `until` that was not skipped.
-    /// Feedback may list the same ranges repeatedly; all except the new numbers are then passed
-    /// over in one step.
+    /// The number was acknowledged, and so was every other number below `until`, except skipped
+    /// ones. Feedback may list the same ranges repeatedly; known numbers are then skipped in one
+    /// step.
     Acknowledged {
         until: u64,
     },
@@ -64,52 +65,52 @@ enum State<T> {
     },
 }
 
-/// The acknowledgment of a number that was never used, which only a faulty or malicious peer sends
-/// (RFC 9000, §13.1).
+/// The error of acknowledging a number that was never used, which only a faulty or malicious peer
+/// does (RFC 9000, §13.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeverSent(pub u64);
 
 /// The effect of one acknowledgment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
-    /// Packets newly acknowledged, those included that had been taken for lost.
+    /// Newly acknowledged packets, including those that were considered lost.
     pub packets: u64,
-    /// Octets of those that count as in flight.
+    /// Bytes of those that count as in flight.
     pub octets: u64,
-    /// Of those octets, the ones that had been taken for lost.
+    /// The part of these bytes that was considered lost.
     pub late_octets: u64,
-    /// Packets that had been declared lost spuriously (RFC 9002, §6.1).
+    /// Packets that were considered lost spuriously (RFC 9002, §6.1).
     pub spuriously_lost: u64,
-    /// The largest distance of those from the largest number acknowledged before.
+    /// The maximum distance of these from the largest number acknowledged before.
     pub displacement: u64,
-    /// A packet was acknowledged after one with a larger number.
+    /// `true` if a packet was acknowledged after one with a larger number.
     pub is_reordered: bool,
-    /// A sample of the round-trip time. It requires that the largest acknowledged number is newly
-    /// acknowledged, and with it a packet that must be acknowledged (§5.1).
+    /// A sample of the round-trip time. It requires that the largest acknowledged number and an
+    /// ack-eliciting packet are newly acknowledged (§5.1).
     pub rtt: Option<Duration>,
-    /// The delay of the receiver, which was subtracted from it.
+    /// The receiver's delay, which was subtracted from it.
     pub waited: Duration,
-    /// Of the packets that were in flight, the one that left last, and its stamp, if stamps are
-    /// kept. Other packets give no evidence of the delivery rate.
+    /// The in-flight packet that left last, and its stamp, if stamps are recorded. Other packets
+    /// give no evidence of the delivery rate.
     pub newest: Option<(Newest, Stamp)>,
-    /// The receiver's report on when packets arrived.
+    /// The receiver's report on packet arrivals.
     pub received: Received,
 }
 
-/// A receiver's report on when packets arrived.
+/// A receiver's report on packet arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// When the [newest](Progress::newest) did, by the receiver's clock; zero if it is not
-    /// reported.
+    /// The arrival of the [newest](Progress::newest) packet by the receiver's clock; zero if it is
+    /// not reported.
     pub newest_at: Duration,
-    /// The shortest of the round trips that its packets would have had if each had been
-    /// acknowledged at once.
+    /// The minimum of the round trips that its packets would have had with immediate
+    /// acknowledgments.
     pub least_rtt: Option<Duration>,
 }
 
 impl Progress {
-    /// Counts the acknowledgment of packet `number`, which had been taken for lost. `octets` of it
-    /// counted as in flight, and `largest` was the largest acknowledged before.
+    /// Counts the acknowledgment of packet `number`, which was considered lost. `octets` bytes of
+    /// it counted as in flight, and `largest` was the largest number acknowledged before.
     fn count_late(&mut self, number: u64, octets: u64, largest: Option<u64>) {
         self.spuriously_lost += 1;
         self.displacement = self.displacement.max(largest.map_or(0, |largest| largest.saturating_sub(number)));
@@ -125,22 +126,22 @@ pub struct Packets<T> {
     first: u64,
     /// The state of each number from `first` to the last one used.
     states: VecDeque<State<T>>,
-    /// The stamp of each packet, if stamps are kept.
+    /// The stamp of each packet, if stamps are recorded.
     stamps: VecDeque<Stamp>,
     keeps_stamps: bool,
-    /// No number below is outstanding.
+    /// The number below which no packet is outstanding.
     settled: u64,
     largest_acknowledged: Option<u64>,
     /// The number of acknowledged entries in `states`.
     acknowledged: u64,
-    /// Those that were skipped, in order.
+    /// The skipped numbers, in order.
     skipped: VecDeque<u64>,
-    /// The lost numbers below `settled`, in order: an acknowledgment changes nothing else there.
+    /// The lost numbers below `settled`, in order. Acknowledgments change nothing else there.
     lost: VecDeque<u64>,
     in_flight: u64,
     ack_eliciting: u64,
     last_ack_eliciting_at: Option<Instant>,
-    /// When packets outstanding below the largest acknowledged number will count as lost.
+    /// When packets below the largest acknowledged number will count as lost.
     loss_at: Option<Instant>,
 }
 
@@ -165,8 +166,8 @@ impl<T> Default for Packets<T> {
 }
 
 impl<T> Packets<T> {
-    /// Keeps the stamp of each packet if `keeps_stamps`. Otherwise every stamp that it returns is
-    /// the default.
+    /// Records the stamp of each packet if `keeps_stamps`. Otherwise every returned stamp is the
+    /// default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
@@ -184,27 +185,27 @@ impl<T> Packets<T> {
         self.largest_acknowledged
     }
 
-    /// Returns the octets in flight (`bytes_in_flight` of RFC 9002, appendix B.2).
+    /// Returns the bytes in flight (`bytes_in_flight` of RFC 9002, appendix B.2).
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// Returns `true` if a packet is outstanding that must be acknowledged. The probe timer runs
-    /// only then (§6.2.1).
+    /// Returns `true` if an ack-eliciting packet is outstanding. The probe timer runs only then
+    /// (§6.2.1).
     #[must_use]
     pub const fn has_ack_eliciting(&self) -> bool {
         self.ack_eliciting > 0
     }
 
-    /// Returns when the last packet left that must be acknowledged.
+    /// Returns when the last ack-eliciting packet left.
     #[must_use]
     pub const fn last_ack_eliciting_at(&self) -> Option<Instant> {
         self.last_ack_eliciting_at
     }
 
-    /// Returns the outstanding packets with their numbers, from the oldest on: a probe repeats the
-    /// first (§6.2.4).
+    /// Returns the outstanding packets with their numbers, oldest first: a probe repeats the first
+    /// (§6.2.4).
     pub fn outstanding(&self) -> impl Iterator<Item = (u64, &Packet<T>)> {
         (self.first..).zip(&self.states).skip((self.settled - self.first) as usize).filter_map(|(number, state)| {
             match state {
@@ -243,8 +244,8 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Acknowledges these ranges of numbers. Appends what is newly acknowledged to `acknowledged`.
-    /// The content of packets that had been taken for lost was returned then.
+    /// Acknowledges these ranges of numbers. Appends newly acknowledged packets to `acknowledged`,
+    /// except those considered lost, whose content was returned before.
     ///
     /// # Errors
     /// If one of the numbers was never used. The state is then unchanged.
@@ -316,7 +317,7 @@ impl<T> Packets<T> {
         Ok(progress)
     }
 
-    /// Acknowledges the packets of `range` below `settled` that were taken for lost.
+    /// Acknowledges the packets of `range` below `settled` that were considered lost.
     fn refute(&mut self, range: &Range<u64>, largest: Option<u64>, progress: &mut Progress) {
         let from = self.lost.partition_point(|number| *number < range.start);
         while let Some(number) = self.lost.get(from).copied().filter(|number| *number < range.end) {
@@ -330,7 +331,7 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Settles the number `settled`: it is not outstanding.
+    /// Advances `settled` by one number, which is not outstanding.
     #[inline]
     fn pass_settled(&mut self) {
         if matches!(self.states[(self.settled - self.first) as usize], State::Lost { .. }) {
@@ -343,7 +344,7 @@ impl<T> Packets<T> {
         if range.end > self.next_number() {
             return Err(NeverSent(range.end - 1));
         }
-        // Skipped numbers lie near the newest ones, as few ranges do.
+        // Skipped numbers lie near the newest ones, where few ranges reach.
         if self.skipped.back().is_none_or(|last| *last < range.start) {
             return Ok(());
         }
@@ -351,13 +352,13 @@ impl<T> Packets<T> {
         if skipped.is_empty() { Ok(()) } else { Err(NeverSent(self.skipped[skipped.start])) }
     }
 
-    /// Returns the places of the numbers of `range` among the skipped ones.
+    /// Returns the indices of the numbers of `range` among the skipped ones.
     fn skipped_in(&self, range: &Range<u64>) -> Range<usize> {
         let place = |end: u64| self.skipped.partition_point(|number| *number < end);
         place(range.start)..place(range.end)
     }
 
-    /// Removes a packet from the counts of outstanding ones.
+    /// Subtracts a packet from the counts of outstanding packets.
     fn uncount(&mut self, packet: &Packet<T>) {
         if packet.is_in_flight {
             self.in_flight -= packet.octets;
@@ -381,7 +382,7 @@ impl<T> Packets<T> {
     }
 
     /// Removes everything, as when the keys of a packet number space are discarded (§6.4). Returns
-    /// what was outstanding.
+    /// the outstanding packets.
     pub fn abandon(&mut self) -> impl Iterator<Item = Packet<T>> + use<T> {
         self.first = self.next_number();
         self.settled = self.first;
@@ -408,12 +409,12 @@ impl<T> Packets<T> {
     }
 }
 
-/// Entries for which memory is kept, however few there are.
+/// The minimum number of entries for which memory is kept.
 const MIN_KEPT: usize = 1024;
 
-/// Releases memory of which `entries` use at most three eighths. The entries of a ring go through
-/// all of its memory. The memory of a slow start that has overshot would push the packets
-/// themselves out of the cache.
+/// Releases memory if `entries` use at most three eighths of it. A ring buffer cycles through all
+/// of its memory. After an overshooting slow start, that memory would displace the packets
+/// themselves from the cache.
 #[inline]
 fn trim<E>(entries: &mut VecDeque<E>) {
     if entries.capacity() > MIN_KEPT && entries.len() < entries.capacity() / 8 * 3 {

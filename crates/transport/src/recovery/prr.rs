@@ -1,48 +1,49 @@
-//! Proportional rate reduction (RFC 9937; before it RFC 6937).
+//! Proportional rate reduction (RFC 9937, which replaces RFC 6937).
 //!
-//! In a recovery, what may be sent follows from what is delivered. While pipe is above ssthresh, it
-//! is proportional. Then it is as much as was delivered, and one segment more on safe ACKs.
+//! In a recovery, the delivered bytes determine the bytes that may be sent. While pipe is above
+//! ssthresh, they are proportional. Below, they are equal, with one extra segment on safe ACKs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RecoverFS: the flight that the reduction is proportional to.
+/// RecoverFS: the flight to which the reduction is proportional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// snd.nxt − snd.una (RFC 6937, §3; ns-3).
     FlightSize,
-    /// `FlightSize` less what SACK had shown to have left the network before this recovery (RFC
-    /// 9937, §6).
+    /// `FlightSize` minus the bytes that SACK showed to have left the network before this recovery
+    /// (RFC 9937, §6).
     Pipe,
-    /// The window before the loss (Linux's `prior_cwnd`), and the share of it in whole segments.
+    /// The window before the loss (Linux's `prior_cwnd`), and its share in whole segments.
     Window,
 }
 
-/// How much may be sent beyond what was delivered, once pipe is at or below ssthresh.
+/// The bytes that may be sent beyond the delivered ones, once pipe is at or below ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// One segment on a safe ACK: snd.una advances and no further loss is seen (RFC 9937, §6;
     /// Linux).
     SafeAck,
-    /// What was delivered since recovery began less what was sent, and one segment more, on an ACK
-    /// of a retransmission; otherwise what this ACK delivered (ns-3's `TcpPrrRecovery`, SSRB).
+    /// On an ACK of a retransmission: the bytes delivered since recovery began minus the bytes
+    /// sent, plus one segment. On other ACKs: the bytes that this ACK delivered (ns-3's
+    /// `TcpPrrRecovery`, SSRB).
     RetransmissionAcked,
 }
 
-/// The input of PRR on one ACK of a recovery. Sizes in octets.
+/// The input of PRR on one ACK of a recovery. Sizes are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Newly acknowledged, cumulatively or selectively.
+    /// The newly acknowledged bytes, cumulatively or selectively.
     pub delivered: u64,
-    /// Estimated to be in flight, after this ACK.
+    /// The estimated bytes in flight, after this ACK.
     pub pipe: u64,
-    /// Target of the reduction.
+    /// The target of the reduction.
     pub ssthresh: u64,
-    /// snd.una advanced without new loss.
+    /// `true` if snd.una advanced without new loss.
     pub is_safe: bool,
-    /// A retransmission was acknowledged.
+    /// `true` if a retransmission was acknowledged.
     pub retransmission_acked: bool,
 }
 
@@ -51,7 +52,7 @@ pub struct Progress {
 pub struct Prr {
     bound: Bound,
     mss: u64,
-    /// The unit to which the proportional share is rounded up, in octets.
+    /// The unit to which the proportional share is rounded up, in bytes.
     unit: u64,
     recover_fs: u64,
     delivered: u64,
@@ -59,14 +60,13 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// Begins a recovery with `recover_fs` octets in flight.
+    /// Begins a recovery with `recover_fs` bytes in flight.
     #[must_use]
     pub fn new(bound: Bound, mss: u64, recover_fs: u64) -> Self {
         Self { bound, mss, unit: 1, recover_fs: recover_fs.max(1), delivered: 0, out: 0 }
     }
 
-    /// The same, counting in whole segments, as Linux's `tcp_cwnd_reduction` does: the proportional
-    /// share is rounded up to one.
+    /// Rounds the proportional share up to whole segments, as Linux's `tcp_cwnd_reduction` does.
     #[must_use]
     pub fn in_segments(self) -> Self {
         Self { unit: self.mss, ..self }
@@ -87,8 +87,8 @@ impl Prr {
                     ahead + if is_safe { self.mss } else { 0 }
                 }
                 Bound::RetransmissionAcked if !retransmission_acked => delivered,
-                // Where more was sent than delivered, ns-3's unsigned difference wraps and exceeds
-                // the other operand of its `max`, so the whole difference counts.
+                // If more was sent than delivered, ns-3's unsigned difference wraps and exceeds the
+                // other operand of its `max`. So the whole difference counts.
                 Bound::RetransmissionAcked => match self.delivered.checked_sub(self.out) {
                     Some(ahead) => ahead.max(delivered) + self.mss,
                     None => (self.delivered + self.mss).saturating_sub(self.out),
@@ -100,7 +100,7 @@ impl Prr {
         pipe + if self.out == 0 { may_send.max(self.mss) } else { may_send }
     }
 
-    /// Records that `octets` were sent.
+    /// Records that `octets` bytes were sent.
     pub fn on_sent(&mut self, octets: u64) {
         self.out += octets;
     }
@@ -112,7 +112,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// One loss in a window of 20, target 10: for each two segments delivered, one is sent.
+    /// One loss in a window of 20, with target 10: one segment is sent per two delivered.
     #[test]
     fn the_reduction_is_proportional() {
         let mut prr = Prr::new(Bound::SafeAck, MSS, 20 * MSS);
@@ -130,7 +130,8 @@ mod tests {
         assert_eq!(pipe, 10 * MSS);
     }
 
-    /// One of five, three delivered: an octet more than a segment is two for Linux.
+    /// One segment of five is lost and three are delivered. In Linux, a byte more than a segment is
+    /// two segments.
     #[test]
     fn whole_segments_are_rounded_up() {
         let progress = Progress {

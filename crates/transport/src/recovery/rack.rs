@@ -1,8 +1,8 @@
-//! RACK-TLP (RFC 8985): loss by time.
+//! RACK-TLP (RFC 8985): detects losses by time.
 //!
-//! A transmission is lost if a later one has been delivered, and it has not been for longer than
-//! the reordering window. The scoreboard marks losses; [`Rack`] holds the most recent delivery and
-//! the reordering window. [`TailLossProbe`] sends a probe that elicits an ACK when none arrive.
+//! A transmission is lost if a later one has been delivered, and it has been outstanding for longer
+//! than the reordering window. The scoreboard marks losses; [`Rack`] holds the most recent delivery
+//! and the reordering window. [`TailLossProbe`] sends a probe to elicit an ACK when no ACKs arrive.
 
 use super::DUP_THRESH;
 use super::alarm::Alarm;
@@ -10,10 +10,10 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RFC 8985, §6.2, step 4: the number of recoveries for which a wider window lasts.
+/// RFC 8985, §6.2, step 4: the number of recoveries for which a widened window lasts.
 pub(super) const WIDE_FOR_RECOVERIES: u32 = 16;
-/// RFC 8985, §7.2: `WCDelAckT`, the maximum delay of a receiver's ACK of a lone segment; Linux uses
-/// its `TCP_RTO_MIN`.
+/// RFC 8985, §7.2: `WCDelAckT`, the maximum delay of the ACK of a single segment; Linux uses its
+/// `TCP_RTO_MIN`.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 8985, §7.2: the probe timeout before the first measurement.
 const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
@@ -24,7 +24,7 @@ const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
 pub enum RoundTrip {
     /// The one that left last (RFC 8985, §6.2, step 2).
     Newest,
-    /// The last one acknowledged cumulatively, if there is one, even if SACK reports later ones:
+    /// The last cumulatively acknowledged one, if there is one, even if SACK reports later ones.
     /// Linux's `tcp_rack_advance` stores each round trip, and `tcp_clean_rtx_queue` runs after
     /// `tcp_sacktag_write_queue`.
     LastEntered,
@@ -33,7 +33,7 @@ pub enum RoundTrip {
 /// The most recent delivery, and the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub struct Rack {
-    /// The number of the last transmission that was delivered, in place of `RACK.xmit_ts` and
+    /// The number of the last delivered transmission, in place of `RACK.xmit_ts` and
     /// `RACK.end_seq`.
     newest: Option<u64>,
     /// `RACK.rtt`.
@@ -64,8 +64,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Processes a delivery (§6.2, steps 2 and 3): `newest` is the number of the transmission sent
-    /// last of those that an ACK delivers, and `rtt` the round trip for the detection.
+    /// Processes a delivery (§6.2, steps 2 and 3). `newest` is the number of the delivered
+    /// transmission that was sent last, and `rtt` is the round trip for the detection.
     pub fn on_delivery(&mut self, newest: u64, rtt: Duration, is_reordered: bool) {
         self.reordering_seen |= is_reordered;
         self.rtt = rtt;
@@ -81,7 +81,7 @@ impl Rack {
         }
     }
 
-    /// Records reordering that shows elsewhere than in a [delivery](Self::on_delivery).
+    /// Records reordering that another part than [`on_delivery`](Self::on_delivery) detected.
     pub const fn on_reordering(&mut self) {
         self.reordering_seen = true;
     }
@@ -123,13 +123,13 @@ impl Rack {
         srtt.map_or(allowed, |srtt| allowed.min(srtt))
     }
 
-    /// Returns the number of the transmission that left last of those delivered.
+    /// Returns the number of the delivered transmission that left last.
     #[must_use]
     pub const fn newest(&self) -> Option<u64> {
         self.newest
     }
 
-    /// Returns the round trip of that one.
+    /// Returns the round trip of that transmission.
     #[must_use]
     pub const fn rtt(&self) -> Duration {
         self.rtt
@@ -157,7 +157,7 @@ pub struct TailLossProbe {
     pub timeout: Alarm,
     /// The probe in flight, if there is one.
     pub episode: Option<Episode>,
-    /// No round-trip time was measured since the last probe left.
+    /// `true` if no round-trip time was measured since the last probe left.
     pub awaits_measurement: bool,
 }
 
@@ -166,20 +166,20 @@ pub struct TailLossProbe {
 pub struct ProbeTiming {
     /// SRTT, if it was measured.
     pub srtt: Option<Duration>,
-    /// The unit of the clock that measures it. A round trip of less than a unit usually measures as
+    /// The unit of the clock that measures it. Round trips of less than a unit usually measure as
     /// zero.
     pub granularity: Duration,
-    /// One segment is outstanding.
+    /// `true` if one segment is outstanding.
     pub lone: bool,
-    /// The slack of the timer itself, which is added.
+    /// The additional slack of the timer itself.
     pub slack: Duration,
-    /// When the retransmission timer expires: the probe is sent no later.
+    /// The expiry of the retransmission timer, by which the probe is sent at the latest.
     pub timeout: Option<Instant>,
 }
 
 impl TailLossProbe {
     /// Starts the probe timeout (§7.2): two round trips, each at least the granularity of the clock
-    /// (RFC 6298, §2, bounds RTO by the granularity G likewise).
+    /// (as in RFC 6298, §2, for the RTO).
     pub fn schedule(&mut self, now: Instant, timing: &ProbeTiming) {
         let ProbeTiming { srtt, granularity, lone, slack, timeout } = *timing;
         let timeout_after = match srtt {

@@ -1,8 +1,9 @@
 //! The degree of reordering: the number of segments by which the path may displace a packet
 //! (`reordering` of Linux's `tcp_sock`).
 //!
-//! It replaces `DupThresh` where a stack measures it. Without SACK this number of duplicate ACKs
-//! shows a loss. Above [`DUP_THRESH`] the window grows with whatever is delivered, in order or not.
+//! It replaces `DupThresh` in stacks that measure it. Without SACK, this number of duplicate ACKs
+//! indicates a loss. Above [`DUP_THRESH`], the window grows with all delivered data, in order or
+//! not.
 
 use super::DUP_THRESH;
 
@@ -35,8 +36,7 @@ impl Reordering {
         self.degree > DUP_THRESH
     }
 
-    /// Processes an arrival that came after data beyond it, by `octets`
-    /// (`tcp_check_sack_reordering`).
+    /// Processes an arrival that was `octets` bytes late (`tcp_check_sack_reordering`).
     pub fn on_displacement(&mut self, octets: u64, mss: u64) {
         if octets > u64::from(self.degree) * mss {
             self.degree = u32::try_from(octets.div_ceil(mss.max(1))).unwrap_or(LARGEST).min(LARGEST);
@@ -49,8 +49,8 @@ impl Reordering {
         self.degree = u32::try_from(outstanding).unwrap_or(LARGEST).min(LARGEST);
     }
 
-    /// Lowers the degree after a timeout though enough had been SACKed: it was too high
-    /// (`tcp_enter_loss`).
+    /// Lowers the degree after a timeout although enough segments were SACKed, because it was too
+    /// high (`tcp_enter_loss`).
     pub fn on_timeout(&mut self) {
         self.degree = self.degree.min(DUP_THRESH);
     }

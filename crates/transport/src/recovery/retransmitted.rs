@@ -1,23 +1,23 @@
-//! The retransmissions that D-SACK may still report (RFC 3708, §3).
+//! Tracks the retransmissions that D-SACK may still report (RFC 3708, §3).
 //!
-//! A D-SACK of data that left only once reports a copy that the network made. It is evidence of
+//! A D-SACK of data that left only once reports a copy made by the network. It is evidence of
 //! neither a spurious retransmission nor a reordering window that is too short.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Retransmitted segments, by the offset of their first octet.
+/// Retransmitted segments, by the offset of their first byte.
 #[derive(Clone, Debug, Default)]
 pub struct Retransmitted {
     segments: BTreeMap<u64, Unreported>,
 }
 
-/// The part of one segment that D-SACK has not reported.
+/// The retransmissions of one segment that D-SACK has not reported.
 #[derive(Clone, Copy, Debug)]
 struct Unreported {
-    /// The offset after its last octet.
+    /// The offset after its last byte.
     end: u64,
-    /// Its retransmissions without a report.
+    /// The number of its unreported retransmissions.
     transmissions: u64,
 }
 
@@ -35,7 +35,7 @@ impl Retransmitted {
     }
 
     /// Processes a D-SACK of `duplicate`. Returns the number of retransmissions that it reports: at
-    /// most one of each segment.
+    /// most one per segment.
     pub fn report(&mut self, duplicate: &Range<u64>) -> u64 {
         let mut reported = 0;
         for (_, segment) in
@@ -53,8 +53,7 @@ impl Retransmitted {
 mod tests {
     use super::*;
 
-    /// RFC 3708, §3: a segment can have been retransmitted needlessly only as often as it was
-    /// retransmitted.
+    /// RFC 3708, §3: a segment has at most as many spurious retransmissions as retransmissions.
     #[test]
     fn a_report_is_for_a_retransmission_or_for_none() {
         let mut retransmitted = Retransmitted::default();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Settings of the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RtoConfig {
-    /// Before the first measurement (RFC 6298, §2.1).
+    /// The timeout before the first measurement (RFC 6298, §2.1).
     pub initial: Duration,
     /// Lower bound (§2.4).
     pub min: Duration,
@@ -19,24 +19,23 @@ pub struct RtoConfig {
     pub max: Duration,
     /// Clock granularity G (§2.3).
     pub granularity: Duration,
-    /// What restarts the timer in a recovery.
+    /// The events that restart the timer in a recovery.
     pub restart: Restart,
 }
 
-/// What the minimum RTO bounds.
+/// The quantity that the minimum RTO bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Floor {
     /// The whole timeout (RFC 6298, §2.4).
     Timeout,
-    /// Four times the deviation, so that the timeout is at least SRTT and the minimum. The
-    /// deviation is then [Linux's](Deviation::Linux).
+    /// Four times the deviation. The timeout is then at least SRTT plus the minimum, and the
+    /// deviation is [Linux's](Deviation::Linux).
     Deviation,
 }
 
 impl RtoConfig {
-    /// How the deviation follows the samples: where the floor is a part of it, as Linux computes
-    /// both.
+    /// Returns the update of the deviation: Linux's if the floor bounds the deviation.
     #[must_use]
     pub const fn deviation(&self) -> Deviation {
         match self.floor {
@@ -46,7 +45,7 @@ impl RtoConfig {
     }
 }
 
-/// What restarts the timer during a recovery.
+/// The events that restart the timer during a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Restart {
@@ -66,12 +65,12 @@ pub struct Timer {
     alarm: Alarm,
     /// The number of doublings of the timeout (§5.5).
     backoff: u32,
-    /// Expiries since the last ACK that advanced (Linux's `icsk_retransmits`).
+    /// Expiries since the last ACK that advanced snd.una (Linux's `icsk_retransmits`).
     expiries: u32,
 }
 
 impl Timer {
-    /// A timer that does not run.
+    /// Creates a timer that does not run.
     #[must_use]
     pub const fn new(config: RtoConfig) -> Self {
         Self { config, alarm: Alarm::NEVER, backoff: 0, expiries: 0 }
@@ -90,7 +89,7 @@ impl Timer {
         timeout.min(max)
     }
 
-    /// Returns the present timeout: doubled for each expiry in a row (§5.5).
+    /// Returns the present timeout, doubled for each consecutive expiry (§5.5).
     #[must_use]
     pub fn timeout(&self, rtt: &Estimator) -> Duration {
         let base = self.base(rtt);
@@ -98,7 +97,7 @@ impl Timer {
         doubled.min(self.config.max)
     }
 
-    /// Starts the timer if it does not run: a segment was sent (§5.1).
+    /// Starts the timer, unless it runs, because a segment was sent (§5.1).
     #[inline]
     pub fn start(&mut self, now: Instant, rtt: &Estimator) {
         if !self.alarm.is_set() {
@@ -106,29 +105,29 @@ impl Timer {
         }
     }
 
-    /// Restarts the timer: new data was acknowledged (§5.3).
+    /// Restarts the timer, because new data were acknowledged (§5.3).
     pub fn restart(&mut self, now: Instant, rtt: &Estimator) {
         self.expiries = 0;
         self.rearm(now, rtt);
     }
 
-    /// Ends the backoff: there is a new measurement (§5, last paragraph).
+    /// Ends the backoff, because there is a new measurement (§5, last paragraph).
     #[inline]
     pub const fn end_backoff(&mut self) {
         self.backoff = 0;
     }
 
-    /// Restarts the timer with its backoff: the oldest segment was retransmitted.
+    /// Restarts the timer with its backoff, because the oldest segment was retransmitted.
     pub fn rearm(&mut self, now: Instant, rtt: &Estimator) {
         self.alarm.set(Some(now + self.timeout(rtt)));
     }
 
-    /// Stops the timer: nothing is outstanding (§5.2).
+    /// Stops the timer, because nothing is outstanding (§5.2).
     pub const fn stop(&mut self) {
         (self.alarm, self.expiries) = (Alarm::NEVER, 0);
     }
 
-    /// Stops the timer and ends the backoff: it ran for a SYN or for a zero-window probe.
+    /// Stops the timer and ends the backoff after it ran for a SYN or a zero-window probe.
     pub const fn reset(&mut self) {
         self.stop();
         self.end_backoff();
@@ -139,8 +138,8 @@ impl Timer {
         self.alarm.set(Some(now + delay));
     }
 
-    /// Returns the expiries since the last restart if it has expired. It is then backed off and
-    /// stopped until the next [`start`](Self::start).
+    /// Returns the expiries since the last restart if the timer has expired. The timer then backs
+    /// off and stops until the next [`start`](Self::start).
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
         if !self.alarm.expire(now) {
             return None;
@@ -150,7 +149,7 @@ impl Timer {
         Some(self.expiries)
     }
 
-    /// Returns `true` if it has expired since it was last restarted or stopped.
+    /// Returns `true` if the timer has expired since it was last restarted or stopped.
     #[must_use]
     pub const fn has_expired(&self) -> bool {
         self.expiries > 0

@@ -2,7 +2,7 @@
 
 use acklab_base::{Duration, Vitals};
 
-/// The update of the deviation by samples.
+/// The algorithm of the deviation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deviation {
     /// RTTVAR of RFC 6298, §2.3, with each sample.
@@ -11,7 +11,7 @@ pub enum Deviation {
     /// Linux's `tcp_rtt_estimator`. 4 · RTTVAR rises at once to the largest mean deviation of the
     /// present round trip (`mdev_max`). It falls once per round trip, by a quarter of the
     /// difference, and never below the minimum of the timeout. A sample below SRTT that raises the
-    /// mean deviation counts an eighth.
+    /// mean deviation has an eighth of the usual weight.
     Linux {
         /// The minimum of 4 · RTTVAR: `tcp_rto_min`.
         min: Duration,
@@ -20,13 +20,13 @@ pub enum Deviation {
 
 /// The round-trip times that congestion control uses.
 pub trait RoundTripTimes {
-    /// Smoothed round-trip time, if there was a measurement.
+    /// Returns the smoothed round-trip time, if there was a measurement.
     fn srtt(&self) -> Option<Duration>;
 
-    /// The shortest round-trip time.
+    /// Returns the minimum round-trip time.
     fn least(&self) -> Option<Duration>;
 
-    /// The estimator, if round-trip times are measured by this end.
+    /// Returns the estimator, if this end measures round-trip times.
     fn estimator(&self) -> Option<&Estimator> {
         None
     }
@@ -68,20 +68,20 @@ pub struct Estimator {
 }
 
 impl Estimator {
-    /// An estimator without a sample.
+    /// Creates an estimator without a sample.
     #[must_use]
     pub fn new(deviation: Deviation) -> Self {
         Self { deviation, ..Self::default() }
     }
 
-    /// Takes a sample: α = 1/8, β = 1/4.
+    /// Adds a sample: α = 1/8, β = 1/4.
     pub fn sample(&mut self, rtt: Duration) {
         self.sample_at(rtt, rtt, 0, 0);
     }
 
-    /// Takes a sample for which the receiver reports that it waited `delay` (RFC 9002, §5.3).
-    /// Subtracts the delay unless the rest would be less than the shortest sample. The delay counts
-    /// neither for the shortest nor for the latest sample. Returns what remains of the sample.
+    /// Adds a sample with the `delay` that the receiver reports (RFC 9002, §5.3). Subtracts the
+    /// delay unless the rest would be below the minimum sample. The minimum and the latest sample
+    /// include the delay. Returns the adjusted sample.
     pub fn sample_with_delay(&mut self, rtt: Duration, delay: Duration) -> Duration {
         let adjusted = match self.min {
             Some(min) if rtt >= min + delay => rtt.saturating_sub(delay),
@@ -92,7 +92,7 @@ impl Estimator {
         adjusted
     }
 
-    /// Takes a sample at snd.una and snd.nxt, with `least` as the sample for the
+    /// Adds a sample at snd.una and snd.nxt, with `least` as the sample for the
     /// [minimum](Self::min) round trip.
     #[inline]
     pub fn sample_at(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
@@ -136,7 +136,7 @@ impl Estimator {
         (self.samples > 0).then_some(self.srtt)
     }
 
-    /// Returns the round-trip times among the vitals of an endpoint; the rest is empty.
+    /// Returns the vitals of an endpoint with only the round-trip times set.
     #[must_use]
     #[inline]
     pub fn vitals(&self) -> Vitals {
@@ -168,7 +168,7 @@ impl Estimator {
         self.latest
     }
 
-    /// Returns the shortest measurement.
+    /// Returns the minimum measurement.
     #[must_use]
     pub const fn min(&self) -> Option<Duration> {
         self.min
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!(estimator.srtt(), Some(MS(101)), "88 ms would be below the shortest");
     }
 
-    /// `tcp_rtt_estimator`, worked out by hand: `mdev_us` and `rttvar_us` in the kernel's units,
-    /// four times the deviation.
+    /// Follows `tcp_rtt_estimator`, computed by hand: `mdev_us` and `rttvar_us` in the kernel's
+    /// units, four times the deviation.
     #[test]
     fn the_deviation_of_linux_rises_at_once_and_falls_once_a_round_trip() {
         let mut estimator = Estimator::new(Deviation::Linux { min: MS(200) });
@@ -223,8 +223,8 @@ mod tests {
         // ms: the mean falls by the difference.
         estimator.sample_at(MS(50), MS(50), 800, 2000);
         assert_eq!((estimator.mean, estimator.deviation()), (Duration::from_micros(512_500), MS(550)));
-        // A round trip ends with the largest still at 550 ms, so nothing falls yet; the next one
-        // begins at 200 ms.
+        // A round trip ends with the maximum still at 550 ms, so nothing falls yet. The next round
+        // trip begins at 200 ms.
         estimator.sample_at(MS(150), MS(150), 1001, 3000);
         assert_eq!(estimator.deviation(), MS(550));
         assert_eq!(estimator.largest, MS(200));

@@ -1,8 +1,8 @@
 //! The outstanding segments and the state of each (RFC 6675, §2 to §4).
 //!
-//! There is one entry per segment, in stream order. Sums are updated whenever a segment changes
-//! state, so [`Scoreboard::pipe`] takes constant time. Each search starts where the one before it
-//! ended, so thousands of holes stay cheap.
+//! There is one entry per segment, in stream order. Sums are updated when a segment changes state,
+//! so [`Scoreboard::pipe`] takes constant time. Each search starts where the previous one ended, so
+//! thousands of holes stay cheap.
 //!
 //! | file | contents |
 //! |---|---|
@@ -34,14 +34,14 @@ use segment::Sent;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The state of a retransmission that SACK acknowledges.
+/// The treatment of a retransmission that SACK acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SackedRetransmission {
-    /// It has left the network (RFC 6675, §4, `SetPipe`: octets that were SACKed are not counted).
+    /// It has left the network (RFC 6675, §4, `SetPipe`: SACKed bytes are not counted).
     #[default]
     LeavesFlight,
-    /// It counts until it is acknowledged cumulatively (ns-3's `TcpTxBuffer::Update` leaves
-    /// `m_retrans` alone).
+    /// It counts until its cumulative acknowledgment (ns-3's `TcpTxBuffer::Update` does not change
+    /// `m_retrans`).
     StaysInFlight,
 }
 
@@ -51,72 +51,72 @@ pub struct Scoreboard {
     una: u64,
     nxt: u64,
     segments: VecDeque<Sent>,
-    /// The stamp of each segment's last transmission, if stamps are kept.
+    /// The stamp of each segment's last transmission, if stamps are recorded.
     stamps: VecDeque<Stamp>,
     keeps_stamps: bool,
-    /// Transmissions so far.
+    /// The number of transmissions so far.
     transmissions: u64,
     sacked: u64,
     sacked_segments: u32,
     lost: u64,
-    /// Octets of retransmissions that are estimated to be in flight.
+    /// The estimated bytes of retransmissions in flight.
     retransmitted: u64,
-    /// Octets marked lost and not retransmitted since.
+    /// Bytes marked lost and not retransmitted since.
     lost_unsent: u64,
     highest_sacked: u64,
-    /// Everything below is SACKed, lost or retransmitted, or has been examined for loss.
+    /// All data below this are SACKed, lost or retransmitted, or have been examined for loss.
     examined: u64,
-    /// Retransmissions in order: the number of the transmission and the offset of its first octet.
+    /// Retransmissions in order: the number of the transmission and the offset of its first byte.
     /// Some entries are obsolete, because the segment has been acknowledged or retransmitted once
     /// more.
     retransmissions: VecDeque<(u64, u64)>,
-    /// No segment below is lost and waits for its retransmission.
+    /// No segment below this is lost and waits for its retransmission.
     next_lost_from: u64,
-    /// Every segment below is SACKed or retransmitted, or lies above the highest SACK.
+    /// Every segment below this is SACKed or retransmitted, or lies above the highest SACK.
     next_unsacked_from: u64,
-    /// No segment that begins here or above was ever retransmitted.
+    /// No segment that begins at or above this was ever retransmitted.
     retransmitted_below: u64,
     /// The SACK blocks of the previous ACK, most of which the next one repeats.
     known_blocks: [Range<u64>; 4],
-    /// Without SACK: the octets that duplicate ACKs have shown to have left the network.
+    /// Without SACK: the bytes that duplicate ACKs have shown to have left the network.
     dup_credit: u64,
     sacked_retransmission: SackedRetransmission,
-    /// The delivery of the ACK that is being processed.
+    /// The delivery of the ACK in process.
     delivery: Delivery,
     /// Transmissions marked lost since the losses were last drained.
     losses: Vec<Loss>,
-    /// Other outcomes of transmissions since they were last cleared, if they are kept.
+    /// Other outcomes of transmissions since they were last cleared, if they are recorded.
     outcomes: Vec<Transmission>,
     keeps_outcomes: bool,
 }
 
 impl Scoreboard {
-    /// A scoreboard with nothing outstanding.
+    /// Creates a scoreboard with nothing outstanding.
     #[must_use]
     pub fn new(sacked_retransmission: SackedRetransmission) -> Self {
         Self { sacked_retransmission, ..Self::default() }
     }
 
-    /// Keeps [`outcomes`](Self::outcomes) if `keeps_outcomes`.
+    /// Records [`outcomes`](Self::outcomes) if `keeps_outcomes`.
     #[must_use]
     pub fn keeping_outcomes(self, keeps_outcomes: bool) -> Self {
         Self { keeps_outcomes, ..self }
     }
 
-    /// Keeps the stamp of each transmission if `keeps_stamps`. Otherwise every stamp that it
-    /// returns is the default.
+    /// Records the stamp of each transmission if `keeps_stamps`. Otherwise every returned stamp is
+    /// the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
     }
 
-    /// Returns snd.una: the oldest octet that is not acknowledged.
+    /// Returns snd.una: the oldest unacknowledged byte.
     #[must_use]
     pub const fn una(&self) -> u64 {
         self.una
     }
 
-    /// Returns snd.nxt: the next octet never sent.
+    /// Returns snd.nxt: the next byte that was never sent.
     #[must_use]
     pub const fn nxt(&self) -> u64 {
         self.nxt
@@ -128,7 +128,7 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// Returns the octets that are estimated to be in the network (RFC 6675, §4).
+    /// Returns the estimated bytes in the network (RFC 6675, §4).
     #[must_use]
     pub fn pipe(&self) -> u64 {
         (self.flight_size() + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
@@ -140,38 +140,38 @@ impl Scoreboard {
         self.segments.len()
     }
 
-    /// Returns the octets selectively acknowledged.
+    /// Returns the selectively acknowledged bytes.
     #[must_use]
     pub const fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Returns the octets that have arrived beyond a hole: SACKed or, without SACK, as duplicate
-    /// ACKs show.
+    /// Returns the bytes that have arrived beyond a hole: the SACKed ones or, without SACK, those
+    /// that duplicate ACKs indicate.
     #[must_use]
     pub const fn reported(&self) -> u64 {
         self.sacked + self.dup_credit
     }
 
-    /// Returns the number of segments selectively acknowledged.
+    /// Returns the number of selectively acknowledged segments.
     #[must_use]
     pub const fn sacked_segments(&self) -> u32 {
         self.sacked_segments
     }
 
-    /// Returns the octets marked lost.
+    /// Returns the bytes marked lost.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Returns `true` if octets are lost and have not been retransmitted since.
+    /// Returns `true` if lost bytes have not been retransmitted since.
     #[must_use]
     pub const fn has_lost_unsent(&self) -> bool {
         self.lost_unsent > 0
     }
 
-    /// Returns the octets of retransmissions that are estimated to be in flight.
+    /// Returns the estimated bytes of retransmissions in flight.
     #[must_use]
     pub const fn retransmitted(&self) -> u64 {
         self.retransmitted
@@ -235,13 +235,13 @@ impl Scoreboard {
         self.segments.back().is_some_and(|last| !last.sacked && (!last.lost || last.retransmitted))
     }
 
-    /// Returns the outcomes of transmissions other than losses since they were last cleared.
+    /// Returns the outcomes of transmissions, except losses, since they were last cleared.
     #[must_use]
     pub fn outcomes(&self) -> &[Transmission] {
         &self.outcomes
     }
 
-    /// Clears the outcomes, which have been reported.
+    /// Clears the outcomes after they were reported.
     pub fn clear_outcomes(&mut self) {
         self.outcomes.clear();
     }
@@ -252,7 +252,7 @@ impl Scoreboard {
         }
     }
 
-    /// Records that `octets` of new data leave.
+    /// Records that `octets` bytes of new data leave.
     #[inline]
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
@@ -289,8 +289,8 @@ impl Scoreboard {
         }
     }
 
-    /// Counts a duplicate ACK without SACK as the arrival of a segment of `mss` (RFC 9937, §6;
-    /// Linux's `tcp_add_reno_sack`). Returns the octets that it counts as delivered: less than
+    /// Counts a duplicate ACK without SACK as the arrival of a segment of `mss` bytes (RFC 9937,
+    /// §6; Linux's `tcp_add_reno_sack`). Returns the bytes that it counts as delivered: less than
     /// `mss` if duplicates had reached [the maximum](Self::limit_duplicate_credit).
     pub fn duplicate_without_sack(&mut self, mss: u64) -> u64 {
         let before = self.dup_credit;
@@ -299,9 +299,9 @@ impl Scoreboard {
         self.dup_credit.saturating_sub(before)
     }
 
-    /// Limits the octets for which duplicate ACKs stand to those outstanding and not lost, without
-    /// the head, which is missing (Linux's `tcp_limit_reno_sacked`). Returns `true` if they stood
-    /// for more.
+    /// Limits the bytes that duplicate ACKs represent to those outstanding and not lost, without
+    /// the missing first segment (Linux's `tcp_limit_reno_sacked`). Returns `true` if they exceeded
+    /// the limit.
     pub fn limit_duplicate_credit(&mut self, mss: u64) -> bool {
         let most = self.flight_size().saturating_sub(self.lost.max(mss));
         let exceeds = self.dup_credit > most;
@@ -309,18 +309,18 @@ impl Scoreboard {
         exceeds
     }
 
-    /// Clears the octets that duplicate ACKs have shown to have left the network.
+    /// Clears the bytes that duplicate ACKs have shown to have left the network.
     pub const fn clear_duplicate_credit(&mut self) {
         self.dup_credit = 0;
     }
 
-    /// Returns the offset of the first octet of the segment at `index`.
+    /// Returns the offset of the first byte of the segment at `index`.
     fn start_of(&self, index: usize) -> u64 {
         if index == 0 { self.una } else { self.segments[index - 1].end }
     }
 
-    /// Returns the index of the segment that holds `offset`, or the number of segments if that was
-    /// never sent. Full-sized segments are found by division, others by bisection.
+    /// Returns the index of the segment that contains `offset`, or the number of segments if that
+    /// was never sent. Full-sized segments are found by division, others by bisection.
     fn index_at(&self, offset: u64) -> usize {
         if offset <= self.una || offset >= self.nxt {
             return if offset <= self.una { 0 } else { self.segments.len() };
@@ -338,13 +338,13 @@ impl Scoreboard {
         self.stamps.get(index).copied().unwrap_or_default()
     }
 
-    /// Returns the end of everything acknowledged, cumulatively or selectively.
+    /// Returns the highest acknowledged offset, cumulatively or selectively.
     #[must_use]
     pub fn fack(&self) -> u64 {
         self.highest_sacked.max(self.una)
     }
 
-    /// Returns `true` if the outstanding segment that holds `offset` was ever retransmitted.
+    /// Returns `true` if the outstanding segment that contains `offset` was ever retransmitted.
     #[must_use]
     pub fn was_retransmitted(&self, offset: u64) -> bool {
         offset >= self.una && self.segments.get(self.index_at(offset)).is_some_and(|segment| segment.ever_retransmitted)
@@ -358,7 +358,7 @@ impl Scoreboard {
             && self.segments.get(index).is_some_and(|segment| segment.ever_retransmitted && segment.sacked)
     }
 
-    /// Subtracts a segment, or the `octets` of it that are acknowledged, from the sums.
+    /// Subtracts a segment, or its acknowledged `octets` bytes, from the sums.
     fn uncount(&mut self, segment: &Sent, octets: u64) {
         if segment.sacked {
             self.sacked -= octets;

@@ -1,29 +1,29 @@
-//! The outcome of each transmission that is not [lost](super::scoreboard::Loss), for controllers
-//! that rate a sending rate by the outcome of what was sent at it.
+//! Outcomes of transmissions except [losses](super::scoreboard::Loss), for controllers that rate a
+//! sending rate by the outcomes at it.
 
 use acklab_base::Instant;
 
-/// How a transmission ended.
+/// The outcome of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was acknowledged, cumulatively or selectively.
     Delivered {
-        /// It had wrongly been reported lost before.
+        /// `true` if it was wrongly reported lost before.
         was_lost: bool,
     },
-    /// The outcome remains unknown. Either its octets were retransmitted before it was acknowledged
-    /// or lost, so that their acknowledgment is ambiguous; or its keys were discarded; or it was a
-    /// probe for a larger packet size, whose loss is no congestion.
+    /// The outcome remains unknown. Its bytes were retransmitted before it was acknowledged or
+    /// lost, so that the acknowledgment is ambiguous; or its keys were discarded; or it was an MTU
+    /// probe, whose loss is no congestion.
     Unknown,
 }
 
-/// A transmission and its outcome. Each transmission has one or is lost; only a spurious loss has
-/// both.
+/// A transmission and its outcome. Each transmission has one outcome or is lost; only a spurious
+/// loss has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
     /// When it left.
     pub sent_at: Instant,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 

@@ -1,9 +1,9 @@
-//! Whether a reduction of the window was spurious.
+//! Detects whether a reduction of the window was spurious.
 //!
-//! It was if D-SACK reports each retransmission as a duplicate (RFC 3708), or if the ACK that fills
-//! the hole echoes a timestamp from before the first retransmission (Eifel; RFC 3522). The response
-//! is Linux's: window and threshold are restored (`tcp_undo_cwnd_reduction`); RFC 4015 would add to
-//! the flight more slowly.
+//! It was if D-SACK reports each retransmission as a duplicate (RFC 3708). It also was if the ACK
+//! that fills the hole echoes a timestamp from before the first retransmission (Eifel; RFC 3522).
+//! The response is Linux's: window and threshold are restored (`tcp_undo_cwnd_reduction`); RFC 4015
+//! would increase the flight more slowly.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undo {
     before: Option<Before>,
-    /// Retransmissions that no D-SACK has reported, if there were any at or after the reduction
-    /// (Linux's `undo_retrans`, where none is −1).
+    /// Retransmissions that no D-SACK has reported, or `None` if there were none since the
+    /// reduction (Linux's `undo_retrans`, where −1 is none).
     unreported: Option<u64>,
     /// The timestamp of the first retransmission.
     first_timestamp: Option<u32>,
@@ -21,30 +21,30 @@ pub struct Undo {
 /// The state before a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// Congestion window, in octets.
+    /// Congestion window, in bytes.
     pub cwnd: u64,
-    /// Slow-start threshold, in octets.
+    /// Slow-start threshold, in bytes.
     pub ssthresh: u64,
     /// snd.una.
     pub una: u64,
 }
 
 impl Undo {
-    /// The window is about to be reduced, with `retransmissions` segments in flight that were sent
-    /// again (Linux's `tcp_init_undo`).
+    /// Records the state before a reduction, with `retransmissions` retransmitted segments in
+    /// flight (Linux's `tcp_init_undo`).
     pub fn begin(&mut self, before: Before, retransmissions: u64) {
         let unreported = (retransmissions > 0).then_some(retransmissions);
         let first_timestamp = self.first_timestamp.filter(|_| retransmissions > 0);
         *self = Self { before: Some(before), unreported, first_timestamp };
     }
 
-    /// A segment is retransmitted with this timestamp.
+    /// Records a retransmission with this timestamp.
     pub fn on_retransmission(&mut self, timestamp: Option<u32>) {
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
         self.first_timestamp = self.first_timestamp.or(timestamp);
     }
 
-    /// A D-SACK reports the `segments` of `duplicate`.
+    /// Processes a D-SACK that reports the `segments` of `duplicate`.
     pub fn on_dsack(&mut self, duplicate: &Range<u64>, segments: u64) {
         if self.before.is_some_and(|before| duplicate.end > before.una) {
             self.unreported = self.unreported.map(|unreported| unreported.saturating_sub(segments));
@@ -57,16 +57,16 @@ impl Undo {
         self.before.is_some() && self.unreported == Some(0)
     }
 
-    /// Returns `true` if `echo` is from before the first retransmission, or nothing was
-    /// retransmitted, so the ACK was elicited by an original transmission (Linux's
-    /// `tcp_packet_delayed`).
+    /// Returns `true` if an original transmission elicited the ACK: `echo` is from before the first
+    /// retransmission, or nothing was retransmitted (Linux's `tcp_packet_delayed`).
     #[must_use]
     pub fn is_refuted_by_echo(&self, echo: Option<u32>) -> bool {
         let is_before = |(echo, first): (u32, u32)| (echo.wrapping_sub(first) as i32) < 0;
         self.before.is_some() && (self.unreported.is_none() || echo.zip(self.first_timestamp).is_some_and(is_before))
     }
 
-    /// The state before the reduction, if there was one. Afterwards there is nothing to undo.
+    /// Removes and returns the state before the reduction, if there was one. Afterwards there is
+    /// nothing to undo.
     pub fn take(&mut self) -> Option<Before> {
         self.before.take()
     }

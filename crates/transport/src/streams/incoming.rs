@@ -3,7 +3,7 @@
 //! The window moves as the application reads. The transport decides when to report it to the peer.
 //! TACK reports it in each TACK after something arrived, and in an immediate IACK when reading has
 //! released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK). The paper's "large
-//! volume" is taken here, as in TCP, for a window that doubles (Linux's `__tcp_cleanup_rbuf`). QUIC
+//! volume" means here, as in TCP, that the window doubles (Linux's `__tcp_cleanup_rbuf`). QUIC
 //! reports it when half of it is released.
 
 use super::Violation;
@@ -12,11 +12,11 @@ use crate::reading::Reading;
 use acklab_wire::sequence::Sequence;
 use std::ops::Range;
 
-/// The octets of the buffer per range that is kept beyond the first missing octet: chosen so that
-/// the ranges need a sixteenth of its memory.
+/// The bytes of the buffer per range beyond the first gap. Chosen so that the ranges need a
+/// sixteenth of its memory.
 const RANGE_SHARE: u64 = 256;
-/// The minimum and the maximum number of ranges that are kept. Both are chosen: the losses of a
-/// flight of a hundred packets, and some 256 KiB, as many as of packet numbers.
+/// The minimum and maximum number of ranges. Both are chosen: the losses of a flight of a hundred
+/// packets, and 256 KiB of memory, as for packet numbers.
 const MIN_RANGES: u64 = 64;
 pub(crate) const MAX_RANGES: u64 = 1 << 14;
 
@@ -26,15 +26,15 @@ pub(crate) struct Incoming {
     /// The end of the stream, once it is known.
     end: Option<u64>,
     reading: Reading,
-    /// Octets that the application may leave unread.
+    /// The bytes that the application may leave unread.
     buffer: u64,
-    /// `OnDemand`: octets that it has read.
+    /// `OnDemand`: the bytes that it has read.
     read: u64,
-    /// Offsets below it were offered to the peer.
+    /// The window offered to the peer, as an offset.
     offered: u64,
-    /// A report of the window to the peer is pending.
+    /// `true` if a report of the window to the peer is pending.
     owes_window: bool,
-    /// The code with which the peer has reset it.
+    /// The code of the peer's reset, if it has reset the stream.
     reset: Option<u32>,
 }
 
@@ -52,13 +52,13 @@ impl Incoming {
         }
     }
 
-    /// Sets the window of the handshake: the peer may send octets below `window` before the next
+    /// Sets the window of the handshake: the peer may send bytes below `window` before the next
     /// report.
     pub(crate) fn with_window(self, window: u64) -> Self {
         Self { offered: window, ..self }
     }
 
-    /// Checks that octets up to `end` can be taken. `is_end`: the stream ends there.
+    /// Checks that bytes up to `end` are acceptable. If `is_end`, the stream ends there.
     pub(crate) fn check(&self, end: u64, is_end: bool) -> Result<(), Violation> {
         if end > self.offered {
             return Err(Violation::Window);
@@ -71,14 +71,14 @@ impl Incoming {
         if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
-    /// Checks that a reset after `size` octets can be taken.
+    /// Checks that a reset after `size` bytes is acceptable.
     pub(crate) fn check_reset(&self, size: u64) -> Result<(), Violation> {
         let highest = self.arrived.end().min(self.end.unwrap_or(u64::MAX));
         let contradicts = self.end.is_some_and(|end| end != size) || size < highest;
         if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
-    /// Adds arrived octets. Returns how many of them are new.
+    /// Adds arrived bytes. Returns how many of them are new.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64, is_end: bool) -> u64 {
         if is_end {
@@ -89,46 +89,45 @@ impl Incoming {
         self.received() - before
     }
 
-    /// Returns the octets of `range` that have not arrived: one range, except after
-    /// retransmissions.
+    /// Returns the bytes of `range` that have not arrived: one range, except after retransmissions.
     #[inline]
     pub(crate) fn missing_in(&self, range: Range<u64>) -> Sequence<Range<u64>> {
         self.arrived.missing_in(range).collect()
     }
 
-    /// Processes a reset: the peer sends no more than `size` octets, and not all of them.
+    /// Processes a reset: the peer sends at most `size` bytes, and not all of them.
     pub(crate) fn on_reset(&mut self, size: u64, code: u32) {
         self.end = Some(size);
         self.reset.get_or_insert(code);
     }
 
-    /// Returns the code with which the peer has reset it.
+    /// Returns the code of the peer's reset, if it has reset the stream.
     pub(crate) const fn reset_code(&self) -> Option<u32> {
         self.reset
     }
 
-    /// Returns the octets that have arrived, each counted once.
+    /// Returns the number of distinct bytes that have arrived.
     #[inline]
     pub(crate) fn received(&self) -> u64 {
-        // The end of the stream counts as a number, but is not an octet.
+        // The end of the stream counts as a number, but is not a byte.
         let has_end = self.end.is_some_and(|end| self.arrived.end() > end);
         self.arrived.received() - u64::from(has_end)
     }
 
-    /// Returns `true` if octets from `start` on would begin a range of their own although as many
-    /// ranges are kept as the buffer allows.
+    /// Returns `true` if bytes from `start` on would begin a new range although the maximum number
+    /// of ranges is reached.
     pub(crate) fn is_fragmented(&self, start: u64) -> bool {
         let ranges = self.arrived.beyond().len() as u64;
         start > self.arrived.next() && ranges >= (self.buffer / RANGE_SHARE).clamp(MIN_RANGES, MAX_RANGES)
     }
 
-    /// Returns the octets that have arrived in order.
+    /// Returns the bytes that have arrived in order.
     #[inline]
     pub(crate) fn in_order(&self) -> u64 {
         self.end.map_or(self.arrived.next(), |end| self.arrived.next().min(end))
     }
 
-    /// Returns the octets passed to the application.
+    /// Returns the bytes passed to the application.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         match self.reading {
@@ -141,7 +140,7 @@ impl Incoming {
         self.in_order() - self.delivered()
     }
 
-    /// Returns `true` if everything up to the end of the stream is read.
+    /// Returns `true` if the application has read up to the end of the stream.
     pub(crate) fn is_at_end(&self) -> bool {
         self.reset.is_some() || self.end.is_some_and(|end| self.arrived.next() > end && self.delivered() == end)
     }
@@ -151,7 +150,7 @@ impl Incoming {
         self.reset.is_some() || self.end.is_some_and(|end| self.arrived.next() > end)
     }
 
-    /// Reads at most `most` octets. Returns the number read.
+    /// Reads at most `most` bytes. Returns the number of bytes read.
     pub(crate) fn read(&mut self, most: u64) -> u64 {
         let octets = most.min(self.readable());
         if self.reading == Reading::OnDemand {
@@ -160,8 +159,8 @@ impl Incoming {
         octets
     }
 
-    /// Returns the offset behind the highest octet that has arrived, or the size of the stream
-    /// after a reset.
+    /// Returns the offset after the highest byte that has arrived, or the size of the stream after
+    /// a reset.
     pub(crate) fn highest(&self) -> u64 {
         match self.reset {
             Some(_) => self.end.unwrap_or(0),
@@ -169,23 +168,24 @@ impl Incoming {
         }
     }
 
-    /// Returns the octets that the application may leave unread.
+    /// Returns the bytes that the application may leave unread.
     pub(crate) const fn buffer(&self) -> u64 {
         self.buffer
     }
 
-    /// Lets the application leave `buffer` octets unread, if that is more than before.
+    /// Raises the bytes that the application may leave unread to `buffer`, unless they are more
+    /// already.
     pub(crate) fn grow(&mut self, buffer: u64) {
         self.buffer = self.buffer.max(buffer);
     }
 
-    /// Returns the octets by which the window has moved since its last report, while more of the
-    /// stream is to come.
+    /// Returns the bytes by which the window has moved since its last report, unless the stream has
+    /// ended.
     pub(crate) fn released(&self) -> u64 {
         if self.end.is_some() { 0 } else { self.window().saturating_sub(self.offered) }
     }
 
-    /// Returns the offset up to which it may be sent.
+    /// Returns the offset up to which the peer may send.
     fn window(&self) -> u64 {
         self.delivered() + self.buffer
     }
@@ -197,7 +197,7 @@ impl Incoming {
         self.end.is_none() && released >= left.max(mss.min(self.buffer / 2)).max(1)
     }
 
-    /// Schedules a report of the window, which the peer requests.
+    /// Schedules a report of the window at the peer's request.
     pub(crate) const fn owe_window(&mut self) {
         self.owes_window = true;
     }

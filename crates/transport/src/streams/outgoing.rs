@@ -1,7 +1,7 @@
 //! The half of a stream that this end sends.
 //!
-//! Octets are numbered by their offset. The end of the stream has the number behind the last octet,
-//! as the FIN of TCP does, and is acknowledged like one.
+//! Bytes are numbered by their offset. The end of the stream has the number after the last byte,
+//! like the FIN of TCP, and is acknowledged like a byte.
 
 use super::Piece;
 use crate::ack::Ranges;
@@ -10,12 +10,12 @@ use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The time for which this end delivers what it sends.
+/// Limits how long this end delivers the data of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// Octets that are unacknowledged by then are abandoned, and the stream is reset.
+    /// When unacknowledged bytes are abandoned and the stream is reset.
     pub until: Option<Instant>,
-    /// Lost octets are retransmitted.
+    /// `true` if lost bytes are retransmitted.
     pub retransmits: bool,
 }
 
@@ -27,14 +27,14 @@ impl Lifetime {
 /// Why a stream was reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetCode {
-    /// Its application has requested it.
+    /// Its application has requested it, with this code.
     Application(u32),
-    /// Its [`Lifetime`] is over.
+    /// Its [`Lifetime`] has ended.
     Expired,
 }
 
 impl ResetCode {
-    /// The code of streams whose lifetime is over; an application's codes lie above.
+    /// The code of streams whose lifetime has ended; codes of applications lie above.
     const EXPIRED: u32 = 0;
 
     /// Returns the code that a frame carries.
@@ -46,7 +46,7 @@ impl ResetCode {
         }
     }
 
-    /// Returns the code of a frame.
+    /// Returns the reset code of a frame.
     #[must_use]
     pub const fn of(code: u32) -> Self {
         match code {
@@ -59,7 +59,7 @@ impl ResetCode {
 /// The state of a reset of this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reset {
-    /// It is to be sent, for the first time or as a retransmission.
+    /// It must be sent, for the first time or again.
     Due(ResetCode),
     Sent(ResetCode),
     Acknowledged,
@@ -69,19 +69,19 @@ enum Reset {
 pub(crate) struct Outgoing {
     id: u32,
     buffer: SendBuffer,
-    /// Everything below it was sent.
+    /// The end of the bytes sent so far.
     next: u64,
-    /// The end was sent.
+    /// `true` if the end was sent.
     has_sent_end: bool,
     acked: Ranges,
-    /// Octets to be retransmitted, unless they were acknowledged meanwhile.
+    /// Bytes to be retransmitted, unless they are acknowledged first.
     lost: VecDeque<Range<u64>>,
-    /// Offsets below it may be sent: the peer's window.
+    /// The peer's window, as an offset.
     limit: u64,
-    /// A request to the peer for a window is pending.
+    /// `true` if a request for a larger window is pending.
     asks_for_window: bool,
     lifetime: Lifetime,
-    /// Octets were lost that are not retransmitted.
+    /// `true` if bytes were lost that are not retransmitted.
     gave_up: bool,
     reset: Option<Reset>,
 }
@@ -103,7 +103,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns the octets acknowledged up to the first that is not.
+    /// Returns the contiguous bytes acknowledged from the start.
     #[inline]
     pub(crate) fn una(&self) -> u64 {
         self.buffer.end().map_or(self.acked.next(), |end| self.acked.next().min(end))
@@ -113,7 +113,7 @@ impl Outgoing {
         self.buffer.written()
     }
 
-    /// Returns the offset of the octet that is sent next.
+    /// Returns the offset of the next byte to send.
     pub(crate) fn next_offset(&self) -> u64 {
         let missing = |range: &Range<u64>| {
             let start = self.acked.held(true).first_missing_from(range.start);
@@ -122,7 +122,7 @@ impl Outgoing {
         self.lost.iter().find_map(missing).unwrap_or(self.next)
     }
 
-    /// Returns the octets sent so far, each counted once.
+    /// Returns the distinct bytes sent so far.
     pub(crate) const fn sent(&self) -> u64 {
         self.next
     }
@@ -152,7 +152,7 @@ impl Outgoing {
         self.buffer.end().is_some() || self.reset.is_some()
     }
 
-    /// Returns `true` if everything up to the end of the stream, the end included, is acknowledged.
+    /// Returns `true` if everything is acknowledged, including the end of the stream.
     pub(crate) fn is_finished(&self) -> bool {
         match self.reset {
             Some(reset) => reset == Reset::Acknowledged,
@@ -160,24 +160,24 @@ impl Outgoing {
         }
     }
 
-    /// Lets this end send up to the offset `limit`, by the peer's window. A smaller limit than
-    /// before has no effect.
+    /// Permits bytes up to the offset `limit`, the peer's window. A smaller limit than before has
+    /// no effect.
     pub(crate) fn on_window(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }
 
-    /// Returns `true` if only the peer's window holds back octets that are written.
+    /// Returns `true` if only the peer's window blocks written bytes.
     pub(crate) fn is_blocked(&self) -> bool {
         self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
     }
 
-    /// Returns `true` if the stream is blocked and nothing of it is in flight. A receiver reports
-    /// the window after something arrives.
+    /// Returns `true` if the stream is blocked and nothing of it is in flight. Otherwise the
+    /// receiver reports the window after the next arrival.
     pub(crate) fn awaits_window(&self) -> bool {
         self.is_blocked() && self.una() >= self.next
     }
 
-    /// Returns the offset below which octets may be sent.
+    /// Returns the offset below which bytes may be sent.
     pub(crate) const fn limit(&self) -> u64 {
         self.limit
     }
@@ -196,13 +196,13 @@ impl Outgoing {
         self.asks_for_window && self.is_blocked()
     }
 
-    /// Returns `true` if it has octets that may be sent.
+    /// Returns `true` if it has bytes that may be sent.
     #[inline]
     pub(crate) fn has_due(&self) -> bool {
         self.has_due_within(u64::MAX)
     }
 
-    /// Returns `true` if it has octets that may be sent, at most `fresh` of them new.
+    /// Returns `true` if it has bytes that may be sent, at most `fresh` of them new.
     #[inline]
     pub(crate) fn has_due_within(&self, fresh: u64) -> bool {
         if self.reset.is_some() {
@@ -212,7 +212,7 @@ impl Outgoing {
         !self.lost.is_empty() || (fresh > 0 && sendable.min(self.limit) > self.next) || self.owes_end(self.next)
     }
 
-    /// Returns the octets that may be sent for the first time, of `fresh` that the connection
+    /// Returns the new bytes that may be sent, at most the `fresh` bytes that the connection
     /// permits.
     pub(crate) fn due_new(&self, fresh: u64) -> u64 {
         if self.reset.is_some() {
@@ -222,7 +222,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns the number of octets to be retransmitted, counted up to `enough`.
+    /// Returns the number of bytes to be retransmitted, counted up to `enough`.
     pub(crate) fn due_again(&self, enough: u64) -> u64 {
         let mut due = 0;
         for lost in &self.lost {
@@ -234,30 +234,30 @@ impl Outgoing {
         due
     }
 
-    /// Returns `true` if only a limit that other streams share holds back sending.
+    /// Returns `true` if only a limit shared with other streams blocks new bytes.
     pub(crate) fn has_new(&self) -> bool {
         self.reset.is_none() && self.buffer.sendable().min(self.limit) > self.next
     }
 
-    /// Returns `true` if octets are to be retransmitted.
+    /// Returns `true` if bytes must be retransmitted.
     #[inline]
     pub(crate) fn repeats(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// Returns `true` if the stream ends at `offset` and its end was not sent yet.
+    /// Returns `true` if the stream ends at `offset` and its end was not sent.
     #[inline]
     fn owes_end(&self, offset: u64) -> bool {
         !self.has_sent_end && self.buffer.end() == Some(offset)
     }
 
-    /// Returns the next octets to leave, at most `most`.
+    /// Returns the next bytes to send, at most `most`.
     #[inline]
     pub(crate) fn take(&mut self, most: u64) -> Option<Piece> {
         self.take_within(most, u64::MAX)
     }
 
-    /// Returns the next octets to leave, at most `most`, of which at most `fresh` were never sent.
+    /// Returns the next bytes to send, at most `most`, of which at most `fresh` are new.
     #[inline]
     pub(crate) fn take_within(&mut self, most: u64, fresh: u64) -> Option<Piece> {
         if self.reset.is_some() || most == 0 {
@@ -304,14 +304,14 @@ impl Outgoing {
         None
     }
 
-    /// Returns the octets acknowledged, in order or not, without the end of the stream.
+    /// Returns the acknowledged bytes, in order or not, without the end of the stream.
     #[inline]
     fn acked_octets(&self) -> u64 {
         let is_end_acked = self.buffer.end().is_some_and(|end| self.acked.end() > end);
         self.acked.received() - u64::from(is_end_acked)
     }
 
-    /// Acknowledges a piece. Returns how many of its octets were not known to have arrived.
+    /// Acknowledges a piece. Returns the number of its bytes that were not known to have arrived.
     #[inline]
     pub(crate) fn on_acked(&mut self, piece: &Piece) -> u64 {
         let before = self.acked_octets();
@@ -320,8 +320,8 @@ impl Outgoing {
         self.acked_octets() - before
     }
 
-    /// Processes the peer's report that it has everything. Returns how many octets were not known
-    /// to have arrived. A stream whose end was not sent stays as it is.
+    /// Processes the peer's report that it has everything. Returns the number of bytes that were
+    /// not known to have arrived. A stream whose end was not sent is unchanged.
     pub(crate) fn on_all_acked(&mut self) -> u64 {
         let before = self.acked_octets();
         if let Some(end) = self.buffer.end().filter(|_| self.has_sent_end && self.reset.is_none()) {
@@ -338,21 +338,21 @@ impl Outgoing {
         if self.lifetime.retransmits {
             self.lost.push_back(piece.numbers());
         } else {
-            // No retransmission is needed any more.
+            // These bytes need no retransmission.
             self.acked.insert(piece.numbers());
             self.gave_up = true;
             self.reset_if_given_up();
         }
     }
 
-    /// Reports to the receiver that octets will not come, once nothing else is outstanding.
+    /// Reports missing bytes to the receiver by a reset, once nothing else is outstanding.
     fn reset_if_given_up(&mut self) {
         if self.gave_up && self.is_finished() {
             self.reset.get_or_insert(Reset::Due(ResetCode::Expired));
         }
     }
 
-    /// Schedules the oldest outstanding octets for retransmission, as a probe.
+    /// Schedules the oldest outstanding bytes for retransmission, as a probe.
     pub(crate) fn repeat(&mut self, piece: &Piece) {
         if self.reset.is_none() && self.lifetime.retransmits {
             self.lost.push_front(piece.numbers());
@@ -369,8 +369,8 @@ impl Outgoing {
         self.lifetime.until.filter(|_| self.reset.is_none() && !self.is_finished())
     }
 
-    /// Stops sending it. A stream of which the peer has everything stays as it is: there is nothing
-    /// left to reset (RFC 9000, §3.1).
+    /// Resets the stream. If the peer has everything, the stream is unchanged, because there is
+    /// nothing to reset (RFC 9000, §3.1).
     pub(crate) fn reset(&mut self, code: ResetCode) {
         if self.reset.is_none() && !self.is_finished() {
             self.reset = Some(Reset::Due(code));
@@ -378,12 +378,12 @@ impl Outgoing {
         }
     }
 
-    /// Returns `true` if it was reset.
+    /// Returns `true` if the stream was reset.
     pub(crate) const fn is_reset(&self) -> bool {
         self.reset.is_some()
     }
 
-    /// Returns the code of the reset that is to be sent, if there is one.
+    /// Returns the code of the reset that is due, if any.
     pub(crate) const fn due_reset(&self) -> Option<ResetCode> {
         match self.reset {
             Some(Reset::Due(code)) => Some(code),

@@ -4,11 +4,12 @@ use super::ResetCode;
 use super::table::Table;
 use acklab_base::Instant;
 
-/// A stream is unknown, or the peer does not permit another.
+/// The error of an operation on an unknown stream, or of opening a stream that the peer does not
+/// permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoStream;
 
-/// A connection with streams, as the operations on them need it.
+/// A connection with streams, as the operations on them require it.
 pub(crate) trait Multiplexed {
     /// The transport's state of each stream.
     type Own;
@@ -23,7 +24,7 @@ pub(crate) trait Multiplexed {
     /// Opens the next stream of this end, if the peer permits it and the connection is open.
     fn open_next(&mut self) -> Option<u32>;
 
-    /// Reads at most `most` octets of a stream, and reports the window to the peer if that is
+    /// Reads at most `most` bytes of a stream, and reports the window to the peer if that is
     /// worthwhile.
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64>;
 }
@@ -40,52 +41,52 @@ pub trait StreamOperations {
     /// Returns the ids of all streams.
     fn stream_ids(&self) -> Vec<u32>;
 
-    /// Returns the octets that may be written to a stream now.
+    /// Returns the bytes that may be written to a stream now.
     fn room_of(&self, stream: u32) -> u64;
 
-    /// Returns the octets that were written to a stream and have never left.
+    /// Returns the bytes that were written to a stream and have not left.
     fn unsent_of(&self, stream: u32) -> u64;
 
-    /// Writes `octets` octets to a stream. Returns how many were accepted.
+    /// Writes `octets` bytes to a stream. Returns how many were accepted.
     ///
     /// # Errors
     /// If there is no such stream.
     fn write_to(&mut self, stream: u32, octets: u64) -> Result<u64, NoStream>;
 
-    /// Ends a stream after the octets written so far. Its other half is left as it is.
+    /// Ends a stream after the written bytes. Its other half is unchanged.
     ///
     /// # Errors
     /// If there is no such stream.
     fn close_stream(&mut self, stream: u32) -> Result<(), NoStream>;
 
-    /// Stops sending a stream, retransmissions included (RFC 9000, §3.1).
+    /// Stops sending on a stream, including retransmissions (RFC 9000, §3.1).
     ///
     /// # Errors
     /// If there is no such stream.
     fn reset_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream>;
 
-    /// Reads at most `most` octets of a stream. Returns how many were read.
+    /// Reads at most `most` bytes of a stream. Returns how many were read.
     ///
     /// # Errors
     /// If there is no such stream.
     fn read_from(&mut self, now: Instant, stream: u32, most: u64) -> Result<u64, NoStream>;
 
-    /// Returns the octets of a stream that may be read now.
+    /// Returns the bytes of a stream that may be read now.
     fn readable_of(&self, stream: u32) -> u64;
 
-    /// Returns the octets of a stream that have arrived, in order or not.
+    /// Returns the bytes of a stream that have arrived, in order or not.
     fn received_of(&self, stream: u32) -> u64;
 
-    /// Returns the octets of a stream that its application has read, in order.
+    /// Returns the bytes of a stream that its application has read, in order.
     fn delivered_of(&self, stream: u32) -> u64;
 
-    /// Returns `true` if the stream is read up to its end.
+    /// Returns `true` if the application has read the stream up to its end.
     fn is_stream_at_end(&self, stream: u32) -> bool;
 
     /// Returns `true` if everything up to the end of the stream has arrived.
     fn has_all_of(&self, stream: u32) -> bool;
 
-    /// Returns the reason for which the peer has reset a stream, or `None` if it has not.
+    /// Returns the code of the peer's reset of a stream, or `None` if it has not reset it.
     fn reset_of(&self, stream: u32) -> Option<ResetCode>;
 }
 

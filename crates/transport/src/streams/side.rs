@@ -3,9 +3,9 @@
 /// Which end of a connection this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It opens the connection.
+    /// The end that opens the connection.
     Client,
-    /// It is opened.
+    /// The end that accepts the connection.
     Server,
 }
 
@@ -18,7 +18,7 @@ impl Side {
         }
     }
 
-    /// Returns `true` if this side opens the stream of this id.
+    /// Returns `true` if this side opens the stream with this id.
     pub(crate) const fn opens(self, id: u64) -> bool {
         id % 2 == self.first_id() as u64
     }
@@ -31,7 +31,7 @@ impl Side {
         }
     }
 
-    /// Returns the name in the names of random streams.
+    /// Returns the name used in the names of random streams.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",

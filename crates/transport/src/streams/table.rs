@@ -1,7 +1,7 @@
 //! The streams of a connection, by their ids.
 //!
-//! Streams with octets to send take turns, packet by packet. For applications, stream 0 is that of
-//! the connection: it exists from the start and stays. The transport determines which further
+//! Streams with bytes to send take turns, packet by packet. Stream 0 belongs to the connection
+//! itself: it exists from the start and is never removed. The transport determines which further
 //! streams may be opened.
 
 use super::{Incoming, Outgoing, Side};
@@ -29,24 +29,24 @@ impl<T> Stream<T> {
 pub(crate) struct Table<T> {
     pub(crate) side: Side,
     all: Vec<Stream<T>>,
-    /// The place of the stream that is to send first.
+    /// The index of the stream that sends next.
     turn: usize,
     send_buffer: u64,
     receive_buffer: u64,
-    /// The window that the handshake reported to the peer, with which it begins each stream.
+    /// The initial window of each of the peer's sending halves, as the handshake reported it.
     announced: u64,
     reading: Reading,
-    /// The window with which the peer lets a stream begin.
+    /// The initial window of each stream, as the peer reported it.
     first_window: u64,
-    /// Octets that have arrived on all streams, each counted once.
+    /// Distinct bytes that have arrived on all streams.
     pub(crate) received: u64,
-    /// Octets that were acknowledged on all streams, each counted once.
+    /// Distinct bytes acknowledged on all streams.
     pub(super) acknowledged: u64,
     pub(crate) events: StreamEvents,
 }
 
 impl<T> Table<T> {
-    /// Creates a table with stream 0. The sizes of buffers are octets per stream.
+    /// Creates a table with stream 0. The sizes of buffers are bytes per stream.
     pub(crate) fn new(side: Side, send_buffer: u64, receive_buffer: u64, own: T) -> Self {
         let mut table = Self {
             side,
@@ -65,7 +65,7 @@ impl<T> Table<T> {
         table
     }
 
-    /// Returns the octets that were acknowledged on all streams, each counted once.
+    /// Returns the distinct bytes acknowledged on all streams.
     pub(crate) const fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
@@ -78,19 +78,19 @@ impl<T> Table<T> {
         }
     }
 
-    /// Sets the window with which the peer lets each stream begin.
+    /// Sets the initial window of each stream, as the peer reported it.
     pub(crate) fn set_first_window(&mut self, window: u64) {
         self.first_window = window;
         self.all.iter_mut().for_each(|stream| stream.outgoing.on_window(window));
     }
 
-    /// Returns the window with which the peer begins each stream.
+    /// Returns the initial window that this end reported.
     pub(crate) const fn announced(&self) -> u64 {
         self.announced
     }
 
-    /// Lets the application leave this many octets of each stream unread, if that is more than
-    /// before. Reports of the windows of all streams are then pending.
+    /// Raises the bytes of each stream that the application may leave unread, unless they are more
+    /// already. Reports of the windows of all streams are then pending.
     pub(crate) fn raise_receive_buffer(&mut self, octets: u64) {
         self.receive_buffer = self.receive_buffer.max(octets);
         for stream in &mut self.all {
@@ -99,7 +99,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Adds a stream whose id is new.
+    /// Adds a stream with a new id.
     pub(crate) fn add(&mut self, id: u32, own: T) -> &mut Stream<T> {
         let outgoing = Outgoing::new(id, self.send_buffer, self.first_window);
         let incoming = Incoming::new(self.reading, self.receive_buffer).with_window(self.announced);
@@ -108,7 +108,7 @@ impl<T> Table<T> {
         &mut self.all[place]
     }
 
-    /// Keeps the streams that satisfy `keeps`, and stream 0.
+    /// Retains the streams that satisfy `keeps`, and stream 0.
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&Stream<T>) -> bool) {
         let before = self.all.len();
         self.all.retain(|stream| stream.id == 0 || keeps(stream));
@@ -117,7 +117,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Returns stream 0, which is that of the connection for applications.
+    /// Returns stream 0, which belongs to the connection itself.
     #[inline]
     pub(crate) fn main(&self) -> &Stream<T> {
         &self.all[0]
@@ -140,7 +140,7 @@ impl<T> Table<T> {
 
     #[inline]
     fn place(&self, id: u32) -> Option<usize> {
-        // Most connections have one stream; in others most packets are of the newest.
+        // Most connections have one stream; in the others, most packets belong to the newest.
         match self.all.last() {
             _ if id == 0 => Some(0),
             Some(newest) if newest.id == id => Some(self.all.len() - 1),
@@ -162,19 +162,19 @@ impl<T> Table<T> {
         self.all.iter().filter(move |stream| side.opens(stream.id.into()))
     }
 
-    /// Returns the octets of stream 0 that applications have read.
+    /// Returns the bytes of stream 0 that applications have read.
     pub(crate) fn delivered(&self) -> u64 {
         self.main().incoming.delivered()
     }
 
-    /// Returns `true` if a stream has octets that may be sent, at most `fresh` of them new.
+    /// Returns `true` if a stream has bytes that may be sent, at most `fresh` of them new.
     #[inline]
     pub(crate) fn have_due(&self, fresh: u64) -> bool {
         self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
     }
 
-    /// Returns the octets that the streams may send, at most `fresh` of them for the first time.
-    /// Once there are `enough`, no more are counted.
+    /// Returns the bytes that the streams may send, at most `fresh` of them new. Stops counting at
+    /// `enough`.
     pub(crate) fn due_octets(&self, mut fresh: u64, enough: u64) -> u64 {
         let mut due = 0;
         for stream in &self.all {
@@ -190,7 +190,7 @@ impl<T> Table<T> {
         due
     }
 
-    /// Returns the place of the stream whose turn it is, if any has octets to send.
+    /// Returns the index of the stream whose turn it is, if any has bytes to send.
     #[inline]
     fn due_place(&self, fresh: u64) -> Option<usize> {
         let is_due = |place: &usize| self.all[*place].outgoing.has_due_within(fresh);
@@ -201,13 +201,13 @@ impl<T> Table<T> {
         (self.turn + 1..self.all.len()).chain(0..self.turn).find(is_due)
     }
 
-    /// Returns the stream whose turn it is, if any has octets to send. The turn does not pass.
+    /// Returns the stream whose turn it is, if any has bytes to send. Does not advance the turn.
     #[inline]
     pub(crate) fn peek_due(&self, fresh: u64) -> Option<&Stream<T>> {
         self.due_place(fresh).map(|place| &self.all[place])
     }
 
-    /// Returns the stream whose turn it is, if any has octets to send. The turn passes to the next.
+    /// Returns the stream whose turn it is, if any has bytes to send. Advances the turn.
     #[inline]
     pub(crate) fn next_due(&mut self, fresh: u64) -> Option<&mut Stream<T>> {
         let place = self.due_place(fresh)?;
@@ -215,7 +215,8 @@ impl<T> Table<T> {
         Some(&mut self.all[place])
     }
 
-    /// Returns `true` if all that this end sends is acknowledged up to the ends of its streams.
+    /// Returns `true` if everything that this end sends is acknowledged up to the ends of its
+    /// streams.
     pub(crate) fn all_sent(&self) -> bool {
         self.all.iter().all(|stream| stream.outgoing.is_finished())
     }

@@ -27,7 +27,7 @@ impl Amplification {
         self.sent += octets;
     }
 
-    /// Returns `true` if a packet of this size may leave.
+    /// Returns `true` if a packet of `octets` bytes may leave.
     pub(super) const fn lets(&self, octets: u64) -> bool {
         self.sent + octets <= self.received.saturating_mul(AMPLIFICATION)
     }

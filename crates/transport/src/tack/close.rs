@@ -27,9 +27,9 @@ const MAX_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Close {
-    /// A Close is due.
+    /// `true` if a Close is due.
     is_due: bool,
-    /// This end was the first to close, and waits for an answer.
+    /// `true` if this end closed first and waits for an answer.
     asks: bool,
     is_answered: bool,
     sent: u32,

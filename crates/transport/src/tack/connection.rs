@@ -57,7 +57,7 @@ pub struct Connection {
     pub(super) close: super::close::Close,
     pub(super) amplification: Amplification,
     pub(super) idle: Idle,
-    /// Sizes are of packets with the headers of IP.
+    /// The search for the MTU. Sizes are of IP packets, including headers.
     pub(super) mtu: mtu::Search,
     pub(super) path: Path,
     pub(super) skip: Skip,

@@ -7,7 +7,7 @@
 //! TACK loses none.
 //!
 //! If the counts fall short of what was acknowledged, the sender assumes that the path clears or
-//! changes codepoints, and sends no more of them. A TACK with counts below those of an earlier one
+//! changes codepoints, and stops sending ECT(0). A TACK with counts below those of an earlier one
 //! is refused, because no path decreases a count.
 
 use super::refusal::Refusal;

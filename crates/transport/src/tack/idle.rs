@@ -19,7 +19,7 @@ pub(super) struct Idle {
     timeout: Duration,
     keep_alive: Duration,
     since: Option<Instant>,
-    /// An ack-eliciting packet has left since then.
+    /// `true` if an ack-eliciting packet has left since then.
     has_asked: bool,
     ping_is_due: bool,
 }
@@ -57,7 +57,7 @@ impl Idle {
         Some(since + self.timeout.max(probe_timeout.saturating_mul(MIN_PROBES)))
     }
 
-    /// Returns when to send a keep-alive. The probe timeout repeats one that is outstanding.
+    /// Returns when to send a keep-alive. If one is outstanding, the probe timeout repeats it.
     #[inline]
     pub(super) fn asks_at(&self) -> Option<Instant> {
         let is_quiet = !self.keep_alive.is_zero() && !self.has_asked && !self.ping_is_due;

@@ -24,9 +24,8 @@ struct Arrival {
 }
 
 impl Connection {
-    /// Sets the arrival time `at` of the packet that is accepted next, although it is accepted
-    /// later. Round-trip times, delays and the delivery rate are then those of the path, not of a
-    /// busy host.
+    /// Sets the arrival time `at` of the next accepted packet, which is accepted later. Round-trip
+    /// times, delays and the delivery rate then reflect the path, not a busy host.
     #[inline]
     pub const fn date_next(&mut self, at: Instant) {
         self.arrives_at = Some(at);

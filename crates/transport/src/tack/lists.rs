@@ -1,14 +1,14 @@
-//! How many blocks a TACK lists (Li et al., SIGCOMM 2020, §5.1).
+//! Decides how many blocks a TACK lists (Li et al., SIGCOMM 2020, §5.1).
 //!
-//! The acked list holds runs of packets that have arrived beyond the first missing one. The unacked
-//! list holds runs of lost packets. TACKs list only losses that an IACK has already reported: the
-//! IACK is fast, and the TACK repairs its loss. If not all blocks fit into a TACK, it lists the
-//! acked blocks of the largest numbers, and the unacked blocks of the smallest.
+//! The acked list holds runs of arrived packets beyond the first missing one. The unacked list
+//! holds runs of lost packets. TACKs list only losses that an IACK has already reported: the IACK
+//! is fast, and the TACK repairs its loss. If not all blocks fit into a TACK, it lists the acked
+//! blocks of the largest numbers, and the unacked blocks of the smallest.
 //!
-//! Q limits the unacked blocks only: a sender without a report about a packet counts it as in
-//! flight. A TACK that the sender has requested lists as many blocks as fit, whatever the setting.
-//! A sender requests one if no other report shows what is missing. The next TACKs list the rest:
-//! see [`sweep`](super::sweep).
+//! Q limits only the unacked blocks, because the sender counts packets without a report as in
+//! flight. A requested TACK lists as many blocks as fit, whatever the setting. A sender requests
+//! one if no other report shows the missing packets. The next TACKs list the rest: see
+//! [`sweep`](super::sweep).
 
 use acklab_wire::tack::Run;
 pub(super) use acklab_wire::tack::ranges;
@@ -26,12 +26,12 @@ const MIN_RUN: u64 = Run { skip: 0, length: 0 }.wire_len();
 #[serde(tag = "blocks", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
 pub enum Lists {
-    /// The first gap, and the acked block of the largest numbers: TACK-poor.
+    /// The first gap, and the acked block with the largest numbers: TACK-poor.
     Poor,
     /// As many as fit: TACK-rich.
     Rich,
-    /// As many acked blocks as fit, and Q unacked blocks. More unacked blocks follow if losses of
-    /// data and of ACKs make it likely that IACKs for more are lost between two TACKs (§5.1,
+    /// As many acked blocks as fit, and Q unacked blocks. The list grows if losses of data and of
+    /// ACKs are so frequent that more than Q IACKs are likely to be lost between two TACKs (§5.1,
     /// appendix A).
     Adaptive {
         /// Q.
@@ -109,9 +109,8 @@ pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newe
     }
 }
 
-/// Returns the acked list of the last of the ranges `beyond` the number `next`. It reports the
-/// newest packet that has arrived, from which the sender computes the send rate of what has
-/// arrived.
+/// Returns the acked list with only the last of the ranges `beyond` the number `next`. It reports
+/// the newest arrived packet, from which the sender computes the sending rate.
 pub(super) fn last_acked(next: u64, beyond: &[Range<u64>]) -> Acked {
     let Some((last, others)) = beyond.split_last() else { return Acked::default() };
     let unlisted = others.iter().map(|range| range.end - range.start).sum();

@@ -6,8 +6,8 @@
 //! arrives after the settling time widens it. Each widening lasts for sixteen losses, as that of
 //! the reordering window does (RFC 8985, §6.2, step 4).
 //!
-//! Only an ack-eliciting packet opens a gap. Before other packets, such as TACKs, only packets of
-//! their kind or the tail of a flight can be missing. For the tail, the sender has a probe timeout.
+//! Only an ack-eliciting packet opens a gap. A gap before another packet, such as a TACK, can only
+//! be such a packet or the tail of a flight. For the tail, the sender has a probe timeout.
 
 use crate::ack::Ranges;
 use acklab_base::{Duration, Instant};
@@ -24,7 +24,7 @@ const PERSISTENCE: u32 = 16;
 /// A gap that does not yet count as a loss.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// Every missing number below belongs to this gap or to an earlier one.
+    /// The end of the gap. Every missing number below it belongs to this gap or to an earlier one.
     end: u64,
     due: Instant,
 }
@@ -41,9 +41,9 @@ pub(super) struct LossDetector {
     /// Losses until the widening of the settling time ends.
     persists: u32,
     waiting: VecDeque<Gap>,
-    /// Gaps below it are recorded.
+    /// The number below which gaps are recorded.
     seen: u64,
-    /// Missing packets below it are lost.
+    /// The number below which missing packets are lost.
     declared: u64,
     /// Losses not yet reported by an IACK.
     unreported: VecDeque<Range<u64>>,

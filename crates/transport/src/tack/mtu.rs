@@ -1,4 +1,4 @@
-//! The largest packet of the path, as reported to observers.
+//! Reports the largest packet of the path to observers.
 
 use crate::mtu::Search;
 use acklab_base::Event;

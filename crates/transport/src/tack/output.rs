@@ -10,20 +10,20 @@ use crate::streams::{Piece, Side};
 use acklab_base::{Ecn, Event, Instant};
 use acklab_wire::tack::{EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
 
-/// Packets that elicit no acknowledgment, after which the peer is notified not to wait for lost
-/// ones.
+/// The number of packets without acknowledgment after which a Forget frame makes the receiver
+/// stop waiting for lost ones.
 const FORGET_INTERVAL: u64 = 64;
 
 /// State of output between packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
-    /// Nothing leaves until the next event.
+    /// `true` if nothing leaves until the next event.
     is_idle: bool,
-    /// Time at which the information in the last packet came into being.
+    /// The time of the information in the last packet.
     told: Instant,
     /// Packets sent that acknowledge and carry no data.
     acks: u64,
-    /// The application has more data than its buffer accepted.
+    /// `true` if the application has more data than its buffer accepted.
     has_backlog: bool,
 }
 
@@ -45,7 +45,7 @@ impl Output {
         self.is_idle
     }
 
-    /// Returns the time at which the information in the last packet came into being.
+    /// Returns the time of the information in the last packet.
     #[inline]
     pub(super) const fn told(&self) -> Instant {
         self.told
@@ -76,8 +76,8 @@ impl Connection {
         packet
     }
 
-    /// Builds each packet in the place where the caller requires it. A processor that reads recent
-    /// writes in smaller parts stalls until all of them are complete.
+    /// Builds each packet in the memory that the caller provides. Reading recently written bytes in
+    /// different sizes would stall the processor.
     #[inline]
     fn established_packet(&mut self, now: Instant) -> Option<Packet> {
         if self.owes_acknowledgment() {
@@ -270,9 +270,8 @@ impl Connection {
         Some(Packet { ecn, ..self.packet(now, number, frames) })
     }
 
-    /// Records that the last data that may be sent have left. From then on the application, or a
-    /// peer whose window is closed, limits sending. This holds even while pacing would delay a
-    /// packet if there was one.
+    /// Records that the last available data have left. From then on, the application or a closed
+    /// window of the peer limits sending. This holds even if pacing would delay the next packet.
     fn note_last(&mut self) {
         if self.sender.has_room() {
             self.note_app_limited();
@@ -280,8 +279,8 @@ impl Connection {
     }
 
     /// Records whether the application has more data than its buffer accepted. If it has, the host
-    /// limits sending until it lets the application run. Samples at the rate of a host measure the
-    /// rate that can be sent, like those of a path; samples at the rate of an application do not.
+    /// limits sending until it lets the application run. Rate samples limited by a host count like
+    /// those limited by a path; samples limited by an application do not.
     pub const fn note_backlog(&mut self, has_more: bool) {
         self.output.has_backlog = has_more;
     }
@@ -380,8 +379,8 @@ impl Connection {
         owes || self.forgets_alone() || self.idle.is_ping_due()
     }
 
-    /// Returns `true` if the next packet fills a window of less than L packets. The receiver would
-    /// never receive L.
+    /// Returns `true` if the next packet fills a window of less than L packets. Otherwise the
+    /// receiver would never reach L packets.
     fn fills_small_window(&self) -> bool {
         let (sender, mss) = (&self.sender, self.sender.mss());
         let filled = sender.in_flight() + mss;

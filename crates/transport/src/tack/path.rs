@@ -11,11 +11,11 @@ use acklab_wire::tack::{Frame, Frames};
 /// The outstanding Challenge of this end, and that of the peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
-    /// The value that the peer has yet to return.
+    /// The value of the outstanding Challenge.
     challenge: Option<u64>,
-    /// The Challenge is due.
+    /// `true` if the Challenge is due.
     asks: bool,
-    /// The peer has returned the value.
+    /// `true` if the peer has returned the value.
     is_validated: bool,
     /// The value to return to the peer.
     owed: Option<u64>,

@@ -16,9 +16,9 @@ use crate::ack::tack::Law;
 pub(super) const MAX_DOUBLINGS: u32 = 6;
 
 /// Probes of a timeout that follows another one; RFC 9002 (§6.2.4) permits two. A probe and its
-/// answer pass a path that loses the share p in each direction with the probability (1 − p)². As
-/// timeouts double, the mean time to an answer is infinite if more than half of them fail. With one
-/// probe this happens beyond p = 29 %, with two beyond 46 %.
+/// answer pass a path that loses the share p in each direction with the probability (1 − p)².
+/// Timeouts double, so the mean time to an answer is infinite if more than half of the timeouts
+/// fail. With one probe this happens beyond p = 29 %, with two beyond 46 %.
 const PROBES_AGAIN: u32 = 2;
 
 #[derive(Debug, Default)]

@@ -74,8 +74,8 @@ pub(super) fn check(delivered: u32, micros: u32, sent: u64) -> Result<Option<(u6
     }
 }
 
-/// The recent share of lost packets among those expected. Each interval has the weight of the next
-/// one less an eighth, as in the moving averages of RFC 6298.
+/// The recent share of lost packets among those expected. Each interval has 7/8 of the weight of
+/// the next one, as in the moving averages of RFC 6298.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRate {
     expected: f64,

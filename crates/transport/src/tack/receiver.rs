@@ -1,6 +1,6 @@
-//! The receiving half: what has arrived, and which acknowledgments are due.
+//! The receiving half: arrived packets, and the acknowledgments that are due.
 //!
-//! Packets are acknowledged, streams are not: this half processes PKT.SEQ alone. TACKs follow an
+//! Only packets are acknowledged, not streams: this half processes only PKT.SEQ. TACKs follow an
 //! [ACK policy](crate::ack). The policy receives every new packet as if it were in order, because
 //! IACKs report gaps.
 
@@ -60,7 +60,7 @@ pub(super) struct Counters {
 pub(super) struct Receiver {
     settings: Settings,
     numbers: Ranges,
-    /// Numbers below it are no longer accepted.
+    /// The lowest accepted number.
     floor: u64,
     pub(super) acknowledger: Acknowledger,
     loss: LossDetector,
@@ -75,7 +75,7 @@ pub(super) struct Receiver {
     /// ρ′, as reported by the sender.
     ack_loss: f64,
     law: Law,
-    /// The sender has requested a TACK.
+    /// `true` if the sender has requested a TACK.
     is_asked: bool,
     pub(super) counters: Counters,
 }
@@ -127,8 +127,8 @@ impl Receiver {
         self.insert(number);
     }
 
-    /// Records a number that has arrived. If there are too many ranges, the oldest is forgotten. A
-    /// sender without the acknowledgment of its packets retransmits their data.
+    /// Records a number that has arrived. If there are too many ranges, the oldest is forgotten. If
+    /// a packet is not acknowledged, the sender retransmits its data.
     #[inline]
     fn insert(&mut self, number: u64) {
         let _ = self.numbers.insert(number..number + 1);
@@ -159,7 +159,7 @@ impl Receiver {
         self.acknowledger.enter(at, Packet::numbered(number, payload));
         self.acknowledger.measure_delivery(at);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
-        // A policy may demand an ACK at this instant as if it were a later one.
+        // A policy may set the due time of an ACK to this instant.
         self.acknowledger.wake(now);
     }
 
@@ -213,8 +213,8 @@ impl Receiver {
         Ok(())
     }
 
-    /// Returns the packets of the peer that were expected and lost, derived from their numbers. The
-    /// sender of data uses them to count TACKs.
+    /// Returns the numbers of expected and lost packets of the peer, derived from their packet
+    /// numbers. The sender of data uses them to count TACKs.
     pub(super) fn expected_and_lost(&self) -> (u64, u64) {
         let (expected, received) = (self.numbers.end(), self.numbers.received());
         (expected, expected.saturating_sub(received))
@@ -314,8 +314,8 @@ impl Receiver {
     }
 
     /// Lists the first gap, and the acked block of the largest numbers, in a TACK that leaves
-    /// before the period of the law: in Startup, or by another policy. With the same blocks in
-    /// each, TACKs would fill a narrow return path.
+    /// before the period of the law: in Startup, or by another policy. Repeating all blocks in each
+    /// TACK would fill a narrow return path.
     fn list_ends(&self, next: u64, room: u64, tack: &mut Tack) {
         let acked = lists::last_acked(next, self.numbers.beyond());
         tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);

@@ -28,7 +28,7 @@ pub enum Refusal {
     End,
     /// It names a stream that this end has not opened, or that the peer may not open.
     Stream,
-    /// It acknowledges a number that was skipped, which only a guess can do.
+    /// It acknowledges a skipped number, which an honest receiver never does.
     Skipped,
     /// It opens a connection and is smaller than the minimum for it.
     Small,

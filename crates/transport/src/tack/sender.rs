@@ -1,4 +1,4 @@
-//! The sending half: outstanding packets, and everything that decides when more may leave.
+//! The sending half: outstanding packets, and all state that decides when more may leave.
 
 mod feedback;
 
@@ -62,7 +62,7 @@ pub(super) struct Counters {
     pub(super) retransmissions: u64,
     /// TACKs and IACKs that arrived.
     pub(super) acks: u64,
-    /// How many times the path stopped carrying packets of the size in use.
+    /// The number of times that the path stopped carrying packets of the size in use.
     pub(super) black_holes: u64,
     /// Bytes in packets that were listed as arrived.
     listed: u64,
@@ -80,28 +80,28 @@ pub(super) struct Sender {
     synced: Synced,
     probe: Probe,
     ecn: Validation,
-    /// Bytes of packets that have arrived, but that the last TACK had no room to list.
+    /// Bytes of arrived packets that the last TACK had no room to list.
     unlisted: u64,
-    /// The last TACK listed all that has arrived.
+    /// `true` if the last TACK listed all arrived packets.
     lists_all: bool,
     /// Bytes that count as delivered, listed or not.
     believed: u64,
     /// The number of the newest packet whose TACK was processed.
     newest_tack: Option<u64>,
-    /// Of the packets that IACKs have acknowledged since that TACK, the one that left last.
+    /// The packet that left last among those that IACKs have acknowledged since that TACK.
     newest_listed: Option<(Newest, Stamp)>,
-    /// A Forget frame is due: the receiver waits for numbers that this end has settled.
+    /// `true` if a Forget frame is due: the receiver waits for numbers that this end has settled.
     owes_forget: bool,
-    /// The Forget frame may leave in a packet without data.
+    /// `true` if the Forget frame may leave in a packet without data.
     may_forget_alone: bool,
-    /// The number in the last Forget frame, below which the receiver waits for nothing, and when it
-    /// left.
+    /// The number in the last Forget frame, below which the receiver waits for nothing, and its
+    /// departure.
     forgotten: (u64, Instant),
     /// Packets reported lost that arrived later, as counted by the receiver.
     late: u32,
     /// The last delivery rate that the receiver reported, in bytes per second.
     reported_rate: Option<u64>,
-    /// How long feedback may take: after the timeouts so far, and before any timeout.
+    /// The maximum time for feedback: after the timeouts so far, and before any timeout.
     timeout: Duration,
     base_timeout: Duration,
     counters: Counters,
@@ -428,7 +428,7 @@ impl Sender {
         let arrived = self.arrived();
         let delivered = arrived.saturating_sub(self.believed);
         // The number of unlisted packets also contains those whose fate this end has settled, so
-        // too much may have been counted. The excess must not reduce the count of later arrivals.
+        // the count may be too high. The excess must not reduce the count of later arrivals.
         self.believed = if self.lists_all { arrived } else { self.believed + delivered };
         delivered
     }
@@ -447,7 +447,7 @@ impl Sender {
         let lowest = self.recovery.space(SPACE).lowest_remembered();
         let was_told = lowest <= below && now < at + self.srtt().unwrap_or_default();
         self.owes_forget |= lowest > next && !was_told;
-        // At most as often as TACKs are sent by the law, whatever losses report.
+        // Forget frames are at most as frequent as TACKs by the law, whatever the losses.
         self.may_forget_alone = now >= at + self.synced.law().period(self.rtt_min());
     }
 
@@ -469,12 +469,12 @@ impl Sender {
         self.owes_forget && self.may_forget_alone && self.unlisted > 0
     }
 
-    /// Returns how long feedback may take.
+    /// Returns the maximum time for feedback.
     pub(super) const fn probe_timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns how long feedback may take before any timeout.
+    /// Returns the maximum time for feedback before any timeout.
     pub(super) const fn base_timeout(&self) -> Duration {
         self.base_timeout
     }

@@ -23,14 +23,14 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 pub struct Settings {
     /// Congestion controller.
     pub congestion: cc::ControllerConfig,
-    /// When TACKs are sent. The policy decides on TACKs alone; the transport itself sends IACKs.
+    /// The policy that decides when TACKs are sent. The transport itself sends IACKs.
     pub ack: ack::PolicyConfig,
     /// Maximum size of an IP packet, headers included: at least 1228 bytes over IPv4 and 1248 over
     /// IPv6 (RFC 9000, §14: datagrams of 1200).
     #[schemars(example = "1500B")]
     pub packet: Bytes,
-    /// Begin with packets of the minimum size, which the handshake shows to arrive, and search for
-    /// the largest up to `packet` (RFC 8899).
+    /// Begin with packets of the minimum size, which the handshake validates, and search for the
+    /// largest up to `packet` (RFC 8899).
     pub mtu_discovery: bool,
     /// Initial window (RFC 6928).
     pub initial_window: Segments,
@@ -43,9 +43,9 @@ pub struct Settings {
     /// Maximum number of streams, besides stream 0, that the peer may have open at a time.
     #[schemars(range(min = 1))]
     pub streams: u32,
-    /// How many blocks the unacked list of a TACK holds.
+    /// The number of blocks in the unacked list of a TACK.
     pub lists: Lists,
-    /// Which packet a TACK times.
+    /// The packet that a TACK times.
     pub timing: Timing,
     /// The end that measures the delivery rate for controllers.
     pub rate: RateSource,
@@ -55,19 +55,18 @@ pub struct Settings {
     pub settling: f64,
     /// Widen the settling time when a packet that was reported lost arrives later.
     pub adaptive_settling: bool,
-    /// Report losses by IACKs at once. Without them, the next TACK lists what was lost (the
+    /// Report losses by IACKs at once. Without IACKs, the next TACK lists the losses (the
     /// comparison of Li et al., SIGCOMM 2020, Figure 5).
     pub loss_iacks: bool,
-    /// The burst that pacing permits, as of a sender with coarse timers or with many packets per
-    /// call. Without it, packets are spaced individually, as in the paper (Li et al., ToN 2021,
-    /// §VI-D).
+    /// The burst that pacing permits, for senders with coarse timers or with many packets per call.
+    /// Without it, packets are spaced individually, as in the paper (Li et al., ToN 2021, §VI-D).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
     /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once per round
-    /// trip (RFC 9000, §13.4; RFC 9002, §7.1). A controller that counts marks enables this itself.
+    /// trip (RFC 9000, §13.4; RFC 9002, §7.1). A controller that counts marks always enables this.
     pub ecn: bool,
-    /// How long a minimum round-trip time is valid: τ, at most 10 s (Li et al., SIGCOMM 2020,
-    /// §5.4).
+    /// The time for which a minimum round-trip time is valid: τ, at most 10 s (Li et al., SIGCOMM
+    /// 2020, §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
     /// Idle timeout: the silence of the peer after which the connection ends; 0 s disables it (RFC
@@ -153,10 +152,10 @@ impl Settings {
         self.ecn || self.congestion.counts_marks()
     }
 
-    /// Checks what the schema cannot express.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// If a setting is invalid: the first one.
+    /// Returns the first invalid setting.
     pub fn check(&self) -> Result<(), Fault> {
         self.check_behind(0)
     }
@@ -164,7 +163,7 @@ impl Settings {
     /// Checks the settings [behind](Self::behind) a longer header of IP.
     ///
     /// # Errors
-    /// If a setting is invalid: the first one.
+    /// Returns the first invalid setting.
     pub fn check_behind(&self, longer: u64) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
         if self.congestion.is_scalable() {
@@ -192,7 +191,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the input from which the controller of the flow `flow` is created.
+    /// Returns the inputs of the controller of the flow `flow`.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
@@ -208,7 +207,7 @@ impl Settings {
         }
     }
 
-    /// Returns the input from which the ACK policy of the flow `flow` is created.
+    /// Returns the inputs of the ACK policy of the flow `flow`.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss(), random: seed.stream(&format!("flow/{flow}/ack")) }
@@ -230,7 +229,7 @@ mod tests {
         );
     }
 
-    /// As Linux's `tcp_ca_needs_ecn`, and as TCP and QUIC here.
+    /// The rule is that of Linux's `tcp_ca_needs_ecn`, and of TCP and QUIC here.
     #[test]
     fn a_controller_that_counts_marks_asks_for_them() {
         let congestion = cc::ControllerConfig::named("dctcp").expect("it is built in");

@@ -46,9 +46,9 @@ pub(super) struct Streams {
     concurrent: u32,
     offered: u64,
     owes_offer: bool,
-    /// How many streams the peer has opened: the largest rank plus one.
+    /// The number of streams that the peer has opened: the largest rank plus one.
     opened_by_peer: u64,
-    /// A request that the peer stop sending on a stream may be due.
+    /// `true` if a request that the peer stop sending on a stream may be due.
     owes_stop: bool,
     /// How many streams in total the peer permits this end to open.
     allowed: u64,
@@ -207,8 +207,8 @@ impl Streams {
         over.first_duplicate(rank(id)..rank(id) + 1).is_some()
     }
 
-    /// Checks that a frame of the peer may contain this stream. Returns the stream if it is open,
-    /// and opens none.
+    /// Checks that a frame of the peer may contain this stream. Returns the stream if it is open;
+    /// never opens one.
     pub(super) fn check_id(&self, id: u32) -> Result<Option<&Stream>, Refusal> {
         match self.table.get(id) {
             Some(stream) => Ok(Some(stream)),
@@ -427,7 +427,7 @@ mod tests {
     }
 
     fn checked(streams: &Streams, id: u32, length: u64, is_end: bool) -> Result<(), Refusal> {
-        // All lie at the end of what they would bring the stream to.
+        // All pieces end where they would extend the stream to.
         let length16 = length.min(1000) as u16;
         streams.check(&frame::Stream { id, offset: length - u64::from(length16), length: length16, is_end })
     }
@@ -527,7 +527,7 @@ mod tests {
         };
         let pieces: Vec<Piece> = std::iter::from_fn(|| send(&mut client)).collect();
         assert_eq!(pieces.iter().map(|piece| piece.id).collect::<Vec<_>>(), [2, 4], "the peer accepts two");
-        // The second arrives first.
+        // The second stream arrives first.
         assert_eq!((checked(&server, 4, 100, true), server.insert(4, 0, 100, true)), (Ok(()), 100));
         assert_eq!(server.take_arrival(), Some(Arrival { number: 1, octets: 100 }));
         assert_eq!((server.take_arrival(), server.table.get(4).is_some()), (None, false));

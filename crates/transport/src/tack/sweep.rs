@@ -1,29 +1,29 @@
-//! TACKs whose lists do not fit.
+//! Spreads lists that do not fit over several TACKs.
 //!
 //! A TACK has room for some 350 runs per list, and an overshoot on a fast long path leaves
-//! thousands. So TACKs take turns: each lists what follows the part that the previous one listed,
-//! from the oldest packets on, and restarts after the last. TACKs follow arrivals, and a sender
-//! whose window is full of packets of unknown fate sends nothing. So, while lists do not fit, TACKs
-//! continue at β/RTTmin, which the law permits (Li et al., SIGCOMM 2020, §4.1). They stop once
-//! everything has been listed since the last arrival. If some of these TACKs were lost, the sender
-//! requests another.
+//! thousands. So each TACK continues where the previous one ended, from the oldest packets on, and
+//! restarts after the last. TACKs normally follow arrivals, but a sender whose window is full of
+//! packets of unknown fate sends nothing. So, while lists do not fit, TACKs continue at β/RTTmin,
+//! which the law permits (Li et al., SIGCOMM 2020, §4.1). They stop once everything has been listed
+//! since the last arrival. If some of these TACKs were lost, the sender requests another.
 
 use crate::recovery::alarm::Alarm;
 use acklab_base::{Duration, Instant};
 
-/// Where the lists of the next TACK begin, and when it leaves without an arrival.
+/// The start of the next TACK's lists, and its time of departure if nothing arrives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sweep {
-    /// Numbers below it have been listed.
+    /// The number below which all have been listed.
     from: u64,
-    /// Packets that had arrived when the lists began with the oldest, and when the last TACK left.
+    /// The number of packets that had arrived when the lists restarted, and when the last TACK
+    /// left.
     begun_with: u64,
     told: u64,
     goes_on: Alarm,
 }
 
 impl Sweep {
-    /// Returns where the lists of a TACK begin that expects `next`.
+    /// Returns the start of the lists of a TACK that expects `next`.
     pub(super) fn from(&self, next: u64) -> u64 {
         self.from.max(next)
     }
@@ -34,21 +34,20 @@ impl Sweep {
         self.told == arrived
     }
 
-    /// Restarts the lists at the oldest packet, because the sender requested a TACK.
+    /// Restarts the lists at the oldest packet, because the sender has requested a TACK.
     pub(super) const fn restart(&mut self, arrived: u64) {
         (self.from, self.begun_with) = (0, arrived);
     }
 
-    /// Records a TACK that lists all.
+    /// Records a TACK with complete lists.
     #[inline]
     pub(super) fn on_whole(&mut self, arrived: u64) {
         (self.from, self.told) = (0, arrived);
         self.goes_on = Alarm::NEVER;
     }
 
-    /// Records a TACK that leaves now with incomplete lists. The part that they began with ends at
-    /// `upto`, or at the end if that is `None`. Without an arrival, the next TACK leaves after
-    /// `period`.
+    /// Records a TACK that leaves now with incomplete lists. Its contiguous part ends at `upto`, or
+    /// at the end if that is `None`. Without an arrival, the next TACK leaves after `period`.
     pub(super) fn on_part(&mut self, now: Instant, upto: Option<u64>, arrived: u64, period: Duration) {
         self.told = arrived;
         let mut is_over = false;

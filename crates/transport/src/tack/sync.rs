@@ -1,9 +1,9 @@
 //! Parameters that the sender of data reports to the receiver, so that both use the same (Li et
 //! al., SIGCOMM 2020, §4.4, §5.4; ToN 2021, §VI).
 //!
-//! RTTmin is reported when it is first known and when it has changed by an eighth, which changes
-//! the frequency by as much. L and β are reported when they change; ρ′ with either, and when it has
-//! changed by a half. A due report leaves with the next data.
+//! RTTmin is reported when it is first known and when it changes by an eighth, which changes the
+//! frequency by as much. L and β are reported when they change. ρ′ is reported with either of
+//! these, and when it changes by a half. A due report leaves with the next data.
 //!
 //! The paper's sender derives the TACKs that it expects from the frequency. Here every packet has a
 //! number, so the sender counts the missing numbers of the receiver.
@@ -23,7 +23,7 @@ const MIN_LOSS_CHANGE: u16 = 655;
 pub(super) struct Synced {
     law: Law,
     ack_loss: LossRate,
-    /// The last report, and when it left.
+    /// The last report, and its departure.
     told: Option<(Sync, Instant)>,
     is_due: bool,
 }

@@ -1,8 +1,8 @@
 //! Round-trip timing (Li et al., SIGCOMM 2020, §5.2; ToN 2021, §VI).
 //!
 //! A TACK acknowledges many packets and can time one. The receiver measures the one-way delay of
-//! each, by two clocks that need not agree. It chooses the packet with the minimum delay since the
-//! last TACK. The TACK echoes that packet's departure time t0* and reports Δt*, how long ago it
+//! each packet with two unsynchronised clocks. It chooses the packet with the minimum delay since
+//! the last TACK. The TACK echoes that packet's departure time t0* and reports Δt*, how long ago it
 //! arrived. The sender's sample is t1 − t0* − Δt*, and RTTmin is the minimum sample within τ.
 //!
 //! The alternative estimator uses the newest packet, as a timestamp echo or an ACK frame does. It
@@ -31,7 +31,7 @@ pub enum Timing {
     Newest,
 }
 
-/// A packet and when it arrived.
+/// A packet and its arrival.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
     departed: Timestamp,

@@ -1,8 +1,8 @@
 //! The differences between stacks.
 //!
-//! All of them change results in the literature without being named there, so they are explicit. A
-//! [`Preset`] is a whole stack; each value carries its source. [`settings`](super::settings) lists
-//! the settings.
+//! All of them change results in the literature without being named there, so they are explicit
+//! here. A [`Preset`] is a whole stack; each value has its source. [`settings`](super::settings)
+//! lists the settings.
 
 pub use super::settings::TcpConfig;
 
@@ -23,39 +23,39 @@ use serde::{Deserialize, Serialize};
 pub enum Preset {
     /// Linux 6.x.
     Linux,
-    /// ns-3.37's `TcpSocketBase` with its defaults but for a segment of 1448 octets and buffers of
-    /// 4 MiB.
+    /// ns-3.37's `TcpSocketBase` with its defaults, except a segment of 1448 bytes and buffers of 4
+    /// MiB.
     Ns3,
     /// The values of the RFCs, where they state one.
     Rfc,
 }
 
-/// Where round-trip times come from.
+/// The source of round-trip times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttClock {
-    /// From when each segment was sent.
+    /// The departure time of each segment.
     SendTimes,
-    /// From the echoed timestamp, in ticks of the sender's clock (RFC 7323, §4).
+    /// The echoed timestamp, in ticks of the sender's clock (RFC 7323, §4).
     Timestamps,
 }
 
-/// Which reading of loss recovery (RFC 6675, §5) applies.
+/// The variant of loss recovery (RFC 6675, §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// The RFC's.
     Rfc,
-    /// Linux 6.18's. [`Rules::LINUX`](super::Rules::LINUX) lists each departure with the function
-    /// that makes it.
+    /// Linux 6.18's. [`Rules::LINUX`](super::Rules::LINUX) lists each departure from the RFC, with
+    /// its function in the kernel.
     Linux,
-    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure with the function that
-    /// makes it.
+    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure from the RFC, with its
+    /// function in ns-3.
     Ns3,
 }
 
 impl TcpConfig {
-    /// Returns the context with which the controller of the flow `flow` is built.
+    /// Returns the inputs of the controller of the flow `flow`.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         let mss = self.mss.get();
@@ -71,7 +71,7 @@ impl TcpConfig {
         }
     }
 
-    /// Returns the context with which the ACK policy of the flow `flow` is built.
+    /// Returns the inputs of the ACK policy of the flow `flow`.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss.get(), random: seed.stream(&format!("flow/{flow}/ack")) }
@@ -79,7 +79,7 @@ impl TcpConfig {
 }
 
 impl Preset {
-    /// Its name, as scenarios spell it.
+    /// Returns its name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl Preset {
         }
     }
 
-    /// The stack's settings.
+    /// Returns the stack's settings.
     #[must_use]
     pub const fn config(self) -> TcpConfig {
         match self {
@@ -99,8 +99,8 @@ impl Preset {
         }
     }
 
-    /// What ends slow start with this controller: the [standard](cc::SlowStart::standard), except
-    /// where `HyStart` is a part of CUBIC.
+    /// Returns the algorithm that ends slow start with this controller: the
+    /// [standard](cc::SlowStart::standard), except if `HyStart` is a part of CUBIC.
     #[must_use]
     pub const fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match (self, congestion) {
@@ -111,7 +111,7 @@ impl Preset {
     }
 }
 
-/// RFC 9293 and those it names; each field's own RFC stands at the field.
+/// RFC 9293 and the RFCs that it names; the RFC of each value stands at its field.
 const RFC: TcpConfig = TcpConfig {
     mss: Bytes(1448),
     // RFC 6928, §2.
@@ -143,8 +143,8 @@ const RFC: TcpConfig = TcpConfig {
     undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
-    // RFC 3168 and RFC 9768 leave it to the host. Linux accepts it but does not request it (tcp_ecn
-    // = 2); in ns-3, UseEcn is off.
+    // RFC 3168 and RFC 9768 leave this to the host. Linux accepts ECN but does not request it
+    // (tcp_ecn = 2); in ns-3, UseEcn is off.
     ecn: ecn::EcnConfig::Off,
     // RFC 9768, §3.2.3: recommended.
     ecn_option: true,
@@ -196,7 +196,7 @@ const LINUX: TcpConfig = TcpConfig {
 /// ns-3.37: `tcp-socket-base.cc`, `tcp-congestion-ops.cc`, `tcp-prr-recovery.cc`,
 /// `tcp-tx-buffer.cc`.
 const NS3: TcpConfig = TcpConfig {
-    // TcpNewReno::SlowStart and CongestionAvoidance: once an ACK.
+    // TcpNewReno::SlowStart and CongestionAvoidance: once per ACK.
     growth: cc::Growth::PerAck,
     congestion_dialect: cc::Dialect::Ns3,
     validate_window: false,
@@ -221,7 +221,7 @@ const NS3: TcpConfig = TcpConfig {
         // NewAck(ackNumber, m_isFirstPartialAck).
         restart: rto::Restart::FirstPartialAck,
     },
-    // SetDelAckMaxCount presets the count, so that the first segment is acknowledged at once.
+    // SetDelAckMaxCount initialises the count so that the first segment is acknowledged at once.
     ack: ack::PolicyConfig::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 }),
     ..RFC
 };

@@ -1,12 +1,13 @@
-//! One end of a connection that carries data both ways: it opens or is opened, sends and receives.
+//! One end of a connection that carries data both ways: it opens or accepts the connection, sends
+//! and receives.
 //!
 //! A [`Sender`] and a [`Receiver`] are its halves. Each segment of either half also carries the
-//! state of the other: data carry the acknowledgment of what has arrived (RFC 9293, §3.8.6.3). An
-//! acknowledgment without data to ride on leaves alone, with the next sequence number.
+//! state of the other half: data carry the acknowledgment of arrived data (RFC 9293, §3.8.6.3). An
+//! acknowledgment without data leaves alone, with the next sequence number.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `handshake` | SYN, SYN-ACK and its ACK, at the end that opens and at the end that is opened |
+//! | `handshake` | SYN, SYN-ACK and its ACK, at the opening and at the accepting end |
 //! | `input` | an arriving segment: its acknowledgment goes to the sending half, its data and FIN to the receiving half |
 //! | `output` | the next segment, and the acknowledgment that it carries |
 //! | `port` | the interface on which the application writes and reads |
@@ -14,7 +15,7 @@
 //! | `challenge` | the limit of challenge ACKs |
 //! | `state` | the states of RFC 9293 |
 //! | `endpoint` | vitals, counters and events |
-//! | `watch` | changes of the stream, for a driver that holds its octets |
+//! | `watch` | changes of the stream, for a driver that stores its bytes |
 //!
 //! A connection with data in one direction needs one half at each end: a [`Sender`] at one and a
 //! [`Receiver`] at the other.
@@ -50,9 +51,9 @@ pub struct Connection {
     receiving: Receiver,
     /// The direction of the segment that was last accepted or polled.
     last: Way,
-    /// The peer's FIN came before this end sent its own.
+    /// `true` if the peer's FIN arrived before this end sent its own.
     is_closed_by_peer: bool,
-    /// The application has closed both directions.
+    /// `true` if the application has closed both directions.
     is_released: bool,
     challenges: Challenges,
     /// The RST that leaves next.
@@ -79,7 +80,7 @@ impl Connection {
         Self::of(&config, Sender::opening(config, controller, initial), Receiver::numbered(config, policy, initial))
     }
 
-    /// Creates the end that listens. `name` is that of the end that opens.
+    /// Creates the end that listens. `name` is the name of the opening end.
     #[must_use]
     pub fn passive(config: TcpConfig, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "receiver-isn");
@@ -108,26 +109,26 @@ impl Connection {
         self
     }
 
-    /// The half that sends data.
+    /// Returns the half that sends data.
     #[must_use]
     pub const fn sending(&self) -> &Sender {
         &self.sending
     }
 
-    /// The half that receives data and acknowledges.
+    /// Returns the half that receives data and acknowledges.
     #[must_use]
     pub const fn receiving(&self) -> &Receiver {
         &self.receiving
     }
 
-    /// Drains the events of this end's data.
+    /// Drains the events of the data that this end sends.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.sending.drain_events()
     }
 }
 
-/// Returns an initial sequence number. A sender's stream is called `isn`, a receiver's
-/// `receiver-isn`.
+/// Returns an initial sequence number. The random stream of a sender is called `isn`, that of a
+/// receiver `receiver-isn`.
 fn initial(seed: Seed, name: &str, stream: &str) -> SeqNumber {
     SeqNumber(seed.stream(&format!("flow/{name}/{stream}")).below(1 << 32) as u32)
 }

@@ -1,10 +1,10 @@
-//! Negotiation of ECN: what both ends agree on, and the flags that express it.
+//! Negotiates ECN between both ends, by flags of the handshake.
 //!
 //! | `ecn` | the receiver echoes | source |
 //! |---|---|---|
 //! | `classic` | ECE on every ACK from a mark until the sender reports CWR | RFC 3168, §6.1.3 |
-//! | `dctcp` | ECE on the ACKs of what was marked, and on no other | RFC 8257, §3.2 |
-//! | `accurate` | how many marked packets have come, modulo 8 | RFC 9768, §3.2.2 |
+//! | `dctcp` | ECE on the ACKs of marked packets, and on no others | RFC 8257, §3.2 |
+//! | `accurate` | the number of marked packets, modulo 8 | RFC 9768, §3.2.2 |
 
 mod report;
 
@@ -15,7 +15,7 @@ use acklab_wire::tcp::{Flags, Segment};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The number of SYNs that request AccECN before one does without (RFC 9768, §3.1.4.1).
+/// The number of SYNs that request AccECN before a SYN without the request (RFC 9768, §3.1.4.1).
 const ACCURATE_SYNS: u32 = 2;
 
 /// How a connection uses explicit congestion notification.
@@ -24,16 +24,16 @@ const ACCURATE_SYNS: u32 = 2;
 pub enum EcnConfig {
     /// Not at all: neither end offers or accepts it.
     Off,
-    /// A mark is echoed until the sender has reduced its window (RFC 3168, §6.1).
+    /// Echo a mark until the sender has reduced its window (RFC 3168, §6.1).
     Classic,
-    /// What was marked is echoed exactly, by the handshake of RFC 3168 (RFC 8257, §3.2).
+    /// Echo marks exactly, with the handshake of RFC 3168 (RFC 8257, §3.2).
     Dctcp,
-    /// Marked packets are counted in three bits of the header (RFC 9768).
+    /// Count marked packets in three bits of the header (RFC 9768).
     Accurate,
 }
 
 impl EcnConfig {
-    /// Its name, as scenarios spell it.
+    /// Returns its name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,14 +44,14 @@ impl EcnConfig {
         }
     }
 
-    /// Returns `true` if the echo reports how much was marked, not only that something was.
+    /// Returns `true` if the echo reports the amount of marks, not only that there was one.
     #[must_use]
     pub const fn counts(self) -> bool {
         matches!(self, Self::Dctcp | Self::Accurate)
     }
 
-    /// Returns the codepoint of SYN and SYN-ACK: not ECN-capable (RFC 3168, §6.1.1), except where a
-    /// fabric drops packets that are not (RFC 8257, §3.6).
+    /// Returns the codepoint of SYN and SYN-ACK: Not-ECT (RFC 3168, §6.1.1), except if a fabric
+    /// drops Not-ECT packets (RFC 8257, §3.6).
     pub(super) const fn handshake_codepoint(self) -> Ecn {
         match self {
             Self::Dctcp => Ecn::Ect0,
@@ -59,8 +59,8 @@ impl EcnConfig {
         }
     }
 
-    /// Returns the flags of a SYN that offers it, after `unanswered` others (RFC 3168, §6.1.1; RFC
-    /// 9768, §3.1.1).
+    /// Returns the flags of a SYN that offers this mode, after `unanswered` earlier SYNs (RFC 3168,
+    /// §6.1.1; RFC 9768, §3.1.1).
     pub(super) fn offer(self, unanswered: u32) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -89,8 +89,8 @@ impl EcnConfig {
         }
     }
 
-    /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if `self`
-    /// was agreed on.
+    /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if the ends
+    /// have agreed on `self`.
     pub(super) fn answer(self, syn: Ecn) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -99,16 +99,17 @@ impl EcnConfig {
         }
     }
 
-    /// Returns the mode that a sender that has offered `self` concludes from the flags of the
+    /// Returns the mode that follows for a sender that has offered `self`, from the flags of the
     /// SYN-ACK (RFC 3168, §6.1.1; RFC 9768, Table 2).
     pub(super) fn conclude(self, answer: Flags) -> Self {
         match (self, answer.ace()) {
             (Self::Off, _) => Self::Off,
             (Self::Accurate, 0b000 | 0b111) => Self::Off,
             (Self::Accurate, 0b001) => Self::Classic,
-            // RFC 9768, §3.1.3: 0b101 is reserved, and confirms AccECN until there is a use for it.
+            // RFC 9768, §3.1.3: 0b101 is reserved, and confirms AccECN until it has a use.
             (Self::Accurate, _) => Self::Accurate,
-            // ECE alone; with CWR it is a broken reflection of the SYN (RFC 3168, §6.1.1).
+            // ECE alone confirms ECN; with CWR it is a broken reflection of the SYN (RFC 3168,
+            // §6.1.1).
             (Self::Classic | Self::Dctcp, flags) => {
                 if flags & 0b011 == 0b001 {
                     self
@@ -134,20 +135,20 @@ pub(super) fn reflect(codepoint: Ecn) -> Flags {
 /// The state of the path, as AccECN feedback on a packet of the handshake shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Packets may be sent ECN-capable.
+    /// `true` if packets may leave ECN-capable.
     pub(super) may_send_ect: bool,
-    /// The peer's feedback counts.
+    /// `true` if the peer's feedback counts.
     pub(super) heeds_feedback: bool,
-    /// The packet arrived marked.
+    /// `true` if the packet arrived marked.
     pub(super) is_marked: bool,
 }
 
 impl Verdict {
     const SOUND: Self = Self { may_send_ect: true, heeds_feedback: true, is_marked: false };
-    /// RFC 9768, §3.2.2.3: the packet left Not-ECT, so something on the path changes codepoints.
+    /// RFC 9768, §3.2.2.3: the packet left Not-ECT, so the path changes codepoints.
     const MANGLED: Self = Self { may_send_ect: false, ..Self::SOUND };
 
-    /// Returns the result of a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3: 0b101
+    /// Returns the verdict on a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3: 0b101
     /// stands for an unchanged codepoint.
     pub(super) fn of_syn_ack(syn_ack: &Segment) -> Self {
         match syn_ack.flags.ace() {
@@ -156,7 +157,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the result of the first segment after the SYN-ACK (RFC 9768, Table 4). Only a pure
+    /// Returns the verdict on the first segment after the SYN-ACK (RFC 9768, Table 4). Only a pure
     /// ACK without SACK has the handshake encoding.
     pub(super) fn of_ack_of_syn_ack(ack: &Segment) -> Self {
         if !ack.is_pure_ack() || !ack.options.sack.is_empty() {
@@ -181,7 +182,7 @@ mod tests {
 
     const ALL: [EcnConfig; 4] = [EcnConfig::Off, EcnConfig::Classic, EcnConfig::Dctcp, EcnConfig::Accurate];
 
-    /// Returns the modes that sender and receiver conclude.
+    /// Returns the modes that sender and receiver agree on.
     fn agreed(sender: EcnConfig, receiver: EcnConfig) -> (EcnConfig, EcnConfig) {
         let accepted = receiver.accept(sender.offer(0));
         (sender.conclude(accepted.answer(Ecn::NotEct)), accepted)
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(EcnConfig::Accurate.conclude(Flags::from_ace(0b101)), EcnConfig::Accurate);
     }
 
-    /// RFC 9768, §3.1.4.1; a classic offer is repeated as it is.
+    /// RFC 9768, §3.1.4.1; a classic offer is repeated unchanged.
     #[test]
     fn the_third_syn_does_not_ask_for_accurate() {
         let offers = [0, 1, 2, 3].map(|unanswered| EcnConfig::Accurate.offer(unanswered).ace());

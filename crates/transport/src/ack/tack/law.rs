@@ -1,8 +1,8 @@
 //! The frequency law of TACK.
 //!
 //! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
-//! 2020, §4.1, eq. (3): f = min{bw/(L·MSS), β/RTTmin} ACKs per second. It is byte counting while
-//! the path holds less than β·L·MSS, and periodic beyond.
+//! 2020, §4.1, eq. (3): f = min{bw/(L·MSS), β/RTTmin} ACKs per second. It counts bytes while the
+//! path holds less than β·L·MSS, and is periodic beyond.
 
 use super::super::{Decision, Reason};
 use acklab_base::{Duration, Instant, mul_div};
@@ -16,18 +16,18 @@ const SECOND: u64 = 1_000_000_000;
 /// The constants of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Law {
-    /// L: full-sized packets per ACK, where byte counting governs.
+    /// L: full-sized packets per ACK, when byte counting governs.
     pub packets: u32,
-    /// β: ACKs per RTTmin, where time governs.
+    /// β: ACKs per RTTmin, when time governs.
     pub beta: u32,
 }
 
-/// The inputs of the law, as far as they are known.
+/// The known inputs of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// MSS, in octets.
+    /// MSS, in bytes.
     pub mss: u64,
-    /// bw: the recent maximum of the delivery rate, in octets per second.
+    /// bw: the recent maximum of the delivery rate, in bytes per second.
     pub bandwidth: Option<u64>,
     /// RTTmin.
     pub rtt_min: Option<Duration>,
@@ -41,7 +41,7 @@ impl Default for Law {
 }
 
 impl Law {
-    /// Returns f, in ACKs per second; infinite as long as no bound is known.
+    /// Returns f, in ACKs per second; infinite while no bound is known.
     #[must_use]
     pub fn frequency(&self, path: &Path) -> f64 {
         let by_octets =
@@ -51,7 +51,7 @@ impl Law {
         by_octets.min(by_time)
     }
 
-    /// Returns 1/f, or no time as long as no bound of f is known.
+    /// Returns 1/f, or zero while no bound of f is known.
     #[must_use]
     pub fn interval(&self, path: &Path) -> Duration {
         self.time_of_octets(path).unwrap_or(Duration::ZERO).max(self.period(path.rtt_min))
@@ -63,23 +63,23 @@ impl Law {
         rtt_min.map_or(Duration::ZERO, |rtt| rtt / u64::from(self.beta.max(1)))
     }
 
-    /// Returns L·MSS, the octets for which an ACK is due.
+    /// Returns L·MSS, the number of bytes for which an ACK is due.
     #[must_use]
     pub const fn octets(&self, mss: u64) -> u64 {
         self.packets as u64 * mss
     }
 
-    /// Returns L·MSS/bw: the time in which they arrive, if the bandwidth is known.
+    /// Returns L·MSS/bw, the time in which these bytes arrive, if the bandwidth is known.
     #[must_use]
     pub fn time_of_octets(&self, path: &Path) -> Option<Duration> {
         let bandwidth = path.bandwidth.filter(|bandwidth| *bandwidth > 0)?;
         Some(Duration::from_nanos(mul_div(self.octets(path.mss), SECOND, bandwidth)))
     }
 
-    /// Returns when the next ACK is due, with `arrived` octets unacknowledged since the `last` ACK.
-    /// That is not before L·MSS octets have arrived, and not before RTTmin/β has passed. Less than
-    /// L·MSS is acknowledged once L·MSS/bw has passed since it came. Without a measurement of bw,
-    /// and at most, it is acknowledged after [`LONGEST_DELAY`].
+    /// Returns when the next ACK is due, with `arrived` bytes unacknowledged since the `last` ACK.
+    /// An ACK is due once L·MSS bytes have arrived and RTTmin/β has passed. Fewer bytes are
+    /// acknowledged after L·MSS/bw. Without a measurement of bw, and at the latest, they are
+    /// acknowledged after [`LONGEST_DELAY`].
     #[must_use]
     pub fn decide(&self, now: Instant, last: Option<Instant>, arrived: u64, path: &Path) -> Decision {
         let due = last.map_or(now, |last| last + self.period(path.rtt_min));
@@ -98,7 +98,8 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     /// Li et al., Figure 8(b), to the digit. The goodputs of its tool are 7 and 590 times 1024
-    /// kbit/s, and a data packet and an ACK carry 1472 and 52 octets, which it adds up for MSS.
+    /// kbit/s. A data packet and an ACK carry 1472 and 52 bytes, and the tool uses their sum as
+    /// MSS.
     #[test]
     fn figure_8b() {
         let law = Law::default();

@@ -5,13 +5,13 @@ use crate::cc::model::gain::Gain;
 use acklab_base::Duration;
 
 constants! {
-    /// The constants of BBR, version 1 (`tcp_bbr.c`, whose names stand with them).
+    /// The constants of BBR, version 1, with their names in `tcp_bbr.c`.
     Config {
-        /// The gain of Startup, 2/ln 2: the least at which the rate doubles each round trip
+        /// The gain of Startup, 2/ln 2: the minimum at which the rate doubles each round trip
         /// (`bbr_high_gain`).
         #[schemars(range(min = 1.0, max = 100.0))]
         startup_gain: Gain = Gain::over_256(256 * 2885 / 1000 + 1),
-        /// Its inverse: `Drain` empties in one round trip the queue that Startup built
+        /// The inverse of that gain: `Drain` empties the queue of Startup in one round trip
         /// (`bbr_drain_gain`).
         #[schemars(range(min = 0.01, max = 1.0))]
         drain_gain: Gain = Gain::over_256(256 * 1000 / 2885),
@@ -26,7 +26,7 @@ constants! {
         /// 3/4).
         #[schemars(range(min = 0.01, max = 0.99))]
         yield_gain: Gain = Gain::over_256(256 * 3 / 4),
-        /// Phases of a cycle: one that probes, one that drains, and the rest that cruise
+        /// The number of phases in a cycle: one probes, one drains, and the others cruise
         /// (`CYCLE_LEN`).
         #[schemars(range(min = 3, max = 1000))]
         cycle_phases: u32 = 8,
@@ -36,10 +36,10 @@ constants! {
         bandwidth_window: u32 = 10,
         /// Length of the minimum filter of the round-trip time (`bbr_min_rtt_win_sec`).
         min_rtt_window: Duration = Duration::from_secs(10),
-        /// Duration of `ProbeRTT`: long enough that those of several flows overlap
+        /// Duration of `ProbeRTT`: so long that the `ProbeRTT` of several flows overlap
         /// (`bbr_probe_rtt_mode_ms`).
         probe_rtt_duration: Duration = Duration::from_millis(200),
-        /// The least window, in segments: two in flight and two being acknowledged
+        /// The minimum window, in segments: two in flight and two being acknowledged
         /// (`bbr_cwnd_min_target`).
         #[schemars(range(min = 1, max = 1_000_000))]
         min_window: u32 = 4,
@@ -47,11 +47,12 @@ constants! {
         /// (`bbr_pacing_margin_percent`).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = Gain::percent(1),
-        /// The pipe is not full while a round multiplies the bandwidth by at least this
+        /// The minimum growth of the bandwidth per round while the pipe is not full, as a factor
         /// (`bbr_full_bw_thresh`).
         #[schemars(range(min = 1.0, max = 100.0))]
         full_bandwidth_growth: Gain = Gain::percent(125),
-        /// The pipe is full after this many rounds without such growth (`bbr_full_bw_cnt`).
+        /// The number of rounds without such growth after which the pipe is full
+        /// (`bbr_full_bw_cnt`).
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = 3,
         /// The share of the ACK aggregation that is added to the window; 0 adds none
@@ -61,10 +62,10 @@ constants! {
         /// (`bbr_extra_acked_win_rtts`).
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = 5,
-        /// The ACK aggregation is at most what the bandwidth delivers in this time
+        /// The time whose delivery at the bandwidth limits the ACK aggregation
         /// (`bbr_extra_acked_max_us`).
         extra_acked_time: Duration = Duration::from_millis(100),
-        /// Policers: the fewest rounds of a sampling interval; the most are four times as many
+        /// Policers: the minimum rounds of a sampling interval; the maximum is four times as high
         /// (`bbr_lt_intvl_min_rtts`).
         #[schemars(range(min = 1, max = 1_000_000))]
         policer_min_rounds: u32 = 4,
@@ -72,7 +73,7 @@ constants! {
         /// (`bbr_lt_loss_thresh`: 50/256).
         #[schemars(range(min = 0.001, max = 1.0))]
         policer_loss_threshold: Gain = Gain::over_256(50),
-        /// Policers: rounds for which their rate is used (`bbr_lt_bw_max_rtts`).
+        /// Policers: the number of rounds for which their rate is used (`bbr_lt_bw_max_rtts`).
         #[schemars(range(min = 1))]
         policer_rounds: u32 = 48,
     }

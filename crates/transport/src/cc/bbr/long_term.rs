@@ -1,6 +1,6 @@
-//! The rate of a policer.
+//! Detects the rate of a policer.
 //!
-//! A token bucket lets bursts pass and then drops all traffic above its rate. BBR infers a policer
+//! A token bucket passes bursts and then drops all traffic above its rate. BBR infers a policer
 //! from two consecutive intervals of heavy loss with nearly the same delivery rate, and then sends
 //! at that rate for a while (Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM
 //! 2016).
@@ -9,10 +9,10 @@ use super::{Bbr, Mode};
 use crate::cc::model::gain::Gain;
 use acklab_base::Instant;
 
-/// Two rates are taken as equal if they differ by at most this part (`bbr_lt_bw_ratio`: 1/8)…
+/// Two rates are equal if they differ by at most this part (`bbr_lt_bw_ratio`: 1/8).
 const RATE_DIVISOR: u64 = 8;
-/// …or, less the pacing margin, by at most this many bits per second (`bbr_lt_bw_diff`, which
-/// `bbr_rate_bytes_per_sec` takes the margin from).
+/// Two rates are also equal if they differ by at most this many bits per second, less the pacing
+/// margin (`bbr_lt_bw_diff`; `bbr_rate_bytes_per_sec` subtracts the margin).
 const RATE_DIFFERENCE: u64 = 4000;
 const MILLISECOND: u64 = 1_000_000;
 
@@ -62,8 +62,8 @@ impl LongTerm {
         self.begin_interval(now);
     }
 
-    /// The delivery rate of the interval if it was lossy, otherwise `None` (`bbr_lt_bw_sampling`,
-    /// second half).
+    /// Returns the delivery rate of the interval if it was lossy, otherwise `None`
+    /// (`bbr_lt_bw_sampling`, second half).
     fn lossy_rate(&self, now: IntervalStart, threshold: Gain) -> Option<u64> {
         let (lost, delivered) = (now.lost - self.start.lost, now.delivered - self.start.delivered);
         let milliseconds = now.milliseconds - self.start.milliseconds;
@@ -132,8 +132,8 @@ const fn milliseconds(at: Instant) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns `true` if two intervals with these rates, in bits per second, are taken for a
-    /// policer, with a pacing margin of 1 %.
+    /// Returns `true` if two intervals with these rates, in bits per second, indicate a policer,
+    /// with a pacing margin of 1 %.
     fn is_policer(first: u64, second: u64) -> bool {
         let mut model = LongTerm::default();
         model.end_interval(first, IntervalStart::default(), Gain::percent(1));

@@ -33,8 +33,8 @@ impl Cycle {
 }
 
 impl Bbr {
-    /// `bbr_reset_probe_bw_mode`: a cycle begins with a random phase other than the one that drains
-    /// (`bbr_cycle_rand`).
+    /// Enters `ProbeBW` (`bbr_reset_probe_bw_mode`): a cycle begins with a random phase other than
+    /// the draining one (`bbr_cycle_rand`).
     pub(super) fn enter_probe_bw(&mut self) {
         let phases = self.constants.cycle_phases;
         self.mode = Mode::ProbeBw;
@@ -49,9 +49,10 @@ impl Bbr {
         }
     }
 
-    /// `bbr_is_next_cycle_phase`: a phase lasts for the shortest round-trip time. The probing phase
-    /// lasts longer, until its target is in flight or a loss shows that the path does not hold it.
-    /// The draining phase ends earlier if the queue is empty.
+    /// Returns `true` if the next phase begins (`bbr_is_next_cycle_phase`). A phase lasts for the
+    /// minimum round-trip time. The probing phase lasts longer, until its target is in flight or a
+    /// loss shows that the path does not hold it. The draining phase ends earlier if the queue is
+    /// empty.
     fn is_phase_over(&self, ack: &Ack) -> bool {
         let has_lasted_rtt = self.min_rtt.is_some_and(|min_rtt| self.delivered_at.since(self.cycle.began) > min_rtt);
         if self.pacing_gain.is_one() {

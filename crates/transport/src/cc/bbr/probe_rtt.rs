@@ -1,4 +1,4 @@
-//! The shortest round-trip time, and the state `ProbeRTT` that measures it anew.
+//! The minimum round-trip time, and the state `ProbeRTT` that remeasures it.
 
 use super::{Bbr, Mode};
 use crate::cc::model::probe_rtt::ProbeRttTimer;
@@ -32,15 +32,16 @@ impl Bbr {
         }
     }
 
-    /// Returns `true` for an ACK of less than a segment with nothing else delivered in its round
-    /// trip: the receiver may have delayed it (`tcp_clean_rtx_queue`, `FLAG_ACK_MAYBE_DELAYED`).
+    /// Returns `true` if the receiver may have delayed this ACK: it covers less than a segment, and
+    /// nothing else was delivered in its round trip (`tcp_clean_rtx_queue`,
+    /// `FLAG_ACK_MAYBE_DELAYED`).
     fn may_be_delayed(&self, ack: &Ack) -> bool {
         ack.delivered < self.mss
             && ack.state == CongestionState::Open
             && ack.rate.is_some_and(|sample| sample.delivered == ack.delivered)
     }
 
-    /// The end of `ProbeRTT` (`bbr_check_probe_rtt_done`).
+    /// Ends `ProbeRTT` (`bbr_check_probe_rtt_done`).
     pub(super) fn exit_probe_rtt(&mut self, window: &mut Window, now: Instant) {
         self.min_rtt_at = now;
         window.cwnd = window.cwnd.max(self.prior_window);

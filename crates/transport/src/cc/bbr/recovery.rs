@@ -1,4 +1,4 @@
-//! The window, in and out of recovery.
+//! Sets the window, during and outside recovery.
 
 use super::inflight::INITIAL_SEGMENTS;
 use super::{Bbr, Mode};
@@ -9,8 +9,8 @@ use crate::recovery::CongestionState;
 const FIRST_SEGMENTS: u64 = INITIAL_SEGMENTS - 1;
 
 impl Bbr {
-    /// `bbr_set_cwnd`: the window grows by what is delivered up to the target and falls to it at
-    /// once.
+    /// Follows `bbr_set_cwnd`: the window grows by the delivered bytes up to the target, and drops
+    /// to the target at once.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         if ack.delivered > 0 {
             let cwnd = self.recover_or_restore(window.cwnd, ack);
@@ -33,9 +33,9 @@ impl Bbr {
         cwnd.max(self.min_window())
     }
 
-    /// `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery the flow sends as
-    /// much as is delivered, afterwards up to twice as much. The end of the recovery restores the
-    /// window.
+    /// Follows `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery the flow
+    /// sends as much as is delivered, afterwards up to twice as much. The end of the recovery
+    /// restores the window.
     fn recover_or_restore(&mut self, mut cwnd: u64, ack: &Ack) -> u64 {
         let before = std::mem::replace(&mut self.state, ack.state);
         let in_recovery = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);

@@ -1,4 +1,4 @@
-//! Startup searches for the bandwidth, Drain empties the queue that this built.
+//! Startup searches for the bandwidth; Drain empties the queue that Startup built.
 
 use super::{Bbr, Config, Mode};
 use crate::cc::model::gain::Gain;

@@ -1,5 +1,5 @@
-//! State by event: what one ACK, one loss, one idle period does. Round trips of 10 ms; at 8 Mbps
-//! the bandwidth-delay product is ten segments.
+//! Tests the effect of one ACK, one loss or one idle period. Round trips take 10 ms; at 8 Mbps the
+//! bandwidth-delay product is ten segments.
 
 use super::super::testing::{MSS, ack, sample, start};
 use super::*;
@@ -36,7 +36,7 @@ impl Bench {
         bench
     }
 
-    /// In `ProbeBW`, at 8 Mbps.
+    /// Creates a flow in `ProbeBW`, at 8 Mbps.
     fn cruising() -> Self {
         let mut bench = Self::new();
         (0..4).for_each(|_| bench.round(8, 10));
@@ -45,7 +45,7 @@ impl Bench {
         bench
     }
 
-    /// An ACK `after` the last, for `segments` segments, with a sample of `mbps`.
+    /// Processes an ACK `after` the last, for `segments` segments, with a sample of `mbps`.
     fn ack(&mut self, after: Duration, segments: u64, mbps: u64, prior: u64, edit: impl FnOnce(&mut Ack)) {
         self.now += after;
         self.delivered += segments * MSS;
@@ -58,13 +58,13 @@ impl Bench {
         self.bbr.on_ack(&mut self.window, &ack);
     }
 
-    /// An ACK that ends a round trip and leaves `in_flight` segments in flight.
+    /// Processes an ACK that ends a round trip and leaves `in_flight` segments in flight.
     fn round(&mut self, mbps: u64, in_flight: u64) {
         let prior = self.delivered;
         self.ack(RTT, 1, mbps, prior, |ack| ack.in_flight = in_flight * MSS);
     }
 
-    /// An ACK within a round trip.
+    /// Processes an ACK within a round trip.
     fn within(&mut self, after: Duration, segments: u64, edit: impl FnOnce(&mut Ack)) {
         self.ack(after, segments, 8, 0, edit);
     }

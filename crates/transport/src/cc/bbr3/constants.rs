@@ -5,9 +5,9 @@ use crate::cc::model::gain::Gain;
 use acklab_base::Duration;
 
 constants! {
-    /// The constants of BBR, version 3, whose names in the draft stand with them.
+    /// The constants of BBR, version 3, with their names in the draft.
     Config {
-        /// BBR.StartupPacingGain, 4 ln 2: the least at which the rate doubles each round (§2.5).
+        /// BBR.StartupPacingGain, 4 ln 2: the minimum at which the rate doubles each round (§2.5).
         #[schemars(range(min = 1.0, max = 100.0))]
         startup_gain: Gain = Gain::percent(277),
         /// BBR.DrainPacingGain (§2.5, §5.6.1).
@@ -22,23 +22,23 @@ constants! {
         /// BBR.DefaultCwndGain: the window in bandwidth-delay products (§2.5, §5.6.1).
         #[schemars(range(min = 1.0, max = 100.0))]
         cwnd_gain: Gain = Gain::percent(200),
-        /// The same in `ProbeBW_UP` (§5.6.1).
+        /// The window in bandwidth-delay products in `ProbeBW_UP` (§5.6.1).
         #[schemars(range(min = 1.0, max = 100.0))]
         up_cwnd_gain: Gain = Gain::percent(225),
         /// BBR.ProbeRTTCwndGain: the window of `ProbeRTT` in bandwidth-delay products (§2.16.2).
         #[schemars(range(min = 0.01, max = 1.0))]
         probe_rtt_cwnd_gain: Gain = Gain::percent(50),
-        /// BBR.LossThresh: the loss rate that a round may have, in shares of the data in flight
+        /// BBR.LossThresh: the maximum loss rate of a round, as a share of the data in flight
         /// (§2.8).
         #[schemars(range(min = 0.0, max = 0.99))]
         loss_threshold: Gain = Gain::percent(2),
-        /// BBR.Beta: the smallest share of a bound that a reduction leaves (§2.8).
+        /// BBR.Beta: the minimum share of a bound that remains after a reduction (§2.8).
         #[schemars(range(min = 0.01, max = 1.0))]
         beta: Gain = Gain::percent(70),
-        /// BBR.Headroom: the share of the long-term bound that is left to other flows (§2.8).
+        /// BBR.Headroom: the share of the long-term bound that is left for other flows (§2.8).
         #[schemars(range(min = 0.0, max = 0.99))]
         headroom: Gain = Gain::percent(15),
-        /// BBR.MinPipeCwnd: the least window, in segments (§2.8).
+        /// BBR.MinPipeCwnd: the minimum window, in segments (§2.8).
         #[schemars(range(min = 1, max = 1_000_000))]
         min_window: u32 = 4,
         /// BBR.MinRTTFilterLen: length of the minimum filter of the round-trip time (§2.16.1).
@@ -48,24 +48,25 @@ constants! {
         /// BBR.PacingMarginPercent: the pacing rate is below the estimate by this share (§5.6.2).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = Gain::percent(1),
-        /// The pipe is not full while a round multiplies the bandwidth by at least this (§5.3.1.2).
+        /// The minimum growth of the bandwidth per round while the pipe is not full, as a factor
+        /// (§5.3.1.2).
         #[schemars(range(min = 1.0, max = 100.0))]
         full_bandwidth_growth: Gain = Gain::percent(125),
-        /// The pipe is full after this many rounds without such growth (§5.3.1.2).
+        /// The number of rounds without such growth after which the pipe is full (§5.3.1.2).
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = 3,
         /// BBRStartupFullLossCnt: a round with this many lost ranges may end Startup (§5.3.1.3).
         #[schemars(range(min = 1))]
         full_loss_count: u32 = 6,
-        /// The most rounds of Drain (§5.3.2).
+        /// The maximum number of rounds of Drain (§5.3.2).
         #[schemars(range(min = 1))]
         drain_rounds: u32 = 3,
-        /// The least time between probes by the clock (§5.3.3.8.2: T_bbr is two to three seconds)
+        /// The minimum time between probes (§5.3.3.8.2: T_bbr is two to three seconds).
         probe_wait: Duration = Duration::from_secs(2),
-        /// A random time up to this is added to it (§5.3.3.8.2).
+        /// The maximum of the random time that is added to it (§5.3.3.8.2).
         probe_wait_range: Duration = Duration::from_secs(1),
-        /// The most round trips between probes; fewer if Reno would grow by the bandwidth-delay
-        /// product in fewer (§5.3.3.8.2: T_reno).
+        /// The maximum number of round trips between probes. It is lower if Reno would grow by the
+        /// bandwidth-delay product in fewer (§5.3.3.8.2: T_reno).
         #[schemars(range(min = 1))]
         reno_rounds: u32 = 63,
         /// BBR.ExtraAckedFilterLen: length of the maximum filter of the ACK aggregation in rounds;

@@ -1,21 +1,21 @@
-//! How much should be in flight, and the window (§5.6.4).
+//! Computes how much data should be in flight, and the window (§5.6.4).
 
 use super::{Bbr3, INFINITY, State};
 use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 use crate::recovery::CongestionState;
 
-/// The send quantum is a millisecond of the pacing rate, at most 64 KiB and at least two segments
-/// (§5.6.3: `SetSendQuantum`).
+/// The send quanta per second: a quantum is a millisecond of the pacing rate, at most 64 KiB and at
+/// least two segments (§5.6.3: `SetSendQuantum`).
 const QUANTA_A_SECOND: u64 = 1000;
 const QUANTUM_OCTETS: u64 = 64 << 10;
 const QUANTUM_SEGMENTS: u64 = 2;
-/// One quantum waits to leave, one is being segmented, one is being reassembled by the receiver
-/// (§5.5.8.1: `UpdateOffloadBudget`).
+/// The quanta in the offload budget: one waits to leave, one is being segmented, one is being
+/// reassembled by the receiver (§5.5.8.1: `UpdateOffloadBudget`).
 const QUANTA: u64 = 3;
 
 impl Bbr3 {
-    /// BBR.MinPipeCwnd, in octets.
+    /// BBR.MinPipeCwnd, in bytes.
     pub(super) fn min_window(&self) -> u64 {
         u64::from(self.constants.min_window) * self.mss
     }
@@ -41,8 +41,8 @@ impl Bbr3 {
         self.with_budget(self.bdp(bits_per_second, gain))
     }
 
-    /// `TargetInflight` (§5.3.3.8.3): the bandwidth-delay product, unless congestion has cut the
-    /// window below it.
+    /// Follows `TargetInflight` (§5.3.3.8.3): returns the bandwidth-delay product, or the window if
+    /// congestion has made it smaller.
     pub(super) fn target_inflight(&self, window: &Window) -> u64 {
         self.bdp(self.bandwidth, Gain::ONE).min(window.cwnd)
     }
@@ -67,8 +67,8 @@ impl Bbr3 {
         window.cwnd = window.cwnd.max(self.prior_window);
     }
 
-    /// `SetCwnd` (§5.6.4.6): the window grows by what is delivered up to the target, falls to it at
-    /// once, and stays within the bounds.
+    /// Follows `SetCwnd` (§5.6.4.6): the window grows by the delivered bytes up to the target,
+    /// drops to the target at once, and stays within the bounds.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         let target = self.with_budget(
             self.bdp(self.bandwidth, self.state.window_gain(&self.constants)) + self.extra_acked.get().unwrap_or(0),

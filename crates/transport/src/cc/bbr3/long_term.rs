@@ -1,4 +1,4 @@
-//! The long-term bound: how far a probe may go, and what it found (§5.3.3.9, §5.5.10.2).
+//! The long-term bound, which limits probes and stores their result (§5.3.3.9, §5.5.10.2).
 
 use super::probe_bw::AckPhase;
 use super::undo::UndoState;
@@ -7,7 +7,7 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Lost, Window};
 use crate::recovery::delivery_rate::Sample;
 
-/// The growth of the bound stops accelerating after this many rounds (§5.3.3.9:
+/// The number of rounds after which the growth of the bound stops accelerating (§5.3.3.9:
 /// `RaiseInflightLongtermSlope`).
 const SLOPE_ROUNDS: u32 = 30;
 
@@ -57,7 +57,7 @@ impl LongTerm {
         self.rounds
     }
 
-    /// `RaiseInflightLongtermSlope`: the bound grows by 1, 2, 4, 8… segments a round.
+    /// Follows `RaiseInflightLongtermSlope`: the bound grows by 1, 2, 4, 8… segments per round.
     pub(super) fn raise_slope(&mut self, cwnd: u64, mss: u64) {
         let segments = 1 << self.rounds;
         self.rounds = (self.rounds + 1).min(SLOPE_ROUNDS);
@@ -87,8 +87,8 @@ impl Bbr3 {
                 if ack.rate.is_some_and(|sample| !sample.is_app_limited) {
                     self.advance_bandwidth();
                 }
-                // The probe stopped early as a precaution, after one that was too high, and did not
-                // lose too much: probe again in full.
+                // The probe stopped early as a precaution, because the previous one was too high,
+                // and did not lose too much. Probe again in full.
                 if self.long_term.was_precautionary && !self.long_term.was_too_high {
                     self.enter_refill();
                     return true;
@@ -122,8 +122,8 @@ impl Bbr3 {
         }
     }
 
-    /// The part of `HandleLostPacket` that concerns a probe: a loss rate above the threshold bounds
-    /// the data in flight.
+    /// Follows the part of `HandleLostPacket` that concerns a probe: a loss rate above the
+    /// threshold bounds the data in flight.
     pub(super) fn check_lost_probe(&mut self, window: &Window, lost: &Lost) {
         if !self.long_term.is_probe_sample {
             return;
@@ -149,9 +149,8 @@ impl Bbr3 {
     }
 }
 
-/// `InflightAtLoss`: returns how much was in flight when the losses crossed the threshold. The
-/// share of this transmission that was within the threshold is zero if the losses before it had
-/// crossed the threshold already.
+/// Follows `InflightAtLoss`: returns how much was in flight when the losses crossed the threshold.
+/// If the earlier losses had already crossed the threshold, no part of this transmission counts.
 fn inflight_at_loss(threshold: Gain, octets: u64, in_flight: u64, lost: u64) -> u64 {
     let before = in_flight.saturating_sub(octets);
     let lost_before = lost.saturating_sub(octets);

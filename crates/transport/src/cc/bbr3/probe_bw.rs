@@ -5,7 +5,7 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 use acklab_base::{Duration, Instant};
 
-/// BBR.ack_phase: how the data being acknowledged relates to a probe (§2.14).
+/// BBR.ack_phase: the relation between a probe and the data being acknowledged (§2.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     /// `ACKS_INIT`: no probe.
@@ -119,15 +119,15 @@ impl Bbr3 {
         self.is_full
     }
 
-    /// Begins the wait for a probe without `ProbeBW_DOWN`, because `ProbeRTT` has drained the queue
-    /// (`ExitProbeRTT`, §5.3.4.4).
+    /// Starts the wait for the next probe without `ProbeBW_DOWN`, because `ProbeRTT` has drained
+    /// the queue (`ExitProbeRTT`, §5.3.4.4).
     pub(super) fn enter_cruise_after_probe_rtt(&mut self, now: Instant) {
         self.enter_down(now);
         self.state = State::Cruise;
     }
 }
 
-/// RS.delivery_rate, in bits per second.
+/// Returns RS.delivery_rate, in bits per second.
 fn latest_rate(ack: &Ack) -> u64 {
     ack.rate.map_or(0, |sample| sample.bits_per_second())
 }

@@ -1,4 +1,4 @@
-//! The shortest round-trip time, and the state `ProbeRTT` that measures it anew (§5.3.4).
+//! The minimum round-trip time, and the state `ProbeRTT` that remeasures it (§5.3.4).
 
 use super::probe_bw::AckPhase;
 use super::{Bbr3, State};
@@ -7,8 +7,8 @@ use crate::cc::{Ack, Window};
 use acklab_base::Instant;
 
 impl Bbr3 {
-    /// `UpdateMinRTT`. The window of `ProbeRTT` is computed from the old minimum of the round-trip
-    /// time, not from the sample that replaces it, which a queue may have inflated.
+    /// Follows `UpdateMinRTT`. The window of `ProbeRTT` is computed from the old minimum of the
+    /// round-trip time. A queue may have inflated the sample that replaces it.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
         self.has_min_rtt_expired = ack.now > self.min_rtt_at + self.constants.min_rtt_window;
         if self.has_min_rtt_expired && self.state != State::ProbeRtt {
@@ -48,7 +48,7 @@ impl Bbr3 {
         }
     }
 
-    /// The end of `ProbeRTT` (`CheckProbeRTTDone`, `ExitProbeRTT`).
+    /// Ends `ProbeRTT` (`CheckProbeRTTDone`, `ExitProbeRTT`).
     pub(super) fn exit_probe_rtt(&mut self, window: &mut Window, now: Instant) {
         self.min_rtt_at = now;
         self.restore_window(window);

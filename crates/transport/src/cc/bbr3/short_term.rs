@@ -1,5 +1,5 @@
-//! The short-term bounds (§5.5.10.3): each round with a loss between probes lowers two bounds
-//! towards what was delivered in that round.
+//! The short-term bounds (§5.5.10.3). Each round with a loss between probes lowers two bounds
+//! towards the amount delivered in that round.
 
 use super::{Bbr3, INFINITY};
 use crate::cc::{Ack, Window};
@@ -12,7 +12,7 @@ pub(super) struct ShortTerm {
     pub(super) inflight: u64,
     /// BBR.bw_latest: the highest delivery rate of the round, in bits per second.
     latest_bandwidth: u64,
-    /// BBR.inflight_latest: the most that was delivered by a sample of the round.
+    /// BBR.inflight_latest: the maximum delivered by a sample of the round.
     pub(super) latest_inflight: u64,
     /// BBR.is_loss_in_round.
     pub(super) has_loss: bool,

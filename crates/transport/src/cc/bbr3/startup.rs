@@ -1,4 +1,4 @@
-//! Startup searches for the bandwidth, Drain empties the queue that this built (§5.3.1, §5.3.2).
+//! Startup searches for the bandwidth; Drain empties the queue that Startup built (§5.3.1, §5.3.2).
 
 use super::long_term::is_too_high;
 use super::undo::UndoState;
@@ -8,7 +8,7 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Lost, Position};
 use crate::recovery::CongestionState;
 
-/// The ranges lost in a round.
+/// Counts the ranges lost in a round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     ranges: u32,
@@ -16,7 +16,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Adjacent ranges count as one.
+    /// Records a loss. Adjacent ranges count as one.
     pub(super) fn note(&mut self, lost: &Lost) {
         self.ranges += u32::from(self.last_end != Some(lost.start));
         self.last_end = Some(lost.end);
@@ -41,7 +41,7 @@ impl Bbr3 {
         }
     }
 
-    /// `ResetFullBW`, and sets the rate that the next rounds must exceed.
+    /// Follows `ResetFullBW`, and sets the rate that the next rounds must exceed.
     pub(super) const fn reset_full_pipe(&mut self, baseline: u64) {
         (self.full_pipe, self.is_full) = (FullPipe::from(baseline), false);
     }

@@ -1,5 +1,5 @@
-//! State by event. Round trips of 10 ms; at 80 Mbps the bandwidth-delay product is a hundred
-//! segments.
+//! Tests the effect of single events. Round trips take 10 ms; at 80 Mbps the bandwidth-delay
+//! product is a hundred segments.
 
 use super::super::testing::{MSS, ack, sample, start};
 use super::undo::UndoState;
@@ -33,12 +33,12 @@ impl Bench {
         bench
     }
 
-    /// Past startup and draining, at 80 Mbps.
+    /// Creates a flow after Startup and Drain, at 80 Mbps.
     fn down() -> Self {
         let mut bench = Self::new();
         (0..4).for_each(|_| bench.round(80, 200));
         assert_eq!(bench.bbr.state, State::Drain);
-        // Draining takes three rounds at most, and what is still queued keeps it there.
+        // Drain takes at most three rounds, and the remaining queue keeps the flow in Down.
         (0..4).for_each(|_| bench.round(80, 150));
         assert_eq!(bench.bbr.state, State::Down);
         (0..250).for_each(|_| bench.within(150));
@@ -49,7 +49,7 @@ impl Bench {
         bench
     }
 
-    /// Just into a probe, with what it sends acknowledged.
+    /// Creates a flow at the start of a probe, whose first transmissions have been acknowledged.
     fn up() -> Self {
         let mut bench = Self::down();
         bench.until(State::Cruise, 50);
@@ -70,13 +70,13 @@ impl Bench {
         self.bbr.on_ack(&mut self.window, &ack);
     }
 
-    /// An ACK that ends a round trip and leaves `in_flight` segments in flight.
+    /// Processes an ACK that ends a round trip and leaves `in_flight` segments in flight.
     fn round(&mut self, mbps: u64, in_flight: u64) {
         let prior = self.delivered;
         self.ack(RTT, mbps, prior, |ack| ack.in_flight = in_flight * MSS);
     }
 
-    /// An ACK within a round trip.
+    /// Processes an ACK within a round trip.
     fn within(&mut self, in_flight: u64) {
         self.ack(Duration::from_micros(100), 80, 0, |ack| ack.in_flight = in_flight * MSS);
     }
@@ -91,8 +91,8 @@ impl Bench {
         panic!("{:?}, not {state:?}", self.bbr.state);
     }
 
-    /// The segment at `start` is lost; `in_flight` segments were in flight and `lost_before` octets
-    /// lost when it left.
+    /// Loses the segment at `start`. When it left, `in_flight` segments were in flight, and
+    /// `lost_before` bytes had been lost.
     fn lose(&mut self, start: u64, in_flight: u64, lost_before: u64) {
         self.lost += MSS;
         let stamp = Stamp { in_flight: in_flight * MSS, lost: lost_before, ..Stamp::default() };

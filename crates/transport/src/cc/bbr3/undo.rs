@@ -3,7 +3,7 @@
 use super::{Bbr3, State};
 use crate::cc::Window;
 
-/// BBR.undo_state: the state that a loss ended and that an undo resumes.
+/// BBR.undo_state: the state before a loss, which an undo restores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum UndoState {
     #[default]
@@ -12,7 +12,7 @@ pub(super) enum UndoState {
     Up,
 }
 
-/// What a loss changed, to be restored if it was spurious.
+/// The values before a loss, which are restored if it was spurious.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     pub(super) state: UndoState,

@@ -1,18 +1,19 @@
-//! The window in a recovery, after Linux's BBR (`bbr_set_cwnd_to_recover_or_restore`).
+//! Sets the window in a recovery, after Linux's BBR (`bbr_set_cwnd_to_recover_or_restore`).
 //!
 //! In the first round after a loss, a flow sends as much as is delivered: packet conservation. Then
-//! the window grows by what is delivered, up to its cap. At its end a recovery restores the window
-//! from before it. TACK's conditions change two things:
+//! the window grows by the delivered bytes, up to its cap. The end of a recovery restores the
+//! previous window. TACK requires two changes:
 //!
-//! * Linux ends a recovery when all is acknowledged that was sent when it began, retransmissions
-//!   included, which takes two rounds and more. With a number for each transmission that would be
-//!   the end of the first round, and each round with a loss would conserve. So a recovery has a
-//!   second round, in which the retransmissions of the first are acknowledged, and once the pipe
-//!   has been full, each further loss prolongs it: it ends after a round without one, as in
-//!   Chromium's BBR, where packets are numbered as well (`UpdateRecoveryState`). In Startup a
-//!   further loss does not: a flow that still doubles its rate conserves in every other round.
-//! * The sender learns of arrivals once in a TACK interval, and what arrives meanwhile counts as in
-//!   flight. As much may be sent meanwhile.
+//! * Linux ends a recovery when all data sent before it began are acknowledged, including
+//!   retransmissions, which takes two rounds or more. With a number per transmission, that would
+//!   already be the end of the first round, and each round with a loss would conserve. So a
+//!   recovery here has a second round, in which the retransmissions of the first are acknowledged.
+//!   Once the pipe has been full, each further loss prolongs it. It then ends after a round without
+//!   loss, as in Chromium's BBR, which also numbers packets (`UpdateRecoveryState`). In Startup a
+//!   further loss does not prolong it: a flow that still doubles its rate conserves in every other
+//!   round.
+//! * The sender receives reports of arrivals once per TACK interval. Arrivals since the last report
+//!   count as in flight, so the sender may send that much more.
 
 use crate::cc::{Ack, Position};
 
@@ -27,35 +28,35 @@ enum Phase {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
     phase: Phase,
-    /// All that was sent when the phase began, or was prolonged, lies below.
+    /// The end of the packets sent when the phase began, or was prolonged.
     until: Position,
     /// The window before the recovery.
     prior_window: u64,
 }
 
-/// What the window of a recovery depends on, besides the ACK. Sizes in octets.
+/// The limits of a recovery's window, besides the ACK. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Delivered between two TACKs.
+    /// The bytes delivered between two TACKs.
     pub(super) between: u64,
-    /// The least window.
+    /// The minimum window.
     pub(super) least: u64,
-    /// The pipe has been full.
+    /// `true` if the pipe has been full.
     pub(super) is_full: bool,
 }
 
 impl Recovery {
-    /// Returns `true` if as much is sent as is delivered, and no more.
+    /// Returns `true` if the flow sends exactly as much as is delivered.
     pub(super) fn conserves(&self) -> bool {
         self.phase == Phase::Conservation
     }
 
-    /// Returns `true` if what is acknowledged now left while packets were conserved.
+    /// Returns `true` if the packets acknowledged now left during packet conservation.
     pub(super) fn sees_conserved(&self) -> bool {
         self.phase == Phase::Growth
     }
 
-    /// Processes an ACK. Returns the window before it grows by what is delivered.
+    /// Processes an ACK. Returns the window before it grows by the delivered bytes.
     pub(super) fn window(&mut self, cwnd: u64, ack: &Ack, limits: Limits) -> u64 {
         let Limits { between, least, is_full } = limits;
         let is_over = ack.acked_to > self.until;
@@ -76,7 +77,7 @@ impl Recovery {
         cwnd.saturating_sub(ack.lost).max(ack.in_flight + ack.delivered).max(least)
     }
 
-    /// The recovery is over: all packets have arrived. Returns the window.
+    /// Ends the recovery after all packets have arrived. Returns the window.
     pub(super) fn end(&mut self, cwnd: u64) -> u64 {
         match std::mem::take(&mut self.phase) {
             Phase::Open => cwnd,
@@ -91,14 +92,14 @@ mod tests {
     use crate::cc::testing::{MSS, ack};
     use acklab_base::{Duration, Instant};
 
-    /// An ACK for a packet, with 20 in flight and `lost` lost, which acknowledges up to `acked_to`
-    /// of `sent_to`.
+    /// Returns an ACK for a packet, with 20 in flight and `lost` lost, that acknowledges up to
+    /// `acked_to` of `sent_to`.
     fn reporting(lost: u64, acked_to: u64, sent_to: u64) -> Ack {
         let (in_flight, acked_to, sent_to) = (20 * MSS, Position(acked_to), Position(sent_to));
         Ack { lost: lost * MSS, in_flight, acked_to, sent_to, ..ack(Instant::ZERO, 1, Duration::from_millis(10)) }
     }
 
-    /// The windows in packets, and whether they conserve.
+    /// Returns the windows in packets, and whether they conserve.
     fn windows(is_full: bool, steps: &[(u64, Ack)]) -> Vec<(u64, bool)> {
         let limits = Limits { between: 6 * MSS, least: 4 * MSS, is_full };
         let mut recovery = Recovery::default();

@@ -1,4 +1,4 @@
-//! Copa beside flows that fill buffers (§2.2): when it competes with them, and with which δ.
+//! Decides when Copa competes with flows that fill buffers, and with which δ (§2.2).
 
 use super::Config;
 use super::extreme::Extreme;
@@ -8,14 +8,14 @@ use acklab_base::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(super) struct Competition {
     constants: Config,
-    /// 1/δ in the default mode, and the least in the competitive mode (§2.2: "at most 0.5").
+    /// 1/δ in the default mode, and its minimum in the competitive mode (§2.2: "at most 0.5").
     default_inverse_delta: f64,
     inverse_delta: f64,
     is_competitive: bool,
     rtt_max: Extreme,
-    /// Round trips that have begun since the queue was nearly empty.
+    /// The number of round trips that have begun since the queue was nearly empty.
     rounds_since_empty: u32,
-    /// A packet was lost in the present round trip.
+    /// `true` if a packet was lost in the present round trip.
     has_lost: bool,
 }
 
@@ -33,13 +33,12 @@ impl Competition {
         }
     }
 
-    /// 1/δ: packets that the flow keeps in the queue.
+    /// Returns 1/δ: the packets that the flow keeps in the queue.
     pub(super) const fn inverse_delta(&self) -> f64 {
         self.inverse_delta
     }
 
-    /// Processes a sample of the round-trip time, with the queueing delay and RTTmin that follow
-    /// from it.
+    /// Processes a sample of the round-trip time, with its queueing delay and RTTmin.
     pub(super) fn on_rtt(
         &mut self,
         now: Instant,
@@ -52,7 +51,7 @@ impl Competition {
         let rtt_max = self.rtt_max.update(now, rtt, srtt * u64::from(self.constants.rtt_max_window));
         let swing = rtt_max.saturating_sub(rtt_min).as_nanos() as f64;
         self.rounds_since_empty += u32::from(is_new_round);
-        // An empty queue is nearly empty even if RTTmax is RTTmin.
+        // An empty queue is nearly empty even if RTTmax equals RTTmin.
         if queueing.is_zero() || (queueing.as_nanos() as f64) < self.constants.nearly_empty * swing {
             self.rounds_since_empty = 0;
         }
@@ -65,7 +64,7 @@ impl Competition {
         self.has_lost &= !is_new_round;
     }
 
-    /// A packet was lost: 1/δ is halved, at most once a round trip.
+    /// Processes a loss: halves 1/δ, at most once per round trip.
     pub(super) fn on_loss(&mut self) {
         if self.is_competitive && !self.has_lost {
             self.inverse_delta = (self.inverse_delta / 2.0).max(self.default_inverse_delta);
@@ -80,7 +79,7 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    /// Feeds ten samples a round trip on a path of 100 ms plus `queueing` ms, and returns 1/δ.
+    /// Feeds ten samples per round trip on a path of 100 ms plus `queueing` ms, and returns 1/δ.
     fn feed(competition: &mut Competition, round_trips: std::ops::Range<u64>, queueing: impl Fn(u64) -> u64) -> u64 {
         for round in round_trips {
             for part in 0..10 {

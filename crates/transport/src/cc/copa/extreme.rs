@@ -3,7 +3,7 @@
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The kind of an extreme.
+/// Whether an extreme is a minimum or a maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Least,
@@ -27,7 +27,7 @@ impl Extreme {
         Self { end: End::Greatest, samples: VecDeque::new() }
     }
 
-    /// Takes a sample, removes those older than `window`, and returns the extreme.
+    /// Adds a sample, removes those older than `window`, and returns the extreme.
     pub(super) fn update(&mut self, now: Instant, sample: Duration, window: Duration) -> Duration {
         while let Some((_, last)) = self.samples.back()
             && match self.end {

@@ -24,7 +24,7 @@ impl HeavyLoss {
         self.total += packets;
     }
 
-    /// Counts `packets` as delivered. Returns `true` if the window is to be reduced.
+    /// Counts `packets` as delivered. Returns `true` if the window must be reduced.
     pub(super) fn on_delivered(&mut self, constants: &Config, now: Instant, packets: f64, rtt: Duration) -> bool {
         self.total += packets;
         if now <= self.began + rtt * u64::from(constants.heavy_loss_round_trips)

@@ -1,4 +1,5 @@
-//! Persistent congestion (RFC 9002, §7.6), which is when mvfst's Copa sets its window to the least.
+//! Detects persistent congestion (RFC 9002, §7.6), in which mvfst's Copa sets its window to the
+//! minimum.
 
 use crate::cc::Lost;
 use crate::cc::constants::Constant;
@@ -7,15 +8,15 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which retransmission timeouts set Copa's window to its least.
+/// Which retransmission timeouts set Copa's window to its minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutRule {
     /// Those that establish persistent congestion (mvfst's `Copa::onPacketLoss`; RFC 9002, §7.6).
     PersistentCongestion,
-    /// Every one, as the loss window of RFC 5681, §3.1.
+    /// Every timeout, as with the loss window of RFC 5681, §3.1.
     Every,
-    /// None (genericCC's `MarkovianCC::onTimeout` does nothing).
+    /// No timeout (genericCC's `MarkovianCC::onTimeout` does nothing).
     Never,
 }
 
@@ -24,19 +25,19 @@ impl Constant for TimeoutRule {}
 /// RFC 9002, §7.6.1: `kPersistentCongestionThreshold`.
 const THRESHOLD: u64 = 3;
 
-/// Looks for a span of time from which nothing that was sent has been delivered.
+/// Searches for a period in which everything that was sent was lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PersistentCongestion {
     rtt: Estimator,
-    /// When the newest delivered transmission left, or an upper bound of it.
+    /// The departure of the newest delivered transmission, or an upper bound of it.
     delivered: Instant,
     /// The first and the last departure of the lost transmissions since.
     span: Option<(Instant, Instant)>,
 }
 
 impl PersistentCongestion {
-    /// An ACK delivered `octets`; `newest` is when the newest transmission among them left and its
-    /// round trip, or `None` if that is ambiguous.
+    /// Processes an ACK of `octets` bytes. `newest` is the departure and round trip of the newest
+    /// transmission among them, or `None` if that is ambiguous.
     pub(super) fn on_ack(&mut self, now: Instant, newest: Option<(Instant, Duration)>, octets: u64) {
         if let Some((_, rtt)) = newest {
             self.rtt.sample(rtt);
@@ -49,7 +50,7 @@ impl PersistentCongestion {
 
     /// Returns `true` if this loss establishes persistent congestion (RFC 9002, §7.6.2): two lost
     /// transmissions left further apart than three times SRTT + 4·RTTVAR (§7.6.1), and none that
-    /// left between them is acknowledged. TCP knows no `max_ack_delay`, which RFC 9002 adds.
+    /// left between them is acknowledged. RFC 9002 adds `max_ack_delay`, which TCP does not have.
     pub(super) fn on_lost(&mut self, lost: &Lost) -> bool {
         let Some(srtt) = self.rtt.srtt().filter(|_| lost.sent_at > self.delivered) else { return false };
         let (first, last) = self.span.unwrap_or((lost.sent_at, lost.sent_at));
@@ -86,7 +87,7 @@ mod tests {
         }
     }
 
-    /// After one sample of 100 ms at 1 s: SRTT + 4·RTTVAR = 300 ms.
+    /// After one sample of 100 ms at 1 s, SRTT + 4·RTTVAR = 300 ms.
     fn measured() -> PersistentCongestion {
         let mut congestion = PersistentCongestion::default();
         congestion.on_ack(at(1000), Some((at(900), Duration::from_millis(100))), 1000);

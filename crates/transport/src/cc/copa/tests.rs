@@ -1,4 +1,4 @@
-//! One flow on a path of 100 ms, by ACK.
+//! Tests one flow on a path of 100 ms, ACK by ACK.
 
 use super::super::testing::{MSS, ack, start};
 use super::super::{Growth, Position};
@@ -28,7 +28,7 @@ impl Flow {
         flow
     }
 
-    /// ACKs of `segments` each, `gap_ms` apart, whose round trips were of `rtt_ms`.
+    /// Processes `count` ACKs of `segments` each, `gap_ms` apart, with round trips of `rtt_ms`.
     fn acks(&mut self, count: u64, segments: u64, gap_ms: u64, rtt_ms: u64) -> f64 {
         for _ in 0..count {
             self.now += MS(gap_ms);
@@ -44,7 +44,7 @@ impl Flow {
 fn slow_start_doubles_until_the_target_is_passed() {
     let mut flow = Flow::new();
     assert!((flow.acks(10, 1, 10, 100) - 20.0).abs() < 1e-9, "no queue, no bound");
-    // Within srtt/2 the standing time is still that of the empty queue.
+    // Within srtt/2, the standing RTT is still that of the empty queue.
     flow.acks(1, 1, 10, 120);
     assert!(flow.copa.in_slow_start);
     // 20 ms of queue allow 2 · 120 / 20 = 12 packets.
@@ -80,7 +80,7 @@ fn velocity_doubles_after_three_round_trips_one_way_and_is_lost_on_the_turn() {
     assert_eq!(velocity(&mut flow, 6, 200), 1, "100 ms of queue turn it at once");
 }
 
-/// A transmission that left at `sent_ms` is lost at `now`.
+/// Returns the loss at `now` of a transmission that left at `sent_ms`.
 fn lost(now: Instant, sent_ms: u64) -> Lost {
     Lost {
         now,
@@ -94,8 +94,8 @@ fn lost(now: Instant, sent_ms: u64) -> Lost {
     }
 }
 
-/// The window after two timeouts of which the second loses what left a second later, and after the
-/// first.
+/// Returns the windows after the first and the second of two timeouts; the second loses data that
+/// left a second later.
 fn after_timeouts(timeout: TimeoutRule) -> [u64; 2] {
     let mut flow = Flow::with(Config { timeout, ..Config::PUBLISHED });
     flow.acks(5, 1, 10, 100);
@@ -126,8 +126,8 @@ fn loss_alone_moves_nothing_in_the_default_mode() {
     assert!((flow.copa.cwnd - before).abs() < 1e-9);
 }
 
-/// 40 packets delivered and `lost_packets` lost in 400 ms; the window before and after the last
-/// ACK.
+/// Returns the window before and after the last ACK, with 40 packets delivered and `lost_packets`
+/// lost in 400 ms.
 fn after_losses(heavy_loss: f64, lost_packets: u64) -> [f64; 2] {
     let mut flow = Flow::with(Config { heavy_loss, competes: false, ..Config::PUBLISHED });
     (0..lost_packets).for_each(|_| flow.copa.on_lost(&flow.window, &lost(flow.now, 0)));

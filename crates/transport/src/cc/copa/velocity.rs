@@ -1,8 +1,8 @@
-//! Copa's velocity (§2, step 4): in a round trip the window moves by v/δ packets.
+//! Copa's velocity (§2, step 4): the window moves by v/δ packets per round trip.
 
 use acklab_base::{Duration, Instant};
 
-/// Where the window moves.
+/// The direction in which the window moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Up,
@@ -17,7 +17,7 @@ pub(super) struct Velocity {
     steady: u32,
     /// The window at the start of the present round trip.
     before: f64,
-    /// When the present round trip began.
+    /// The start of the present round trip.
     began: Instant,
 }
 
@@ -31,12 +31,13 @@ impl Velocity {
         self.value
     }
 
-    /// Returns the velocity for an ACK whose target lies `towards`; it is at most `most`, but at
-    /// least 1.
+    /// Returns the velocity for an ACK whose target lies `towards`. It is at least 1 and at most
+    /// `most`.
     ///
-    /// Once a round trip, the window is compared with that at the start of the round trip, which is
-    /// when the packet left that is now acknowledged. If the direction has been the same for
-    /// `steady_round_trips`, the velocity doubles; if it has changed, the velocity is 1 again.
+    /// Once per round trip, the window is compared with the window at the start of the round trip,
+    /// when the packet left that is acknowledged now. If the direction has been the same for
+    /// `steady_round_trips`, the velocity doubles. If the direction has changed, the velocity is 1
+    /// again.
     pub(super) fn update(
         &mut self,
         now: Instant,
@@ -58,8 +59,8 @@ impl Velocity {
                 *self = Self::new(now, direction, cwnd);
             }
         }
-        // A velocity gathered in one direction is not used in the other (mvfst's `changeDirection`,
-        // which begins a new round trip).
+        // A velocity gained in one direction does not apply to the other (mvfst's
+        // `changeDirection`, which begins a new round trip).
         if towards != self.direction && self.value > 1.0 {
             *self = Self::new(now, towards, cwnd);
         }

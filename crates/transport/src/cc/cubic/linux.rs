@@ -1,38 +1,37 @@
 //! CUBIC as Linux's `tcp_cubic.c` computes it. It differs from RFC 9438 in these points:
 //!
-//! 1. Whole segments: the curve is converted to `cnt`, the number of acknowledged segments for one
-//!    segment of growth, at least 2. Growth in a round trip is therefore the window divided by a
-//!    whole number (`bictcp_update`).
-//! 2. Time is in jiffies. The curve is evaluated at most once a jiffy, and at most once in a 32nd
-//!    of a second while the window is unchanged.
+//! 1. Whole segments: the curve is converted to `cnt`, the number of acknowledged segments per
+//!    segment of growth, at least 2. So the growth per round trip is the window divided by a whole
+//!    number (`bictcp_update`).
+//! 2. Time is in jiffies. The curve is evaluated at most once per jiffy, and at most once per 1/32
+//!    s while the window is unchanged.
 //! 3. The curve is evaluated one *minimum* round-trip time ahead, not one smoothed round-trip time.
-//! 4. Before the first loss, and after a timeout, the window grows by at least one segment for each
-//!    20 acknowledged.
+//! 4. Before the first loss, and after a timeout, the window grows by at least one segment per 20
+//!    acknowledged segments.
 //! 5. The Reno-friendly window keeps its α after it has reached the window before the loss, and
 //!    grows by whole segments.
 //! 6. β is 717/1024 and multiplies the window.
-//! 7. Only an idle period shifts the epoch, by the time since the last transmission
-//!    (`cubictcp_cwnd_event`).
-//! 8. An undo restores the window, not the curve.
+//! 7. Only an idle period shifts the epoch, by the idle time (`cubictcp_cwnd_event`).
+//! 8. An undo restores the window but not the curve.
 
 use super::super::{Ack, Sent, Window};
 use super::Config;
 use crate::recovery::CongestionState;
 use acklab_base::{Duration, Instant};
 
-/// `CONFIG_HZ`: jiffies a second (its default in `kernel/Kconfig.hz`).
+/// `CONFIG_HZ`: jiffies per second (its default in `kernel/Kconfig.hz`).
 const HZ: u64 = 250;
-/// `BICTCP_HZ`: the curve's time is in 2⁻¹⁰ s.
+/// `BICTCP_HZ`: the unit of the curve's time is 2⁻¹⁰ s.
 const BICTCP_HZ: u32 = 10;
 /// `BICTCP_BETA_SCALE`.
 const BETA_SCALE: u64 = 1024;
-/// `bictcp_update`: at most this many acknowledged segments for one segment of growth while no loss
-/// is known.
+/// `bictcp_update`: the maximum of acknowledged segments per segment of growth before the first
+/// loss.
 const UNKNOWN_COUNT: u64 = 20;
-/// `bictcp_update`: windows that must be acknowledged for one segment of growth where the curve is
-/// below the window.
+/// `bictcp_update`: the windows acknowledged per segment of growth while the curve is below the
+/// window.
 const FLAT_COUNT: u64 = 100;
-/// `bictcp_update`: the fastest growth, half the window a round trip.
+/// `bictcp_update`: the fastest growth, half the window per round trip.
 const MIN_COUNT: u64 = 2;
 
 /// The module's parameters.
@@ -77,7 +76,7 @@ pub(super) struct Linux {
     ack_count: u64,
     /// `tcp_cwnd`: the Reno-friendly window.
     friendly_cwnd: u64,
-    /// `snd_cwnd_cnt`: acknowledged segments not yet turned into growth.
+    /// `snd_cwnd_cnt`: acknowledged segments that have not yet increased the window.
     credit: u64,
     last_sent: Option<Instant>,
 }
@@ -109,8 +108,8 @@ impl Linux {
         }
     }
 
-    /// `cubictcp_acked`: discards the samples of the first second after a recovery, when the queue
-    /// has not drained yet.
+    /// Follows `cubictcp_acked`: discards the samples of the first second after a recovery, when
+    /// the queue has not drained yet.
     pub(super) fn sample(&mut self, ack: &Ack) {
         let is_fresh = self.epoch_start.is_some_and(|start| jiffies(ack.now) - start < HZ);
         if let Some(rtt) = ack.newest_rtt.filter(|_| !is_fresh) {
@@ -124,8 +123,8 @@ impl Linux {
         window.cwnd += self.additive_increase(acked) * window.mss;
     }
 
-    /// `tcp_cong_avoid_ai`: credit from a time of slower growth counts for one segment, not for
-    /// many at once.
+    /// Follows `tcp_cong_avoid_ai`: credit from a time of slower growth counts for one segment, not
+    /// for several at once.
     fn additive_increase(&mut self, acked: u64) -> u64 {
         let mut grown = 0;
         if self.credit >= self.count {
@@ -157,7 +156,7 @@ impl Linux {
 
     fn begin_epoch(&mut self, cwnd: u64, now: u64, acked: u64) -> u64 {
         (self.epoch_start, self.ack_count, self.friendly_cwnd) = (Some(now), acked, cwnd);
-        // The kernel's cubic_root is within 0.2 % of the root; this is exact.
+        // The kernel's cubic_root is within 0.2 % of this exact root.
         let distance = ((1_u64 << 40) / self.parameters.cube_rtt_scale) * self.last_max.saturating_sub(cwnd);
         self.k = libm::cbrt(distance as f64) as u64;
         self.origin = self.last_max.max(cwnd);
@@ -199,8 +198,8 @@ impl Linux {
         (cwnd * beta / BETA_SCALE).max(2) * window.mss
     }
 
-    /// `cubictcp_state`: a timeout resets the state. `tcp_init_cwnd_reduction` and `tcp_enter_loss`
-    /// clear the credit.
+    /// Follows `cubictcp_state`: a timeout resets the state. `tcp_init_cwnd_reduction` and
+    /// `tcp_enter_loss` clear the credit.
     pub(super) fn on_state(&mut self, state: CongestionState) {
         if state == CongestionState::Loss {
             *self = Self { last_sent: self.last_sent, ..Self::with(self.parameters) };

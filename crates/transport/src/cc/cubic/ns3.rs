@@ -1,13 +1,13 @@
-//! CUBIC as ns-3.37's `TcpCubic` computes it: an older version of Linux's, except for these points:
+//! CUBIC as ns-3.37's `TcpCubic` computes it: an older version of Linux's, with these differences:
 //!
 //! 1. No Reno-friendly region (`TcpFriendliness` came later).
 //! 2. Delay samples are the smoothed round-trip time of every ACK. Only those of an epoch's first
 //!    10 ms are discarded (`CubicDelta`).
-//! 3. An ACK grows the window by at most one segment. `m_cWndCnt` carries the rest, without bound
-//!    and over losses.
+//! 3. An ACK grows the window by at most one segment. `m_cWndCnt` carries over the rest, without
+//!    bound and across losses.
 //! 4. Time is exact, and the curve is evaluated on each ACK. Its offset is truncated to whole
 //!    segments.
-//! 5. Neither idle periods nor an unused window stop time or growth.
+//! 5. Neither idle periods nor an unused window stop the curve's time or the growth.
 //! 6. A timeout resets the curve, not the count.
 
 use super::super::{Ack, Window};
@@ -19,8 +19,7 @@ use acklab_base::{Duration, Instant};
 const CUBIC_DELTA: Duration = Duration::from_millis(10);
 /// `CntClamp`.
 const COUNT_CLAMP: u64 = 20;
-/// `Update`: windows that must be acknowledged for one segment of growth where the curve is below
-/// the window.
+/// `Update`: the windows acknowledged per segment of growth while the curve is below the window.
 const FLAT_COUNT: u64 = 100;
 /// `Update`: the fastest growth.
 const MIN_COUNT: u64 = 2;
@@ -117,7 +116,7 @@ mod tests {
         let mut ns3 = Ns3::new(&Config::PUBLISHED);
         assert_eq!(ns3.reduce(&window(100)), 70 * MSS);
         ns3.sample(&ack(at(1000), 1, Duration::from_millis(20)));
-        // 100 − ⌊0.4 · 4.197³⌋ = 71: 70 acknowledged segments for one.
+        // 100 − ⌊0.4 · 4.197³⌋ = 71: 70 acknowledged segments per segment of growth.
         assert_eq!(ns3.update(70, at(1000)), 70);
         // 3 s later the curve is at 100.
         assert_eq!(ns3.update(70, at(4000)), 70 / 30);

@@ -8,23 +8,23 @@ use acklab_base::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rfc {
     constants: Config,
-    /// `α_cubic` (§4.3): the additive increase with which an AIMD window that falls to β has Reno's
-    /// average.
+    /// `α_cubic` (§4.3): the additive increase that gives an AIMD window with decrease β the
+    /// average of Reno.
     alpha: f64,
     curve: Curve,
-    /// The curve before the last reduction, for an undo (§4.9).
+    /// The curve before the last reduction, restored by an undo (§4.9).
     before: Option<Curve>,
-    /// Since when sending has been limited by something other than the window.
+    /// The start of the period in which something other than the window limits sending.
     limited_since: Option<Instant>,
-    /// Growth of less than an octet.
+    /// The growth of less than a byte.
     fraction: f64,
     growth: Growth,
 }
 
-/// The variables of interest (§4.1.2), in segments and seconds.
+/// The variables of §4.1.2, in segments and seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
-    /// `W_max`: where the curve is flat. `None` before the first loss and after a timeout, when
+    /// `W_max`: the flat point of the curve. `None` before the first loss and after a timeout, when
     /// congestion avoidance begins at the flat point (§4.8, §4.10).
     w_max: Option<f64>,
     k: f64,
@@ -79,7 +79,7 @@ impl Rfc {
             let offset = time.as_secs_f64() - self.curve.k;
             self.constants.c * offset * offset * offset + w_max
         };
-        // §4.3: once W_est has reached cwnd_prior, it grows as Reno does.
+        // §4.3: once W_est has reached cwnd_prior, it grows as in Reno.
         let alpha = if epoch.w_est >= self.curve.cwnd_prior { 1.0 } else { self.alpha };
         let w_est = epoch.w_est + alpha * acked / cwnd;
         self.curve.epoch = Some(Epoch { w_est, ..epoch });
@@ -88,8 +88,8 @@ impl Rfc {
         } else {
             // §4.2, §4.4, §4.5.
             let target = at(since + ack.srtt.unwrap_or_default()).clamp(cwnd, self.constants.max_target * cwnd);
-            // To the letter, each ACK counts once. Where octets are counted, an ACK for several
-            // segments counts as several.
+            // Literally, each ACK counts once. If bytes are counted, an ACK for several segments
+            // counts as several.
             (target - cwnd) / cwnd * if self.growth == Growth::PerAck { 1.0 } else { acked }
         };
         self.fraction += grown * mss;
@@ -113,7 +113,7 @@ impl Rfc {
         ((flight as f64 * self.constants.beta) as u64).max(2 * window.mss)
     }
 
-    /// §4.8: after a timeout the curve is flat where congestion avoidance begins.
+    /// §4.8: after a timeout, congestion avoidance begins at the flat point.
     pub(super) fn on_state(&mut self, state: CongestionState) {
         if state.reduces() {
             (self.curve.epoch, self.limited_since) = (None, None);
@@ -123,8 +123,8 @@ impl Rfc {
         }
     }
 
-    /// §4.9.2: the reduction was spurious. The curve is restored unless the window has grown beyond
-    /// that before the reduction.
+    /// §4.9.2: the reduction was spurious. The curve is restored unless the window has outgrown its
+    /// value before the reduction.
     pub(super) fn restore(&mut self, window: &Window) {
         let has_outgrown = window.cwnd as f64 / window.mss as f64 > self.curve.cwnd_prior;
         if let Some(before) = self.before.take().filter(|_| !has_outgrown) {
@@ -134,7 +134,7 @@ impl Rfc {
 }
 
 impl Curve {
-    /// §4.2, eq. 2. If the window is above the flat point, it becomes the flat point.
+    /// Starts an epoch (§4.2, eq. 2). A window above the flat point becomes the flat point.
     fn begin(&mut self, now: Instant, cwnd: f64, c: f64) -> Epoch {
         let w_max = self.w_max.map_or(cwnd, |w_max| w_max.max(cwnd));
         self.k = libm::cbrt((w_max - cwnd) / c);
@@ -158,7 +158,7 @@ mod tests {
         Window { cwnd: segments * MSS, ssthresh: segments * MSS, mss: MSS }
     }
 
-    /// In congestion avoidance since `at(0)` with 70 segments after a loss at 100.
+    /// Returns a flow in congestion avoidance since `at(0)`, with 70 segments after a loss at 100.
     fn after_loss() -> (Rfc, Window) {
         let (mut rfc, mut window) = (Rfc::new(&Config::PUBLISHED, Growth::ByteCounting), window(100));
         window.ssthresh = rfc.reduce(&window, window.cwnd);
@@ -172,7 +172,7 @@ mod tests {
         let (mut rfc, mut window) = after_loss();
         assert!((rfc.curve.k - 4.217_163_326_508_746).abs() < 1e-12, "∛(30 / 0.4)");
         assert_eq!(window.cwnd, 70_007, "at first Reno is faster: 70 + 0.529 / 70");
-        // W(0.1 s + RTT) = 0.4 · (−4.017)³ + 100 = 74.07; a 70th of the way to it.
+        // W(0.1 s + RTT) = 0.4 · (−4.017)³ + 100 = 74.07; the window moves 1/70 of the way to it.
         rfc.grow(&mut window, &ack(at(100), 1, RTT), MSS);
         assert_eq!(window.cwnd, 70_065);
     }
@@ -194,7 +194,7 @@ mod tests {
         for round in 0..4 {
             rfc.grow(&mut window, &ack(at(round * 10), 7, rtt), 7 * MSS);
         }
-        // 7 + 4 · 0.529, less what the growing window divides by; the curve is at 7.4 then.
+        // The window is 7 + 4 · 0.529, a little less because it grows; the curve is at 7.4 then.
         assert!((8_900..9_120).contains(&window.cwnd), "{}", window.cwnd);
         let w_est = rfc.curve.epoch.unwrap().w_est;
         rfc.curve.epoch.as_mut().unwrap().w_est = 10.0;

@@ -1,16 +1,16 @@
-//! A layer of LSTM cells and a linear layer that scores actions, as `DaggerLSTM` of
+//! A layer of LSTM cells and a linear layer that scores actions. It follows `DaggerLSTM` of
 //! `dagger/models.py`: TensorFlow's `BasicLSTMCell` with a forget bias of one.
 //!
-//! Sums go in a fixed order and functions are libm's, so the same inputs give the same actions on
+//! Sums have a fixed order and functions are libm's, so the same inputs give the same actions on
 //! every machine. A decision takes 584 multiplications.
 
 use super::weights::{GATES, SCORES};
 
-/// ÷2, −10, 0, +10, ×2 (`action_mapping`).
+/// The actions: ÷2, −10, 0, +10, ×2 (`action_mapping`).
 pub(super) const ACTIONS: usize = 5;
-/// Queueing delay, delivery rate, sending rate, window, and the last action, one-hot.
+/// The inputs: queueing delay, delivery rate, sending rate, window, and the last action, one-hot.
 pub(super) const INPUTS: usize = 4 + ACTIONS;
-/// Cells. Indigo has 32.
+/// The number of cells. Indigo has 32.
 const HIDDEN: usize = 8;
 /// Inputs, hidden state and bias.
 const SEEN: usize = INPUTS + HIDDEN + 1;
@@ -31,7 +31,7 @@ fn weighted<const N: usize>(weights: &[f64; N], seen: &[f64; N]) -> f64 {
 }
 
 impl Network {
-    /// The action with the greatest score.
+    /// Returns the action with the maximum score.
     pub(super) fn action(&mut self, inputs: &[f64; INPUTS]) -> usize {
         let mut seen = [1.0; SEEN];
         seen[..INPUTS].copy_from_slice(inputs);
@@ -44,7 +44,7 @@ impl Network {
         let mut last = [1.0; HIDDEN + 1];
         last[..HIDDEN].copy_from_slice(&self.hidden);
         let scores = SCORES.map(|weights| weighted(&weights, &last));
-        // The first of those that are equal.
+        // If scores are equal, the first action wins.
         (1..ACTIONS).fold(0, |best, action| if scores[action] > scores[best] { action } else { best })
     }
 }

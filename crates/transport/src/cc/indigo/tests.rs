@@ -1,4 +1,4 @@
-//! One flow by event.
+//! Tests one flow by single events.
 
 use super::super::Growth;
 use super::super::testing::{MSS, ack, sent, start};
@@ -47,22 +47,22 @@ fn samples_are_averaged_with_an_eighth() {
     flow.send();
     flow.now += MS(39);
     flow.acknowledge(40);
-    // The first sample: no queueing, 1000 octets in the 40 ms since the start, 2000 octets sent
+    // The first sample: no queueing, 1000 bytes in the 40 ms since the start, 2000 bytes sent
     // within the round trip.
     let first = flow.indigo.state.unwrap();
     assert!(first.queueing_delay.abs() < 1e-9);
     assert!((first.delivery_rate - 0.2).abs() < 1e-9 && (first.send_rate - 0.4).abs() < 1e-9, "{first:?}");
     flow.now += MS(9);
     flow.acknowledge(48);
-    // The second: 8 ms of queueing, 2000 octets in 49 ms, 1000 in 48 ms.
+    // The second: 8 ms of queueing, 2000 bytes in 49 ms, 1000 in 48 ms.
     let second = flow.indigo.state.unwrap();
     assert!((second.queueing_delay - 1.0).abs() < 1e-9, "an eighth of 8 ms");
     assert!((second.delivery_rate - (0.875 * 0.2 + 0.125 * 16.0 / 49.0)).abs() < 1e-9);
     assert!((second.send_rate - (0.875 * 0.4 + 0.125 * 8.0 / 48.0)).abs() < 1e-9);
 }
 
-/// A receiver waits for 30 ms and reports it: the sample is of the packet, and its queueing delay
-/// of the path.
+/// A receiver waits for 30 ms and reports it. The sample is of the packet; its queueing delay is of
+/// the path only.
 #[test]
 fn an_acknowledgment_that_waits_is_a_sample_as_well() {
     let mut flow = Flow::new();
@@ -96,7 +96,7 @@ fn the_window_never_falls_below_two_packets() {
     for round in 0..2000 {
         flow.send();
         flow.now += MS(20);
-        // A queue that only grows.
+        // The queue only grows.
         flow.acknowledge(20.min(round + 1));
         assert!(flow.window.cwnd >= 2 * MSS);
     }

@@ -1,4 +1,4 @@
-//! The weights of the network. `scripts/train_indigo.py --seed 1` has written this file.
+//! The weights of the network, written by `scripts/train_indigo.py --seed 1`.
 
 /// The gates i, j, f and o of each cell, over inputs, hidden state and bias.
 #[rustfmt::skip]

@@ -1,10 +1,9 @@
-//! ACK aggregation.
+//! Measures ACK aggregation.
 //!
-//! If ACKs, or the data that they acknowledge, arrive in bursts, a sender with only a
-//! bandwidth-delay product in flight idles between two bursts. It needs as much more as was
-//! acknowledged beyond what the bandwidth explains, within an epoch in which the acknowledged
-//! octets never fell behind the bandwidth (draft-ietf-ccwg-bbr, §5.5.9; Linux's
-//! `bbr_update_ack_aggregation`).
+//! If ACKs or data arrive in bursts, a sender with only a bandwidth-delay product in flight idles
+//! between two bursts. It needs additional data in flight: the acknowledged bytes in excess of the
+//! bandwidth. They are counted per epoch, in which the acknowledged bytes never fall behind the
+//! bandwidth (draft-ietf-ccwg-bbr, §5.5.9; Linux's `bbr_update_ack_aggregation`).
 
 use super::gain::delivered_in;
 use acklab_base::Instant;
@@ -12,7 +11,7 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct AckEpoch {
     began: Instant,
-    /// Octets acknowledged since then.
+    /// Bytes acknowledged since then.
     acked: u64,
 }
 
@@ -21,13 +20,12 @@ impl AckEpoch {
         Self { began: now, acked: 0 }
     }
 
-    /// Returns the octets acknowledged in the epoch.
+    /// Returns the bytes acknowledged in the epoch.
     pub(in crate::cc) const fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Counts `octets` more as acknowledged. Returns the excess of the epoch over what the
-    /// bandwidth explains.
+    /// Counts `octets` more acknowledged bytes. Returns the excess of the epoch over the bandwidth.
     pub(in crate::cc) fn on_acked(&mut self, now: Instant, octets: u64, bits_per_second: u64) -> u64 {
         let mut expected = delivered_in(bits_per_second, now.since(self.began));
         if self.acked <= expected {

@@ -1,31 +1,31 @@
-//! Detection of whether the delivery rate still grows with the sending rate.
+//! Detects whether the delivery rate still grows with the sending rate.
 //!
-//! As published, the pipe is full after three rounds without growth by a quarter. In the first the
-//! receiver may enlarge its window, in the second the sender fills it, and in the third the higher
-//! delivery rate shows (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
+//! As published, the pipe is full after three rounds without growth by a quarter. In the first
+//! round the receiver may enlarge its window, in the second the sender fills it, and in the third
+//! the delivery rate rises (Linux's `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr, §5.3.1.2).
 
 use super::gain::Gain;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct FullPipe {
-    /// The growth is measured against this rate, in bits per second.
+    /// The rate with which growth is compared, in bits per second.
     baseline: u64,
     rounds: u32,
 }
 
 impl FullPipe {
-    /// Measures growth against `baseline`, in bits per second, from now on.
+    /// Compares growth with `baseline`, in bits per second, from now on.
     pub(in crate::cc) const fn from(baseline: u64) -> Self {
         Self { baseline, rounds: 0 }
     }
 
-    /// Forgets the baseline, but not the rounds.
+    /// Resets the baseline, but not the rounds.
     pub(in crate::cc) const fn forget_baseline(&mut self) {
         self.baseline = 0;
     }
 
-    /// Takes the delivery rate of a round that was not application-limited. Returns `true` if the
-    /// pipe is full: `rounds` rounds have passed without `growth`.
+    /// Processes the delivery rate of a round that was not application-limited. Returns `true` if
+    /// the pipe is full: `rounds` rounds have passed without `growth`.
     pub(in crate::cc) fn on_round(&mut self, bits_per_second: u64, growth: Gain, rounds: u32) -> bool {
         if bits_per_second >= growth.of(self.baseline) {
             *self = Self::from(bits_per_second);

@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// A factor on a rate or a volume, as a whole number of 25 600ths. These represent both the
-/// hundredths of the drafts of BBR and the 256ths of the kernel (`BBR_UNIT`) exactly.
+/// A factor on a rate or a volume, as a whole number of 1/25 600. It represents both the hundredths
+/// of the drafts of BBR and the 256ths of the kernel (`BBR_UNIT`) exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gain(u64);
 
@@ -15,13 +15,13 @@ impl Gain {
     /// A factor of one.
     pub const ONE: Self = Self(Self::UNITS);
 
-    /// In units of 1/256, Linux's `BBR_UNIT`.
+    /// Returns a gain in units of 1/256, Linux's `BBR_UNIT`.
     #[must_use]
     pub const fn over_256(numerator: u64) -> Self {
         Self(numerator * (Self::UNITS / 256))
     }
 
-    /// In percent.
+    /// Returns a gain in percent.
     #[must_use]
     pub const fn percent(numerator: u64) -> Self {
         Self(numerator * (Self::UNITS / 100))
@@ -33,7 +33,7 @@ impl Gain {
         Self(libm::round(factor * Self::UNITS as f64) as u64)
     }
 
-    /// As a number.
+    /// Returns the gain as a number.
     #[must_use]
     pub const fn factor(self) -> f64 {
         self.0 as f64 / Self::UNITS as f64
@@ -73,8 +73,8 @@ impl Gain {
         self.0 == Self::UNITS
     }
 
-    /// Returns the bandwidth-delay product in octets times the gain, rounded up: rounding down
-    /// would feed back into ever lower estimates (`bbr_bdp`).
+    /// Returns the bandwidth-delay product in bytes times the gain, rounded up. Rounding down would
+    /// lead to ever lower estimates (`bbr_bdp`).
     pub(in crate::cc) const fn of_bdp(self, bits_per_second: u64, rtt: Duration) -> u64 {
         let volume = bits_per_second as u128 * rtt.as_nanos() as u128 * self.0 as u128;
         volume.div_ceil(8_000_000_000 * Self::UNITS as u128) as u64
@@ -98,7 +98,7 @@ impl JsonSchema for Gain {
         "Gain".into()
     }
 
-    /// A constant that is a gain may have a range of its own.
+    /// Each gain in the settings may have its own range.
     fn inline_schema() -> bool {
         true
     }
@@ -108,7 +108,7 @@ impl JsonSchema for Gain {
     }
 }
 
-/// Returns the octets delivered at this rate in this time, rounded down.
+/// Returns the bytes delivered at this rate in this time, rounded down.
 pub(in crate::cc) const fn delivered_in(bits_per_second: u64, time: Duration) -> u64 {
     mul_div(bits_per_second, time.as_nanos(), 8_000_000_000)
 }

@@ -3,7 +3,7 @@
 use super::gain::Gain;
 use acklab_base::{Duration, Rate, mul_div};
 
-/// The round-trip time that is assumed before one is measured (`bbr_init_pacing_rate_from_rtt`;
+/// The round-trip time assumed before the first measurement (`bbr_init_pacing_rate_from_rtt`;
 /// draft-ietf-ccwg-bbr, §5.6.2: InitPacingRate).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
@@ -15,8 +15,8 @@ pub(in crate::cc) struct PacingRate {
 }
 
 impl PacingRate {
-    /// No rate yet; later a rate that is `margin` below the estimate, so that the queue drains on
-    /// average.
+    /// Creates a pacing rate that is unset. Later it is `margin` below the estimate, so that the
+    /// queue drains on average.
     pub(in crate::cc) const fn new(margin: Gain) -> Self {
         Self { bits_per_second: 0, kept: margin.rest() }
     }
@@ -29,7 +29,7 @@ impl PacingRate {
         Rate::from_bits_per_second(self.bits_per_second)
     }
 
-    /// Paces `window` octets in a round trip, times `gain`.
+    /// Paces `window` bytes per round trip, times `gain`.
     pub(in crate::cc) fn start(&mut self, window: u64, rtt: Option<Duration>, gain: Gain) {
         let rtt = rtt.unwrap_or(NOMINAL_RTT).as_nanos().max(1);
         self.bits_per_second = gain.of(mul_div(window, 8_000_000_000, rtt));
@@ -40,8 +40,8 @@ impl PacingRate {
         self.bits_per_second = self.kept.of(self.bits_per_second);
     }
 
-    /// Paces at the estimate times `gain`, less the margin. The rate only rises until the pipe has
-    /// been full once, because the first samples reflect the application more than the path.
+    /// Paces at the estimate times `gain`, less the margin. Until the pipe has been full once, the
+    /// rate only rises, because the first samples reflect the application more than the path.
     pub(in crate::cc) fn follow(&mut self, bits_per_second: u64, gain: Gain, was_full: bool) {
         let rate = self.kept.of(gain.of(bits_per_second));
         if was_full || rate > self.bits_per_second {

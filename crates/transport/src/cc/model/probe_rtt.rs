@@ -4,8 +4,8 @@
 use super::rounds::Rounds;
 use acklab_base::{Duration, Instant};
 
-/// Once the data in flight has fallen to the target, `ProbeRTT` lasts for its duration and at least
-/// a round trip.
+/// Times `ProbeRTT`. It lasts for its duration and at least a round trip, from when the data in
+/// flight have fallen to the target.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct ProbeRttTimer {
     until: Option<Instant>,
@@ -13,8 +13,8 @@ pub(in crate::cc) struct ProbeRttTimer {
 }
 
 impl ProbeRttTimer {
-    /// Processes an ACK in `ProbeRTT`, of duration `time`, after which `in_flight` octets are in
-    /// flight. Returns `true` if `ProbeRTT` is over.
+    /// Processes an ACK in `ProbeRTT` of duration `time`, with `in_flight` bytes in flight
+    /// afterwards. Returns `true` if `ProbeRTT` is over.
     pub(in crate::cc) fn on_ack(
         &mut self,
         time: Duration,

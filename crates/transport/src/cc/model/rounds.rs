@@ -1,13 +1,13 @@
 //! Packet-timed round trips.
 //!
-//! A round ends with the first ACK of data that was sent after the round had begun
-//! (draft-ietf-ccwg-bbr, §5.5.1; Linux's `bbr_update_bw`). Late ACKs prolong it.
+//! A round ends with the first ACK of data that left after the round began (draft-ietf-ccwg-bbr,
+//! §5.5.1; Linux's `bbr_update_bw`). Late ACKs prolong it.
 
 use crate::recovery::delivery_rate::Sample;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct Rounds {
-    /// Octets delivered when the present round began.
+    /// The bytes delivered when the present round began.
     began: u64,
     count: u64,
     starts: bool,
@@ -24,7 +24,7 @@ impl Rounds {
         self.starts
     }
 
-    /// Processes the sample of an ACK, with `total_delivered` octets delivered in all.
+    /// Processes the sample of an ACK, with `total_delivered` bytes delivered so far.
     pub(in crate::cc) fn update(&mut self, sample: Option<&Sample>, total_delivered: u64) {
         self.starts = sample.is_some_and(|sample| sample.prior_delivered >= self.began);
         if self.starts {
@@ -38,7 +38,7 @@ impl Rounds {
         self.starts = true;
     }
 
-    /// Begins a new round now, whether or not the last has ended.
+    /// Begins a new round now, even if the last one has not ended.
     pub(in crate::cc) const fn begin(&mut self, total_delivered: u64) {
         self.began = total_delivered;
     }

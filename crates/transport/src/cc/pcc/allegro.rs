@@ -1,4 +1,4 @@
-//! PCC Allegro: randomised controlled trials (NSDI '15). Sections are that paper's.
+//! PCC Allegro: randomised controlled trials (NSDI '15). Sections are of that paper.
 
 use super::{MIN_RATE, Pcc, Report, Verdict};
 use crate::cc::constants::constants;
@@ -15,26 +15,26 @@ constants! {
         /// α: the steepness of that sigmoid; at least max(2.2·(n − 1), 100) for n senders (§2.2).
         #[schemars(range(min = 0.0, max = 10_000.0))]
         alpha: f64 = 100.0,
-        /// ε_min: the first trials are at r·(1 ± ε_min), and it is the unit of rate adjusting
+        /// ε_min: the first trials are at r·(1 ± ε_min); it is also the unit of rate adjusting
         /// (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_min: f64 = 0.01,
-        /// ε_max: the greatest distance of a trial from the rate (§3.2).
+        /// ε_max: the maximum distance of a trial from the rate (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_max: f64 = 0.05,
-        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '15,
-        /// §3.2). PCC-Kernel begins at 4.19 (`pcc_init`), PCC-Uspace at 5.24 (`kStartingRate`).
+        /// The initial rate in Mbps; 0 for two segments per round trip (NSDI '15, §3.2). PCC-Kernel
+        /// begins at 4.19 (`pcc_init`), PCC-Uspace at 5.24 (`kStartingRate`).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         initial_rate: f64 = 0.0,
-        /// The fewest packets of an interval (§3.1: 10). `kMinimumPacketsPerInterval` of PCC-Uspace
-        /// is 20, `pcc_interval_min_segs` of PCC-Kernel is 40, of which it leaves out 5 at each
-        /// end.
+        /// The minimum number of packets in an interval (§3.1: 10). `kMinimumPacketsPerInterval` of
+        /// PCC-Uspace is 20. `pcc_interval_min_segs` of PCC-Kernel is 40, of which it ignores 5 at
+        /// each end.
         #[schemars(range(min = 1, max = 100_000))]
         min_packets: u32 = 10,
-        /// The shortest random duration of an interval, in round trips (§3.1).
+        /// The minimum of the random duration of an interval, in round trips (§3.1).
         #[schemars(range(min = 0.1, max = 100.0))]
         min_round_trips: f64 = 1.7,
-        /// The longest random duration of an interval, in round trips (§3.1).
+        /// The maximum of the random duration of an interval, in round trips (§3.1).
         #[schemars(range(min = 0.1, max = 100.0))]
         max_round_trips: f64 = 2.2,
     }
@@ -51,25 +51,25 @@ impl Settings for Config {
 /// §3.2: two pairs of trials.
 const TRIALS: usize = 4;
 
-/// Starting: the result of an interval is known before the next but one begins. An interval lasts
-/// for at least 1.7 round trips, so that its result arrives during the next one (§3.1); where the
-/// queue that it builds delays the result, the sender waits for it at the rate that it has.
-/// Otherwise the rate doubles many times before the first overload is seen.
+/// The maximum of intervals under way in the Starting phase. An interval lasts for at least 1.7
+/// round trips, so that its result arrives during the next one (§3.1). If its queue delays the
+/// result, the sender waits at its present rate. Otherwise the rate would double many times before
+/// the first overload is detected.
 const MAX_UNDER_WAY: u32 = 2;
 
 /// The states of §3.2, figure 3.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// Starting: the rate doubles with each interval until the utility falls.
+    /// Starting: the rate doubles per interval until the utility falls.
     Starting {
         /// The rate and the utility of the last finished interval.
         last: Option<(f64, f64)>,
-        /// Intervals that have begun and whose results are not known.
+        /// The number of intervals that have begun and have no result.
         under_way: u32,
     },
     /// Decision making: four trials, and then the rate itself until their results are known.
     Deciding {
-        /// The trial is at the higher rate.
+        /// `true` for trials at the higher rate.
         is_up: [bool; TRIALS],
         begun: usize,
         utilities: [f64; TRIALS],
@@ -78,11 +78,11 @@ enum Phase {
     /// Rate adjusting: the rate moves in the better direction by growing steps until the utility
     /// falls.
     Adjusting {
-        /// 1 or −1.
+        /// 1 to increase or −1 to decrease the rate.
         direction: f64,
         /// n: the number of the step.
         step: u32,
-        /// The rate and the utility before it.
+        /// The rate and the utility before the step.
         last: (f64, f64),
         has_begun: bool,
     },
@@ -92,7 +92,7 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub struct Allegro {
     constants: Config,
-    /// Megabits per second.
+    /// The rate in Mbps.
     rate: f64,
     epsilon: f64,
     phase: Phase,
@@ -100,11 +100,11 @@ pub struct Allegro {
 
 impl Allegro {
     fn decide(&mut self) {
-        // The order is drawn at random when the trials begin.
+        // The order is drawn when the trials begin.
         self.phase = Phase::Deciding { is_up: [false; TRIALS], begun: 0, utilities: [0.0; TRIALS], known: 0 };
     }
 
-    /// Decides after the trials whether to move, and in which direction.
+    /// Decides after the trials whether and in which direction to move.
     fn judge(&mut self, is_up: [bool; TRIALS], utilities: [f64; TRIALS]) {
         let is_up_better = |pair: usize| {
             let (first, second) = (utilities[2 * pair], utilities[2 * pair + 1]);
@@ -218,7 +218,7 @@ impl super::Learner for Allegro {
 
     fn repeat(&mut self, report: &Report) {
         match &mut self.phase {
-            // The next interval doubles the rate if one was finished before.
+            // The next interval doubles the rate if an earlier one has finished.
             Phase::Starting { last, under_way } => {
                 *under_way = 0;
                 self.rate = if last.is_some() { report.rate / 2.0 } else { report.rate };
@@ -228,7 +228,7 @@ impl super::Learner for Allegro {
         }
     }
 
-    /// The kernel module returns to decision making at the same rate (`pcc_set_state`).
+    /// Returns to decision making at the same rate, as the kernel module does (`pcc_set_state`).
     fn on_timeout(&mut self) {
         if let Phase::Starting { last: Some((rate, _)), .. } | Phase::Adjusting { last: (rate, _), .. } = self.phase {
             self.rate = rate;
@@ -237,7 +237,7 @@ impl super::Learner for Allegro {
     }
 }
 
-/// §2.2. The throughput T is the sending rate without the losses.
+/// Returns the utility of §2.2. The throughput T is the sending rate minus losses.
 fn utility(constants: &Config, report: &Report) -> f64 {
     let sigmoid = 1.0 / (1.0 + libm::exp(constants.alpha * (report.loss - constants.loss_threshold)));
     report.sending_rate * ((1.0 - report.loss) * sigmoid - report.loss)

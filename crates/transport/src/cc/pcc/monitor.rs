@@ -1,4 +1,4 @@
-//! Monitor intervals (NSDI '15, §3.1): time is divided into intervals of one rate each. A
+//! Monitor intervals (NSDI '15, §3.1): time is divided into intervals, each with one rate. A
 //! transmission belongs to the interval in which it left. An interval is finished when the outcome
 //! of each of its transmissions is known, about a round trip after its end.
 
@@ -17,11 +17,11 @@ pub struct Report {
     pub(super) sending_rate: f64,
     /// The share of packets that were lost.
     pub(super) loss: f64,
-    /// d(RTT)/dT: the slope of the round-trip times over the times of departure; zero if there are
-    /// too few samples.
+    /// d(RTT)/dT: the slope of the round-trip times over the departure times; zero if there are too
+    /// few samples.
     pub(super) rtt_gradient: f64,
-    /// Something else than the rate limited the interval and nothing was lost, so it does not show
-    /// whether the path sustains the rate.
+    /// `true` if something other than the rate limited the interval and nothing was lost. It does
+    /// not show whether the path sustains the rate.
     pub(super) is_inconclusive: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Report {
 struct Interval {
     rate: f64,
     began: Instant,
-    /// When the interval is to end, or when it ended.
+    /// The planned or actual end of the interval.
     until: Instant,
     is_open: bool,
     octets: u64,
@@ -41,17 +41,18 @@ struct Interval {
 }
 
 impl Interval {
-    /// Did a transmission at this time leave in the interval? One at `until` belongs to the next.
+    /// Returns `true` if a transmission at this time left in the interval. One at `until` belongs
+    /// to the next.
     fn contains(&self, at: Instant) -> bool {
         at >= self.began && (self.is_open || at < self.until)
     }
 
     /// Returns the report of the interval.
     ///
-    /// The target rate counts as the sending rate if the application limits the interval, as a full
-    /// send buffer does. It also does if the receiver's or the congestion window lets less than
-    /// half of the target leave. What was sent is then no evidence about the target, which in
-    /// starting is twice that of the interval before.
+    /// If the application limits the interval, the target rate counts as the sending rate, as with
+    /// a full send buffer. It also does if a window permits less than half of the target. The
+    /// actual rate is then no evidence about the target, which in the Starting phase is twice the
+    /// rate of the previous interval.
     fn report(&self) -> Report {
         let actual = megabits(self.octets, self.until.since(self.began));
         let is_limited = self.is_app_limited || 2.0 * actual < self.rate;
@@ -66,19 +67,19 @@ impl Interval {
     }
 }
 
-/// The intervals whose results are not yet known, oldest first.
+/// The intervals without results, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Monitor {
     intervals: VecDeque<Interval>,
 }
 
 impl Monitor {
-    /// Returns `true` if an interval is being filled.
+    /// Returns `true` if an interval is open.
     pub(super) fn is_open(&self) -> bool {
         self.intervals.back().is_some_and(|interval| interval.is_open)
     }
 
-    /// The rate of the interval that is being filled.
+    /// Returns the rate of the open interval.
     pub(super) fn rate(&self) -> Option<f64> {
         self.intervals.back().filter(|interval| interval.is_open).map(|interval| interval.rate)
     }
@@ -98,8 +99,8 @@ impl Monitor {
         });
     }
 
-    /// Closes the open interval at the first transmission after its end, which belongs to the next
-    /// interval. Its duration is then that of the packets that it sent.
+    /// Closes the open interval at the first transmission after its end. That transmission belongs
+    /// to the next interval. The duration is then the time that the interval's packets take.
     pub(super) fn close_if_over(&mut self, now: Instant) {
         if let Some(interval) = self.intervals.back_mut()
             && interval.is_open
@@ -138,7 +139,7 @@ impl Monitor {
         }
     }
 
-    /// Takes a sample of the round-trip time: that of a packet that left at `sent_at`.
+    /// Processes a round-trip time: that of a packet that left at `sent_at`.
     pub(super) fn on_rtt(&mut self, sent_at: Instant, rtt: Duration) {
         if let Some(interval) = self.interval_of(sent_at) {
             interval.rtts.add(sent_at.since(interval.began).as_secs_f64(), rtt.as_secs_f64());
@@ -181,7 +182,7 @@ impl Regression {
         self.xy += x * y;
     }
 
-    /// The slope, or zero if there is no line.
+    /// Returns the slope, or zero if it is undefined.
     fn slope(&self) -> f64 {
         let spread = self.n * self.xx - self.x * self.x;
         if self.n < 2.0 || spread <= 0.0 { 0.0 } else { (self.n * self.xy - self.x * self.y) / spread }
@@ -208,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Two intervals of 10 ms with a packet of 10 kbit each millisecond.
+    /// Creates two intervals of 10 ms with a packet of 10 kbit per millisecond.
     fn monitor() -> Monitor {
         let mut monitor = Monitor::default();
         for ms in 0..21 {

@@ -1,8 +1,8 @@
-//! PCC Vivace: gradient ascent on the utility of the rate (NSDI '18). Sections are that paper's.
+//! PCC Vivace: gradient ascent on the utility of the rate (NSDI '18). Sections are of that paper.
 //!
-//! What the paper leaves open follows the authors' senders over UDT (PCC-Uspace: `pcc-gradient`'s
-//! `pcc.h`, `src/pcc`) or WebRTC's (`modules/congestion_controller/pcc`: `bitrate_controller.cc`,
-//! `pcc_network_controller.cc`). Each place names its source.
+//! Details that the paper omits follow the authors' senders over UDT (PCC-Uspace: `pcc-gradient`'s
+//! `pcc.h`, `src/pcc`) or the sender of WebRTC (`modules/congestion_controller/pcc`:
+//! `bitrate_controller.cc`, `pcc_network_controller.cc`). Each place names its source.
 
 use super::{MIN_RATE, Pcc, Report, Verdict};
 use crate::cc::constants::constants;
@@ -10,8 +10,8 @@ use crate::cc::{Settings, Start};
 use acklab_base::random::Stream;
 
 constants! {
-    /// The constants of PCC Vivace. Its utility is u = x^t − b·x·d(RTT)/dT − c·x·L, with x in
-    /// megabits per second (§3.1, §5).
+    /// The constants of PCC Vivace. Its utility is u = x^t − b·x·d(RTT)/dT − c·x·L, with x in Mbps
+    /// (§3.1, §5).
     Config {
         /// t: the exponent of the rate (§3.1, §5).
         #[schemars(range(min = 0.01, max = 0.99))]
@@ -26,43 +26,43 @@ constants! {
         /// `kRttGradientThreshold`; `kRTTFilter` of PCC-Uspace is 0.02).
         #[schemars(range(min = 0.0, max = 1000.0))]
         gradient_filter: f64 = 0.01,
-        /// The gradient of the RTT counts as at least this. PCC-Uspace sets what is negative to
-        /// zero (`PccVivaceUtilityCalculator`); the paper's formula has no such bound (§3.1);
-        /// WebRTC's is −0.1 (`kDelayGradientNegativeBound`).
+        /// The minimum of the RTT gradient. PCC-Uspace sets negative gradients to zero
+        /// (`PccVivaceUtilityCalculator`); the paper's formula has no such bound (§3.1); WebRTC's
+        /// is −0.1 (`kDelayGradientNegativeBound`).
         #[schemars(range(min = -1000.0, max = 0.0))]
         gradient_floor: f64 = 0.0,
-        /// ε: a pair of intervals at r·(1 ± ε) gives the gradient (§4).
+        /// ε: a pair of intervals at r·(1 ± ε) yields the gradient (§4).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon: f64 = 0.05,
-        /// θ0: the change of the rate, in megabits per second, for a gradient of one (§4).
+        /// θ0: the change of the rate, in Mbps, per unit of gradient (§4).
         #[schemars(range(min = 0.0001, max = 10_000.0))]
         conversion: f64 = 1.0,
         /// ω0 of the change boundary ω = ω0 + k·δ, a share of the rate (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary: f64 = 0.05,
-        /// δ: the growth of ω with each consecutive step that it has cut (§4).
+        /// δ: the growth of ω with each consecutive step that ω has limited (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary_step: f64 = 0.1,
-        /// The least k after a step that ω has not cut, which sets k to the smallest value that
-        /// permits the step (§4: 0); WebRTC's `ApplyDynamicBoundary` leaves at least 1.
+        /// The minimum of k after a step that ω has not limited. Such a step sets k to the smallest
+        /// value that permits it (§4: 0); WebRTC's `ApplyDynamicBoundary` keeps at least 1.
         #[schemars(range(max = 1000))]
         uncut_steps: u32 = 0,
-        /// The confidence amplifier of τ consecutive steps in one direction is τ up to this number
-        /// and 2τ minus this number beyond (§4).
+        /// The number of consecutive steps in one direction, τ, up to which the confidence
+        /// amplifier is τ. Beyond it, the amplifier is 2τ minus this number (§4).
         #[schemars(range(min = 1, max = 1000))]
         slow_confidence: u32 = 3,
-        /// The first rate in megabits per second; 0 for two segments in a round trip (NSDI '18,
-        /// §4). PCC-Kernel begins at 4.19 (`pcc_init`), PCC-Uspace at 5.24 (`kStartingRate`).
+        /// The initial rate in Mbps; 0 for two segments per round trip (NSDI '18, §4). PCC-Kernel
+        /// begins at 4.19 (`pcc_init`), PCC-Uspace at 5.24 (`kStartingRate`).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         initial_rate: f64 = 0.0,
-        /// The fewest packets of an interval. The paper gives no number; PCC-Uspace and WebRTC take
-        /// 20 (`kMinimumPacketsPerInterval`, `kMinPacketsNumberPerInterval`).
+        /// The minimum number of packets in an interval. The paper gives no number; PCC-Uspace and
+        /// WebRTC use 20 (`kMinimumPacketsPerInterval`, `kMinPacketsNumberPerInterval`).
         #[schemars(range(min = 1, max = 100_000))]
         min_packets: u32 = 20,
         /// The duration of an interval in round trips (§4).
         #[schemars(range(min = 0.1, max = 100.0))]
         round_trips: f64 = 1.0,
-        /// A timeout multiplies the rate by this (`onTimeout` of `pcc.h`).
+        /// The factor of the rate after a timeout (`onTimeout` of `pcc.h`).
         #[schemars(range(min = 0.0, max = 1.0))]
         timeout_factor: f64 = 0.5,
     }
@@ -88,30 +88,31 @@ enum Phase {
     /// A pair of intervals, and then the rate itself until their results are known (`RECORDING` of
     /// `pcc.h`).
     Probing {
-        /// Is the first of the pair at the higher rate? The order is random, as in WebRTC.
+        /// `true` if the first of the pair is at the higher rate. The order is random, as in
+        /// WebRTC.
         is_up_first: bool,
         begun: u32,
         first: Option<f64>,
     },
 }
 
-/// The steps taken so far, which set the confidence amplifier and the change boundary.
+/// The steps so far, which determine the confidence amplifier and the change boundary.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ascent {
     is_up: bool,
     /// τ: consecutive steps in this direction.
     steps: u32,
-    /// k: consecutive steps that the boundary has cut.
+    /// k: consecutive steps that the boundary has limited.
     cut: f64,
 }
 
 impl Ascent {
-    /// The change of `rate` for a gradient of the utility.
+    /// Returns the change of `rate` for a gradient of the utility.
     fn step(&mut self, constants: &Config, gradient: f64, rate: f64) -> f64 {
         let &Config { conversion, boundary, boundary_step, uncut_steps, slow_confidence, .. } = constants;
         let is_up = gradient > 0.0;
         if gradient == 0.0 {
-            // No direction: the next step is the first of its direction (WebRTC's
+            // Without a direction, the next step is the first of its direction (WebRTC's
             // `ComputeStepSize`).
             self.steps = 0;
             return 0.0;
@@ -138,7 +139,7 @@ impl Ascent {
 #[derive(Clone, Copy, Debug)]
 pub struct Vivace {
     constants: Config,
-    /// Megabits per second.
+    /// The rate in Mbps.
     rate: f64,
     phase: Phase,
     ascent: Ascent,

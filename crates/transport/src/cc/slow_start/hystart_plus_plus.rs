@@ -5,29 +5,29 @@ use super::super::{Ack, Position, Window};
 use acklab_base::Duration;
 
 constants! {
-    /// The constants of `HyStart++` (RFC 9406, §4.3, whose names stand with them).
+    /// The constants of `HyStart++`, with their names in RFC 9406, §4.3.
     Config {
-        /// `MIN_RTT_THRESH`: growth of the delay by less than this never begins conservative slow
-        /// start.
+        /// `MIN_RTT_THRESH`: growth of the delay below this never begins conservative slow start.
         min_rtt_threshold: Duration = Duration::from_millis(4),
-        /// `MAX_RTT_THRESH`: growth of the delay by at least this always does.
+        /// `MAX_RTT_THRESH`: growth of the delay of at least this always begins conservative slow
+        /// start.
         max_rtt_threshold: Duration = Duration::from_millis(16),
-        /// `MIN_RTT_DIVISOR`: between the two, the threshold is the last round's minimum delay
-        /// divided by this.
+        /// `MIN_RTT_DIVISOR`: between these two bounds, the threshold is the last round's minimum
+        /// delay divided by this.
         #[schemars(range(min = 1))]
         min_rtt_divisor: u32 = 8,
-        /// `N_RTT_SAMPLE`: the fewest samples of a round that decide.
+        /// `N_RTT_SAMPLE`: the minimum number of samples in a round for a decision.
         #[schemars(range(min = 1))]
         rtt_samples: u32 = 8,
         /// `CSS_GROWTH_DIVISOR`: growth in conservative slow start is divided by this. The RFC
         /// requires at least 2.
         #[schemars(range(min = 2))]
         css_growth_divisor: u32 = 4,
-        /// `CSS_ROUNDS`: the rounds of conservative slow start.
+        /// `CSS_ROUNDS`: the number of rounds of conservative slow start.
         #[schemars(range(min = 1))]
         css_rounds: u32 = 5,
-        /// L: the most segments that an ACK counts for without pacing; with pacing there is no
-        /// limit.
+        /// L: the maximum number of segments that count per ACK without pacing; with pacing there
+        /// is no limit.
         #[schemars(range(min = 1))]
         unpaced_limit: u32 = 8,
     }
@@ -37,7 +37,7 @@ constants! {
 pub(super) struct HystartPlusPlus {
     constants: Config,
     paced: bool,
-    /// The round ends when this is acknowledged. `None` before the first ACK.
+    /// The position whose acknowledgment ends the round. `None` before the first ACK.
     window_end: Option<Position>,
     last_round_min: Option<Duration>,
     current_round_min: Option<Duration>,
@@ -45,10 +45,10 @@ pub(super) struct HystartPlusPlus {
     conservative: Option<Conservative>,
 }
 
-/// Conservative slow start.
+/// The state of conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// A round with a shorter delay shows that slow start was left too early.
+    /// The delay below which a round shows that slow start ended too early.
     baseline_min: Duration,
     rounds: u32,
 }
@@ -66,7 +66,7 @@ impl HystartPlusPlus {
         }
     }
 
-    /// RFC 9406, §4.3: `HyStart++` is for the initial slow start, before any threshold is known.
+    /// RFC 9406, §4.3: `HyStart++` applies to the initial slow start, before a threshold is set.
     pub(super) const fn is_first_slow_start(&self, window: &Window) -> bool {
         window.ssthresh == u64::MAX
     }
@@ -74,7 +74,7 @@ impl HystartPlusPlus {
     /// RFC 9406, §4.2, in its order: growth, the round's minimum delay, the decision, the end of
     /// the round.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        // Rounds and delays count on every ACK, growth only where the window limits sending.
+        // All ACKs count for rounds and delays. Growth counts only while the window limits sending.
         let acked = if ack.may_grow { ack.acked.bytes } else { 0 };
         let limit = if self.paced { u64::MAX } else { u64::from(self.constants.unpaced_limit) * window.mss };
         let divisor = if self.conservative.is_some() { self.constants.css_growth_divisor.into() } else { 1_u64 };
@@ -109,7 +109,7 @@ impl HystartPlusPlus {
         }
     }
 
-    /// A round in which conservative slow start began counts as one of its rounds.
+    /// The round in which conservative slow start begins counts as one of its rounds.
     fn end_round(&mut self, window: &mut Window, sent_to: Position) {
         self.window_end = Some(sent_to);
         self.last_round_min = self.current_round_min.take();
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use acklab_base::Instant;
 
-    /// Rounds of slow start: each sends the window and gets `acks` ACKs for it.
+    /// Simulates rounds of slow start: each sends the window and gets `acks` ACKs for it.
     struct Rounds {
         phase: Phase,
         window: Window,
@@ -146,7 +146,7 @@ mod tests {
             Self { phase: Phase::new(&start), window, una: 0, may_grow: true }
         }
 
-        /// By how many segments the window grows in a round of `acks` ACKs, all with this
+        /// Returns the growth of the window, in segments, in a round of `acks` ACKs with this
         /// round-trip time.
         fn round(&mut self, acks: u64, rtt_ms: u64) -> u64 {
             let (before, each) = (self.window.cwnd, 16 / acks);

@@ -9,24 +9,25 @@ use acklab_base::{Duration, Instant, mul_div};
 constants! {
     /// The constants of Linux's `HyStart`.
     Config {
-        /// The smallest window, in segments, at which it looks for signs (`hystart_low_window`).
+        /// The minimum window, in segments, at which the algorithm looks for signs
+        /// (`hystart_low_window`).
         #[schemars(range(min = 1, max = 1_000_000))]
         low_window: u32 = 16,
-        /// ACKs at most this far apart form a train (`hystart_ack_delta_us`).
+        /// The maximum gap between two ACKs of a train (`hystart_ack_delta_us`).
         ack_delta: Duration = Duration::from_millis(2),
-        /// The samples of the delay before a decision (`HYSTART_MIN_SAMPLES`).
+        /// The number of delay samples before a decision (`HYSTART_MIN_SAMPLES`).
         #[schemars(range(min = 1))]
         min_samples: u32 = 8,
-        /// Growth of the delay by less than this never ends slow start (`HYSTART_DELAY_MIN`).
+        /// Growth of the delay below this never ends slow start (`HYSTART_DELAY_MIN`).
         delay_min: Duration = Duration::from_millis(4),
-        /// Growth of the delay by more than this always does (`HYSTART_DELAY_MAX`).
+        /// Growth of the delay above this always ends slow start (`HYSTART_DELAY_MAX`).
         delay_max: Duration = Duration::from_millis(16),
-        /// The greatest allowance for segmentation offload (`hystart_ack_delay`).
+        /// The maximum allowance for segmentation offload (`hystart_ack_delay`).
         ack_delay_max: Duration = Duration::from_millis(1),
     }
 }
 
-/// `sk_gso_max_size` of an ordinary device (`GSO_LEGACY_MAX_SIZE`), in octets.
+/// `sk_gso_max_size` of an ordinary device (`GSO_LEGACY_MAX_SIZE`), in bytes.
 const GSO_MAX_SIZE: u64 = 65_536;
 
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +48,8 @@ impl LinuxHystart {
         self.hystart.reset(now, sent_to);
     }
 
-    /// `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so what a
-    /// delayed ACK waited is not in it.
+    /// Follows `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so
+    /// it excludes the waiting time of a delayed ACK.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let Some(delay) = ack.newest_rtt else { return };
         let delay_min = self.hystart.shortest(delay);
@@ -69,9 +70,9 @@ impl LinuxHystart {
         }
     }
 
-    /// An ACK train as long as half the path's round-trip time means that the forward path is full.
-    /// With pacing, segments may leave up to half a round trip late, so the train must last for a
-    /// whole round trip.
+    /// An ACK train of half the path's round-trip time means that the forward path is full. With
+    /// pacing, segments may leave up to half a round trip late, so the train must last for a whole
+    /// round trip.
     fn is_train_long(&mut self, window: &Window, ack: &Ack, delay_min: Duration) -> bool {
         if ack.now.since(self.hystart.last_ack) > self.constants.ack_delta {
             return false;
@@ -94,8 +95,8 @@ impl LinuxHystart {
     }
 }
 
-/// `hystart_ack_delay`: the delay that segmentation offload may add, four of its largest packets at
-/// the pacing rate. Linux computes the pacing rate for every flow.
+/// Returns the delay that segmentation offload may add: four of its largest packets at the pacing
+/// rate (`hystart_ack_delay`). Linux computes the pacing rate for every flow.
 fn ack_delay(window: &Window, ack: &Ack) -> Duration {
     let rate =
         ack.srtt.and_then(|srtt| pacing::rate_of_window(pacing::Spread::LINUX, window.cwnd, window.ssthresh, srtt));
@@ -109,8 +110,8 @@ mod tests {
     use super::super::super::testing::{MSS, ack};
     use super::*;
 
-    /// A round of ACKs for two segments each, `gap` apart, and whether it ends slow start. The path
-    /// takes 20 ms.
+    /// Feeds a round of ACKs for two segments each, `gap` apart. Returns `true` if it ends slow
+    /// start. The path takes 20 ms.
     fn round(hystart: &mut LinuxHystart, acks: u64, gap: Duration, rtt: Duration) -> bool {
         let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };
         let begin = hystart.hystart.round_start + Duration::from_secs(1);

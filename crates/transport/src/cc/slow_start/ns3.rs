@@ -1,11 +1,11 @@
-//! ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`). It differs from Linux's in five points:
+//! ns-3.37's `HyStart` (`TcpCubic::HystartUpdate`). Its differences from Linux's:
 //!
-//! 1. its samples are the smoothed round-trip time (`TcpSocketBase` hands `m_lastRtt` to
+//! 1. its samples are the smoothed round-trip time (`TcpSocketBase` passes `m_lastRtt` to
 //!    `PktsAcked`, on every ACK);
-//! 2. slow start ends when the delay has grown by the shortest round-trip time, clamped to 4 ms to
-//!    1 s, not by an eighth of it, clamped to 4 to 16 ms;
+//! 2. slow start ends when the delay has grown by the minimum round-trip time, clamped to 4 ms to 1
+//!    s; in Linux, by an eighth of it, clamped to 4 to 16 ms;
 //! 3. an ACK train must last for a whole round trip, paced or not;
-//! 4. the ninth sample decides, by the minimum of the first eight;
+//! 4. the ninth sample decides, using the minimum of the first eight;
 //! 5. only an ACK that grows the window begins a round.
 
 use super::super::constants::constants;
@@ -16,17 +16,18 @@ use acklab_base::{Duration, Instant};
 constants! {
     /// The constants of ns-3.37's `HyStart`.
     Config {
-        /// The smallest window, in segments, at which it looks for signs (`HyStartLowWindow`).
+        /// The minimum window, in segments, at which the algorithm looks for signs
+        /// (`HyStartLowWindow`).
         #[schemars(range(min = 1, max = 1_000_000))]
         low_window: u32 = 16,
-        /// ACKs at most this far apart form a train (`HyStartAckDelta`).
+        /// The maximum gap between two ACKs of a train (`HyStartAckDelta`).
         ack_delta: Duration = Duration::from_millis(2),
-        /// The samples of the delay before a decision (`HyStartMinSamples`).
+        /// The number of delay samples before a decision (`HyStartMinSamples`).
         #[schemars(range(min = 1))]
         min_samples: u32 = 8,
-        /// Growth of the delay by less than this never ends slow start (`HyStartDelayMin`).
+        /// Growth of the delay below this never ends slow start (`HyStartDelayMin`).
         delay_min: Duration = Duration::from_millis(4),
-        /// Growth of the delay by more than this always does (`HyStartDelayMax`).
+        /// Growth of the delay above this always ends slow start (`HyStartDelayMax`).
         delay_max: Duration = Duration::from_secs(1),
     }
 }
@@ -47,7 +48,7 @@ impl Ns3Hystart {
         self.hystart.reset(now, sent_to);
     }
 
-    /// `PktsAcked`, then the beginning of `IncreaseWindow`.
+    /// Follows `PktsAcked`, and then the beginning of `IncreaseWindow`.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(delay) = ack.srtt {
             let delay_min = self.hystart.shortest(delay);
@@ -91,7 +92,8 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// A round of ACKs `gap` apart behind a first one of 20 ms, and whether it ends slow start.
+    /// Feeds a round of ACKs `gap` apart after a first one of 20 ms. Returns `true` if it ends slow
+    /// start.
     fn round(acks: u64, gap: Duration, srtt: Duration) -> bool {
         let mut hystart = Ns3Hystart::new(&Config::PUBLISHED);
         let mut window = Window { cwnd: 40 * MSS, ssthresh: u64::MAX, mss: MSS };

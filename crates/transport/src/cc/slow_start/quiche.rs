@@ -1,4 +1,4 @@
-//! Hybrid slow start as QUIC stacks have it: the delay alone, once a round.
+//! Hybrid slow start of QUIC stacks: it uses the delay alone, once per round.
 
 use super::super::constants::constants;
 use super::super::{Ack, Position, Window};
@@ -7,35 +7,35 @@ use acklab_base::Duration;
 constants! {
     /// The constants of Google's quiche (`hybrid_slow_start.cc`).
     Config {
-        /// The smallest window, in packets, with which slow start ends (`kHybridStartLowWindow`).
+        /// The minimum window, in packets, at which slow start can end (`kHybridStartLowWindow`).
         #[schemars(range(min = 1, max = 1_000_000))]
         low_window: u32 = 16,
-        /// The samples of the delay of a round, of which the shortest counts
-        /// (`kHybridStartMinSamples`).
+        /// The number of delay samples per round, whose minimum counts (`kHybridStartMinSamples`).
         #[schemars(range(min = 1))]
         min_samples: u32 = 8,
-        /// Growth of the delay by less than this never ends slow start
+        /// Growth of the delay below this never ends slow start
         /// (`kHybridStartDelayMinThresholdUs`).
         delay_min: Duration = Duration::from_millis(4),
-        /// Growth of the delay by more than this always does (`kHybridStartDelayMaxThresholdUs`).
+        /// Growth of the delay above this always ends slow start
+        /// (`kHybridStartDelayMaxThresholdUs`).
         delay_max: Duration = Duration::from_millis(16),
-        /// Compare with the round before, as s2n-quic (`hybrid_slow_start.rs`) and mvfst
-        /// (`QuicCubic.cpp`) do, and not with the shortest round trip of the connection.
+        /// Compare with the previous round, as s2n-quic (`hybrid_slow_start.rs`) and mvfst
+        /// (`QuicCubic.cpp`) do, instead of the minimum round trip of the connection.
         against_last_round: bool = false,
     }
 }
 
 impl Config {
-    /// s2n-quic's and mvfst's.
+    /// The setting of s2n-quic and mvfst.
     pub const AGAINST_LAST_ROUND: Self = Self { against_last_round: true, ..Self::PUBLISHED };
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuicheHystart {
     constants: Config,
-    /// The round ends when all below is acknowledged.
+    /// The position whose acknowledgment ends the round.
     end: Option<Position>,
-    /// The shortest delay of the round, among `samples` samples, and that of the round before.
+    /// The minimum delay of the round, among `samples` samples, and that of the previous round.
     round_min: Option<Duration>,
     samples: u32,
     last_min: Option<Duration>,
@@ -52,7 +52,7 @@ impl QuicheHystart {
         (self.end, self.round_min, self.samples, self.last_min, self.found) = (None, None, 0, None, false);
     }
 
-    /// `ShouldExitSlowStart`, and `OnPacketAcked` behind it.
+    /// Follows `ShouldExitSlowStart`, and then `OnPacketAcked`.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if !window.in_slow_start() {
             return;
@@ -95,8 +95,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A round of ACKs with this delay, on a path of 40 ms and with this window, and whether it
-    /// ends slow start.
+    /// Feeds a round of ACKs with this delay, on a path of 40 ms and with this window. Returns
+    /// `true` if it ends slow start.
     fn round(hystart: &mut QuicheHystart, acks: u64, cwnd: u64, rtt: Duration) -> bool {
         let mut window = Window { cwnd: cwnd * MSS, ssthresh: u64::MAX, mss: MSS };
         for index in 1..=acks {
@@ -107,7 +107,7 @@ mod tests {
         window.ssthresh < u64::MAX
     }
 
-    /// An eighth of 40 ms are 5 ms.
+    /// An eighth of 40 ms is 5 ms.
     #[test]
     fn eight_samples_with_an_eighth_of_the_round_trip_more_end_it() {
         let mut hystart = QuicheHystart::new(&Config::PUBLISHED);

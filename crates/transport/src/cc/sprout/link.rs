@@ -1,10 +1,10 @@
-//! The distribution of the rate of a link, and the arrivals that follow from it.
+//! The distribution of the rate of a link, and the resulting distribution of arrivals.
 //!
-//! Packets arrive as a Poisson process whose rate is a Brownian motion between zero and the
-//! greatest rate; at zero, an outage, it stays for an exponential time (NSDI '13, §3.1). The rate
-//! takes one of equally spaced values.
+//! Packets arrive as a Poisson process whose rate is a Brownian motion between zero and the maximum
+//! rate. At zero, an outage, it stays for an exponential time (NSDI '13, §3.1). Rates are discrete
+//! and equally spaced.
 
-/// The change of the rate in one tick reaches so many standard deviations (`Process::evolve`).
+/// The range of the rate's change per tick, in standard deviations (`Process::evolve`).
 const REACH: f64 = 5.0;
 
 /// The probability distribution of the rate.
@@ -14,15 +14,15 @@ pub(super) struct Link {
     probabilities: Vec<f64>,
     /// The expected arrivals of a tick at each rate.
     means: Vec<f64>,
-    /// For each rate, the first rate that it may become within a tick and the probabilities of that
-    /// and the following ones. They do not sum to one at the ends, because what would leave the
-    /// range is discarded (`Process::evolve`).
+    /// For each rate, the first rate that it may become within a tick, and the probabilities of
+    /// that rate and the following ones. They do not sum to one at the ends, because changes beyond
+    /// the range are discarded (`Process::evolve`).
     moves: Vec<(usize, Vec<f64>)>,
 }
 
 impl Link {
-    /// A link of which nothing is known. Rates in packets per second; `wander` is the standard
-    /// deviation of the rate after a second, `tick` in seconds.
+    /// Creates a link with a uniform distribution. Rates are packets per second. `wander` is the
+    /// standard deviation of the rate after one second, `tick` is in seconds.
     pub(super) fn new(rates: usize, max_rate: f64, wander: f64, outage_escape: f64, tick: f64) -> Self {
         let step = max_rate / (rates - 1) as f64;
         let deviation = wander * tick.sqrt() / step;
@@ -54,7 +54,7 @@ impl Link {
         self.probabilities.iter_mut().for_each(|probability| *probability /= sum);
     }
 
-    /// A tick passes.
+    /// Evolves the distribution by one tick.
     pub(super) fn evolve(&mut self) {
         let mut after = vec![0.0; self.probabilities.len()];
         for (probability, (first, moves)) in self.probabilities.iter().zip(&self.moves) {
@@ -66,7 +66,7 @@ impl Link {
         self.normalize();
     }
 
-    /// In a tick, `arrivals` packets arrived (Bayes).
+    /// Updates the distribution after a tick with `arrivals` packets (Bayes).
     pub(super) fn observe(&mut self, arrivals: u32) {
         let log_likelihood = |mean: f64| match (mean > 0.0, arrivals) {
             (true, _) => f64::from(arrivals) * libm::log(mean) - mean,
@@ -74,41 +74,41 @@ impl Link {
             (false, _) => f64::NEG_INFINITY,
         };
         let logs: Vec<f64> = self.means.iter().map(|mean| log_likelihood(*mean)).collect();
-        // The greatest becomes one, so that it does not underflow.
+        // The maximum becomes one, so that it does not underflow.
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for (probability, log) in self.probabilities.iter_mut().zip(logs) {
-            // A rate is never excluded for good, whatever is observed.
+            // No observation excludes a rate permanently.
             *probability = (*probability * libm::exp(log - most)).max(f64::MIN_POSITIVE);
         }
         self.normalize();
     }
 
-    /// The mean rate in packets per tick.
+    /// Returns the mean rate in packets per tick.
     #[cfg(test)]
     pub(super) fn mean(&self) -> f64 {
         self.probabilities.iter().zip(&self.means).map(|(probability, mean)| probability * mean).sum()
     }
 }
 
-/// The distribution function of the standard normal distribution.
+/// Returns the distribution function of the standard normal distribution.
 fn normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// For each number of ticks, of arrivals and each present rate, the probability of at most so many
-/// arrivals (`ProcessForecastInterval`). The arrivals of different ticks count as independent given
-/// the present rate, as there.
+/// For each number of ticks, number of arrivals and present rate, the probability of at most that
+/// number of arrivals (`ProcessForecastInterval`). As there, arrivals of different ticks count as
+/// independent given the present rate.
 #[derive(Clone, Debug)]
 pub(super) struct Forecasts {
-    /// By ticks, less one; then by arrivals; then by rate.
+    /// Indexed by the number of ticks minus one, by arrivals, and by rate.
     at_most: Vec<Vec<Vec<f64>>>,
 }
 
 impl Forecasts {
-    /// Creates the forecasts of `ticks` ticks, which distinguish at most `most` arrivals per tick.
+    /// Creates the forecasts for up to `ticks` ticks, with at most `most` arrivals per tick.
     pub(super) fn new(link: &Link, ticks: u32, most: usize) -> Self {
         let rates = link.means.len();
-        // By rate: the distribution of the arrivals in the tick after t ticks have passed, not
+        // For each rate: the distribution of the arrivals in the tick after t ticks, not
         // normalised, and the probability that the rate is in range.
         let mut in_tick: Vec<Vec<f64>> = link.means.iter().map(|mean| poisson(*mean, most)).collect();
         let mut in_range = vec![1.0; rates];
@@ -139,13 +139,13 @@ impl Forecasts {
         Self { at_most }
     }
 
-    /// The length of the longest forecast.
+    /// Returns the length of the longest forecast.
     pub(super) const fn ticks(&self) -> u32 {
         self.at_most.len() as u32
     }
 
-    /// The least number of arrivals within `ticks` ticks such that at most so many come with a
-    /// probability of `caution` at least (`ProcessForecastInterval::lower_quantile`).
+    /// Returns the smallest number of arrivals within `ticks` ticks whose cumulative probability is
+    /// at least `caution` (`ProcessForecastInterval::lower_quantile`).
     pub(super) fn arrivals(&self, link: &Link, ticks: u32, caution: f64) -> u32 {
         let by_arrivals = &self.at_most[ticks as usize - 1];
         let is_below = |by_rate: &Vec<f64>| {
@@ -156,7 +156,7 @@ impl Forecasts {
     }
 }
 
-/// The probabilities of 0 to `most` arrivals; those of more count as `most`.
+/// Returns the probabilities of 0 to `most` arrivals. Higher numbers count as `most`.
 fn poisson(mean: f64, most: usize) -> Vec<f64> {
     let mut probabilities = Vec::with_capacity(most + 1);
     let (mut probability, mut rest) = (libm::exp(-mean), 1.0);
@@ -169,7 +169,8 @@ fn poisson(mean: f64, most: usize) -> Vec<f64> {
     probabilities
 }
 
-/// The distribution of the sum of two; that of the second is divided by `by`.
+/// Returns the distribution of the sum of two variables. The second distribution is divided by
+/// `by`.
 fn convolve(one: &[f64], other: &[f64], by: f64) -> Vec<f64> {
     let mut sums = vec![0.0; one.len() + other.len() - 1];
     for (offset, probability) in one.iter().enumerate() {
@@ -180,8 +181,8 @@ fn convolve(one: &[f64], other: &[f64], by: f64) -> Vec<f64> {
     sums
 }
 
-/// By arrivals and then by rate, the probability of at most so many, from the distribution of each
-/// rate.
+/// Returns the cumulative probabilities, indexed by arrivals and then by rate, from the
+/// distribution for each rate.
 fn cumulative(by_rate: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut at_most = vec![0.0; by_rate.len()];
     let arrivals = 0..by_rate[0].len();
@@ -202,7 +203,7 @@ mod tests {
         Link::new(256, 1000.0, 200.0, 1.0, 0.02)
     }
 
-    /// Arrivals of a tick, by the gaps of a Poisson process.
+    /// Returns the arrivals of a tick, drawn from the gaps of a Poisson process.
     fn arrivals(random: &mut Stream, mean: f64) -> u32 {
         let (mut count, mut at) = (0, -libm::log(1.0 - random.unit()));
         while at < mean {
@@ -234,9 +235,9 @@ mod tests {
         assert!((sum - 8.0).abs() < 0.4, "400 packets/s are 8 a tick: {sum}");
     }
 
-    /// The variance of the posterior of a Brownian motion that is observed by Poisson counts: in
-    /// equilibrium P = (P + Q)·R / (P + Q + R), the Riccati equation of a Kalman filter with Q =
-    /// σ²τ and R = λ/τ.
+    /// The posterior variance of a Brownian motion observed by Poisson counts is in equilibrium P =
+    /// (P + Q)·R / (P + Q + R). This is the Riccati equation of a Kalman filter with Q = σ²τ and R
+    /// = λ/τ.
     #[test]
     fn the_uncertainty_is_that_of_a_kalman_filter() {
         let (mut link, mut random) = (link(), Seed(2).stream("arrivals"));
@@ -253,16 +254,16 @@ mod tests {
         assert!((variance / expected - 1.0).abs() < 0.1, "{variance} of {expected}");
     }
 
-    /// An outage is left with λz: after t seconds without observations the link is still in it with
-    /// a probability of at most exp(−λz·t).
+    /// An outage ends with rate λz: after t seconds without observations, the link is still in it
+    /// with a probability of at most exp(−λz·t).
     #[test]
     fn an_outage_lasts() {
         let mut link = link();
         link.probabilities.iter_mut().for_each(|probability| *probability = 0.0);
         link.probabilities[0] = 1.0;
         link.evolve();
-        // Of the moves from zero, those within half a step of it are weighted by exp(−λz·τ) and
-        // those up by 1 − exp(−λz·τ).
+        // The moves from zero within half a step are weighted by exp(−λz·τ), and the upward moves
+        // by 1 − exp(−λz·τ).
         let (deviation, stays) = (200.0 * 0.02_f64.sqrt() / (1000.0 / 255.0), libm::exp(-0.02));
         let at_zero = normal(0.5 / deviation) - normal(-0.5 / deviation);
         let up = normal(5.0 + 1.0 / deviation) - normal(0.5 / deviation);
@@ -270,8 +271,8 @@ mod tests {
         assert!((link.probabilities[0] - expected).abs() < 1e-3, "{} of {expected}", link.probabilities[0]);
     }
 
-    /// The forecast against a simulation of the model: the fifth percentile of the arrivals within
-    /// five ticks from a known rate.
+    /// Compares the forecast with a simulation of the model: the fifth percentile of the arrivals
+    /// within five ticks from a known rate.
     #[test]
     fn the_forecast_is_the_fifth_percentile() {
         let mut link = link();
@@ -280,8 +281,8 @@ mod tests {
         let present = 100;
         link.probabilities[present] = 1.0;
         let mut random = Seed(3).stream("walk");
-        // Ticks are independent given the present rate: each has a rate of its own, as wide as the
-        // walk is by then.
+        // Ticks are independent given the present rate. Each tick draws its own rate, with the
+        // variance of the walk at that time.
         let mut counts: Vec<u32> = (0..20_000)
             .map(|_| {
                 (0..5)

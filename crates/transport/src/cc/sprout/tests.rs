@@ -1,4 +1,4 @@
-//! One flow by event.
+//! Tests one flow by single events.
 
 use super::super::Growth;
 use super::super::testing::{MSS, ack, sent, start};
@@ -44,7 +44,7 @@ impl Flow {
         self.sprout.on_deadline(self.now, &mut self.window, self.in_flight);
     }
 
-    /// Ticks in each of which `packets` leave and arrive.
+    /// Runs ticks in each of which `packets` leave and arrive.
     fn ticks(&mut self, count: u64, packets: u64) {
         for _ in 0..count {
             self.now += MS(1);
@@ -68,7 +68,7 @@ fn the_window_follows_the_arrivals() {
     assert!((35..60).contains(&fast), "of the 60 packets of five ticks: {fast}");
 }
 
-/// What is on its way is subtracted from what the forecast lets through.
+/// Packets in flight are subtracted from the forecast.
 #[test]
 fn packets_in_flight_count() {
     let mut flow = Flow::new();
@@ -87,7 +87,7 @@ fn silence_in_a_flight_is_an_outage_and_silence_after_it_is_nothing() {
     flow.ticks(50, 10);
     let rate = |flow: &Flow| flow.sprout.model.as_ref().unwrap().0.mean();
     let before = rate(&flow);
-    // The flight ended with its last packet, so for 50 ms nothing is expected.
+    // The flight ended with its last packet, so nothing is expected for 50 ms.
     flow.sprout.silent_until = flow.now + MS(50);
     flow.tick();
     flow.tick();
@@ -109,7 +109,7 @@ fn a_packet_that_uses_the_window_up_ends_the_flight() {
     assert_eq!(flow.sprout.silent_until, flow.sprout.began + MS(50));
 }
 
-/// What left more than 10 ms before a packet that arrives is received or lost.
+/// Packets that left more than 10 ms before an arriving packet count as received or lost.
 #[test]
 fn overtaken_packets_are_not_outstanding() {
     let mut flow = Flow::new();

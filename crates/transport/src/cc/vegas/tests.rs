@@ -1,4 +1,4 @@
-//! The three versions by event and by round.
+//! Tests the three versions by event and by round.
 
 use super::super::testing::{MSS, ack, start};
 use super::super::{Growth, SlowStart};
@@ -12,7 +12,7 @@ struct Rounds {
     una: u64,
 }
 
-/// In congestion avoidance with 20 segments on a path of 20 ms.
+/// Returns a flow in congestion avoidance with 20 segments on a path of 20 ms.
 fn rounds(dialect: Dialect) -> Rounds {
     let start = Start { dialect, slow_start: SlowStart::Classic {}, ..start(Growth::PerSegment) };
     let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
@@ -23,12 +23,13 @@ fn rounds(dialect: Dialect) -> Rounds {
 }
 
 impl Rounds {
-    /// A round of `acks` ACKs, all with this round-trip time; the window after it, in segments.
+    /// Runs a round of `acks` ACKs with this round-trip time. Returns the window afterwards, in
+    /// segments.
     fn round(&mut self, acks: u64, rtt_us: u64) -> u64 {
         let end = self.una + 20 * MSS;
         for _ in 0..acks {
             self.una += 20 * MSS / acks;
-            // Linux's round ends beyond what was next to be sent.
+            // Linux's round ends beyond snd.nxt at its start.
             let sent_to = if self.una < end { end - 1 } else { end + 20 * MSS - 1 };
             let ack = Ack {
                 acked_to: Position(self.una),
@@ -41,7 +42,7 @@ impl Rounds {
     }
 }
 
-/// 20 segments: 1 waits at 21 ms, 3 at 23.5 ms, 5 at 27 ms.
+/// Of 20 segments, 1 waits at 21 ms, 3 at 23.5 ms, 5 at 27 ms.
 #[test]
 fn the_window_keeps_two_to_four_segments_waiting() {
     for dialect in STACKS {
@@ -51,8 +52,8 @@ fn the_window_keeps_two_to_four_segments_waiting() {
     }
 }
 
-/// At 24.5 ms 3.67 segments wait, which Linux counts by the base: 4.5, cut to 4; at 25.2 ms 4.1 and
-/// 5.2.
+/// At 24.5 ms, 3.67 segments wait. Linux divides by the base and counts 4.5, truncated to 4. At
+/// 25.2 ms the numbers are 4.1 and 5.2.
 #[test]
 fn what_waits_is_counted_differently() {
     assert_eq!(rounds(Dialect::Linux).round(10, 25_200), 19);
@@ -78,7 +79,8 @@ fn an_ack_that_is_late_from_the_start_raises_the_base() {
     let start = Start { dialect: Dialect::Linux, ..start(Growth::PerSegment) };
     let window = Window { cwnd: 20 * MSS, ssthresh: 15 * MSS, mss: MSS };
     let mut late = Rounds { vegas: Vegas::new(&Config::PUBLISHED, &start), window, una: 0 };
-    // The receiver always waits 5 ms: the same queue of 5 ms looks like less of the longer path.
+    // The receiver always waits 5 ms. The same queue of 5 ms is a smaller share of the longer round
+    // trip.
     late.round(4, 25_000);
     late.window.cwnd = 20 * MSS;
     assert_eq!(late.round(4, 29_000), 20, "⌊20 · 4 / 25⌋ = 3 wait");
@@ -115,7 +117,7 @@ fn thresholds_after_loss() {
 }
 
 /// From 20 segments, of which 6 or more wait: `tcp_vegas_ssthresh` is min(ssthresh, cwnd), ns-3's
-/// `GetSsThresh` takes one segment off.
+/// `GetSsThresh` subtracts one segment.
 #[test]
 fn thresholds_after_a_decrease() {
     for (dialect, threshold) in [(Dialect::Reference, 19), (Dialect::Linux, 19), (Dialect::Ns3, 18)] {

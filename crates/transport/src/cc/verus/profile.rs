@@ -1,30 +1,31 @@
-//! The delay profile: the delay of packets as a function of the window at which they left.
+//! The delay profile: the delay of packets as a function of the window at their departure.
 //!
-//! Each window has a moving average of its delays. Once a second a smooth curve is fitted to them.
-//! The authors take ALGLIB's penalised regression spline (`spline1dfitpenalized` with ρ = 2). Here
-//! it is the P-spline of degree 1 (Eilers and Marx, "Flexible Smoothing with B-splines and
-//! Penalties", Statistical Science 11(2), 1996): it is linear between knots, and the squares of its
-//! second differences are penalised with λ = 10^ρ · max diag(BᵀB) / max diag(DᵀD), which is how
-//! ALGLIB scales λ. It is not cubic between knots, and beyond the last knot it goes on in a line.
+//! Each window has a moving average of its delays. Once a second, a smooth curve is fitted to them.
+//! The authors use ALGLIB's penalised regression spline (`spline1dfitpenalized` with ρ = 2). This
+//! is the P-spline of degree 1 (Eilers and Marx, "Flexible Smoothing with B-splines and Penalties",
+//! Statistical Science 11(2), 1996). It is linear between knots. The squares of its second
+//! differences are penalised with λ = 10^ρ · max diag(BᵀB) / max diag(DᵀD), which is ALGLIB's
+//! scaling of λ. It is not cubic between knots, and it is a line beyond the last knot.
 
 /// The largest window of the profile (`MAX_W_DELAY_CURVE`).
 const MOST: usize = 40_000;
-/// The spacing of knots in windows is this (`N` of `delayProfile_thread`)…
+/// The spacing of knots, in windows (`N` of `delayProfile_thread`).
 const SPACING: usize = 15;
-/// …unless there would be fewer knots than this, and with fewer windows there is no curve.
+/// The minimum number of knots, which may reduce the spacing. With fewer windows, there is no
+/// curve.
 const MIN_KNOTS: usize = 5;
 /// 10^ρ with ρ = 2 (`spline1dfitpenalized`).
 const PENALTY: f64 = 100.0;
-/// The greatest element of the diagonal of DᵀD for second differences: 1 + 4 + 1.
+/// The maximum diagonal element of DᵀD for second differences: 1 + 4 + 1.
 const DIFFERENCES: f64 = 6.0;
-/// What makes the system positive definite where no window between two knots was seen, as a share
-/// of the greatest element of BᵀB.
+/// The ridge that makes the system positive definite if no window between two knots has a delay, as
+/// a share of the maximum element of BᵀB.
 const RIDGE: f64 = 1e-10;
 
 /// A curve through equally spaced knots, linear between them and beyond the last.
 #[derive(Clone, Debug, Default)]
 struct Curve {
-    /// In windows; the first knot is at window 1.
+    /// The spacing in windows; the first knot is at window 1.
     spacing: f64,
     values: Vec<f64>,
 }
@@ -36,7 +37,8 @@ impl Curve {
         self.values[left] + (place - left as f64) * (self.values[left + 1] - self.values[left])
     }
 
-    /// The smallest window from 2 on whose delay exceeds `delay`, if it is at most [`MOST`].
+    /// Returns the smallest window of at least 2 whose delay exceeds `delay`, if it is at most
+    /// [`MOST`].
     fn first_above(&self, delay: f64) -> Option<f64> {
         let last = self.values.len() - 2;
         for (left, pair) in self.values.windows(2).enumerate() {
@@ -45,7 +47,7 @@ impl Curve {
                 return Some(begins.ceil().max(2.0));
             }
             if pair[1] > delay || (left == last && pair[1] > pair[0]) {
-                // The first whole window beyond the point where the line meets the delay.
+                // The first whole window beyond the point where the line reaches the delay.
                 let meets = begins + (delay - pair[0]) / (pair[1] - pair[0]) * self.spacing;
                 let window = (meets.floor() + 1.0).max(2.0);
                 return (window < MOST as f64).then_some(window);
@@ -55,16 +57,16 @@ impl Curve {
     }
 }
 
-/// The profile. Delays in milliseconds, windows in packets.
+/// The profile. Delays are milliseconds, windows are packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
-    /// The moving average of the delays of each window, if it was seen.
+    /// The moving average of the delays of each window, if there is any.
     points: Vec<Option<f64>>,
     curve: Option<Curve>,
 }
 
 impl Profile {
-    /// A packet that left at `window` had this delay; `memory` is the weight of the old value.
+    /// Adds the delay of a packet that left at `window`; `memory` is the weight of the old value.
     pub(super) fn add(&mut self, window: u32, delay: f64, memory: f64) {
         let window = (window as usize).min(MOST - 1);
         if window >= self.points.len() {
@@ -74,7 +76,7 @@ impl Profile {
         *point = Some(point.map_or(delay, |before| memory * before + (1.0 - memory) * delay));
     }
 
-    /// Forgets windows from this one on.
+    /// Removes windows from this one on.
     pub(super) fn cut(&mut self, window: u32) {
         self.points.truncate(window as usize);
     }
@@ -83,7 +85,7 @@ impl Profile {
         self.curve.is_some()
     }
 
-    /// Fits the curve to the points. Returns `false` if the windows are too few.
+    /// Fits the curve to the points. Returns `false` if there are too few windows.
     pub(super) fn fit(&mut self) -> bool {
         let Some(largest) = self.points.iter().rposition(Option::is_some) else { return false };
         let spacing = SPACING.min(largest / MIN_KNOTS);
@@ -121,8 +123,8 @@ impl Profile {
         true
     }
 
-    /// The delay at a window (`calcDelayCurveInv`): before there is a curve, that of the nearest
-    /// window that was seen.
+    /// Returns the delay at a window (`calcDelayCurveInv`). Without a curve, it is the delay of the
+    /// nearest window with a delay.
     pub(super) fn delay_at(&self, window: f64) -> f64 {
         if let Some(curve) = &self.curve {
             return curve.at(window);
@@ -133,8 +135,8 @@ impl Profile {
         self.points.get(window).copied().flatten().or(below.copied()).or(from.copied()).unwrap_or(0.0)
     }
 
-    /// The window of a delay (`calcDelayCurve`): the one before the first that has a greater delay.
-    /// Returns `None` if there is none.
+    /// Returns the window for a delay (`calcDelayCurve`): the one before the first window with a
+    /// longer delay. Returns `None` if there is none.
     pub(super) fn window_at(&self, delay: f64) -> Option<f64> {
         Some(self.curve.as_ref()?.first_above(delay)? - 1.0)
     }
@@ -176,7 +178,7 @@ mod tests {
         profile
     }
 
-    /// A line has no second differences, so the penalty leaves it alone, and gaps are bridged.
+    /// A line has no second differences, so the penalty does not change it, and gaps are bridged.
     #[test]
     fn a_line_is_fitted_exactly_and_inverted() {
         let profile =

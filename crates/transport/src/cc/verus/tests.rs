@@ -1,4 +1,4 @@
-//! One flow by event.
+//! Tests one flow by single events.
 
 use super::super::testing::{MSS, ack, sent, start};
 use super::super::{Growth, Position};
@@ -32,7 +32,7 @@ impl Flow {
         self.verus.on_sent(&mut self.window, &sent(self.now, self.in_flight));
     }
 
-    /// A packet leaves and is acknowledged `delay_ms` later.
+    /// Sends a packet that is acknowledged `delay_ms` later.
     fn deliver(&mut self, delay_ms: u64) {
         self.send();
         let sent_at = self.now;
@@ -59,8 +59,8 @@ impl Flow {
         self.verus.on_deadline(self.now, &mut self.window, self.in_flight);
     }
 
-    /// Slow start to 100 packets with a delay of 40 ms and half a millisecond for each packet of
-    /// the window, ended by a loss.
+    /// Runs slow start to 100 packets, with a delay of 40 ms plus half a millisecond per packet of
+    /// the window, until a loss ends it.
     fn after_slow_start() -> Self {
         let mut flow = Self::new();
         for w in 1..100 {
@@ -156,8 +156,8 @@ fn the_loss_phase_ends_with_a_packet_of_the_reduced_window() {
     let mut flow = Flow::after_slow_start();
     let points = flow.verus.profile.clone();
     flow.verus.sent = Departures::default();
-    // A packet that had left at the window before the loss changes no profile, and the window grows
-    // like congestion avoidance.
+    // A packet that left at the window before the loss does not change the profile, and the window
+    // grows as in congestion avoidance.
     flow.verus.sent.push(flow.now, 100);
     let sent_at = flow.now;
     flow.now += MS(90);

@@ -11,7 +11,7 @@ const SIZE: u64 = 1000;
 
 type Recovery = Manager<u64, Estimator, Option<Congestion>, 2>;
 
-/// `NewReno` with a window of ten packets, or no congestion control.
+/// Creates a manager with `NewReno` and a window of ten packets, or without congestion control.
 fn manager(is_controlled: bool) -> Recovery {
     let config = Preset::Rfc.config();
     let controller = Controller::new(&cc::ControllerConfig::NEW_RENO, &config.controller_start(Seed(1), "f")).unwrap();
@@ -22,7 +22,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + MS * ms
 }
 
-/// `packets` of a space leave at once. Their contents are their numbers.
+/// Sends `packets` of a space at once. Their contents are their numbers.
 fn send(recovery: &mut Recovery, now: Instant, space: usize, packets: u64) {
     for _ in 0..packets {
         let content = recovery.space(space).next_number();
@@ -38,7 +38,7 @@ struct Told {
     lost: Vec<u64>,
     events: Vec<Event>,
     is_persistent: bool,
-    /// Losses of these numbers are no sign of congestion.
+    /// The numbers whose losses are no sign of congestion.
     harmless: Vec<u64>,
     size: Option<u64>,
 }
@@ -78,9 +78,9 @@ fn report(progress: Progress, prior_in_flight: u64) -> Report {
     Report { progress, prior_in_flight, marked: None, rate: None, persistent }
 }
 
-/// A controller that rates what it has sent waits for the outcome of each packet, so that none may
-/// be missing: not that of a packet whose loss is harmless, nor of one that is retired, nor of
-/// those whose keys are discarded or that a handshake takes for acknowledged.
+/// A controller that rates its transmissions waits for the outcome of each packet, so no outcome
+/// may be missing. This includes packets whose loss is harmless, retired packets, packets whose
+/// keys are discarded, and packets that a handshake treats as acknowledged.
 #[test]
 fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
     let config = cc::ControllerConfig::named("pcc-allegro").unwrap();
@@ -108,8 +108,8 @@ fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
     assert_eq!(progress.packets, 1);
 }
 
-/// These numbers of a space are acknowledged at `now`, and losses are detected by the thresholds of
-/// RFC 9002.
+/// Acknowledges these numbers of a space at `now`, and detects losses by the thresholds of RFC
+/// 9002.
 fn acknowledge(recovery: &mut Recovery, now: Instant, space: usize, ranges: &[Range<u64>], told: Told) -> Told {
     let mut told = told;
     let prior_in_flight = recovery.in_flight();
@@ -171,8 +171,8 @@ fn packets_of_a_handshake_count_as_in_flight_and_move_no_window() {
     assert_eq!((told.acked, told.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
 }
 
-/// A controller that passes the delivery-rate samples on that it is given: octets, and the time
-/// that they took.
+/// A controller that records the delivery-rate samples that it receives: bytes, and the time that
+/// they took.
 struct Samples(mpsc::Sender<(u64, Duration)>);
 
 impl CongestionControl for Samples {
@@ -192,7 +192,7 @@ impl CongestionControl for Samples {
 }
 
 /// A Ping, a probe of the MTU or a path challenge that left last and does not count as in flight
-/// carries no stamp. The packets before it give the same delivery rate as without it.
+/// has no stamp. The packets before it yield the same delivery rate as without it.
 #[test]
 fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
     let samples = [false, true].map(|with_ping| {

@@ -8,16 +8,16 @@ use acklab_base::{Duration, Instant};
 /// The parameters of loss detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
-    /// kPacketThreshold (§6.1.1): a packet is lost if one was acknowledged whose number is larger
-    /// by this.
+    /// kPacketThreshold (§6.1.1): a packet is lost if an acknowledged number exceeds its own by
+    /// this.
     pub packets: u64,
     /// kTimeThreshold (§6.1.2): a packet is lost if it left this number of round trips ago, and one
     /// that left later was acknowledged.
     pub time: f64,
     /// kInitialRtt (§6.2.2): the round trip before the first sample.
     pub initial_rtt: Duration,
-    /// The minimum by which the time threshold exceeds a round trip, in quarters of the shortest
-    /// round trip, if it [adapts](super::Widening).
+    /// The quarters of the minimum round trip by which the time threshold exceeds a round trip, if
+    /// it [adapts](super::Widening).
     pub steps: u64,
 }
 
@@ -25,16 +25,16 @@ impl Thresholds {
     /// The recommendation of RFC 9002.
     pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333), steps: 0 };
 
-    /// Raises the packet threshold so that it would have waited for a packet that was
-    /// `displacement` numbers late. It never falls. §6.1.1: an endpoint may raise it with observed
-    /// reordering; `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche.
+    /// Raises the packet threshold so that it tolerates a packet that was `displacement` numbers
+    /// late. The threshold never decreases. §6.1.1 permits this for observed reordering; see
+    /// `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche.
     pub fn adapt(&mut self, displacement: u64) {
         self.packets = self.packets.max(displacement + 1);
     }
 
     /// Returns the time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt),
-    /// kGranularity). One that adapts is at least a round trip plus RACK's reordering window, which
-    /// is at most another (RFC 8985, §6.2, step 4).
+    /// kGranularity). An adaptive threshold is at least a round trip plus RACK's reordering window,
+    /// which is at most another (RFC 8985, §6.2, step 4).
     #[must_use]
     pub fn time_threshold(&self, rtt: &Estimator) -> Duration {
         let srtt = rtt.srtt().unwrap_or(self.initial_rtt);
@@ -45,19 +45,19 @@ impl Thresholds {
     }
 }
 
-/// The verdict of the thresholds on a packet that left before one that was acknowledged.
+/// The verdict of the thresholds on a packet that left before an acknowledged one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is lost.
     Lost,
-    /// It is lost from this instant on, unless it is acknowledged before.
+    /// It will be lost at this instant, unless it is acknowledged before.
     LostAt(Instant),
 }
 
 impl Verdict {
-    /// Returns the verdict at `now` on packet `number`, which left at `sent_at`, where `largest`
-    /// was acknowledged. It is lost if its number is smaller by `packets`, or if it left `time` ago
-    /// (RFC 9002, §6.1).
+    /// Returns the verdict at `now` on packet `number`, which left at `sent_at`, if `largest` is
+    /// acknowledged. The packet is lost if its number is smaller by `packets`, or if it left `time`
+    /// ago (RFC 9002, §6.1).
     #[must_use]
     #[inline]
     pub fn on(now: Instant, (number, sent_at): (u64, Instant), largest: u64, packets: u64, time: Duration) -> Self {
@@ -73,15 +73,15 @@ pub struct Lost<T> {
     pub number: u64,
     /// The packet.
     pub packet: Packet<T>,
-    /// Its stamp, if stamps are kept.
+    /// Its stamp, if stamps are recorded.
     pub stamp: Stamp,
 }
 
 impl<T> Packets<T> {
     /// Appends to `lost` the packets that count as lost by now (`DetectAndRemoveLostPackets`,
-    /// appendix A.10). Such a packet left before one that was acknowledged, and either that one's
-    /// number is larger by `packets`, or it left `time` ago. Numbers and times of departure both
-    /// grow, so the first packet that is not lost ends the search.
+    /// appendix A.10). Such a packet left before an acknowledged one. Either its number is smaller
+    /// by `packets`, or it left `time` ago. Numbers and departures both increase, so the first
+    /// packet that is not lost ends the search.
     pub fn detect_losses(&mut self, now: Instant, packets: u64, time: Duration, lost: &mut Vec<Lost<T>>) {
         self.loss_at = None;
         let Some(largest) = self.largest_acknowledged else { return };
@@ -104,7 +104,7 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Takes the packet with this number, which lies in the list, out of flight and appends it to
+    /// Removes the packet with this number, which lies in the list, from flight and appends it to
     /// `lost`. Does nothing unless it is outstanding.
     pub(super) fn mark_lost(&mut self, number: u64, lost: &mut Vec<Lost<T>>) {
         let index = (number - self.first) as usize;
@@ -120,7 +120,7 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Returns when to detect losses again without an acknowledgment (`loss_time`, appendix A.3).
+    /// Returns when to detect losses next without an acknowledgment (`loss_time`, appendix A.3).
     #[must_use]
     pub const fn loss_at(&self) -> Option<Instant> {
         self.loss_at

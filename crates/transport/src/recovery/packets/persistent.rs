@@ -9,8 +9,8 @@ use std::ops::Range;
 /// kPersistentCongestionThreshold (§7.6.1).
 const THRESHOLD: u64 = 3;
 
-/// Returns the duration for which everything must be lost (§7.6.1), if there was a measurement:
-/// without one there is no persistent congestion (§7.6.2).
+/// Returns the minimum duration of persistent congestion (§7.6.1). Without a measurement, there is
+/// no persistent congestion (§7.6.2).
 #[must_use]
 pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
     let srtt = rtt.srtt()?;
@@ -18,13 +18,13 @@ pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
 }
 
 impl<T> Packets<T> {
-    /// Returns the longest time between the departures of two lost packets that had to be
-    /// acknowledged, between which nothing was acknowledged (§7.6.2).
+    /// Returns the maximum time between the departures of two lost ack-eliciting packets between
+    /// which nothing was acknowledged (§7.6.2).
     ///
-    /// Only runs of losses that reach the number `since` count, because earlier losses were judged
-    /// when they occurred. Only packets count that left after `measured_at`, when the round-trip
-    /// time was first measured. [Forgotten](Self::forget_lost) losses no longer count, so an owner
-    /// forgets losses after its reaction, and does not react twice.
+    /// Only losses that reach the number `since` count, because earlier ones were judged when they
+    /// occurred. Only packets that left after `measured_at`, the first round-trip measurement,
+    /// count. [Forgotten](Self::forget_lost) losses do not count. An owner forgets losses after its
+    /// reaction, so that it does not react twice.
     #[must_use]
     pub fn longest_loss(&self, measured_at: Instant, since: u64) -> Duration {
         let (mut above, mut newest, mut longest) = (None, None, Duration::ZERO);
@@ -45,8 +45,8 @@ impl<T> Packets<T> {
         longest
     }
 
-    /// Returns `true` if a number of `range` was acknowledged. None of it is outstanding or lost,
-    /// so the others were skipped.
+    /// Returns `true` if a number of `range` was acknowledged. None of its numbers is outstanding
+    /// or lost, so the others were skipped.
     fn has_acknowledged_in(&self, range: Range<u64>) -> bool {
         !range.is_empty() && self.skipped_in(&range).len() as u64 != range.end - range.start
     }

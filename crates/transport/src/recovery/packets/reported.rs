@@ -6,8 +6,7 @@ use crate::recovery::delivery_rate::Stamp;
 use std::ops::Range;
 
 impl<T> Packets<T> {
-    /// Returns the number of a packet that leaves without need of an acknowledgment. No state is
-    /// kept for it.
+    /// Returns the number of a packet that needs no acknowledgment. No state is kept for it.
     pub fn pass(&mut self) -> u64 {
         let number = self.next_number();
         self.push(State::Acknowledged { until: number + 1 }, Stamp::default());
@@ -19,7 +18,7 @@ impl<T> Packets<T> {
     }
 
     /// Processes a report that the numbers of `range` are lost: appends the outstanding ones to
-    /// `lost`. A packet is lost once, however often it is reported.
+    /// `lost`. A packet is lost once, even if it is reported repeatedly.
     pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
         for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
             self.mark_lost(number, lost);
@@ -40,7 +39,7 @@ impl<T> Packets<T> {
         Some(packet)
     }
 
-    /// Forgets what lies below the lowest outstanding number, except losses that are not yet
+    /// Removes the entries below the lowest outstanding number, except losses that are not yet
     /// [forgotten](Self::forget_lost).
     pub fn settle(&mut self) {
         while self.settled < self.next_number()
@@ -53,7 +52,7 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Returns how many of the stored numbers were acknowledged, or passed.
+    /// Returns how many of the stored numbers were acknowledged, or needed no acknowledgment.
     #[must_use]
     pub const fn remembered_acknowledged(&self) -> u64 {
         self.acknowledged

@@ -16,7 +16,7 @@ fn packet(ms: u64) -> Packet<u64> {
     Packet { at: at(ms), octets: 1200, is_ack_eliciting: true, is_in_flight: true, content: ms }
 }
 
-/// Packets that leave a millisecond apart, from 0 ms on.
+/// Returns packets that leave a millisecond apart, from 0 ms on.
 fn board(packets: u64) -> Packets<u64> {
     let mut board = Packets::default();
     (0..packets).for_each(|ms| {
@@ -98,8 +98,8 @@ fn only_the_largest_number_gives_a_round_trip() {
 }
 
 /// RFC 9000, §13.1: "An endpoint SHOULD treat receipt of an acknowledgment for a packet it did not
-/// send as a connection error"; §21.4: numbers are skipped to find those who acknowledge what they
-/// never got.
+/// send as a connection error"; §21.4: numbers are skipped to detect receivers that acknowledge
+/// packets they have not received.
 #[test]
 fn what_was_never_sent_cannot_be_acknowledged() {
     let mut board = board(2);
@@ -113,8 +113,8 @@ fn what_was_never_sent_cannot_be_acknowledged() {
     assert_eq!((board.in_flight(), lost(&mut board, 9).len(), board.states.len()), (0, 0, 0), "nothing is kept");
 }
 
-/// A packet that was taken for lost and arrives after all is reported once, and its content is
-/// returned once.
+/// A packet that was considered lost and arrives is reported once, and its content is returned
+/// once.
 #[test]
 fn a_loss_that_was_none() {
     let mut board = board(5);
@@ -183,7 +183,7 @@ fn an_abandoned_number_space_gives_everything_back() {
     assert_eq!((board.in_flight(), board.has_ack_eliciting(), board.next_number()), (0, false, 3));
 }
 
-/// The stamp is that of the packet in flight that left last. A later packet that does not count as
+/// The stamp is that of the in-flight packet that left last. A later packet that does not count as
 /// in flight has no stamp, but its round trip is measured.
 #[test]
 fn the_newest_packet_in_flight_tells_the_rate() {
@@ -202,7 +202,7 @@ fn the_newest_packet_in_flight_tells_the_rate() {
     assert_eq!((newest(progress), progress.rtt), (None, Some(MS(4))), "nothing that was in flight");
 }
 
-/// The board by the text of RFC 9002, without memory of what was looked at.
+/// The board as RFC 9002 describes it, without caching.
 #[derive(Default)]
 struct Plain {
     packets: Vec<(u64, bool, State)>,
@@ -242,7 +242,7 @@ impl Plain {
         lost
     }
 
-    /// The longest run of losses that reaches the number `since`.
+    /// Returns the longest run of losses that reaches the number `since`.
     fn longest(&self, since: usize) -> u64 {
         let lost = |number: usize| {
             self.packets[number].1 && self.packets[number].2 == State::Lost && self.packets[number].0 > 50

@@ -5,9 +5,9 @@ use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Event, Instant};
 
 /// Returns the PTO (§6.2.1): smoothed_rtt + max(4 · rttvar, kGranularity) + max_ack_delay, doubled
-/// for each of `expiries` in a row. Before the first sample, smoothed_rtt is `initial_rtt` and
-/// rttvar half of it (§5.3, §6.2.2). In the Initial and Handshake number spaces, `max_ack_delay` is
-/// zero (§6.2.1).
+/// for each of `expiries` consecutive timeouts. Before the first sample, smoothed_rtt is
+/// `initial_rtt` and rttvar half of it (§5.3, §6.2.2). In the Initial and Handshake number spaces,
+/// `max_ack_delay` is zero (§6.2.1).
 #[must_use]
 pub fn probe_timeout(rtt: &Estimator, initial_rtt: Duration, max_ack_delay: Duration, expiries: u32) -> Duration {
     let (srtt, rttvar) = rtt.srtt().map_or((initial_rtt, initial_rtt / 2), |srtt| (srtt, rtt.rttvar()));
@@ -15,18 +15,18 @@ pub fn probe_timeout(rtt: &Estimator, initial_rtt: Duration, max_ack_delay: Dura
     timeout.saturating_mul(1u64.checked_shl(expiries).unwrap_or(u64::MAX))
 }
 
-/// Probe timeouts in a row (`pto_count` of RFC 9002, appendix A.3), and in total.
+/// Probe timeouts: the consecutive ones (`pto_count` of RFC 9002, appendix A.3) and the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expiries {
     in_a_row: u32,
-    /// First timeouts after an acknowledgment.
+    /// Timeouts that directly follow an acknowledgment.
     pub probes: u64,
-    /// Timeouts after timeouts.
+    /// Timeouts that follow another timeout.
     pub timeouts: u64,
 }
 
 impl Expiries {
-    /// Returns how many there were in a row.
+    /// Returns the number of consecutive timeouts.
     #[must_use]
     #[inline]
     pub const fn in_a_row(&self) -> u32 {
@@ -43,14 +43,15 @@ impl Expiries {
         self.in_a_row += 1;
     }
 
-    /// Ends the row: something was acknowledged, or there is nothing to wait for any more.
+    /// Resets the consecutive timeouts, because something was acknowledged or nothing is awaited
+    /// any more.
     #[inline]
     pub const fn reset(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Returns the event of the last timeout. `is_open`: the handshake is over; `repeats`: the
-    /// probe has no new data to carry.
+    /// Returns the event of the last timeout. `is_open` is `true` after the handshake; `repeats` is
+    /// `true` if the probe has no new data to carry.
     #[must_use]
     pub const fn event(&self, is_open: bool, repeats: bool) -> Event {
         match self.in_a_row {
@@ -62,9 +63,9 @@ impl Expiries {
 }
 
 impl<T> Packets<T> {
-    /// Returns when to probe: a timeout after the last packet left that must be acknowledged, while
-    /// one of those is outstanding (§6.2.1). A pending time threshold has priority (§6.2.1: the
-    /// timer is not set while a loss timer is).
+    /// Returns when to probe: a timeout after the last ack-eliciting packet left, while one is
+    /// outstanding (§6.2.1). A pending time threshold has priority (§6.2.1: the timer is not set
+    /// while a loss timer is).
     #[must_use]
     pub fn probe_at(&self, timeout: Duration) -> Option<Instant> {
         let last = self.last_ack_eliciting_at().filter(|_| self.has_ack_eliciting() && self.loss_at().is_none())?;

@@ -3,20 +3,20 @@
 
 use crate::recovery::rack::WIDE_FOR_RECOVERIES;
 
-/// The quarters of the shortest round trip by which the time threshold exceeds a round trip.
+/// The quarters of the minimum round trip by which the time threshold exceeds a round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Widening {
     steps: u64,
-    /// The number of recoveries after which it ends.
+    /// The number of recoveries at which the widening ends.
     ends_with: u64,
-    /// The round trip in which it has widened ends when this number is acknowledged.
+    /// The number whose acknowledgment ends the round trip of the last widening.
     round_ends: u64,
 }
 
 impl Widening {
-    /// Widens the threshold, once per round trip, after a packet that counted as lost was
-    /// acknowledged, with `recoveries` so far. `largest` is the largest number acknowledged, `next`
-    /// the next to be used.
+    /// Widens the threshold, at most once per round trip, because a packet that counted as lost was
+    /// acknowledged. `recoveries` have occurred so far, `largest` is the largest acknowledged
+    /// number, and `next` is the next number to be used.
     pub fn on_spurious_loss(&mut self, largest: u64, next: u64, recoveries: u64) {
         if largest >= self.round_ends {
             (self.steps, self.round_ends) = (self.steps(recoveries) + 1, next);
@@ -24,7 +24,7 @@ impl Widening {
         }
     }
 
-    /// Returns the quarters in force after this number of recoveries.
+    /// Returns the quarters that apply after this number of recoveries.
     #[must_use]
     pub const fn steps(&self, recoveries: u64) -> u64 {
         if recoveries < self.ends_with { self.steps } else { 0 }

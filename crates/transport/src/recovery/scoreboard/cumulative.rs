@@ -1,4 +1,4 @@
-//! Acknowledgment numbers, which advance snd.una.
+//! Processes acknowledgment numbers, which advance snd.una.
 
 use super::Scoreboard;
 use crate::recovery::delivery_rate::Newest;
@@ -7,25 +7,25 @@ use acklab_base::Instant;
 /// The effect of a cumulative acknowledgment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advance {
-    /// Octets by which snd.una advances.
+    /// Bytes by which snd.una advances.
     pub bytes: u64,
-    /// Those of them that SACK had not acknowledged before. Without SACK, those for which no
-    /// duplicate ACK stood.
+    /// The part of them that SACK had not acknowledged before. Without SACK, the part that no
+    /// duplicate ACK represents.
     pub newly_delivered: u64,
-    /// One of the segments had been retransmitted and was not yet selectively acknowledged.
+    /// `true` if one of the segments had been retransmitted and was not selectively acknowledged.
     pub retransmission_acked: bool,
-    /// When the oldest of the segments left, if it was never retransmitted. The time since then
-    /// includes the receiver's delay before it acknowledged, as does the age of the timestamp that
-    /// it echoes (RFC 7323, §4.1).
+    /// The departure of the oldest of the segments, if it was never retransmitted. The time since
+    /// then includes the receiver's ACK delay, as does the age of the timestamp that it echoes (RFC
+    /// 7323, §4.1).
     pub sent_at: Option<Instant>,
-    /// When the oldest and the newest of the segments left that no SACK had acknowledged. `None` if
-    /// any segment was ever retransmitted (Linux's `first_ackt`, `last_ackt` and
+    /// The departures of the oldest and the newest of the segments that no SACK had acknowledged.
+    /// `None` if any segment was ever retransmitted (Linux's `first_ackt`, `last_ackt` and
     /// `FLAG_RETRANS_DATA_ACKED`).
     pub unsacked_sent: Option<(Instant, Instant)>,
 }
 
 impl Scoreboard {
-    /// Acknowledges everything below `ack`.
+    /// Acknowledges all data below `ack`.
     #[inline(always)]
     pub fn advance(&mut self, ack: u64) -> Advance {
         if self.is_in_order() && !self.keeps_outcomes {
@@ -35,7 +35,7 @@ impl Scoreboard {
         }
     }
 
-    /// Returns `true` if everything outstanding has left once, in order, and nothing is SACKed or
+    /// Returns `true` if all outstanding data have left once, in order, and nothing is SACKed or
     /// lost.
     #[inline]
     #[must_use]
@@ -43,7 +43,7 @@ impl Scoreboard {
         self.sacked | self.lost | self.dup_credit == 0 && self.una >= self.retransmitted_below
     }
 
-    /// Does the same where everything [is in order](Self::is_in_order).
+    /// Acknowledges all data below `ack` if everything [is in order](Self::is_in_order).
     #[inline(always)]
     fn advance_in_order(&mut self, ack: u64) -> Advance {
         let bytes = ack - self.una;
@@ -122,7 +122,7 @@ impl Scoreboard {
         while self.retransmissions.front().is_some_and(|(_, start)| *start < self.una) {
             self.retransmissions.pop_front();
         }
-        // Without SACK: the first segment was missing, and duplicate ACKs stood for the rest
+        // Without SACK, the first segment was missing, and duplicate ACKs represented the rest
         // (Linux's `tcp_remove_reno_sacks`; RFC 6582, §3.2, step 3, adds one segment back).
         let reported = self.dup_credit.min(advance.bytes - hole.unwrap_or_default());
         advance.newly_delivered -= reported;

@@ -8,39 +8,39 @@ use acklab_base::Instant;
 /// The delivery of one ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
-    /// Segments delivered.
+    /// The number of delivered segments.
     pub segments: u64,
-    /// The transmission among them that left last.
+    /// The delivered transmission that left last.
     pub newest: Option<Newest>,
-    /// That transmission's stamp, if stamps are kept.
+    /// That transmission's stamp, if stamps are recorded.
     pub stamp: Stamp,
-    /// The same, without retransmissions whose acknowledgment comes so soon that it must be for an
-    /// earlier transmission: the number of the transmission, and when it left.
+    /// The number and departure of the delivered transmission that left last, without
+    /// retransmissions whose acknowledgment arrives too soon for them.
     pub plausible: Option<(u64, Instant)>,
-    /// When the plausible transmission left that was processed last. Segments that SACK
-    /// acknowledges are processed before those that are acknowledged cumulatively.
+    /// The departure of the plausible transmission that was processed last. SACKed segments are
+    /// processed before cumulatively acknowledged ones.
     pub last_entered: Option<Instant>,
-    /// Where the lowest segment begins that was sent only once and was delivered after one that was
-    /// sent later.
+    /// The start of the lowest segment that was sent once and delivered after a segment that left
+    /// later.
     pub reordered_from: Option<u64>,
-    /// A segment that was sent only once and lies below the recovery point was delivered (Linux's
+    /// `true` if a segment below the recovery point that was sent once was delivered (Linux's
     /// `FLAG_ORIG_SACK_ACKED`).
     pub original_acked: bool,
-    /// The contents of the ACK besides its numbers.
+    /// The limits of the ACK.
     pub(super) limits: Limits,
-    /// The end of everything acknowledged, cumulatively or selectively, before this ACK.
+    /// The highest acknowledged offset, cumulatively or selectively, before this ACK.
     pub(super) prior_fack: u64,
 }
 
-/// The retransmissions that an ACK can be for, and the recovery point.
+/// The latest retransmissions that an ACK can acknowledge, and the recovery point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// A retransmission that left later than this cannot have been acknowledged yet: less than the
-    /// minimum round trip has passed (RFC 8985, §6.2, step 2).
+    /// The latest departure of an acknowledged retransmission: later ones left less than the
+    /// minimum round trip ago (RFC 8985, §6.2, step 2).
     pub latest: Instant,
-    /// The instant before which the segment left that elicited the ACK, as its echoed timestamp
-    /// shows. This holds only for segments that it acknowledges cumulatively. An ACK with SACK
-    /// blocks echoes the timestamp of the last segment in order (RFC 7323, §4.3).
+    /// The latest departure of the segment that elicited the ACK, from its echoed timestamp. It
+    /// holds only for segments that the ACK acknowledges cumulatively: an ACK with SACK blocks
+    /// echoes the timestamp of the last segment in order (RFC 7323, §4.3).
     pub before: Option<Instant>,
     /// The recovery point.
     pub recover: u64,
@@ -55,7 +55,7 @@ impl Limits {
 }
 
 impl Scoreboard {
-    /// Begins to process an ACK.
+    /// Begins the processing of an ACK.
     pub fn begin_ack(&mut self, limits: Limits) {
         let delivery = &mut self.delivery;
         (delivery.segments, delivery.reordered_from, delivery.original_acked) = (0, None, false);
@@ -64,9 +64,9 @@ impl Scoreboard {
         delivery.prior_fack = self.highest_sacked.max(self.una);
     }
 
-    /// Forgets deliveries of originals: the ACK does not show which transmission of what it covers
-    /// has arrived. Without SACK, one that covers a retransmission is no evidence about the
-    /// originals behind it (Linux's `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
+    /// Forgets deliveries of original transmissions, because the ACK does not show which
+    /// transmission has arrived. Without SACK, an ACK that covers a retransmission is no evidence
+    /// about the originals behind it (Linux's `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
     pub const fn forget_originals(&mut self) {
         self.delivery.original_acked = false;
     }
@@ -77,8 +77,8 @@ impl Scoreboard {
         &self.delivery
     }
 
-    /// Records the delivery of the segment at `index`, which begins at `start`. If it is a
-    /// retransmission, it left by `latest` at the latest.
+    /// Records the delivery of the segment at `index`, which begins at `start`. A retransmission
+    /// left by `latest`.
     pub(super) fn note_delivered(&mut self, index: usize, start: u64, segment: &Sent, latest: Instant) {
         let Sent { at, number, end, ever_retransmitted, .. } = *segment;
         let delivery = &mut self.delivery;

@@ -11,16 +11,16 @@ use acklab_base::{Duration, Instant};
 pub struct Loss {
     /// When it left.
     pub sent_at: Instant,
-    /// The stream offset of its first octet.
+    /// The stream offset of its first byte.
     pub start: u64,
-    /// The stream offset after its last octet.
+    /// The stream offset after its last byte.
     pub end: u64,
-    /// Its stamp, if stamps are kept.
+    /// Its stamp, if stamps are recorded.
     pub stamp: Stamp,
 }
 
 impl Scoreboard {
-    /// Returns `true` if octets were marked lost since the losses were last drained.
+    /// Returns `true` if bytes were marked lost since the losses were last drained.
     #[must_use]
     pub fn has_losses(&self) -> bool {
         !self.losses.is_empty()
@@ -31,8 +31,8 @@ impl Scoreboard {
         self.losses.drain(..)
     }
 
-    /// Marks every segment lost that has `DupThresh` SACKed segments above it (RFC 6675, §4:
-    /// IsLost). Returns the octets newly marked.
+    /// Marks lost every segment with `DupThresh` SACKed segments above it (RFC 6675, §4: IsLost).
+    /// Returns the newly marked bytes.
     pub fn detect_losses(&mut self) -> u64 {
         if self.highest_sacked <= self.examined.max(self.una) {
             return 0;
@@ -64,7 +64,7 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segment at `index` lost unless it is SACKed or marked already.
+    /// Marks the segment at `index` lost, unless it is SACKed or already marked.
     pub(super) fn mark_lost(&mut self, index: usize) {
         let start = self.start_of(index);
         let segment = &mut self.segments[index];
@@ -108,8 +108,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks everything lost that is not SACKed, after the retransmission timer expired (RFC 6675,
-    /// §5.1). It must be retransmitted.
+    /// Marks lost all data that are not SACKed, after the retransmission timer expired (RFC 6675,
+    /// §5.1). They must be retransmitted.
     pub fn mark_all_lost(&mut self) {
         self.retransmitted = 0;
         self.lost = 0;
@@ -130,8 +130,8 @@ impl Scoreboard {
         self.examined = self.nxt;
     }
 
-    /// Marks the oldest segment lost after the retransmission timer expired, and every segment that
-    /// left at least `reach` ago (RFC 8985, §6.3).
+    /// Marks lost, after the retransmission timer expired, the oldest segment and every segment
+    /// that left at least `reach` ago (RFC 8985, §6.3).
     pub fn mark_timed_out(&mut self, now: Instant, reach: Duration) {
         for index in 0..self.segments.len() {
             let segment = &self.segments[index];

@@ -4,8 +4,7 @@ use super::Scoreboard;
 use std::ops::Range;
 
 impl Scoreboard {
-    /// Returns the oldest segment that is lost and has not been retransmitted since (NextSeg, rule
-    /// 1).
+    /// Returns the oldest lost segment that has not been retransmitted since (NextSeg, rule 1).
     #[inline]
     pub fn next_lost(&mut self) -> Option<Range<u64>> {
         if self.lost_unsent == 0 { None } else { self.find_next_lost() }

@@ -8,27 +8,26 @@ use acklab_base::{Duration, Instant};
 /// The result of a search for losses by time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detected {
-    /// Octets newly marked lost.
+    /// The bytes newly marked lost.
     pub lost: u64,
-    /// A retransmission is among them.
+    /// `true` if a retransmission is among them.
     pub retransmissions_lost: bool,
-    /// The time until every other overtaken transmission will have been outstanding for too long,
-    /// if there is one.
+    /// The time until all other overtaken transmissions will have been outstanding for too long, if
+    /// there are any.
     pub wait: Option<Duration>,
 }
 
 impl Scoreboard {
-    /// Returns `false` if nothing outstanding left before transmission number `newest`; it may
-    /// return `true` as well.
+    /// Returns `false` only if nothing outstanding left before transmission number `newest`. May
+    /// return `true` otherwise.
     #[inline]
     #[must_use]
     pub fn may_have_overtaken(&self, newest: u64) -> bool {
         !self.retransmissions.is_empty() || self.segments.front().is_some_and(|head| head.number < newest)
     }
 
-    /// Marks lost every transmission, retransmissions included, that left before transmission
-    /// number `newest`, which has been delivered, and at least `reach` ago (RFC 8985, §6.2, step
-    /// 5).
+    /// Marks lost every transmission, including retransmissions, that left before the delivered
+    /// transmission number `newest` and at least `reach` ago (RFC 8985, §6.2, step 5).
     pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> Detected {
         let before = self.lost_unsent;
         let last = self.examine_retransmissions(now, newest, reach);
@@ -38,8 +37,8 @@ impl Scoreboard {
         Detected { lost: self.lost_unsent - before, retransmissions_lost, wait }
     }
 
-    /// Marks the retransmissions that are due. Returns when the last one left that left before
-    /// `newest` and is not due.
+    /// Marks due retransmissions lost. Returns the departure of the last retransmission before
+    /// `newest` that is not due.
     fn examine_retransmissions(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let mut entry = 0;
@@ -65,7 +64,8 @@ impl Scoreboard {
         last
     }
 
-    /// Does the same for segments that were sent only once.
+    /// Marks due segments that were sent only once lost. Returns the departure of the last one
+    /// before `newest` that is not due.
     fn examine_originals(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let from = self.examined.max(self.una);

@@ -1,12 +1,12 @@
-//! SACK blocks arrive (RFC 2018).
+//! Processes SACK blocks (RFC 2018).
 
 use super::{SackedRetransmission, Scoreboard};
 use acklab_base::Instant;
 use std::ops::Range;
 
 impl Scoreboard {
-    /// Takes in the SACK `blocks` of an ACK. Returns the octets that they newly acknowledge, and
-    /// when the first and the last of those segments left that were never retransmitted.
+    /// Processes the SACK `blocks` of an ACK. Returns the newly acknowledged bytes, and the
+    /// departures of the first and last of those segments that were never retransmitted.
     pub fn sack(&mut self, blocks: impl Iterator<Item = Range<u64>>) -> (u64, Option<(Instant, Instant)>) {
         let (before, mut sent) = (self.sacked, None);
         let mut seen: [Range<u64>; 4] = Default::default();
@@ -22,8 +22,8 @@ impl Scoreboard {
         (self.sacked - before, sent)
     }
 
-    /// Marks the segments that lie entirely within `range`, and extends `sent` to those among them
-    /// that were never retransmitted.
+    /// Marks the segments that lie entirely within `range`, and extends `sent` to the departures of
+    /// those that were never retransmitted.
     fn sack_range(&mut self, range: Range<u64>, sent: &mut Option<(Instant, Instant)>) {
         let first = self.index_at(range.start);
         let mut start = self.start_of(first);
@@ -52,10 +52,10 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission timer expired. If the oldest segment is SACKed, the receiver has reneged:
-    /// one that still held the segment would have acknowledged it cumulatively. All SACK
-    /// information is then discarded (RFC 2018, §8; Linux's `tcp_timeout_mark_lost`). Returns
-    /// `true` if that is so.
+    /// Checks for reneging after the retransmission timer expired. If the oldest segment is SACKed,
+    /// the receiver has reneged: otherwise it would have acknowledged the segment cumulatively. All
+    /// SACK information is then discarded (RFC 2018, §8; Linux's `tcp_timeout_mark_lost`). Returns
+    /// `true` if the receiver has reneged.
     pub fn clear_reneged_sacks(&mut self) -> bool {
         if !self.segments.front().is_some_and(|head| head.sacked) {
             return false;

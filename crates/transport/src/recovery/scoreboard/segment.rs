@@ -2,10 +2,10 @@
 
 use acklab_base::Instant;
 
-/// A segment that was sent and is not yet cumulatively acknowledged.
+/// A segment that was sent and is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// The stream offset after its last octet. It begins where the segment before it ends.
+    /// The stream offset after its last byte. It begins where the previous segment ends.
     pub(super) end: u64,
     /// When it last left.
     pub(super) at: Instant,
@@ -13,17 +13,18 @@ pub(super) struct Sent {
     pub(super) number: u64,
     pub(super) sacked: bool,
     pub(super) lost: bool,
-    /// It was retransmitted after it was last marked lost (Linux's `TCPCB_SACKED_RETRANS`).
+    /// `true` if it was retransmitted after it was last marked lost (Linux's
+    /// `TCPCB_SACKED_RETRANS`).
     pub(super) retransmitted: bool,
-    /// It was retransmitted at any time, so Karn's algorithm takes no round-trip time from it
-    /// (`TCPCB_EVER_RETRANS`).
+    /// `true` if it was ever retransmitted, so that Karn's algorithm takes no round-trip time from
+    /// it (`TCPCB_EVER_RETRANS`).
     pub(super) ever_retransmitted: bool,
-    /// Its last transmission has been reported as a loss.
+    /// `true` if its last transmission has been reported as a loss.
     pub(super) loss_reported: bool,
 }
 
 impl Sent {
-    /// A segment up to `end` that leaves for the first time.
+    /// Creates a segment up to `end` that leaves for the first time.
     pub(super) const fn new(end: u64, at: Instant, number: u64) -> Self {
         Self {
             end,

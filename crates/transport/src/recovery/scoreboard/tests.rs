@@ -94,8 +94,8 @@ fn by_time_what_was_out_too_long_is_lost() {
         "the one that left last is not examined"
     );
     board.retransmit(us(1150), 100, Stamp::default());
-    // The second retransmission is delivered: now the first is late, and so is what never was
-    // examined.
+    // The second retransmission is delivered. Now the first one is late, and so is the segment that
+    // was never examined.
     board.begin_ack(since(us(2150)));
     board.sack([range(1, 1)].into_iter());
     let newest = board.delivery().plausible.unwrap().0;
@@ -138,7 +138,7 @@ fn a_partly_acknowledged_segment_keeps_its_rest() {
     assert_eq!(board.pipe(), 50);
 }
 
-/// The plain definition, without any of the shortcuts.
+/// The plain definition, without shortcuts.
 #[derive(Clone, Default)]
 struct Plain {
     una: u64,
@@ -154,7 +154,7 @@ impl Plain {
         })
     }
 
-    /// RFC 6675, §4, NextSeg, rule 3, by its text.
+    /// Returns the result of RFC 6675, §4, NextSeg, rule 3, by its text.
     fn unjudged(&self) -> Option<u64> {
         let highest = self.segments.iter().rposition(|(_, sacked, ..)| *sacked)?;
         let live = self.segments[..highest].iter().filter(|(k, ..)| *k >= self.una);
@@ -215,14 +215,14 @@ proptest! {
             prop_assert_eq!((board.pipe(), board.sacked(), board.lost()), (pipe * 100, sacked * 100, lost * 100));
             prop_assert_eq!(board.clone().next_unsacked(), plain.unjudged().map(|k| range(k, k)));
             if kind == 1 {
-                // Moves the place where the next search begins.
+                // The call moves the start of the next search.
                 let _ = board.next_unsacked();
             }
         }
     }
 }
 
-/// Returns the reports of a board on an ACK.
+/// Returns a board's reports on an ACK.
 fn told(board: &Scoreboard, advance: Advance) -> (Advance, u64, Option<(u64, Instant)>, Option<Instant>, u64) {
     let delivery = board.delivery();
     let newest = delivery.newest.map_or(0, |newest| newest.number);
@@ -230,8 +230,8 @@ fn told(board: &Scoreboard, advance: Advance) -> (Advance, u64, Option<(u64, Ins
 }
 
 proptest! {
-    /// A board that keeps outcomes looks at each segment of an ACK; one that does not takes a
-    /// shorter way where it can.
+    /// A board that records outcomes examines each segment of an ACK; another board takes a shorter
+    /// path where it can.
     #[test]
     fn the_short_way_through_an_ack_tells_the_same(steps in proptest::collection::vec((0u8..6, 0u64..400, 1u64..6), 1..100)) {
         let mut boards = [false, true].map(|keeps| Scoreboard::default().keeping_stamps(true).keeping_outcomes(keeps));

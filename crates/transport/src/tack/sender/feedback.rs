@@ -30,7 +30,7 @@ struct Checked {
     rate: Option<(u64, Duration)>,
 }
 
-/// What feedback reports to other parts than the sender.
+/// The results of feedback for parts other than the sender.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tack) struct Told {
     /// The pending report for recovery and congestion control.
@@ -118,9 +118,9 @@ impl Sender {
         self.recovery.lose(SPACE, range);
         self.recovery.space_mut(SPACE).settle();
         self.note_listed(progress.octets);
-        // An IACK carries no time, and rates are those of TACKs. The next TACK does not acknowledge
-        // again what it does not list. So its sample ends with the newest packet of all
-        // acknowledged since the last TACK.
+        // An IACK carries no time, and rates come from TACKs. Packets that an IACK acknowledged are
+        // missing in the next TACK. So its sample ends with the newest packet acknowledged since
+        // the last TACK.
         self.newest_listed = newer(progress.newest, self.newest_listed);
         let progress = Progress { rtt: None, newest: None, spuriously_lost: 0, ..progress };
         Ok(Told { report: self.report(progress, prior_in_flight, 0, None), next: 0, rtt: None })
@@ -168,7 +168,7 @@ impl Sender {
     }
 }
 
-/// Returns the packet that left last, of those acknowledged by two reports.
+/// Returns the packet that left last among those acknowledged by two reports.
 fn newer(one: Option<(Newest, Stamp)>, other: Option<(Newest, Stamp)>) -> Option<(Newest, Stamp)> {
     one.into_iter().chain(other).max_by_key(|(newest, _)| newest.number)
 }

@@ -1,5 +1,5 @@
-//! Vitals, counters and events of a connection: those of data sent from its sending half, those of
-//! data received from its receiving half.
+//! Vitals, counters and events of a connection: those of sent data come from its sending half,
+//! those of received data from its receiving half.
 
 use super::{Connection, Way};
 use crate::tcp::report_octets;

@@ -1,4 +1,4 @@
-//! What an arriving segment does.
+//! Processes arriving segments.
 
 use super::super::refusal::Refusal;
 use super::super::sender::Phase;
@@ -35,7 +35,8 @@ impl Connection {
         }
     }
 
-    /// RFC 9293, §3.10.7.4, fifth to eighth: first the acknowledgment, then the data, then the FIN.
+    /// Processes an acceptable segment (RFC 9293, §3.10.7.4, fifth to eighth): first the
+    /// acknowledgment, then the data, then the FIN.
     pub(super) fn take(&mut self, now: Instant, segment: &Segment) -> Fate {
         if !segment.flags.contains(Flags::ACK) {
             return Refusal::NeverSent.into();
@@ -43,8 +44,8 @@ impl Connection {
         if !self.receiving.is_acceptable(segment) {
             return self.answer_unacceptable(now, segment);
         }
-        // RFC 5961, §5.2: the ACK covers data that were never sent, or is older than any ACK of
-        // this connection can be.
+        // RFC 5961, §5.2: the ACK covers data that were never sent, or is older than any possible
+        // ACK of this connection.
         if self.sending.never_sent(segment) || self.sending.is_too_old(segment) {
             self.challenge(now);
             return Refusal::NeverSent.into();

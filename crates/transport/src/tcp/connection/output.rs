@@ -1,4 +1,4 @@
-//! What leaves, and the acknowledgment that it carries.
+//! Selects the next segment, and adds the acknowledgment that it carries.
 
 use super::super::sender::Phase;
 use super::{Connection, Way};
@@ -6,9 +6,9 @@ use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// Returns the next segment: a RST, or else an acknowledgment that cannot be piggybacked, or
-    /// else a segment of the sending half with the acknowledgment of the receiving half, or else a
-    /// pure ACK that is due.
+    /// Returns the next segment, in this order: a RST, an acknowledgment that cannot be
+    /// piggybacked, a segment of the sending half with the acknowledgment of the receiving half, or
+    /// a pure ACK that is due.
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
         if self.reset.is_some() || self.is_aborted() {
             return self.next_reset();
@@ -28,7 +28,7 @@ impl Connection {
         if phase == Phase::SynSent {
             self.receiving.offer_window(&mut segment);
         } else if answers_syn {
-            // Its ECN flags belong to the handshake (RFC 9768, §3.2.2.1).
+            // The ECN flags of this segment belong to the handshake (RFC 9768, §3.2.2.1).
             self.receiving.finish_handshake(&mut segment);
         } else {
             self.receiving.ride_on(now, &mut segment);
@@ -36,7 +36,7 @@ impl Connection {
         Some(segment)
     }
 
-    /// The SYN-ACK, or an ACK that carries nothing else.
+    /// Returns the SYN-ACK, or an ACK that carries nothing else.
     fn acknowledgment(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = self.receiving.poll(now)?;
         if segment.flags.contains(Flags::SYN) {

@@ -1,51 +1,51 @@
-//! The port: writes go to the sending half, reads to the receiving half. The connection has methods
-//! of its own for the operations of a socket beyond a [`StreamPort`].
+//! The application's port: writes go to the sending half, reads to the receiving half. Socket
+//! operations that [`StreamPort`] lacks are methods of the connection.
 
 use super::super::sender::SendFlags;
 use super::Connection;
 use acklab_base::{Duration, Instant, StreamPort};
 
 impl Connection {
-    /// Writes `octets` octets as [`write`](StreamPort::write) does, with the flags of `sendmsg`
-    /// (RFC 9293, §3.9.1.2). The flags take effect once all octets are accepted. Returns the number
-    /// accepted.
+    /// Writes `octets` bytes as [`write`](StreamPort::write) does, with the flags of `sendmsg` (RFC
+    /// 9293, §3.9.1.2). The flags take effect once all bytes are accepted. Returns the number of
+    /// bytes accepted.
     pub fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
         self.sending.send(now, octets, flags)
     }
 
-    /// Sets whether the last segment is held back (`TCP_CORK`): until it is full, or for a
-    /// retransmission timeout with nothing outstanding.
+    /// Sets whether a partial last segment is held (`TCP_CORK`). It leaves when it is full, or
+    /// after a retransmission timeout with nothing outstanding.
     pub const fn set_corked(&mut self, is_corked: bool) {
         self.sending.set_corked(is_corked);
     }
 
-    /// Sets the size of the send buffer (Linux, `SO_SNDBUF`): twice `size` of memory, in which
-    /// offload's packets count.
+    /// Sets the size of the send buffer (Linux, `SO_SNDBUF`) to twice `size` of memory, in which
+    /// the packets of offload count.
     pub fn set_send_buffer(&mut self, size: u64) {
         self.sending.set_send_buffer(size);
     }
 
-    /// Gives the connection up once nothing is acknowledged, or no window opens, for `limit` since
-    /// the retransmission timer first expired (Linux, `TCP_USER_TIMEOUT`); never with `None`.
+    /// Sets the time, since the retransmission timer first expired, after which the connection is
+    /// given up (Linux, `TCP_USER_TIMEOUT`). It applies if nothing is acknowledged, or no window
+    /// opens, within it. `None` disables it.
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.sending.set_user_timeout(limit);
     }
 
-    /// Sets whether the device of the host refuses data and probes (Linux's local congestion). The
-    /// driver discards any ACK that it polls meanwhile.
+    /// Sets whether the host's device refuses data and probes (Linux's local congestion).
+    /// Meanwhile, the driver discards the ACKs that it polls.
     pub const fn set_refused(&mut self, is_refused: bool) {
         self.sending.set_refused(is_refused);
     }
 
-    /// Releases the data that are held back; a cork still applies to later writes (Linux,
-    /// `TCP_NODELAY`).
+    /// Releases held data. A cork still applies to later writes (Linux, `TCP_NODELAY`).
     pub fn release_held(&mut self) {
         self.sending.release_held();
     }
 }
 
 impl StreamPort for Connection {
-    /// The end that listens waits for its peer.
+    /// A listening end waits for its peer.
     fn open(&mut self, now: Instant) {
         self.sending.open(now);
     }

@@ -1,7 +1,7 @@
 //! The state of the connection (RFC 9293, §3.3.2).
 //!
-//! The state follows from the state of the halves: whether this end's FIN was sent and
-//! acknowledged, and whether the peer's has arrived.
+//! The state follows from the halves: whether this end's FIN was sent and acknowledged, and whether
+//! the peer's FIN has arrived.
 
 use super::super::sender::Phase;
 use super::Connection;
@@ -9,34 +9,34 @@ use super::Connection;
 /// The states of RFC 9293, §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Before the start, after both directions are finished and the peer knows, and after a RST.
+    /// Before the start, after both directions have finished at both ends, and after a RST.
     Closed,
     /// Waits for a SYN.
     Listen,
-    /// The SYN is out.
+    /// The SYN has left.
     SynSent,
     /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged yet.
     SynReceived,
     /// Data flow both ways.
     Established,
-    /// The FIN is out.
+    /// The FIN has left.
     FinWait1,
     /// The FIN is acknowledged; the peer may still send.
     FinWait2,
-    /// The peer's FIN has come; this end may still send.
+    /// The peer's FIN has arrived; this end may still send.
     CloseWait,
-    /// Both FINs have crossed, and that of this end is not acknowledged yet.
+    /// Both FINs have crossed, and this end's FIN is not acknowledged.
     Closing,
-    /// The peer's FIN came first; that of this end is out.
+    /// The peer's FIN arrived first; this end's FIN has left.
     LastAck,
     /// Both FINs are acknowledged. The peer may lack the ACK: its FIN is acknowledged if it arrives
-    /// again. No connection is reopened here, so this state lasts forever instead of two maximum
+    /// again. Connections are not reopened here, so this state lasts forever instead of two maximum
     /// segment lifetimes.
     TimeWait,
 }
 
 impl State {
-    /// Its name, as RFC 9293 spells it.
+    /// Returns its name in RFC 9293.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,8 +76,8 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if both directions are finished: everything, the FINs included, is sent and
-    /// acknowledged, and received.
+    /// Returns `true` if both directions have finished: everything, including the FINs, is sent,
+    /// acknowledged and received.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.sending.phase() == Phase::Finished && self.receiving.has_all()

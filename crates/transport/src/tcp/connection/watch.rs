@@ -1,4 +1,4 @@
-//! Changes of a connection's stream, for a driver that holds its octets.
+//! Reports changes of a connection's stream to a driver that stores its bytes.
 
 use super::super::sender::Phase;
 use super::Connection;
@@ -6,7 +6,7 @@ use acklab_base::{Endpoint as _, Fate, StreamEvent, StreamPort as _, StreamState
 use acklab_wire::tcp::Segment;
 use std::ops::Range;
 
-/// A connection has one stream.
+/// The number of the connection's one stream.
 pub(in crate::tcp) const STREAM: u32 = 0;
 
 /// The stream before a segment is processed.
@@ -14,7 +14,7 @@ pub(in crate::tcp) const STREAM: u32 = 0;
 pub(super) struct Before {
     state: StreamState,
     is_aborted: bool,
-    /// The octets of the segment that are new.
+    /// The bytes of the segment that are new.
     missing: Vec<Range<u64>>,
 }
 
@@ -39,14 +39,14 @@ impl Connection {
         StreamState {
             in_order: self.receiving.in_order(),
             has_all: self.receiving.has_all(),
-            // The FIN is not an octet.
+            // The FIN is not a byte.
             acknowledged: sending.acknowledged,
             is_full: self.sending.room() == 0,
             is_finished: self.sending.phase() == Phase::Finished,
         }
     }
 
-    /// Reports the changes since then.
+    /// Reports the changes since the state `before`.
     pub(super) fn note_changes(&mut self, before: Before, fate: Fate) {
         if fate == Fate::Taken {
             for range in before.missing {

@@ -1,46 +1,45 @@
-//! The AccECN option that an end sends: its counters, where it finds room, and when it is withheld
-//! (RFC 9768, §3.2.3).
+//! The AccECN option of an end: its counters, its place among the options, and the conditions under
+//! which it is omitted (RFC 9768, §3.2.3).
 
 use super::super::rules::{OptionFields, OptionRoom, OptionUse, Rules};
 use acklab_base::Ecn;
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Options, Segment};
 
-/// What a full-sized segment leaves for the option where it is reserved: three counters and their
-/// padding.
+/// The bytes reserved for the option in a full-sized segment: three counters and their padding.
 const RESERVE: u64 = 12;
 
-/// SACK does not give way to the option below this number of blocks (RFC 9768, §3.2.3.3; Linux's
+/// The minimum number of SACK blocks that the option does not displace (RFC 9768, §3.2.3.3; Linux's
 /// `tcp_options_fit_accecn`).
 const MIN_BLOCKS: usize = 2;
 
-/// The octets that have arrived by codepoint, and the option that reports them.
+/// The bytes that have arrived by codepoint, and the option that reports them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct OctetReport {
     fields: OptionFields,
     withheld: OptionUse,
     room: OptionRoom,
-    /// Both ends speak AccECN, and this end is to send the option.
+    /// `true` if both ends use AccECN, and this end should send the option.
     is_agreed: bool,
-    /// Segments carry the option now.
+    /// `true` if segments carry the option now.
     is_sent: bool,
     /// r.e0b, r.e1b and r.ceb, by codepoint.
     octets: [u64; Ecn::ALL.len()],
-    /// Which of them have grown since the last option.
+    /// The counters that have grown since the last option.
     has_grown: [bool; Ecn::ALL.len()],
-    /// The peer's option has come.
+    /// `true` if the peer's option has arrived.
     is_seen: bool,
-    /// ACKs that carry the option do not arrive.
+    /// `true` if ACKs with the option do not arrive.
     is_blocked: bool,
-    /// Where the D-SACK begins that the newest option was sent beside.
+    /// The start of the D-SACK in the segment of the newest option.
     beside_duplicate: Option<u64>,
 }
 
 impl OctetReport {
-    /// The report of a connection by these `rules`. `is_agreed`: both ends speak AccECN, and this
-    /// end is to send the option.
+    /// Creates the report of a connection with these `rules`. `is_agreed`: both ends use AccECN,
+    /// and this end should send the option.
     pub(in crate::tcp) const fn new(rules: &Rules, is_agreed: bool) -> Self {
         let mut octets = [0; Ecn::ALL.len()];
-        // RFC 9768, §3.2.1: so that a counter that something on the path sets to zero is noticed.
+        // RFC 9768, §3.2.1: the initial value reveals a counter that the path sets to zero.
         octets[Ecn::Ect0 as usize] = 1;
         octets[Ecn::Ect1 as usize] = 1;
         let (fields, withheld, room) = (rules.option_fields, rules.option_use, rules.option_room);
@@ -68,7 +67,7 @@ impl OctetReport {
             };
     }
 
-    /// A segment of the peer has arrived.
+    /// Processes a segment of the peer.
     pub(in crate::tcp) const fn watch(&mut self, segment: &Segment) {
         if !self.is_seen && segment.options.accurate_ecn.is_some() {
             self.is_seen = true;
@@ -76,27 +75,27 @@ impl OctetReport {
         }
     }
 
-    /// This many octets of payload have arrived with `codepoint`.
+    /// Counts `octets` bytes of payload that arrived with `codepoint`.
     pub(in crate::tcp) fn count(&mut self, codepoint: Ecn, octets: u32) {
         self.octets[codepoint as usize] += u64::from(octets);
         self.has_grown[codepoint as usize] |= octets > 0;
     }
 
-    /// A segment at `start` brings nothing new. RFC 9768, §3.2.3.2.2: if the ACK that reported so
-    /// last time carried the option, it was lost, perhaps for the option.
+    /// Processes a segment at `start` without new data. RFC 9768, §3.2.3.2.2: if the ACK of its
+    /// first arrival carried the option, that ACK was lost, perhaps because of the option.
     pub(in crate::tcp) fn on_duplicate(&mut self, start: u64) {
         if self.withheld == OptionUse::AsPathAllows && self.beside_duplicate == Some(start) {
             self.block();
         }
     }
 
-    /// The option is not sent any more.
+    /// Stops sending the option.
     pub(in crate::tcp) const fn block(&mut self) {
         self.is_blocked = true;
         self.settle();
     }
 
-    /// Returns `true` if the option is not sent any more.
+    /// Returns `true` if the option is no longer sent.
     pub(in crate::tcp) const fn is_blocked(&self) -> bool {
         self.is_blocked
     }
@@ -107,30 +106,31 @@ impl OctetReport {
         self.is_sent
     }
 
-    /// Octets that a full-sized segment leaves for the option.
+    /// Returns the bytes that a full-sized segment reserves for the option.
     #[inline]
     pub(in crate::tcp) const fn reserve(&self) -> u64 {
         if self.is_sent && matches!(self.room, OptionRoom::Reserved) { RESERVE } else { 0 }
     }
 
-    /// The option of the SYN-ACK: all counters, so that the peer sees that it gets through (RFC
-    /// 9768, §3.2.3.2.1).
+    /// Returns the option of the SYN-ACK: all counters, to show the peer that the option passes
+    /// (RFC 9768, §3.2.3.2.1).
     pub(in crate::tcp) fn of_syn_ack(&self) -> Option<AccurateEcn> {
         self.is_agreed.then(|| self.whole())
     }
 
-    /// The option of the ACK of a SYN-ACK, if it is sent: all counters, for the same reason.
+    /// Returns the option of the ACK of a SYN-ACK, if it is sent: all counters, for the same
+    /// reason.
     pub(in crate::tcp) fn of_ack_of_syn_ack(&self) -> Option<AccurateEcn> {
         self.is_sent.then(|| self.whole())
     }
 
-    /// All counters.
+    /// Returns all counters.
     fn whole(&self) -> AccurateEcn {
         let (order, codepoints, _) = self.layout();
         AccurateEcn::new(order, &codepoints.map(|codepoint| self.octets[codepoint as usize]))
     }
 
-    /// The order of the counters, and how many are sent where there is room.
+    /// Returns the order of the counters, and how many are sent if there is room.
     fn layout(&self) -> (FieldOrder, [Ecn; AccurateEcn::MAX], usize) {
         let ect0_first = (FieldOrder::Ect0First, [Ecn::Ect0, Ecn::Ce, Ecn::Ect1]);
         let ect1_first = (FieldOrder::Ect1First, [Ecn::Ect1, Ecn::Ce, Ecn::Ect0]);
@@ -144,9 +144,9 @@ impl OctetReport {
         (order, codepoints, count)
     }
 
-    /// The octets by which `option` lengthens a header at least. Linux aligns every option and
-    /// saves the padding of SACK at most (`tcp_options_fit_accecn`); otherwise options are packed
-    /// where they do not fit.
+    /// Returns the minimum bytes by which `option` lengthens a header. Linux aligns every option
+    /// and saves at most the padding of SACK (`tcp_options_fit_accecn`). Otherwise options are
+    /// packed where they do not fit.
     const fn least_added(&self, option: &AccurateEcn, has_blocks: bool) -> u64 {
         let (len, spare) = (option.len(), if has_blocks { 2 } else { 0 });
         match self.fields {
@@ -156,9 +156,9 @@ impl OctetReport {
         }
     }
 
-    /// Puts the option among `options`, which may take `room` octets, if it is sent and fits. It is
-    /// cut down to the counters that have grown since the last one, and SACK blocks beyond the
-    /// second give way to it (RFC 9768, §3.2.3.3). The first block is a D-SACK if it begins at
+    /// Inserts the option into `options`, which may take `room` bytes, if it is sent and fits. It
+    /// is cut down to the counters that have grown since the last option. It displaces SACK blocks
+    /// beyond the second (RFC 9768, §3.2.3.3). The first block is a D-SACK if it begins at
     /// `duplicate`.
     pub(in crate::tcp) fn fit(&mut self, options: &mut Options, room: u64, duplicate: Option<u64>) {
         self.beside_duplicate = None;
@@ -210,8 +210,8 @@ mod tests {
         (fields, options.sack.as_slice().len())
     }
 
-    /// The cases of the table in the commit that added this to Linux's `tcp_options_fit_accecn`:
-    /// with timestamps, 8 octets are left beside two blocks and none beside three.
+    /// The cases of the table in the commit that added Linux's `tcp_options_fit_accecn`: with
+    /// timestamps, 8 bytes are left beside two blocks and none beside three.
     #[test]
     fn a_third_block_gives_way_to_counters_that_have_grown() {
         let mut report = OctetReport::new(&Rules { option_use: OptionUse::Always, ..Rules::LINUX }, true);

@@ -1,9 +1,8 @@
-//! A closed loop: a bottleneck, and ACKs that arrive in bursts more than a round trip apart.
+//! Tests BBR behind a bottleneck whose ACKs arrive in bursts more than a round trip apart.
 //!
 //! The sender sends its window of two bandwidth-delay products in less than the gap between two
-//! bursts and idles for the rest of the gap. It measures the delivery rate of this stop and go,
-//! computes a smaller window from it, and so on. Adding the ACK aggregation to the window fills the
-//! gap.
+//! bursts, and idles for the rest of the gap. It then measures a lower delivery rate and computes a
+//! smaller window from it, and so on. Adding the ACK aggregation to the window fills the gap.
 
 use super::super::super::testing::{MSS, ack, start};
 use super::super::*;
@@ -11,12 +10,13 @@ use crate::cc::Growth;
 use crate::recovery::delivery_rate::{Newest, Sampler, Stamp};
 use std::collections::VecDeque;
 
-/// 20 Mbps: a segment every 0.4 ms.
+/// At 20 Mbps, a segment takes 0.4 ms.
 const SPACING: Duration = Duration::from_micros(400);
 const LINE: u64 = 20;
 const RTT: Duration = Duration::from_millis(40);
 
-/// Mbps over the second half of 20 s, with ACKs that leave only at multiples of `gap`.
+/// Returns the goodput in Mbps over the second half of 20 s, with ACKs that leave only at multiples
+/// of `gap`.
 fn goodput(gap: Duration, compensates: bool) -> u64 {
     let mut bbr = Bbr::new(&Config::PUBLISHED, &start(Growth::PerSegment));
     let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };
@@ -78,7 +78,7 @@ fn a_gap_of_half_a_round_trip_needs_none() {
     assert!(goodput(Duration::from_millis(20), false) >= LINE * 9 / 10);
 }
 
-/// Linux makes up for 100 ms at most (`bbr_extra_acked_max_us`).
+/// Linux compensates at most 100 ms (`bbr_extra_acked_max_us`).
 #[test]
 fn compensation_ends_at_a_tenth_of_a_second() {
     let gap = |ms| goodput(Duration::from_millis(ms), true);

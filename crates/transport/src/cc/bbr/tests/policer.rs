@@ -1,8 +1,8 @@
-//! Heavy losses at one delivery rate are taken for a policer.
+//! Tests that heavy losses at a constant delivery rate are taken for a policer.
 
 use super::*;
 
-/// `rounds` rounds at 8 Mbps, the last with losses of a quarter of what they deliver.
+/// Feeds `rounds` rounds at 8 Mbps, the last with losses of a quarter of the delivered data.
 fn lossy_interval(bench: &mut Bench, rounds: u32) {
     (0..rounds).for_each(|_| {
         let prior = bench.delivered;

@@ -1,4 +1,4 @@
-//! The states of `ProbeBW`, and what a probe finds.
+//! Tests the states of `ProbeBW`, and the results of probes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Startup, Drain and their undo.
+//! Tests Startup, Drain and their undo.
 
 use super::*;
 
@@ -27,7 +27,8 @@ fn draining_takes_three_rounds_at_most() {
     assert_eq!(bench.bbr.state, State::Down);
 }
 
-/// A recovery with `ranges` lost ranges, whose round ends with a sample of `lost` lost segments.
+/// Feeds a recovery with `ranges` lost ranges, whose round ends with a sample of `lost` lost
+/// segments.
 fn startup_with_losses(ranges: u64, lost: u64) -> Bench {
     let mut bench = Bench::new();
     bench.round(80, 100);

@@ -1,4 +1,4 @@
-//! The integer arithmetic of the module by event.
+//! Tests the integer arithmetic of the module by single events.
 
 use super::super::super::testing::{MSS, ack};
 use super::*;
@@ -12,7 +12,8 @@ fn window(segments: u64) -> Window {
     Window { cwnd: segments * MSS, ssthresh: segments * MSS, mss: MSS }
 }
 
-/// After a loss at `segments`, on a path of 20 ms, as congestion avoidance begins at 2 s.
+/// Returns the state after a loss at `segments`, on a path of 20 ms, at the start of congestion
+/// avoidance at 2 s.
 fn after_loss(segments: u64) -> (Linux, Window) {
     let (mut linux, mut window) = (Linux::new(&Config::PUBLISHED), window(segments));
     linux.sample(&ack(at(1000), 1, Duration::from_millis(20)));
@@ -36,7 +37,8 @@ fn the_count_of_the_curve() {
     assert_eq!((linux.origin, linux.last_max), (100, 100));
     // ∛((100 − 70) · 2⁴⁰ / 410) / 1024 = 4.2 s.
     assert_eq!(linux.k, 4316, "4.215 s: the factor is truncated");
-    // 5 jiffies ahead, the curve is at 100 − 29 = 71: 70 acknowledged segments for one.
+    // 5 jiffies ahead, the curve is at 100 − 29 = 71: 70 acknowledged segments per segment of
+    // growth.
     assert_eq!(linux.count, 70);
 }
 

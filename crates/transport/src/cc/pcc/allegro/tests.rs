@@ -1,4 +1,4 @@
-//! The learner by monitor interval.
+//! Tests the learner by monitor interval.
 
 use super::super::Learner as _;
 use super::*;
@@ -8,7 +8,7 @@ fn report(rate: f64, loss: f64) -> Report {
     Report { rate, sending_rate: rate, loss, rtt_gradient: 0.0, is_inconclusive: false }
 }
 
-/// A link of `capacity` megabits per second without a buffer.
+/// Reports on a link of `capacity` Mbps without a buffer.
 fn link(capacity: f64, rate: f64) -> Report {
     report(rate, (1.0 - capacity / rate).max(0.0))
 }
@@ -36,7 +36,7 @@ fn starting_doubles_until_the_utility_falls_and_goes_back() {
     assert!((learner.rate() - 8.0).abs() < 1e-9 && matches!(learner.phase, Phase::Deciding { .. }));
 }
 
-/// Four trials on a link, all of whose results are `of` their rate.
+/// Runs four trials on a link. Each result is the report `of` the trial's rate.
 fn trials(learner: &mut Allegro, random: &mut Stream, of: impl Fn(usize, f64) -> Report) {
     let rates: Vec<f64> = (0..TRIALS).map(|_| learner.next(random).unwrap()).collect();
     assert!(learner.next(random).is_none(), "then it waits");
@@ -72,7 +72,7 @@ fn pairs_that_disagree_widen_the_trials_up_to_five_percent() {
     let (mut learner, mut random) = (Allegro::new(Config::PUBLISHED, 8.0), Seed(1).stream("pcc"));
     learner.decide();
     for round in 2..10 {
-        // The first pair likes it higher, the second lower.
+        // The first pair favours the higher rate, the second the lower.
         trials(&mut learner, &mut random, |trial, rate| report(if trial < 2 { rate } else { 16.0 - rate }, 0.0));
         assert!((learner.epsilon - (0.01 * f64::from(round)).min(0.05)).abs() < 1e-9);
         assert!((learner.rate() - 8.0).abs() < 1e-9);

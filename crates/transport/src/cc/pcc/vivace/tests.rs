@@ -1,4 +1,4 @@
-//! The learner by monitor interval.
+//! Tests the learner by monitor interval.
 
 use super::super::Learner as _;
 use super::*;
@@ -8,7 +8,7 @@ fn report(rate: f64, loss: f64, rtt_gradient: f64) -> Report {
     Report { rate, sending_rate: rate, loss, rtt_gradient, is_inconclusive: false }
 }
 
-/// A link of `capacity` megabits per second with a deep buffer.
+/// Reports on a link of `capacity` Mbps with a deep buffer.
 fn link(capacity: f64, rate: f64) -> Report {
     report(rate, 0.0, (rate / capacity - 1.0).max(0.0))
 }
