@@ -90,6 +90,16 @@ def test_one_scenario_without_a_gain_is_enough_for_nothing():
     assert found.reason == "better may be 1.50× today's goodput, and may be no better (0.90 to 1.50)"
 
 
+def test_a_gain_within_2_percent_in_one_scenario_is_no_change():
+    # 2 % is as good everywhere, and an interval with a gain of 1 % contains it, even if it prints
+    # above 1.
+    found = judged(
+        lambda name, seed, seconds: 10.1 if name == "better" and seed == 17 else {TODAY: 10.0, "better": 12.0, "worse": 5.0}[name]
+    )
+    assert found.winner is None
+    assert found.reason == "better may be 1.20× today's goodput, and may be no better (1.01 to 1.20)"
+
+
 def test_another_winner_in_longer_runs_is_nothing():
     value = {TODAY: 10.0, "better": 15.0, "other": 14.0}
 
@@ -157,7 +167,7 @@ UNKNOWN_BACK = {
 
 
 def test_the_fit_tells_what_is_known_and_what_settles_the_rest():
-    fitted = {"parameter": [UNKNOWN_BACK], "member": [{"seed": 1, "set": []}]}
+    fitted = {"parameter": [UNKNOWN_BACK], "member": [{"seed": seed, "set": []} for seed in range(MEMBERS)]}
     known = known_of_fit(fitted, [])
     assert known.blocked is None
     assert known.unknown == {"back": "link.path.reverse.rate is not known: the capture has no data towards the sender"}
@@ -166,7 +176,9 @@ def test_the_fit_tells_what_is_known_and_what_settles_the_rest():
     assert known_of_fit(fitted, ["link.path.reverse.rate=4Mbps"]).unknown == {}
     limited = known_of_fit(fitted | {"application": "stream: 9 bursts"}, [])
     assert limited.blocked == "the application limited the transfer (stream: 9 bursts)"
-    assert "no scenario" in str(known_of_fit({"parameter": [], "member": []}, []).blocked)
+    few = known_of_fit(fitted | {"member": fitted["member"][:1]}, [])
+    assert few.blocked is not None
+    assert "1 scenario does, 20 are needed" in few.blocked
 
 
 def test_only_what_can_act_is_a_candidate():

@@ -14,8 +14,9 @@ from acklab import fitting, inspection
 from acklab.fitting import ensemble, mechanisms
 from acklab.fitting.application import PAGE, REQUESTS, STREAM, application_of
 from acklab.fitting.ensemble import Space, sample
+from acklab.fitting.fit import _spanned
 from acklab.fitting.observed import observe
-from acklab.fitting.path import BACK, BACK_QUEUE, DELAYS, FORWARD, LOSS, QUEUE, Path
+from acklab.fitting.path import BACK, BACK_QUEUE, DELAYS, FORWARD, LOSS, QUEUE, Path, path_of
 from acklab.fitting.quantity import ASSUMED, BOUNDED, MEASURED, UNKNOWN, Quantity
 from acklab.fitting.summary import Statistic, Summary
 from commands import acklab as command
@@ -129,6 +130,9 @@ def test_quic_stays_quic_of_an_unknown_stack(tmp_path):
     ("traffic", "kind"),
     [
         ({"traffic": {"model": "constant", "rate": "400kbps", "write": "25kB"}}, STREAM),
+        # A frame each 40 ms takes 4 ms of the rate and a round trip of 20 ms: nothing is
+        # outstanding for two fifths of the time, although no pause is long.
+        ({"traffic": {"model": "video", "rate": "2Mbps", "frame_rate": 25, "group": 50}}, STREAM),
         (
             {"page": {"document": "30kB", "objects": ["90kB", "15kB", "60kB", "10kB"], "requests": "serial", "think": "700ms"}},
             REQUESTS,
@@ -143,11 +147,11 @@ def test_a_transfer_with_pauses_is_no_bulk_transfer(tmp_path, traffic, kind):
     assert "greedy" not in str(found.scenario["flow"])
     assert any("The application limited the transfer" in note for note in found.notes)
     application = application_of(observe(inspection.inspect(tmp_path / "server.pcapng")))
-    if kind == STREAM:
+    if kind == STREAM and traffic["traffic"]["model"] == "constant":
         # 25 kB every half second.
         assert application.settings["traffic"]["write"] == "25000B"
         assert int(application.settings["traffic"]["rate"].removesuffix("bps")) == pytest.approx(400_000, rel=0.1)
-    else:
+    elif kind == REQUESTS:
         sizes = [application.settings["page"]["document"], *application.settings["page"]["objects"]]
         assert [int(size.removesuffix("B")) for size in sizes] == [30_000, 90_000, 15_000, 60_000, 10_000]
         assert float(application.settings["page"]["think"].removesuffix("ms")) == pytest.approx(700, rel=0.1)
@@ -240,6 +244,49 @@ def test_nothing_outside_the_intervals_is_tried():
     assert found.members == ()
     assert found.closest is not None
     assert found.closest.values.rate == pytest.approx(20.0, rel=0.02)
+
+
+def test_members_without_loss_stand_for_losses_that_are_rarer_than_those_tried():
+    """A share of losses below 1 in 3000, of which 1 in 100 is the most that the path has: no member
+    has a loss of the channel, but one of 1 in 10,000 was not tried.
+    """
+    found = sample(
+        SPACE,
+        Summary({"lost": Statistic(0.0, 1e-4)}),
+        lambda values, seed: Summary({"lost": Statistic(values.loss, 0.0)}),
+    )
+    assert found.repeats
+    assert {one.values.loss for one in found.members} == {0.0}
+    spanned = _spanned(SPACE.path.loss, found)
+    assert spanned is not None
+    assert spanned.low == 0.0
+    assert spanned.high == pytest.approx(0.01 / 30)
+
+
+def test_half_of_the_queues_without_an_upper_end_are_near_what_waited():
+    """Ten packets waited, and a full queue has at least 80 % of its limit at that percentile."""
+    points = [(0.5, 0.5, share / 100, 0.5, 0.0, 0.5, 0.0, 0.0) for share in range(100)]
+    queues = [SPACE.values(point).queue for point in points]
+    assert sum(queue <= 12.5 for queue in queues) == pytest.approx(50 + 50 * math.log(1.25) / math.log(4), abs=2)
+    assert min(queues) == pytest.approx(10.0)
+    assert max(queues) == pytest.approx(40.0, rel=0.05)
+
+
+def test_a_handshake_over_an_unknown_return_path_is_within_the_interval_of_the_propagation(tmp_path):
+    """A SYN of 60 bytes takes 30 ms over 16 kbps, and the base RTT is that of the handshake: the
+    interval has the propagation of 2 · 23 ms nevertheless.
+    """
+    link = {
+        "name": "line",
+        "from": "server",
+        "to": "laptop",
+        "forward": {"rate": "6Mbps", "delay": "23ms", "queue": {"discipline": "fifo", "limit": "36packets"}},
+        "reverse": {"rate": "16kbps", "delay": "23ms", "queue": {"discipline": "ack-filter", "limit": "100packets"}},
+    }
+    file = capture(tmp_path, BOTH | {"duration": "8s", "link": [link], "flow": [DOWN | {"stop": "8s"}]}, "server.pcapng")
+    path = path_of(observe(inspection.inspect(file)))
+    assert not path.back_rate.is_known or path.back_rate.low < 0.0161
+    assert path.base.low < 23.0 < path.base.high
 
 
 def test_statistics_agree_within_both_intervals():

@@ -1,20 +1,22 @@
 """Fits third-party captures and advises on them.
 
-Usage: `python validation/advice/public.py FOLDER [SECONDS]`.
+Usage: `python validation/advice/public.py FOLDER [--sample N] [--out FOLDER] [--keep]`.
 
-For each capture with a transfer, the fit reports what limited it and what is not known. If an
-ensemble repeats the capture, `advise` judges a download, an upload, latency and a page. Prints the
-counts by reason, and a line for each recommendation. There is no truth to compare them with, but
-there must be no recommendation for a transfer that its application limited. A file that takes
-longer than SECONDS (default 120) is counted and skipped.
+A capture is suitable if its largest transfer has 20 segments. Of each, the fit reports what limited
+the transfer and what is not known. If an ensemble repeats the capture, `advise` judges a download,
+an upload, latency and a page. There is no truth to compare them with, but there must be no
+recommendation for a transfer that its application limited. Prints the counts by reason, and a line
+for each recommendation. `--keep` writes the list of suitable captures with the reason of each to
+`public.tsv`, and the counts to `measured.json`.
 """
 
-import multiprocessing
+import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -22,58 +24,63 @@ from acklab.advice import advise
 from acklab.errors import AcklabError
 from acklab.fitting import fit
 from acklab.inspection import inspect
+from validation.advice.records import keep, records_of_items
+from validation.inspection.apart import Limits
+from validation.inspection.corpus import digest, files_of
 
+LIST = Path(__file__).with_name("public.tsv")
 USED = ("download", "upload", "latency", "page")
 _LEAST = 20
 """Minimum segments of a transfer that is judged."""
+_EFFORT = 20.0
+"""Seconds of effort of an answer."""
+_LIMITS = Limits(seconds=300.0)
+UNSUITABLE = "no transfer of 20 segments"
 
 
-def judge(path: Path) -> tuple[str, list[str]]:
-    """Why there is no recommendation for a capture, and the recommendations."""
+def judge(name: str) -> dict[str, Any]:
+    """The reason of the verdict for a capture, and the recommendations."""
+    path = Path(name)
     try:
         found = inspect(path)
         if not found.ways or found.ways[0]["data_segments"] < _LEAST:
-            return "no transfer of 20 segments", []
+            return {"reason": UNSUITABLE}
         fitted = fit(found)
     except AcklabError as error:
-        return f"refused: {str(error).rpartition(': ')[2][:60]}", []
+        return {"reason": UNSUITABLE, "refused": str(error)}
     if fitted.application.limits:
         reason = f"limited by its application: {fitted.application.kind}"
     elif fitted.ensemble is None:
-        reason = "not known: " + ", ".join(sorted(quantity.key.removeprefix("link.path.") for quantity in fitted.path.missing))
-    elif not fitted.members:
-        reason = "no ensemble: one bottleneck does not repeat it"
+        missing = sorted(quantity.key.removeprefix("link.path.") for quantity in fitted.path.missing)
+        reason = f"not known: {', '.join(missing)}"
+    elif not fitted.ensemble.repeats:
+        reason = "one bottleneck does not repeat it"
     else:
         reason = "an ensemble repeats it"
-    answer = advise(_written(path, fitted.toml), uses=USED, seconds=20)
-    told = [
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder) / "link.toml"
+        link.write_text(fitted.toml, encoding="utf-8")
+        answer = advise(link, uses=USED, seconds=_EFFORT)
+    recommended = [
         f"{one.use.name}: {one.winner.name} {one.gain.median:.2f} ({one.gain.low:.2f} to {one.gain.high:.2f})"
         for one in answer.uses.values()
         if one.winner is not None and one.gain is not None
     ]
-    return reason, told
+    return {"reason": reason, "recommended": recommended, "is_limited": fitted.application.limits}
 
 
-def _written(path: Path, toml: str) -> Path:
-    file = Path(tempfile.mkdtemp()) / f"{path.stem}.toml"
-    file.write_text(toml, encoding="utf-8")
-    return file
-
-
-def _into(queue: "multiprocessing.Queue[tuple[str, list[str]]]", path: Path) -> None:
-    queue.put(judge(path))
-
-
-def within(path: Path, seconds: float) -> tuple[str, list[str]]:
-    """The findings of a file, in a process of its own that has so many seconds."""
-    queue: multiprocessing.Queue[tuple[str, list[str]]] = multiprocessing.Queue()
-    process = multiprocessing.Process(target=_into, args=(queue, path))
-    process.start()
-    process.join(seconds)
-    if process.is_alive():
-        process.kill()
-        return "no time", []
-    return queue.get() if process.exitcode == 0 else (f"failed with exit status {process.exitcode}", [])
+def counts_of(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The counts of the records of captures."""
+    suitable = [record for record in found if record.get("reason", UNSUITABLE) != UNSUITABLE]
+    return {
+        "files": len(found),
+        "failed": sum("failure" in record for record in found),
+        "suitable": len(suitable),
+        "limited": sum(record["is_limited"] for record in suitable),
+        "recommended": sum(bool(record["recommended"]) for record in suitable),
+        "recommended_limited": sum(record["is_limited"] and bool(record["recommended"]) for record in suitable),
+        "reasons": dict(Counter(record["reason"] for record in suitable).most_common()),
+    }
 
 
 def main(words: Sequence[str]) -> int:
@@ -81,18 +88,30 @@ def main(words: Sequence[str]) -> int:
 
     Returns 1 if a file failed, or if a transfer of an application has a recommendation.
     """
-    folder, seconds = Path(words[0]), float(words[1]) if len(words) > 1 else 120.0
-    counts: Counter[str] = Counter()
-    is_bad = False
-    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
-        reason, told = within(path, seconds)
-        counts[reason] += 1
-        for line in told:
-            print(f"{path.relative_to(folder)}: {line}", flush=True)
-        is_bad |= reason.startswith("failed") or (bool(told) and "application" in reason)
-    for reason, count in counts.most_common():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sample", type=int, help="only so many files, the same ones each time")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args(words)
+    files = sorted((str(path) for path in files_of(options.folder)), key=digest)[: options.sample]
+    found = sorted(records_of_items(options.out, "public", judge, files, _LIMITS), key=lambda record: str(record["item"]))
+    rows = []
+    for record in found:
+        name = Path(record["item"]).relative_to(options.folder)
+        if "failure" in record:
+            print(f"{name}: {record['failure'].strip().splitlines()[-1]}")
+        elif record["reason"] != UNSUITABLE:
+            rows.append("\t".join((str(name), record["reason"], "; ".join(record["recommended"]) or "nothing to recommend")))
+            if record["recommended"]:
+                print(rows[-1])
+    counts = counts_of(found)
+    for reason, count in counts["reasons"].items():
         print(f"| {reason} | {count} |")
-    return int(is_bad)
+    if options.keep:
+        LIST.write_text("\n".join(("capture\treason\tadvice", *rows)) + "\n", encoding="utf-8")
+        keep("public", counts)
+    return int(counts["failed"] > 0 or counts["recommended_limited"] > 0)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,32 @@
 """Compares fits and advice with known paths.
 
-Usage: `python validation/advice/truth.py [simulated|kernel] [FIRST [COUNT]]`.
+Usage: `python validation/advice/truth.py [simulated|kernel|applications] [FIRST [COUNT]]
+[--out FOLDER] [--keep]`.
 
-The paths are those of the validation of inspection (`paths.py`), captured during a download, and on
-even numbers during an upload after it. Of each capture
+`simulated` captures a download over the paths of the validation of inspection (`paths.py`), and on
+even numbers an upload after it. `kernel` runs the same paths with Linux's own TCP in an emulation
+(root or a user namespace, at most 50 Mbps). `applications` captures transfers that their
+application limits (`applications.py`). Of each capture
 
 * coverage: the truth of each parameter that the fit calls measured or spans with its ensemble lies
   within its interval, or not;
 * doing: each change that `advise` recommends is done on the true path, over eight seeds. It must
   gain at least the lower end of its interval, and make nothing worse that it did not name.
 
-Numbers below 1000 are for building; those of `KEPT` are kept aside. `kernel` runs the same paths
-with Linux's own TCP in an emulation (root or a user namespace, at most 50 Mbps).
+Numbers below 1000 are for building; those of `KEPT` are kept aside. Each path is judged in a
+process of its own. With `--out` its record is kept, and a run that was stopped goes on from there;
+records of another core or other sources are made anew. `--keep` stores the counts in
+`measured.json`, from which `table.py` fills the page.
 """
 
+import argparse
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path as File
 from typing import Any
 
@@ -27,7 +34,7 @@ sys.path.insert(0, str(File(__file__).parents[2]))
 
 import acklab
 from acklab.advice import Verdict, advise, candidates
-from acklab.advice.harm import _TESTS
+from acklab.advice.harm import TESTS
 from acklab.advice.paths import Member
 from acklab.advice.paths import Path as Advised
 from acklab.advice.racing import Racer, gains_of
@@ -36,32 +43,25 @@ from acklab.fitting import Fit, fit
 from acklab.fitting.quantity import MEASURED
 from acklab.inspection import inspect
 from acklab.scenario import Source
+from validation.advice import applications
+from validation.advice.records import counts_of, keep, lines_of, records
 from validation.inspection import paths
+from validation.inspection.apart import Limits
 
-KEPT = {"simulated": (60_000, 200), "kernel": (61_000, 30)}
-MAX_RATE = {"simulated": 200.0, "kernel": 50.0}
+KEPT = {"simulated": (60_000, 200), "kernel": (61_000, 30), "applications": (62_000, 60)}
+MAX_RATE = {"simulated": 200.0, "kernel": 50.0, "applications": 200.0}
 USED = ("download", "upload", "latency", "page", "call")
+EFFORT = 30.0
+"""Seconds of effort of an answer: half of the default, because there are hundreds."""
 SEEDS = range(101, 109)
 """Of the runs on the true path, which no fit has seen."""
 _HARM = 0.10
 """A quantity that gets worse by more than this without being named is harm: twice what `advise`
 names, because eight seeds vary.
 """
+_LIMITS = Limits(seconds=900.0)
 
-
-@dataclass
-class Tally:
-    """Counts of what was judged."""
-
-    covered: int = 0
-    missed: int = 0
-    repeated: int = 0
-    fitted: int = 0
-    recommended: int = 0
-    gained: int = 0
-    harmed: int = 0
-    nothing: int = 0
-    took: float = 0.0
+Record = dict[str, Any]
 
 
 def with_upload(scenario: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,21 +108,19 @@ def truths(path: paths.Path, upload: bool) -> dict[str, float]:
     return found
 
 
-def uncovered(fitted: Fit, path: paths.Path) -> tuple[int, list[str]]:
-    """The number of parameters that are covered, and those that are not."""
-    covered, missed = 0, []
+def coverage(fitted: Fit, path: paths.Path) -> list[Record]:
+    """The parameters that are judged, with their truth and their interval."""
+    found = []
     for quantity in fitted.parameters:
         truth = truths(path, is_upload(fitted)).get(quantity.key)
         is_judged = quantity.status == MEASURED or "ensemble" in quantity.source
         if truth is None or not is_judged or quantity.low is None:
             continue
         # Values of a scenario have six digits.
-        low, high = quantity.low * (1 - 1e-5), (quantity.high if quantity.high is not None else float("inf")) * (1 + 1e-5)
-        if low <= truth <= high:
-            covered += 1
-        else:
-            missed.append(f"{quantity.key}: {truth:.6g} not in {low:.6g} to {high:.6g}")
-    return covered, missed
+        high = None if quantity.high is None else quantity.high * (1 + 1e-5)
+        is_covered = quantity.low * (1 - 1e-5) <= truth and (high is None or truth <= high)
+        found.append({"key": quantity.key, "truth": truth, "low": quantity.low, "high": quantity.high, "is_covered": is_covered})
+    return found
 
 
 def done(found: Verdict, path: paths.Path, upload: bool, seconds: float) -> tuple[float, list[str]]:
@@ -150,7 +148,7 @@ def done(found: Verdict, path: paths.Path, upload: bool, seconds: float) -> tupl
     gain = statistics.median(gains_of(found.use, scores[winner.name], scores[today.name]))
     named = {one.what for one in found.harms if one.is_harm}
     worse = []
-    for test in _TESTS:
+    for test in TESTS:
         if test.title in named or test.flows is found.use.flows:
             continue
         scores = racer.scores(test, [today, winner], len(members), seconds)
@@ -160,10 +158,14 @@ def done(found: Verdict, path: paths.Path, upload: bool, seconds: float) -> tupl
     return gain, worse
 
 
-def judge(population: str, number: int, tally: Tally) -> Iterator[str]:
-    """The findings of a path."""
+def judge(population: str, number: int) -> Record:
+    """The record of a path."""
     path = paths.draw(number)
-    scenario = with_upload(path.scenario) if number % 2 == 0 else path.scenario
+    if population == "applications":
+        path = replace(path, scenario=applications.limited(path.scenario, number))
+        scenario = path.scenario
+    else:
+        scenario = with_upload(path.scenario) if number % 2 == 0 else path.scenario
     path = replace(path, scenario={**path.scenario, "link": scenario["link"]})
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
@@ -174,30 +176,44 @@ def judge(population: str, number: int, tally: Tally) -> Iterator[str]:
         try:
             fitted = fit(inspect(capture))
         except AcklabError as error:
-            yield f"no fit: {error}"
-            return
-        covered, missed = uncovered(fitted, path)
-        tally.fitted += 1
-        tally.repeated += bool(fitted.members)
-        tally.covered += covered
-        tally.missed += len(missed)
-        yield from (f"not covered: {one}" for one in missed)
-        if fitted.ensemble is not None and not fitted.members:
-            yield fitted.notes[-1]
+            return {"number": number, "no_fit": str(error)}
         advised = File(folder) / "link.toml"
         advised.write_text(fitted.toml, encoding="utf-8")
-        answer = advise(advised, uses=USED)
-        tally.took += time.monotonic() - began
+        answer = advise(advised, uses=USED, seconds=EFFORT)
+        took = time.monotonic() - began
+        recommended, nothing = [], {}
         for found in answer.uses.values():
             if found.winner is None or found.gain is None:
-                tally.nothing += 1
-                continue
-            gain, worse = done(found, path, is_upload(fitted), answer.duration)
-            tally.recommended += 1
-            tally.gained += gain >= found.gain.low
-            tally.harmed += bool(worse)
-            told = f"{found.use.name}: {found.winner.name}: {found.gain.median:.2f} ({found.gain.low:.2f} to {found.gain.high:.2f}), on the true path {gain:.2f}"
-            yield told + (f"; worse and not named: {', '.join(worse)}" if worse else "")
+                nothing[found.use.name] = found.reason
+            elif population == "applications":
+                recommended.append(_row(found))
+            else:
+                gain, worse = done(found, path, is_upload(fitted), answer.duration)
+                recommended.append(_row(found) | {"true": gain, "gains": gain >= found.gain.low, "worse": worse})
+    return {
+        "number": number,
+        "kind": applications.kind_of(number) if population == "applications" else path.position,
+        "application": fitted.application.kind,
+        "parameters": [] if population == "applications" else coverage(fitted, path),
+        "ensemble": None if fitted.ensemble is None else bool(fitted.members),
+        "notes": fitted.notes[1:],
+        "recommended": recommended,
+        "nothing": nothing,
+        "seconds": round(took, 1),
+    }
+
+
+def _row(found: Verdict) -> Record:
+    assert found.winner is not None, "a recommendation has a winner"
+    assert found.gain is not None, "a recommendation has a gain"
+    return {
+        "use": found.use.name,
+        "change": found.winner.name,
+        "median": found.gain.median,
+        "low": found.gain.low,
+        "high": found.gain.high,
+        "named": [one.what for one in found.harms if one.is_harm],
+    }
 
 
 def _emulated(path: paths.Path, scenario: Mapping[str, Any], folder: str) -> File:
@@ -211,27 +227,48 @@ def _emulated(path: paths.Path, scenario: Mapping[str, Any], folder: str) -> Fil
     return File(folder) / "dst.pcapng"
 
 
+def numbers_of(population: str, first: int, count: int) -> list[int]:
+    """The numbers of the paths of a population, without those that are too fast for it."""
+    found: list[int] = []
+    number = first
+    while len(found) < count:
+        if paths.draw(number).rate <= MAX_RATE[population]:
+            found.append(number)
+        number += 1
+    return found
+
+
 def main(words: Sequence[str]) -> int:
     """Prints what each path shows and the counts; returns 1 if one of the goals is missed."""
-    population = words[0] if words else "simulated"
+    parser = argparse.ArgumentParser()
+    parser.add_argument("population", choices=tuple(KEPT), nargs="?", default="simulated")
+    parser.add_argument("first", type=int, nargs="?")
+    parser.add_argument("count", type=int, nargs="?")
+    parser.add_argument("--out", type=File)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args(words)
+    population = options.population
     first, count = KEPT[population]
-    first, count = int(words[1]) if len(words) > 1 else first, int(words[2]) if len(words) > 2 else count
-    tally, number = Tally(), first
-    for _ in range(count):
-        while paths.draw(number).rate > MAX_RATE[population]:
-            number += 1
-        for line in judge(population, number, tally):
-            print(f"{number}: {line}", flush=True)
-        number += 1
-    judged = tally.covered + tally.missed
-    print(f"\nparameters within their interval: {tally.covered} of {judged}")
-    print(f"fits whose ensemble repeats the capture: {tally.repeated} of {tally.fitted}")
-    print(
-        f"recommended changes that gain at least the lower end: {tally.gained} of {tally.recommended}; with harm that was not named: {tally.harmed}"
+    first, count = first if options.first is None else options.first, count if options.count is None else options.count
+    numbers = numbers_of(population, first, count)
+    # Emulated packets keep to the time of the clock, beside nothing else.
+    limits = replace(_LIMITS, at_once=1) if population == "kernel" else _LIMITS
+    found = list(records(options.out, population, partial(judge, population), numbers, limits))
+    for record in found:
+        for line in lines_of(record):
+            print(line)
+    counts = counts_of(found)
+    print(counts)
+    if options.keep:
+        keep(population, {"first": first, "paths": len(found), **counts})
+    covered, judged = counts["covered"], counts["judged"]
+    return int(
+        covered < 0.95 * judged
+        or counts["gained"] < 0.95 * counts["recommended"]
+        or counts["harmed"] > 0
+        or counts["failed"] > 0
+        or (population == "applications" and counts["recommended"] > 0)
     )
-    print(f"nothing to recommend: {tally.nothing}; {tally.took / max(tally.fitted, 1):.0f} s per capture")
-    good = tally.covered >= 0.95 * judged and tally.gained >= 0.95 * tally.recommended and not tally.harmed
-    return int(not good)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,13 @@ def lines(advice: Advice) -> list[str]:
         found.append(f"nothing to recommend for {', '.join(uses)}: {reason}")
         if settle:
             found.append(f"    {settle}")
+    for one in advice.uses.values():
+        shown = {also.title for also in one.use.beside}
+        found += [
+            f"{one.use.name}: {cost.what}: {_number(cost.today)} → {_number(cost.chosen)} {cost.unit}"
+            for cost in one.harms
+            if cost.what in shown
+        ]
     for stack in dict.fromkeys(stack for one in advice.uses.values() for stack in one.switches):
         found += [f"{stack.title}: {stack.limits}", *(f"    {command}" for command in stack.commands)]
     return found

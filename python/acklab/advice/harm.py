@@ -29,7 +29,7 @@ from acklab.advice.uses import (
 )
 from acklab.result import Result
 
-_MEMBERS = 5
+_MEMBERS = 10
 """Scenarios by which each cost is measured; *chosen*."""
 _NOTABLE = 0.05
 """The change from which harm is reported; *chosen*."""
@@ -74,7 +74,7 @@ def _of(flow: str, column: str) -> Callable[[Result], float | None]:
     return lambda result: value_of(result, flow, column)
 
 
-_TESTS: Sequence[Use] = (
+TESTS: Sequence[Use] = (
     Use("harm-download", "goodput of a download", "", "Mbps", True, download, goodput, (FORWARD,)),
     Use("harm-upload", "goodput of an upload", "", "Mbps", True, upload, goodput, (BACK,)),
     Use(
@@ -100,14 +100,16 @@ _TESTS: Sequence[Use] = (
         PATIENCE,
     ),
 )
+"""What a change may cost besides the use that it serves."""
 
 
 def harms(racer: Racer, use: Use, today: Candidate, chosen: Candidate) -> list[Harm]:
     """Returns the costs of a choice compared with today, as far as the path is known."""
     count = min(_MEMBERS, len(racer.path.members))
     found = []
-    for test in _TESTS:
-        if test.flows is use.flows or any(need in racer.path.unknown for need in test.needs):
+    tests = [*(test for test in TESTS if test.flows is not use.flows), *use.beside]
+    for test in tests:
+        if any(need in racer.path.unknown for need in test.needs):
             continue
         scores = racer.scores(test, [today, chosen], count, racer.duration)
         ratio = statistics.median(gains_of(test, scores[chosen.name], scores[today.name]))

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from acklab.advice.paths import MEMBERS
 from acklab.advice.uses import BACK, FORWARD, TIMING
 
 DOWNLOAD = "record a download of half a minute: tcpdump -i IFACE -s 128 -w download.pcap & curl -o /dev/null URL"
 UPLOAD = "record a download and then an upload in one capture: tcpdump -i IFACE -s 128 -w both.pcap & curl -o /dev/null URL; curl -T FILE URL"
 CHANGES = "the rate changes, as over radio or beside others: advise a scenario with a trace or a cell (acklab new lte, acklab new office)"
+OTHER = "describe the path as a scenario of several links, such as a template (acklab new lists them), and advise that"
 _CHANGING = "trains differ in rate"
 """Words of the evidence of `inspect` for a rate that changes."""
 _GATE = ".gate.interval"
@@ -53,7 +55,10 @@ def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
         blocked, settled_by = f"the application limited the transfer ({table['application']})", DOWNLOAD
     elif FORWARD in unknown:
         blocked, settled_by = unknown[FORWARD], settles[FORWARD]
-    elif not table.get("member") and not any(key.startswith(prefix) for key in given for prefix in _KEYS.values()):
-        blocked = "no scenario of one bottleneck repeats the capture within its uncertainty"
-        settled_by = DOWNLOAD
+    elif (count := len(table.get("member", []))) < MEMBERS and not any(
+        key.startswith(prefix) for key in given for prefix in _KEYS.values()
+    ):
+        repeat = "1 scenario does" if count == 1 else f"{count} scenarios do"
+        blocked = f"one bottleneck does not repeat the capture within its uncertainty: {repeat}, {MEMBERS} are needed"
+        settled_by = OTHER
     return Known(unknown, settles, blocked, settled_by)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from acklab.advice.candidates import Candidate
@@ -62,6 +63,8 @@ class Use:
     """The score that cannot be better, if there is one."""
     least: float = 0.0
     """Simulated seconds of a run at least."""
+    beside: tuple["Use", ...] = ()
+    """Further quantities of the same flows, which are reported for a recommendation."""
 
 
 def _flow(
@@ -193,6 +196,16 @@ def _smooth(result: Result) -> float | None:
 
 BOTH = (FORWARD, BACK)
 DELAY = (*BOTH, TIMING)
+_TYPICAL = Use(
+    "latency-median",
+    "round trip of a probe under load, median",
+    "",
+    "ms",
+    False,
+    _rrul,
+    partial(probed, column="p50_one_way_delay_l4"),
+    DELAY,
+)
 USES: Mapping[str, Use] = {
     use.name: use
     for use in (
@@ -200,7 +213,17 @@ USES: Mapping[str, Use] = {
         Use("upload", "Upload", "goodput", "Mbps", True, upload, goodput, (BACK,)),
         Use("upload-under-download", "Upload under a download", "goodput", "Mbps", True, _upload_under_download, goodput, BOTH),
         Use("download-under-upload", "Download under an upload", "goodput", "Mbps", True, _download_under_upload, goodput, BOTH),
-        Use("latency", "Latency under load (RRUL)", "round trip of a probe, p95", "ms", False, _rrul, probed, DELAY),
+        Use(
+            "latency",
+            "Latency under load (RRUL)",
+            "round trip of a probe, p95",
+            "ms",
+            False,
+            _rrul,
+            probed,
+            DELAY,
+            beside=(_TYPICAL,),
+        ),
         Use("page", "Web page", "load time", "s", False, _page, _complete, seconds=PATIENCE),
         Use("video", "Film beside a download", "time without stalls", "%", True, _video, _smooth, perfect=100.0, least=12.0),
         Use("call", "Video call beside a download", "delay, p95", "ms", False, _call, _call_delay, DELAY),

@@ -153,7 +153,8 @@ def _confirmed(racer: Racer, use: Use, today: Candidate, standings: Sequence[Sta
         else Range(statistics.median(gains), min(gains), math.inf, len(gains))
     )
     assert gain is not None
-    if gain.low <= 1.0 or gain.median < 1 + EQUAL:
+    # Gains within 2 % are no change throughout, and the interval must not contain them.
+    if gain.low <= 1 + EQUAL:
         reason = f"{best.candidate.name} may be {gain.median:.2f}× today's {use.quantity}, and may be no better ({gain.low:.2f} to {gain.high:.2f})"
         return nothing(use, reason, "", shown, standings)
     equals = tuple(

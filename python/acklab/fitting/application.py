@@ -17,9 +17,9 @@ _PAUSE = 0.2
 _ROUND_TRIPS = 3.0
 """Round trips without data that are a pause: a window and its recovery take fewer; *chosen*."""
 _IDLE = 0.2
-"""The share of the time in pauses from which the application limits a transfer; *chosen*."""
-_LIMITED = 0.5
-"""The share of the time from which `inspect` reports that the application limited the sender."""
+"""The share of the time in pauses, or with nothing outstanding, from which the application limits a
+transfer; *chosen*. A bulk transfer always has data outstanding.
+"""
 _REGULAR = 0.5
 """The coefficient of variation of the times between bursts, and of their sizes, below which they
 are those of a stream: that of a Poisson process is 1; *chosen*.
@@ -62,7 +62,7 @@ def application_of(observed: Observed) -> Application:
     pauses = [after.start - before.end for before, after in pairwise(bursts)]
     idle = sum(pauses) / way["duration"] if way["duration"] > 0 else 0.0
     limits = way["limits"]
-    is_limited = limits is not None and limits["application"] > _LIMITED
+    is_limited = limits is not None and limits["application"] > _IDLE
     if not is_limited and idle < _IDLE:
         evidence = f"data without pauses for {1 - idle:.0%} of {way['duration']:.3g} s"
         return Application(BULK, evidence, {"traffic": {"model": "greedy"}})

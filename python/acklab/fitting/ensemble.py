@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from acklab.fitting.path import ACKS_WAIT, Path
+from acklab.fitting.quantity import Quantity
 from acklab.fitting.scenario import Values
 from acklab.fitting.summary import Summary
 
@@ -29,14 +30,23 @@ _FIRST, _LATER = 48, 32
 """Proposals of the first generation and of later ones; *chosen*."""
 _GENERATIONS = 7
 """Generations at most: 240 proposals, half a minute on two cores; *chosen*."""
-_ABOVE = {"queue": 4.0}
-"""How far above its lower end a quantity without an upper one is tried; *chosen*: of paths whose
-losses are of the channel the queue was up to three times what waited.
+_ABOVE = 4.0
+"""How far above its lower end a queue without an upper one is tried; *chosen*.
+
+Of paths whose losses are of the channel, the queue was up to three times what waited.
+"""
+_FILLED, _FULL = 0.5, 1.25
+"""The prior probability that the 95th percentile of the RTT shows a full queue, and how far above
+its lower end such a queue is tried: a loss-based controller keeps the queue above 80 % of its limit
+at that percentile (`_SHORT_OF_LIMIT` in `path.py`); *chosen*.
 """
 _NONE = 0.5
 """The prior probability that no packet is lost but by the queue."""
 _RAREST = 30.0
-"""Random losses are tried down to this part of what was lost; *chosen*."""
+"""Random losses are tried down to this part of what was lost; *chosen*.
+
+A scenario without loss stands for all that are rarer.
+"""
 _MUTATES = 0.1
 """The probability with which a perturbation draws a discrete value anew; *chosen*."""
 _WIDENS = 2.0
@@ -74,8 +84,8 @@ class Space:
         return Values(
             rate=_even(path.rate.low, path.rate.high, rate),
             base=_even(path.base.low, path.base.high, base),
-            queue=_log(path.queue.low, path.queue.high, queue),
-            back_queue=_log(path.back_queue.low, path.back_queue.high, back_queue) if path.back_queue.is_known else ACKS_WAIT,
+            queue=_queue(path.queue, queue),
+            back_queue=_queue(path.back_queue, back_queue) if path.back_queue.is_known else ACKS_WAIT,
             loss=self._loss(loss),
             controller=self.controllers[_index(controller, self.controllers)],
             back_rate=_even(path.back_rate.low, path.back_rate.high, back) if path.back_rate.is_known else None,
@@ -87,7 +97,12 @@ class Space:
         high = self.path.loss.high or 0.0
         if share < _NONE or high <= 0:
             return 0.0
-        return _log(high / _RAREST, high, (share - _NONE) / (1 - _NONE))
+        return _log(self.rarest_loss, high, (share - _NONE) / (1 - _NONE))
+
+    @property
+    def rarest_loss(self) -> float:
+        """Returns the smallest probability of a random loss that is tried, besides none."""
+        return (self.path.loss.high or 0.0) / _RAREST
 
     def is_discrete(self, axis: int) -> bool:
         """Returns `True` if an axis has values without an order."""
@@ -99,9 +114,17 @@ def _even(low: float | None, high: float | None, share: float) -> float:
     return low if high is None else low + (high - low) * share
 
 
-def _log(low: float | None, high: float | None, share: float) -> float:
-    assert low is not None
-    high = low * _ABOVE["queue"] if high is None else high
+def _queue(quantity: Quantity, share: float) -> float:
+    """A limit of a queue: without an upper end, mostly near the lower one, which is what waited."""
+    assert quantity.low is not None
+    if quantity.high is not None:
+        return _log(quantity.low, quantity.high, share)
+    if share < _FILLED:
+        return _log(quantity.low, quantity.low * _FULL, share / _FILLED)
+    return _log(quantity.low, quantity.low * _ABOVE, (share - _FILLED) / (1 - _FILLED))
+
+
+def _log(low: float, high: float, share: float) -> float:
     return math.exp(math.log(low) + share * math.log(high / low))
 
 
@@ -123,6 +146,7 @@ class Member:
 class Ensemble:
     """The members, and how they were found."""
 
+    space: Space
     members: tuple[Member, ...]
     closest: Member | None
     """The scenario that came closest, whether it is a member or not."""
@@ -170,7 +194,7 @@ def sample(
                 break
     closest = min(found, key=lambda one: one.member.distance, default=None)
     members = tuple(one.member for one in _drawn(accepted, chance))
-    return Ensemble(members, None if closest is None else closest.member, len(found), len(accepted))
+    return Ensemble(space, members, None if closest is None else closest.member, len(found), len(accepted))
 
 
 def _proposals(space: Space, found: Sequence[_Particle], count: int, chance: random.Random) -> list[Point]:

@@ -290,7 +290,12 @@ def _spanned(quantity: Quantity, ensemble: Ensemble | None) -> Quantity | None:
     """The quantity with the interval that the members of an ensemble span, if there are any."""
     if ensemble is None or not ensemble.repeats:
         return None
-    values = [one.values.loss if quantity.key == LOSS else one.values.queue for one in ensemble.members]
+    if quantity.key == LOSS:
+        # Members without loss stand for all losses that are rarer than those tried.
+        values = [one.values.loss for one in ensemble.members]
+        values += [ensemble.space.rarest_loss] if 0.0 in values else []
+    else:
+        values = [one.values.queue for one in ensemble.members]
     # The largest of a prior without an upper end shows where the prior ends, and nothing of the
     # path.
     high = max(values) if quantity.high is not None else None

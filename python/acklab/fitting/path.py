@@ -32,6 +32,12 @@ _SHORT_OF_LIMIT = 0.8
 dropped: a loss-based controller leaves a window of 70 % (CUBIC, RFC 9438, section 4.6) to fill it
 again, most of the time above the middle; *chosen*.
 """
+_PACED = 0.99
+"""Of its estimate of the rate, the pace of BBR (BBRPacingMarginPercent = 1,
+draft-ietf-ccwg-bbr, section 2.5): its packets may show its pace.
+"""
+_PACING = ("rate-based", "delay-based")
+"""Families of controllers that `inspect` reports for BBR."""
 _CLEAR = 0.95
 """Of the packets that the 95th percentile of the RTT shows, those that waited at one bottleneck:
 other hops add some delay; *chosen*, held against `validation/advice`.
@@ -120,7 +126,9 @@ def _rate(way: Way, key: str, name: str, where: str) -> Quantity:
     evidence = way["evidence"].get("rate", "distances of packets")
     if way["rate_is_lower_bound"]:
         return unknown(key, "Mbps", f"at least {found['value']:.4g} Mbps: {evidence}", source, example)
-    return Quantity(key, "Mbps", MEASURED, evidence, source, found["low"], found["high"])
+    controller = way["controller"]
+    is_paced = controller is None or controller["family"] in _PACING
+    return Quantity(key, "Mbps", MEASURED, evidence, source, found["low"], found["high"] / (_PACED if is_paced else 1.0))
 
 
 def _back_rate(observed: Observed) -> Quantity:
@@ -171,9 +179,9 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
     slack = max(times["tick"], _BASE * base)
     acks = way["acks"]
     if not back_rate.is_known and acks is not None and acks["octets"]:
-        # The return path is at least as fast as the ACKs that it carried, and an ACK may have taken
-        # so long on it.
-        slack += 8e-3 * _ACK / (acks["octets"] * 8e-6 / max(way["duration"], 1e-3))
+        # The return path is at least as fast as the ACKs that it carried, and the SYN of the
+        # handshake, the longest packet of an exchange, may have taken so long on it.
+        slack += 8e-3 * _SYN / (acks["octets"] * 8e-6 / max(way["duration"], 1e-3))
     low, high = (base - slack - longest) / 2, (base + times["tick"] - shortest) / 2
     evidence = way["evidence"].get("base", f"{times['samples']} samples")
     return Quantity(DELAYS[0], "ms", MEASURED, evidence, source, max(low, _LEAST), max(high, 2 * _LEAST))
