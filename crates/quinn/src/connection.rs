@@ -23,22 +23,22 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Addresses for documentation (RFC 5737, §3): quinn-proto distinguishes peers by addresses, and
+/// Addresses for documentation (RFC 5737, §3). quinn-proto distinguishes peers by addresses, and
 /// each of its endpoints here has one peer.
 const CLIENT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 49_152));
 const SERVER: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 2), 443));
-/// Octets of a connection ID: as many as in quinn's own generators.
+/// The bytes of a connection ID, as in quinn's own generators.
 const CONNECTION_ID: usize = 8;
 
 /// The receive state of the peer's stream.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     pub(crate) stream: Option<StreamId>,
-    /// Octets that have arrived.
+    /// Bytes that have arrived.
     pub(crate) octets: Ranges,
     /// The end of the stream, once it is known.
     pub(crate) end: Option<u64>,
-    /// Octets that the application has read.
+    /// Bytes that the application has read.
     pub(crate) read: u64,
     /// `true` once the end of the stream was read.
     pub(crate) is_at_end: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Incoming {
 pub(crate) struct Outgoing {
     pub(crate) stream: Option<StreamId>,
     pub(crate) buffer: SendBuffer,
-    /// Octets passed to quinn-proto.
+    /// Bytes passed to quinn-proto.
     pub(crate) handed: u64,
     /// `true` once the end of the stream was passed to quinn-proto.
     pub(crate) is_finished: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Outgoing {
     pub(crate) is_acknowledged: bool,
 }
 
-/// Counts of one end.
+/// The counters of one end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) packets: u64,
@@ -96,9 +96,9 @@ pub struct Connection {
     pub(crate) deadline: Option<Instant>,
     /// `true` if the last poll returned nothing, and nothing has happened since.
     pub(crate) is_idle: bool,
-    /// The last datagram that left carried data.
+    /// `true` if the last datagram carried data.
     pub(crate) last_carried_data: bool,
-    /// When the newest packet with data arrived.
+    /// The arrival of the newest packet with data.
     pub(crate) newest_arrival: Instant,
     pub(crate) events: VecDeque<Event>,
     pub(crate) stream_events: StreamEvents,
@@ -106,8 +106,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Returns the end that opens the connection of the flow called `name`. If the peer writes as
-    /// well, the connection is [two-way](Self::two_way).
+    /// Returns the end that opens the connection of the flow called `name`. If the peer also
+    /// writes, the connection is [two-way](Self::two_way).
     ///
     /// # Errors
     /// If TLS refuses its configuration.
@@ -213,7 +213,7 @@ impl Connection {
         self.is_idle = false;
     }
 
-    /// Processes the effects of a call of quinn-proto: between its connection and its endpoint, on
+    /// Processes the effects of a call of quinn-proto between its connection and its endpoint, on
     /// the congestion controller and on the application.
     pub(crate) fn follow_up(&mut self, now: Instant) {
         self.is_idle = false;
@@ -300,7 +300,7 @@ impl Connection {
     }
 }
 
-/// The parts of both kinds of ends.
+/// The parts that both kinds of ends have.
 struct Parts {
     entropy: Entropy,
     tap: Tap,
@@ -343,7 +343,7 @@ impl Parts {
     }
 }
 
-/// Connection IDs from a random stream.
+/// Generates connection IDs from a random stream.
 #[derive(Clone)]
 struct Ids(Arc<Mutex<Stream>>);
 

@@ -1,10 +1,10 @@
 //! quinn-proto's congestion controller: either quinn's own, or a proxy that records quinn's reports
 //! and returns a window set from outside.
 //!
-//! quinn-proto reports acknowledged octets first, then updates its round-trip estimate, and reports
-//! losses last. acklab's controllers need all of it together. So the reports are collected, and
+//! quinn-proto reports acknowledged bytes first, then updates its round-trip estimate, and reports
+//! losses last. acklab's controllers need all of this at once. So the reports are collected, and
 //! [`Sender::settle`](crate::sender::Sender::settle) passes them on after each call of quinn-proto.
-//! quinn-proto reads the window only when a packet is requested, which is later.
+//! quinn-proto reads the window later, when a packet is requested.
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
@@ -17,7 +17,7 @@ use std::time::Instant;
 pub(crate) struct Loss {
     /// When the last of the lost packets left.
     pub(crate) sent_at: Instant,
-    /// Octets of the lost packets.
+    /// Bytes of the lost packets.
     pub(crate) octets: u64,
     /// `true` if it is persistent congestion (RFC 9002, §7.6).
     pub(crate) is_persistent: bool,
@@ -26,10 +26,10 @@ pub(crate) struct Loss {
 /// The reports of quinn-proto since the last call.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    /// Octets in flight after the last acknowledgment, before losses; `None` if there was none.
+    /// Bytes in flight after the last acknowledgment, before losses; `None` if there was none.
     pub(crate) in_flight: Option<u64>,
     pub(crate) losses: Vec<Loss>,
-    /// An acknowledgment reported a mark.
+    /// `true` if an acknowledgment reported a mark.
     pub(crate) is_marked: bool,
 }
 
@@ -45,7 +45,7 @@ struct State {
 pub(crate) struct Control(Arc<Mutex<State>>);
 
 impl Control {
-    /// Returns a controller with this initial window in octets.
+    /// Returns a controller with this initial window in bytes.
     pub(crate) fn new(initial_window: u64) -> Self {
         let window = initial_window + 1;
         Self(Arc::new(Mutex::new(State { window, initial_window, ..State::default() })))
@@ -71,7 +71,7 @@ pub(crate) struct Factory {
 }
 
 impl Factory {
-    /// Creates proxies for acklab's controllers, or with `own` controllers of quinn whose reports
+    /// Creates proxies for acklab's controllers or, with `own`, controllers of quinn whose reports
     /// are recorded.
     pub(crate) fn new(control: Control, own: Option<Arc<dyn ControllerFactory + Send + Sync>>) -> Self {
         Self { control, own }
@@ -85,7 +85,7 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// Records quinn-proto's reports, and passes them on to quinn's own controller, if there is one.
+/// Records quinn-proto's reports, and passes them to quinn's own controller, if there is one.
 struct Relay {
     control: Control,
     own: Option<Box<dyn Controller>>,
@@ -111,7 +111,7 @@ impl Controller for Relay {
         self.control.state().reports.in_flight = Some(in_flight);
     }
 
-    /// quinn-proto reports marks as losses of no octets.
+    /// quinn-proto reports marks as losses of zero bytes.
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
         if let Some(own) = &mut self.own {
             own.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);

@@ -1,4 +1,4 @@
-//! The UDP datagram that carries QUIC packets, with their real octets.
+//! The UDP datagram that carries QUIC packets as encrypted bytes.
 
 use crate::tap::{Packet, Space};
 use acklab_base::{Bytes, Ecn};
@@ -18,11 +18,11 @@ const PROTOCOL: u8 = 17;
 pub struct Datagram {
     pub(crate) octets: bytes::Bytes,
     pub(crate) ecn: Ecn,
-    /// Its packets in clear, as its ends can decrypt them.
+    /// Its packets in clear, as its ends decrypt them.
     pub(crate) packets: Arc<[Packet]>,
-    /// The keys of the connection that its sender had when it was sent.
+    /// The connection's keys at its sender when it was sent.
     pub(crate) secrets: Option<Arc<str>>,
-    /// Octets of the stream.
+    /// Bytes of the stream.
     pub(crate) payload: u32,
     /// The offset of the first of them.
     pub(crate) offset: Option<u64>,
@@ -80,8 +80,8 @@ impl Pdu for Datagram {
         self.payload == 0 && self.acknowledges
     }
 
-    /// Returns zero octets that a capture may omit: encrypted octets are not zeros that a reader
-    /// could restore.
+    /// Returns the number of zero bytes that a capture may omit. It is zero, because encrypted
+    /// bytes cannot be restored from their number.
     fn payload(&self) -> u32 {
         0
     }
@@ -105,7 +105,7 @@ impl Pdu for Datagram {
         }
     }
 
-    /// Encodes all of it, for any `extent`.
+    /// Encodes the whole datagram, for any `extent`.
     fn encode(
         &self,
         endpoints: Endpoints,

@@ -1,8 +1,8 @@
 //! Randomness for TLS and QUIC from a named stream of the run's seed.
 //!
 //! rustls holds its source of random numbers and its key exchanges by `&'static` reference, so they
-//! cannot belong to a connection. They read the stream of the active connection: [`Entropy::lend`]
-//! makes it available for the duration of one call.
+//! cannot belong to a connection. They read the stream of the active connection, which
+//! [`Entropy::lend`] makes available during one call.
 
 use acklab_base::random::{Seed, Stream};
 use rustls::crypto::{ActiveKeyExchange, GetRandomFailed, SecureRandom, SharedSecret, SupportedKxGroup};
@@ -37,7 +37,7 @@ impl Entropy {
         Seed(u64::from_le_bytes(self.array())).stream("branch")
     }
 
-    /// Returns an array of random octets.
+    /// Returns an array of random bytes.
     pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {
         let mut octets = [0; N];
         if let Some(stream) = &mut self.0 {
@@ -47,7 +47,7 @@ impl Entropy {
     }
 }
 
-/// Fills `octets` with eight octets of each draw.
+/// Fills `octets` with eight bytes per draw.
 pub(crate) fn fill(stream: &mut Stream, octets: &mut [u8]) {
     for chunk in octets.chunks_mut(8) {
         let draw = stream.octets();
@@ -55,7 +55,7 @@ pub(crate) fn fill(stream: &mut Stream, octets: &mut [u8]) {
     }
 }
 
-/// Random octets from the lent stream. Fails if none is lent.
+/// Random bytes from the lent stream. Fails if none is lent.
 #[derive(Debug)]
 pub(crate) struct LentRandom;
 

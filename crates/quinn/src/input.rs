@@ -1,4 +1,4 @@
-//! Arriving datagrams, and expired timers.
+//! Processes arriving datagrams and expired timers.
 
 use crate::connection::Connection;
 use crate::datagram::Datagram;
@@ -10,7 +10,7 @@ use acklab_wire::quic::Frame;
 use bytes::BytesMut;
 use quinn_proto::{DatagramEvent, EcnCodepoint};
 
-/// Why a datagram has no effect: none of its packets could be decrypted.
+/// The reason for which a datagram has no effect: none of its packets could be decrypted.
 const UNREADABLE: &str = "refused_unreadable";
 
 impl Connection {
@@ -38,7 +38,7 @@ impl Connection {
         if decrypted.is_empty() { Fate::Refused(UNREADABLE) } else { Fate::Taken }
     }
 
-    /// Passes the octets to quinn-proto.
+    /// Passes the bytes to quinn-proto.
     fn pass_on(&mut self, now: Instant, datagram: &Datagram) {
         let (at, peer) = (self.epoch.to_std(now), self.peer());
         let ecn = EcnCodepoint::from_bits(datagram.ecn.bits());
@@ -112,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// Reads at most `maximum` octets of the peer's stream. Returns the number of octets read.
+    /// Reads at most `maximum` bytes of the peer's stream. Returns the number of bytes read.
     pub(crate) fn read_octets(&mut self, now: Instant, maximum: u64) -> u64 {
         let (Some(stream), Some((_, connection))) = (self.incoming.stream, &mut self.connection) else { return 0 };
         let mut recv = connection.recv_stream(stream);

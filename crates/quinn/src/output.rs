@@ -1,4 +1,4 @@
-//! Outgoing datagrams.
+//! Builds outgoing datagrams.
 
 use crate::connection::Connection;
 use crate::datagram::Datagram;
@@ -8,12 +8,12 @@ use acklab_wire::quic::Frame;
 use bytes::Bytes;
 use quinn_proto::EcnCodepoint;
 
-/// The minimum amount of unsent octets in quinn-proto, as a multiple of a datagram. The rest stays
-/// here, where it can be discarded.
+/// The minimum of unsent bytes in quinn-proto, as a multiple of a datagram. Other unsent bytes stay
+/// here, where they can be discarded.
 const LEAD: u64 = 4;
-/// The minimum size of a piece that is passed to quinn-proto, as a part of the outstanding octets.
-/// For each packet quinn-proto searches a list of the unacknowledged pieces (`SendBuffer::get`).
-/// With single datagrams, the cost of a packet would be proportional to the window.
+/// The minimum size of a piece that is passed to quinn-proto, as a part of the outstanding bytes.
+/// For each packet, quinn-proto searches a list of the unacknowledged pieces (`SendBuffer::get`).
+/// If pieces were single datagrams, the cost per packet would be proportional to the window.
 const PIECES: u64 = 16;
 /// The content of all streams.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
@@ -41,7 +41,7 @@ impl Connection {
     }
 
     /// Returns when the controller permits data to leave, if its rate blocks them now. With a full
-    /// window quinn-proto sends probes only (RFC 9002, §6.2.4), which are not paced.
+    /// window, quinn-proto sends only probes (RFC 9002, §6.2.4), which are not paced.
     fn held_until(&self, now: Instant) -> Option<Instant> {
         let is_everything_acknowledged = self.sender.acknowledged().next() == self.outgoing.buffer.sendable();
         if is_everything_acknowledged || !self.is_open || !self.sender.has_room(self.settings.datagram()) {
@@ -109,9 +109,9 @@ impl Connection {
         }
     }
 
-    /// Records why nothing is sent. The data accepted by quinn-proto are within the flow control of
-    /// the peer. So if it has not sent all of them, the limit is either the window or pacing:
-    /// quinn-proto's own, or that of a controller that sets a rate.
+    /// Records why nothing is sent. The data accepted by quinn-proto are within the peer's flow
+    /// control. If some are unsent, the limit is the window or pacing: quinn-proto's own, or that
+    /// of a controller that sets a rate.
     fn note_limit(&mut self) {
         let Some((_, connection)) = &self.connection else { return };
         let packet = connection.current_mtu().into();
@@ -121,7 +121,7 @@ impl Connection {
         self.sender.note_limit(packet, delayed);
     }
 
-    /// Passes the application's data to quinn-proto, as far as they will be sent soon.
+    /// Passes the application's data to quinn-proto, as far as they will leave soon.
     fn hand_over(&mut self) {
         let (Some(stream), Some((_, connection))) = (self.outgoing.stream, &mut self.connection) else { return };
         let outgoing = &mut self.outgoing;
@@ -145,8 +145,8 @@ impl Connection {
     }
 }
 
-/// Returns up to which offset present data are passed to quinn-proto. It has `handed` octets, of
-/// which `sent` have left and the first `acknowledged` have arrived, and needs at least `lead`
+/// Returns the offset up to which present data are passed to quinn-proto. It has `handed` bytes, of
+/// which `sent` have left and the first `acknowledged` have arrived. It needs at least `lead` bytes
 /// ahead.
 fn end_of_piece(sent: u64, acknowledged: u64, handed: u64, lead: u64) -> u64 {
     if handed >= sent + lead {

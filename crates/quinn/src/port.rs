@@ -1,4 +1,4 @@
-//! Writing and reading by the application.
+//! Lets the application write and read.
 
 use crate::connection::Connection;
 use acklab_base::{Instant, StreamPort};

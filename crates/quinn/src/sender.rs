@@ -1,10 +1,10 @@
-//! The packets that an end has sent: their octets of the stream, acknowledgments and losses, and
-//! the reports to the congestion controller.
+//! Tracks the packets that an end has sent: their bytes of the stream, acknowledgments and losses,
+//! and the reports to the congestion controller.
 //!
-//! quinn-proto decides on losses and round trips, and reports sums only. Its rules determine the
-//! packets of a sum: the packets listed in an ACK frame are acknowledged, and the lost ones are the
-//! oldest outstanding packets (RFC 9002, §6.1: if a threshold applies to a packet, it applies to
-//! all packets before it).
+//! quinn-proto decides on losses and round trips, and reports only sums. The packets of a sum
+//! follow from its rules. The packets listed in an ACK frame are acknowledged, and the lost ones
+//! are the oldest outstanding packets (RFC 9002, §6.1: if a threshold applies to a packet, it
+//! applies to all packets before it).
 
 use crate::control::{Control, Loss, Reports};
 use crate::tap::{self, Space};
@@ -20,21 +20,21 @@ use acklab_wire::quic::{AckRanges, Frame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// How many probe timeouts lost packets are kept, to recognise late acknowledgments: twice the
-/// duration of persistent congestion (RFC 9002, §7.6.1).
+/// The number of probe timeouts for which lost packets are kept, to recognise late acknowledgments:
+/// twice the duration of persistent congestion (RFC 9002, §7.6.1).
 const REMEMBERED: u64 = 2 * 3;
-/// `max_ack_delay` of quinn-proto's peers (RFC 9000, §18.2): its default.
+/// `max_ack_delay` of quinn-proto's peers: the default (RFC 9000, §18.2).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
 /// The content of a packet.
 #[derive(Debug)]
 struct Content {
     space: Space,
-    /// A probe for a larger packet size, whose loss is no congestion.
+    /// `true` for a probe of a larger packet size, whose loss is no congestion.
     is_mtu_probe: bool,
-    /// The octets of the stream.
+    /// Bytes of the stream.
     octets: Range<u64>,
-    /// Further octets.
+    /// Further bytes.
     more: Vec<Range<u64>>,
 }
 
@@ -59,7 +59,7 @@ impl RoundTripTimes for RoundTrips {
     }
 }
 
-/// Counts of one sender.
+/// The counters of one sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) data_packets: u64,
@@ -73,13 +73,13 @@ pub(crate) struct Counters {
 #[derive(Debug)]
 pub(crate) struct Sender {
     epoch: Epoch,
-    /// Loss recovery with acklab's controller; without one, quinn's own is active.
+    /// Loss recovery with acklab's controller. Without a controller, quinn's own is active.
     recovery: Manager<Content, RoundTrips, Option<Congestion>, 3>,
     /// The acknowledgments since the last report.
     progress: Progress,
-    /// Octets of the stream that are acknowledged.
+    /// The acknowledged bytes of the stream.
     acknowledged: Ranges,
-    /// Octets of the stream below this offset were sent.
+    /// The end of the bytes of the stream that were sent.
     sent: u64,
     /// Whether reductions for spurious losses are undone.
     undoes: bool,
@@ -116,7 +116,7 @@ impl Sender {
         &self.acknowledged
     }
 
-    /// Returns the stream offset below which all octets were sent.
+    /// Returns the stream offset below which all bytes were sent.
     pub(crate) const fn sent(&self) -> u64 {
         self.sent
     }
@@ -146,13 +146,13 @@ impl Sender {
         }
     }
 
-    /// Returns when the controller permits the next packet to leave, if it sets a rate that blocks
-    /// it now. quinn-proto paces by the window only.
+    /// Returns when the controller permits the next packet, if its rate delays it now. quinn-proto
+    /// itself paces only by the window.
     pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.congestion().filter(|congestion| congestion.names_rate())?.holds_until(now)
     }
 
-    /// Returns `true` if the window has room for a packet of `octets`.
+    /// Returns `true` if the window has room for a packet of `octets` bytes.
     pub(crate) fn has_room(&self, octets: u64) -> bool {
         self.congestion().is_none_or(|congestion| congestion.has_room(self.in_flight(), octets))
     }
@@ -172,7 +172,7 @@ impl Sender {
         }
     }
 
-    /// Records that the application has nothing more to send, although the window permits it.
+    /// Records that the application has nothing more to send although the window has room.
     pub(crate) fn on_app_limited(&mut self) {
         let in_flight = self.in_flight();
         if let Some(congestion) = &mut self.recovery.congestion {
@@ -180,8 +180,8 @@ impl Sender {
         }
     }
 
-    /// Records that nothing is sent, with `delayed` octets that only pacing blocks; a full-sized
-    /// packet has `packet` octets.
+    /// Records that nothing is sent, with `delayed` bytes that only pacing delays; a full-sized
+    /// packet has `packet` bytes.
     pub(crate) fn note_limit(&mut self, packet: u64, delayed: u64) {
         let in_flight = self.in_flight();
         if let Some(congestion) = &mut self.recovery.congestion {
@@ -214,7 +214,7 @@ impl Sender {
         debug_assert_eq!(number, packet.number);
     }
 
-    /// Counts a packet with these octets of the stream. Returns `true` if some of them were sent
+    /// Counts a packet with these bytes of the stream. Returns `true` if some of them were sent
     /// before.
     fn count(&mut self, octets: &Range<u64>, more: &[Range<u64>]) -> bool {
         let all = || std::iter::once(octets).chain(more);
@@ -258,8 +258,8 @@ impl Sender {
         }
     }
 
-    /// Reports to the controller what quinn-proto has reported, and to quinn-proto the new window.
-    /// Appends to `events`.
+    /// Passes quinn-proto's reports to the controller, and the new window to quinn-proto. Appends
+    /// to `events`.
     pub(crate) fn settle(&mut self, now: Instant, round_trip: RoundTrip, events: &mut VecDeque<Event>) {
         let Reports { in_flight, losses, is_marked } = self.control.take_reports();
         // The controller receives an acknowledgment only if quinn-proto reports it.
@@ -312,8 +312,8 @@ impl Sender {
         self.recovery.space_mut(space).settle();
     }
 
-    /// Returns the number of the last of the oldest outstanding packets of `space` that have
-    /// `octets` together and of which the last left at `sent_at`.
+    /// Returns the number of the last of the lost packets: the oldest outstanding packets of
+    /// `space` that have `octets` bytes together and of which the last left at `sent_at`.
     fn last_of(&self, space: Space, octets: u64, sent_at: Instant) -> Option<u64> {
         let (mut sum, mut last) = (0, None);
         for (number, packet) in self.recovery.space(space as usize).outstanding() {
@@ -338,7 +338,7 @@ impl Sender {
     }
 }
 
-/// Receivers of the outcome of packets.
+/// Receives the outcomes of packets.
 struct Contents<'a> {
     acknowledged: &'a mut Ranges,
     sent: u64,
@@ -374,9 +374,9 @@ impl Context<Content> for Contents<'_> {
     }
 }
 
-/// Returns the window for quinn-proto. It sends while the octets in flight with the next packet are
-/// fewer than the window, while RFC 9002, §7, permits equality. It also needs room for the two
-/// packets of the minimum window (§7.2).
+/// Returns the window for quinn-proto. quinn-proto sends while the bytes in flight plus the next
+/// packet are below the window, whereas RFC 9002, §7, permits equality. It also needs room for the
+/// two packets of the minimum window (§7.2).
 fn allowed(congestion: &Congestion) -> u64 {
     congestion.window().cwnd.max(2 * congestion.window().mss) + 1
 }

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Octets of the IPv4 and UDP headers.
+/// The bytes of the IPv4 and UDP headers.
 const BELOW: u64 = IPV4_HEADER + UDP_HEADER;
 /// The minimum size of a datagram that every QUIC path must carry (RFC 9000, §14).
 const MIN_DATAGRAM: u64 = 1200;
@@ -23,18 +23,18 @@ const MIN_DATAGRAM: u64 = 1200;
 const DISCOVERED: u64 = 1500 - BELOW;
 /// The maximum window, as for the other transports (RFC 7323, §2.2).
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// Octets of a full-sized 1-RTT packet besides those of the stream: first octet, connection ID,
-/// packet number of two octets, tag (RFC 9000, §17.3.1; RFC 9001, §5.3); type, ID and offset of the
-/// stream frame (RFC 9000, §19.8).
+/// The bytes of a full-sized 1-RTT packet besides stream data: first octet, connection ID, packet
+/// number of two octets, tag (RFC 9000, §17.3.1; RFC 9001, §5.3); type, ID and offset of the stream
+/// frame (RFC 9000, §19.8).
 const HEADERS: u64 = 1 + 8 + 2 + 16 + 1 + 1 + 4;
 
 /// The implementation of the congestion controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Controllers {
-    /// acklab's, which all transports share.
+    /// acklab's controllers, which all transports share.
     Acklab,
-    /// quinn's own, of `cubic` or `newreno`.
+    /// quinn's own controllers, `cubic` or `newreno`.
     Quinn,
 }
 
@@ -44,13 +44,14 @@ pub enum Controllers {
 pub struct Settings {
     /// Congestion controller.
     pub congestion: cc::ControllerConfig,
-    /// The implementation of it.
+    /// The implementation of the controller.
     pub controllers: Controllers,
-    /// Undo spurious reductions. quinn-proto undoes none, and its own controllers cannot.
+    /// Undo spurious reductions. quinn-proto never undoes reductions, and its own controllers
+    /// cannot.
     pub undo: bool,
     /// The ACK frequency that the sender of data requests from its receiver
     /// (draft-ietf-quic-ack-frequency). Without it, the receiver acknowledges every second packet,
-    /// and within 25 ms.
+    /// within 25 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<AckFrequency>,
     /// The maximum size of an IPv4 packet, including headers.
@@ -60,23 +61,24 @@ pub struct Settings {
     pub mtu_discovery: bool,
     /// Initial window in packets (RFC 9002, §7.2).
     pub initial_window: Segments,
-    /// Octets that the application may write ahead of acknowledgment.
+    /// Bytes that the application may write ahead of acknowledgment.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
-    /// Octets that the peer may send on a stream ahead of its reader, at most 1 GiB.
+    /// Bytes that the peer may send on a stream ahead of its reader, at most 1 GiB.
     #[schemars(example = "1250000B")]
     pub stream_window: Bytes,
-    /// The same for all streams together.
+    /// The same limit for all streams together.
     #[schemars(example = "1GiB")]
     pub connection_window: Bytes,
     /// RTT before the first sample (RFC 9002, §6.2.2).
     #[schemars(example = "333ms")]
     pub initial_rtt: Duration,
-    /// Packets by which a later acknowledgment must exceed one that counts as lost (RFC 9002,
-    /// §6.1.1).
+    /// The distance in packet numbers to an acknowledged packet at which a packet counts as lost
+    /// (RFC 9002, §6.1.1).
     #[schemars(range(min = 1))]
     pub packet_threshold: u32,
-    /// RTTs after which a packet before an acknowledged one counts as lost (RFC 9002, §6.1.2).
+    /// The number of RTTs after which a packet before an acknowledged one counts as lost (RFC 9002,
+    /// §6.1.2).
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_threshold: f64,
     /// The idle timeout, after which the connection is closed.
@@ -109,19 +111,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the number of octets of a full-sized UDP datagram.
+    /// Returns the number of bytes of a full-sized UDP datagram.
     #[must_use]
     pub const fn datagram(&self) -> u64 {
         self.packet.get() - BELOW
     }
 
-    /// Returns the number of octets of the stream in a full-sized packet.
+    /// Returns the number of stream bytes in a full-sized packet.
     #[must_use]
     pub const fn payload(&self) -> u64 {
         self.datagram() - HEADERS
     }
 
-    /// Returns the number of octets of a full-sized packet that are not octets of the stream.
+    /// Returns the number of bytes of a full-sized packet that are not stream bytes.
     #[must_use]
     pub const fn headers(&self) -> u64 {
         BELOW + HEADERS
@@ -188,8 +190,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the start values of the controller of the flow called `flow`. Its window counts
-    /// octets of datagrams, as in RFC 9002.
+    /// Returns the inputs of the controller of the flow called `flow`. Its window counts bytes of
+    /// datagrams, as in RFC 9002.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {

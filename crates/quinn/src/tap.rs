@@ -1,5 +1,5 @@
-//! The view of packets in clear: cryptography of QUIC that records the packets that it encrypts and
-//! decrypts.
+//! Makes packets visible in clear: a cryptography layer of QUIC that records the packets that it
+//! encrypts and decrypts.
 
 use acklab_wire::quic::{Frames, decode::decode_frames};
 use bytes::BytesMut;
@@ -24,7 +24,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// All, in the order of a handshake.
+    /// All spaces, in the order of a handshake.
     pub(crate) const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Data];
 }
 
@@ -35,9 +35,9 @@ pub struct Packet {
     pub space: Space,
     /// Its number.
     pub number: u64,
-    /// Its octets, including header and tag.
+    /// Its bytes, including header and tag.
     pub length: u32,
-    /// Octets of header and tag among these.
+    /// The bytes of header and tag among these.
     pub overhead: u32,
     /// Its frames.
     pub frames: Frames,
@@ -127,7 +127,7 @@ impl ServerConfig for Tapped<dyn ServerConfig> {
 struct TappedSession {
     inner: Box<dyn Session>,
     tap: Tap,
-    /// The space of the next keys that the handshake yields.
+    /// The space of the next keys from the handshake.
     next: Space,
 }
 

@@ -1,4 +1,4 @@
-//! Two ends over a path of a fixed delay that loses chosen datagrams.
+//! Tests two ends over a path with a fixed delay that loses chosen datagrams.
 
 use crate::{Connection, Controllers, Datagram, Settings};
 use acklab_base::endpoint::counter;
@@ -10,7 +10,7 @@ use acklab_transport::reading::Reading;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// The datagrams that one end has sent, with their times and octets.
+/// The datagrams that one end has sent, with their times and bytes.
 type Sent = Vec<(Instant, Vec<u8>)>;
 
 /// Client and server, and the datagrams between them.
@@ -39,7 +39,8 @@ impl Pair {
         }
     }
 
-    /// Writes `octets` at the client, closes, and runs until both ends are quiescent or `until`.
+    /// Writes `octets` bytes at the client, closes, and runs until both ends are quiescent or
+    /// `until`.
     fn transfer(&mut self, octets: u64, until: Duration, mut deliver: impl FnMut(usize, usize, &mut Datagram) -> bool) {
         self.ends[0].open(self.now);
         let mut left = octets;
@@ -104,13 +105,13 @@ fn congestion(name: &str) -> Settings {
 }
 
 const LONG: Duration = Duration::from_secs(300);
-/// Datagrams of an end in which a handshake ends.
+/// The number of datagrams of an end after which the handshake is over.
 const HANDSHAKE: usize = 4;
 /// Room for probe timeouts that double repeatedly; by default an end gives up after 30 s.
 const PATIENT: Duration = Duration::from_secs(3600);
 
-/// One round trip for the handshake; 100 kB take four windows of 12 kB, 24 kB, 48 kB, 96 kB; the
-/// last octet is acknowledged immediately or within 25 ms. quinn-proto spreads each window over 4/5
+/// The handshake takes one round trip. 100 kB take four windows of 12 kB, 24 kB, 48 kB and 96 kB.
+/// The last byte is acknowledged at once or within 25 ms. quinn-proto spreads each window over 4/5
 /// of a round trip.
 #[test]
 fn a_transfer_takes_the_round_trips_of_slow_start() {
@@ -134,7 +135,7 @@ fn nothing_is_in_flight_after_the_last_acknowledgment() {
     assert_eq!(pair.ends[0].vitals().in_flight, Some(0));
 }
 
-/// Every octet of every datagram is determined by the seed, for any start instant of the run.
+/// The seed determines every byte of every datagram, whatever the start instant of the run.
 #[test]
 fn the_seed_determines_the_octets() {
     let octets = |seed| {
@@ -253,10 +254,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     /// For any losses or marks in the first 400 datagrams of each direction, except those of the
-    /// handshake, all octets arrive once. A server of quinn-proto 0.11 may stall forever if its
+    /// handshake, all bytes arrive once. A server of quinn-proto 0.11 may stall forever if its
     /// Initial packets are lost. Its probes repeat Handshake packets, which a client without
-    /// ServerHello cannot read, and they fill the window for which the retransmission of
-    /// ServerHello waits.
+    /// ServerHello cannot read. They fill the window for which the retransmission of ServerHello
+    /// waits.
     #[test]
     fn all_octets_arrive(fates in prop::collection::vec(0u8..10, 800), size in 1u64..400_000, controller in 0usize..4) {
         let settings = congestion(["cubic", "bbr", "newreno", "copa"][controller]);

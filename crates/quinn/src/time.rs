@@ -8,7 +8,7 @@ use acklab_base::{Duration, Instant};
 pub(crate) struct Epoch(std::time::Instant);
 
 impl Epoch {
-    /// Returns an epoch. The clock offers the only way to create a `std::time::Instant`.
+    /// Returns an epoch. The clock is the only source of a `std::time::Instant`.
     #[expect(clippy::disallowed_methods, reason = "the value is arbitrary")]
     pub(crate) fn new() -> Self {
         Self(std::time::Instant::now())
@@ -18,7 +18,7 @@ impl Epoch {
         self.0 + std::time::Duration::from_nanos(at.as_nanos())
     }
 
-    /// Converts an instant; one before the start of the run becomes its start.
+    /// Converts an instant. One before the start of the run becomes its start.
     pub(crate) fn of_std(self, at: std::time::Instant) -> Instant {
         Instant::ZERO + duration(at.saturating_duration_since(self.0))
     }

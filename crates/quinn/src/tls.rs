@@ -1,4 +1,4 @@
-//! TLS 1.3 whose octets are a function of the seed, and whose keys can be written to a capture.
+//! TLS 1.3 whose bytes are a function of the seed, and whose keys can be written to a capture.
 //!
 //! | random value in TLS | its source here |
 //! |---|---|
@@ -21,15 +21,16 @@ use std::time::Duration;
 pub(crate) const SERVER_NAME: &str = "acklab.test";
 /// The self-signed certificate of all servers: Ed25519, valid until 2126.
 const CERTIFICATE: &[u8] = include_bytes!("../certificate/server.der");
-/// Its private key in PKCS #8, which protects nothing.
+/// Its private key in PKCS #8, which need not be secret.
 const KEY: &[u8] = include_bytes!("../certificate/key.der");
-/// The calendar time at which certificates are checked, 2027-01-01: a run has no calendar time.
+/// The calendar time at which certificates are checked, 2027-01-01, because a run has no calendar
+/// time.
 const CALENDAR: Duration = Duration::from_secs(1_798_761_600);
 /// The application protocol: a dedicated name, so that Wireshark does not dissect the zeros of
-/// streams as frames of HTTP/3.
+/// streams as HTTP/3 frames.
 const ALPN: &[u8] = b"acklab";
 
-/// TLS could not be configured.
+/// The error of an invalid TLS configuration.
 #[derive(Debug, thiserror::Error)]
 #[error("TLS cannot be configured: {0}")]
 pub struct Error(String);
@@ -76,7 +77,7 @@ fn error(source: impl std::fmt::Display) -> Error {
     Error(source.to_string())
 }
 
-/// The calendar of a run, which stands still.
+/// The calendar of a run, whose time is constant.
 #[derive(Debug)]
 pub(crate) struct Calendar;
 
@@ -93,7 +94,7 @@ impl TimeProvider for Calendar {
     }
 }
 
-/// The secrets of one end in the format of `SSLKEYLOGFILE` (RFC 9850), a line each.
+/// The secrets of one end in the format of `SSLKEYLOGFILE` (RFC 9850), one per line.
 #[derive(Debug, Default)]
 pub(crate) struct Log(Mutex<Option<Arc<str>>>);
 

@@ -135,7 +135,7 @@ impl Endpoint for Connection {
         self.events.pop_front()
     }
 
-    /// Reports the parameters of the settings. The others are quinn-proto's own.
+    /// Reports the parameters set by the settings. The others are quinn-proto's own.
     fn report_parameters(&self, to: &mut dyn FnMut(&'static str, u64)) {
         let settings = &self.settings;
         to("max_idle_timeout", settings.idle_timeout.as_nanos() / 1_000_000);

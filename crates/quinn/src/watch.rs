@@ -1,4 +1,4 @@
-//! Events of the streams of a connection, for a driver that stores their octets. A connection has
+//! Events of the streams of a connection, for a driver that stores their bytes. A connection has
 //! one stream per direction.
 
 use crate::connection::Connection;
@@ -21,7 +21,7 @@ impl Connection {
         }
     }
 
-    /// Records octets of the peer's stream that have arrived.
+    /// Records bytes of the peer's stream that have arrived.
     pub(crate) fn note_arrival(&mut self, range: Range<u64>) {
         if self.stream_events.is_recording() {
             for missing in self.incoming.octets.missing_in(range) {

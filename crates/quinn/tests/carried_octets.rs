@@ -1,4 +1,4 @@
-//! quinn-proto carries random octets, as acklab's transports do.
+//! Tests that quinn-proto carries random bytes, as acklab's transports do.
 
 #[path = "../../transport/tests/common/carried.rs"]
 mod carried;

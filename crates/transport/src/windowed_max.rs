@@ -1,6 +1,6 @@
 //! A windowed maximum, for receivers and controllers.
 
-/// A value and when it was measured.
+/// A value, and when it was measured.
 #[derive(Clone, Copy, Debug)]
 struct Seen<T> {
     at: u64,
@@ -9,8 +9,8 @@ struct Seen<T> {
 
 /// A running maximum over a window, nearly exact in constant memory: the best three values of three
 /// parts of the window (Kathleen Nichols' algorithm; Linux's `lib/win_minmax.c`;
-/// draft-ietf-ccwg-bbr, §5.5.5). For a minimum, take the maximum of [`Reverse`](std::cmp::Reverse).
-/// Time is in any unit that its owner counts: nanoseconds, round trips.
+/// draft-ietf-ccwg-bbr, §5.5.5). For a minimum, use the maximum of [`Reverse`](std::cmp::Reverse).
+/// Time has any unit that the owner counts: nanoseconds or round trips.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<T> {
     best: Option<[Seen<T>; 3]>,
@@ -23,13 +23,13 @@ impl<T> Default for WindowedMax<T> {
 }
 
 impl<T: Copy + Ord> WindowedMax<T> {
-    /// The maximum as of the last value.
+    /// Returns the maximum after the last value.
     pub(crate) fn get(&self) -> Option<T> {
         self.best.map(|best| best[0].value)
     }
 
-    /// `value` was measured at `at`; what is older than `window` no longer counts. Both are in the
-    /// same unit.
+    /// Adds `value`, measured at `at`. Values older than `window` no longer count. Both times have
+    /// the same unit.
     pub(crate) fn update(&mut self, window: u64, at: u64, value: T) {
         let new = Seen { at, value };
         let best = self.best.get_or_insert([new; 3]);
@@ -49,7 +49,8 @@ impl<T: Copy + Ord> WindowedMax<T> {
                 *best = [best[1], best[2], new];
             }
         } else if best[1].at == best[0].at && age > window / 4 {
-            // A quarter of the window without a second best: take it from the second quarter.
+            // A quarter of the window has passed without a second best: take it from the second
+            // quarter.
             (best[1], best[2]) = (new, new);
         } else if best[2].at == best[1].at && age > window / 2 {
             best[2] = new;
@@ -107,7 +108,8 @@ mod tests {
         }
     }
 
-    /// It never exceeds the true maximum of the window, and never falls below the newest value.
+    /// Checks that it never exceeds the true maximum of the window, and is never below the newest
+    /// value.
     fn holds(window: u64, steps: &[(u64, u64)]) -> Result<(), TestCaseError> {
         let (mut filter, mut at, mut seen) = (WindowedMax::default(), 0, Vec::new());
         for (step, value) in steps {

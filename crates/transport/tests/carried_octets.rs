@@ -1,4 +1,4 @@
-//! Own transports carry random octets.
+//! Tests that acklab's own transports carry random bytes.
 
 #[path = "common/carried.rs"]
 mod carried;

@@ -1,5 +1,5 @@
-//! What a receiver echoes of any pattern of marks, whatever its ACK policy: read as a sender reads
-//! it, it is what was there.
+//! Tests the echo of marks for any pattern of marks and any ACK policy: interpreted as a sender
+//! interprets it, the echo equals the pattern.
 
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Ecn, Instant, Machine};
@@ -24,7 +24,7 @@ fn segment(flags: Flags, offset: u64, payload: u32, codepoint: Ecn) -> Segment {
     }
 }
 
-/// The ACKs of segments that come in order, a millisecond apart, marked or not.
+/// Returns the ACKs of segments in order, a millisecond apart, marked or not.
 fn acks(agreed: ecn::EcnConfig, policy: ack::PolicyConfig, marks: &[bool]) -> Vec<Segment> {
     let config = TcpConfig { ecn: agreed, ack: policy, timestamps: None, ..Preset::Rfc.config() };
     let policy = ack::Policy::new(config.ack).expect("it is built in");
@@ -59,7 +59,7 @@ fn acks(agreed: ecn::EcnConfig, policy: ack::PolicyConfig, marks: &[bool]) -> Ve
     acks
 }
 
-/// By ACK, the octets that it acknowledges.
+/// Returns the bytes that each ACK acknowledges.
 fn advances(acks: &[Segment]) -> Vec<u64> {
     let mut next = 0;
     acks.iter()
@@ -84,7 +84,7 @@ fn policies() -> impl Strategy<Value = ack::PolicyConfig> {
 }
 
 proptest! {
-    /// RFC 8257, §3.3: an ACK with ECE counts in full as marked, one without not at all.
+    /// RFC 8257, §3.3: an ACK with ECE counts completely as marked, one without ECE as unmarked.
     #[test]
     fn dctcp_tells_exactly_what_was_marked(policy in policies(), marks in vec(any::<bool>(), 1..200)) {
         let acks = acks(ecn::EcnConfig::Dctcp, policy, &marks);
@@ -96,8 +96,8 @@ proptest! {
         prop_assert_eq!(told, marks, "segment by segment");
     }
 
-    /// RFC 9768, §3.2.2.5.1: never more than two marks between ACKs, so the count is never in
-    /// doubt; and the option agrees with it.
+    /// RFC 9768, §3.2.2.5.1: at most two marks between ACKs, so the count is never ambiguous, and
+    /// the option agrees with it.
     #[test]
     fn an_accurate_count_never_goes_round_between_acks(policy in policies(), marks in vec(any::<bool>(), 1..200)) {
         let acks = acks(ecn::EcnConfig::Accurate, policy, &marks);

@@ -1,8 +1,8 @@
-//! Sender and receiver against a network that drops, doubles, reorders, delays and forges, and
-//! connections with data both ways against one that forges nothing.
+//! Tests sender and receiver in a network that drops, duplicates, reorders, delays and forges
+//! segments, and bidirectional connections in a network that forges nothing.
 //!
-//! `ACKLAB_STEPS=10000000 cargo test -p acklab-transport --test endpoints` looks longer. The fuzz
-//! target `tcp_endpoints` runs the same bodies on octets that libFuzzer finds.
+//! `ACKLAB_STEPS=10000000 cargo test -p acklab-transport --test endpoints` runs longer. The fuzz
+//! target `tcp_endpoints` runs the same bodies on bytes that libFuzzer finds.
 
 #[path = "common/look.rs"]
 mod look;
@@ -28,9 +28,9 @@ fn connections_keep_their_promises_to_any_network() {
     look(STEPS_OF_CONNECTIONS, connections_keep_their_promises);
 }
 
-/// An input of the fuzz target that once kept it busy for 37 s: a source that writes as fast as it
-/// can, segments of one octet, and a window of 70,000 of them in each round trip. Every transfer
-/// has a bound on its events now, and such a source one on its segments.
+/// An input of the fuzz target that once ran for 37 s: a source that writes as fast as it can,
+/// segments of one byte, and a window of 70,000 of them in each round trip. Every transfer now has
+/// a bound on its events, and every such source a bound on its segments.
 const SLOW: [u8; 31] = [
     0x0a, 0xc1, 0x0a, 0xfe, 0xb4, 0xc1, 0x71, 0x73, 0xa1, 0x73, 0x01, 0, 0, 0, 0, 0, 0, 0x04, 0xfb, 0xfb, 0xfb, 0x71,
     0xf1, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xc1, 0xc1,

@@ -1,6 +1,6 @@
-//! Two ends of a QUIC connection in a hostile network: whatever is lost, delayed, reordered or
-//! duplicated, every octet is delivered once and in order, and a peer that violates the protocol
-//! ends the connection.
+//! Tests two ends of a QUIC connection in a hostile network. Whatever is lost, delayed, reordered
+//! or duplicated, every byte is delivered once and in order. A peer that violates the protocol ends
+//! the connection.
 
 #[path = "quic/asks.rs"]
 mod asks;
@@ -89,7 +89,7 @@ prop_compose! {
     }
 }
 
-/// Everything that was written is delivered, and both ends know it. The second may miss the close.
+/// Everything written is delivered, and both ends detect it. The second may miss the close.
 fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestCaseError> {
     hostile::transfer(network, sizes, back, |network| network.ends[0].is_closed())?;
     for end in &network.ends {
@@ -116,7 +116,7 @@ proptest! {
     }
 }
 
-/// The body of the fuzz target `quic_endpoints`, on octets of seeded streams.
+/// The body of the fuzz target `quic_endpoints`, on bytes of seeded streams.
 #[test]
 fn connections_keep_their_promises_to_any_network() {
     look::look(20_000, quic_operations::endpoints_keep_their_promises);
@@ -139,7 +139,7 @@ fn a_client_may_send_after_one_round_trip_and_its_server_after_one_and_a_half() 
     assert!(network.ends.iter().all(|end| end.is_confirmed()), "HANDSHAKE_DONE has come");
 }
 
-/// RFC 9000, §8.1: of a flight of 12 000 octets, a server sends 3600 before its client answers.
+/// RFC 9000, §8.1: of a flight of 12,000 bytes, a server sends 3600 before its client answers.
 #[test]
 fn a_large_certificate_takes_another_round_trip() {
     let tls = Tls { server_flight: Bytes(12_000), ..Tls::default() };
@@ -234,25 +234,25 @@ fn windows_grow_only_if_they_are_tuned() {
         network.delivered(1, 0)
     };
     let (stream, connection) = (Bytes(64 << 10), Bytes(96 << 10));
-    // The window moves once half of it is read. Pacing spreads what follows, so 32 KiB of 64 get
-    // through in a round trip of 40 ms.
+    // The window moves once half of it is read. Pacing spreads the following data, so 32 KiB of 64
+    // pass in a round trip of 40 ms.
     let fixed = FlowControl::Fixed { stream, connection };
     let halves = delivered(fixed, Some(2));
     assert!((700_000..820_000).contains(&halves), "{halves}");
-    // With eighths, seven of eight parts do.
+    // With eighths, seven of eight parts pass.
     let eighths = delivered(fixed, Some(8));
     assert!((1_250_000..1_640_000).contains(&eighths), "{eighths}");
     let most = Bytes(6 << 20);
     for growth in Growth::ALL {
         let tuned = FlowControl::Auto { stream, connection, largest_stream: most, largest_connection: most, growth };
-        // neqo grows by what three quarters of a window do not allow, and so by updates of
-        // quarters.
+        // neqo grows by the data in excess of three quarters of a window, and therefore by updates
+        // of quarters.
         let tuned = delivered(tuned, Some(4));
         assert!(tuned > 4 * halves, "{growth:?}: {tuned} and {halves}");
     }
 }
 
-/// The peers differ: the server has small windows, and no extension for ACKs.
+/// The peers differ: the server has small windows, and does not support the ACK extension.
 #[test]
 fn the_parameters_of_the_peer_count() {
     let small = Settings {

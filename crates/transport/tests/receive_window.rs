@@ -1,5 +1,5 @@
-//! The receive window is a rule of TCP's receiver: the ACK policy decides when a window is offered,
-//! never which.
+//! Tests that the receive window is a rule of TCP's receiver: the ACK policy decides when a window
+//! is offered, but not its size.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,15 +13,16 @@ use std::collections::BTreeMap;
 
 const MSS: u32 = 1448;
 const FIRST: SeqNumber = SeqNumber(77);
-/// In milliseconds. It brings fewer octets than the first window, so that no time in which a window
-/// comes is shorter.
+/// The round trip in milliseconds. It delivers fewer bytes than the first window, so that no window
+/// arrives in less time.
 const ROUND_TRIP: u32 = 20;
 const SEGMENTS: u64 = 2000;
 const BUFFER: u64 = 4 << 20;
-/// Of the window field, which so scales 65,535 to at least the buffer.
+/// The unit of the window field, which scales 65,535 to at least the buffer.
 const UNIT: u64 = 128;
 
-/// A segment that leaves at `value` by the sender's clock, and echoes `echo` of the receiver's.
+/// Returns a segment that leaves at `value` by the sender's clock, and echoes `echo` of the
+/// receiver's.
 fn segment(flags: Flags, [value, echo]: [u32; 2], offset: u64, payload: u32) -> Segment {
     let is_syn = flags.contains(Flags::SYN);
     let timestamps = Timestamps { value, echo };
@@ -42,8 +43,8 @@ fn segment(flags: Flags, [value, echo]: [u32; 2], offset: u64, payload: u32) -> 
     }
 }
 
-/// The windows that a receiver with this configuration offers, in octets, by what it acknowledges.
-/// A segment comes each millisecond.
+/// Returns the windows that a receiver with this configuration offers, in bytes, by acknowledgment
+/// number. A segment arrives each millisecond.
 fn windows(config: TcpConfig) -> BTreeMap<u64, u64> {
     let mut receiver = Receiver::new(config, ack::Policy::new(config.ack).unwrap(), Seed(1), "window");
     let at = |ms: u32| Instant::ZERO + Duration::from_millis(u64::from(ms));
@@ -60,7 +61,7 @@ fn windows(config: TcpConfig) -> BTreeMap<u64, u64> {
             }
         };
         offer(&mut receiver);
-        // The receiver's timestamp of a round trip before.
+        // The receiver's timestamp of one round trip ago.
         let echo = began.wrapping_add(ms - ROUND_TRIP);
         receiver.accept(now, segment(Flags::ACK, [ms, echo], 1 + k * u64::from(MSS), MSS));
         offer(&mut receiver);
@@ -72,8 +73,8 @@ fn config(preset: Preset, policy: ack::PolicyConfig) -> TcpConfig {
     TcpConfig { ack: policy, receive_buffer: Bytes(BUFFER), ..preset.config() }
 }
 
-/// Every policy offers the same window with an ACK of the same octets. It begins with 65,535
-/// octets, and autotuning takes it beyond the 81,920 that the first buffer of Linux allows.
+/// Every policy offers the same window with an ACK of the same bytes. It begins with 65,535 bytes,
+/// and autotuning raises it above the 81,920 that Linux's first buffer permits.
 #[test]
 fn autotuning_does_not_depend_on_the_policy() {
     let of_each = windows(config(Preset::Linux, ack::PolicyConfig::PerPacket(PerPacket {})));
@@ -89,7 +90,7 @@ fn autotuning_does_not_depend_on_the_policy() {
     }
 }
 
-/// Linux's policy makes no window of its own.
+/// Linux's policy has no window of its own.
 #[test]
 fn a_whole_buffer_is_offered_whatever_the_policy() {
     for policy in ack::PolicyConfig::built_in() {

@@ -1,4 +1,4 @@
-//! When an application may write under the send buffer of Linux (`SendBufferLimit::Memory`).
+//! Tests when an application may write with Linux's send buffer (`SendBufferLimit::Memory`).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,8 +27,8 @@ fn ack(syn: &Segment, segments: u64, flags: Flags) -> Segment {
     }
 }
 
-/// How many segments have been written after each write of an application that always fills the
-/// buffer, while each ACK brings one segment.
+/// Returns how many segments have been written after each write of an application that always fills
+/// the buffer, while each ACK covers one segment.
 fn writes(acks: u64) -> Vec<u64> {
     let (config, seed) = (Preset::Linux.config(), Seed(1));
     let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).unwrap();
@@ -54,11 +54,11 @@ fn writes(acks: u64) -> Vec<u64> {
     all
 }
 
-/// A kernel of 6.18 marks the end of each write with PSH. In slow start, with an ACK for each
-/// segment, an application that fills its socket writes up to these segments: the buffer grows with
-/// each ACK that lets two segments leave, since the window is not full between them
-/// (`tcp_event_new_data_sent` calls `tcp_check_space`). If it grew only when the window is not full
-/// in the end, the second write would come after six ACKs instead of four, and reach segment 39.
+/// A kernel of 6.18 marks the end of each write with PSH. In slow start, with an ACK per segment,
+/// an application that fills its socket writes up to these segments. The buffer grows with each ACK
+/// that releases two segments, since the window is not full between them (`tcp_event_new_data_sent`
+/// calls `tcp_check_space`). If it grew only when the window is not full afterwards, the second
+/// write would follow six ACKs instead of four, and reach segment 39.
 #[test]
 fn the_buffer_grows_as_that_of_linux() {
     assert_eq!(writes(15), [21, 33, 48, 66]);

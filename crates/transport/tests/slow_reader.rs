@@ -1,4 +1,4 @@
-//! An application that reads slowly is the limit of a transfer (RFC 9293, §3.8.6).
+//! Tests a transfer limited by an application that reads slowly (RFC 9293, §3.8.6).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -44,7 +44,7 @@ impl Transfer {
         }
     }
 
-    /// A millisecond passes, and the application reads at most `octets`.
+    /// Lets a millisecond pass, after which the application reads at most `octets` bytes.
     fn step(&mut self, octets: u64) {
         self.now += Duration::from_millis(1);
         self.sender.wake(self.now);

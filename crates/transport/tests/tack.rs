@@ -1,6 +1,5 @@
-//! Two ends of a TACK connection in a hostile network: whatever is lost, delayed, reordered or
-//! duplicated, every octet is delivered once and in order, and feedback that cannot be true has no
-//! effect.
+//! Tests two ends of a TACK connection in a hostile network. Whatever is lost, delayed, reordered
+//! or duplicated, every byte is delivered once and in order. Impossible feedback has no effect.
 
 #[path = "tack/ecn.rs"]
 mod ecn;
@@ -78,17 +77,15 @@ prop_compose! {
             receive_buffer: Bytes(buffers),
             initial_window: Segments(initial_window),
             mtu_discovery: ecn,
-            // A transfer goes on through all silence but this, which ends the server if all Closes
-            // of the client are lost: one transfer of some 20,000 where the path loses more than a
-            // third.
+            // A transfer survives any silence except one that ends the server, if all Closes of the
+            // client are lost: one transfer of some 20,000 on paths that lose more than a third.
             idle_timeout: Duration::from_secs(3600),
             ..Settings::default()
         }
     }
 }
 
-/// Everything that was written is delivered, both ends know it, and nothing was refused but what
-/// came twice.
+/// Everything written is delivered, both ends detect it, and only duplicates were refused.
 fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestCaseError> {
     hostile::transfer(network, sizes, back, Network::are_closed)?;
     for end in 0..2 {
@@ -116,7 +113,7 @@ proptest! {
     }
 }
 
-/// The body of the fuzz target `tack_endpoints`, on octets of seeded streams.
+/// The body of the fuzz target `tack_endpoints`, on bytes of seeded streams.
 #[test]
 fn connections_keep_their_promises_to_any_network() {
     look::look(20_000, tack_operations::endpoints_keep_their_promises);
@@ -152,8 +149,8 @@ fn at_ten_percent_of_loss_both_ways_and_200_ms_the_stream_moves() {
     }
 }
 
-/// How long a transfer of so many octets and the end of its connection take in the mean of these
-/// seeds: the last repairs are a matter of chance.
+/// Returns the mean time, over these seeds, of a transfer of this many bytes and the end of its
+/// connection. The last repairs depend on the seed.
 fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, octets: u64) -> Duration {
     let count = seeds.end() - seeds.start() + 1;
     let took = seeds.map(|seed| {
@@ -169,8 +166,8 @@ fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, 
     Duration::from_nanos(took.sum::<u64>() / count)
 }
 
-/// A TACK holds some 350 runs of each list. IACKs report what has arrived between thousands of
-/// losses; TACKs alone take more than 1.5 s.
+/// A TACK holds some 350 runs of each list. IACKs report the arrivals between thousands of losses;
+/// TACKs alone take more than 1.5 s.
 #[test]
 fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
     let settings = Settings {
@@ -184,12 +181,12 @@ fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
     assert!(mean < MS * 400, "{mean:?}");
 }
 
-/// The same with losses of acknowledgments: what they listed of a window that is full of packets of
-/// unknown fate no new arrival makes the receiver list again.
+/// The same with losses of acknowledgments. No new arrival makes the receiver repeat the lost
+/// lists, because the window is full of packets of unknown fate.
 #[test]
 fn a_full_window_is_repaired_though_acknowledgments_are_lost() {
     let settings = Settings {
-        // A window of its own, which no recovery holds back to what is delivered.
+        // NewReno keeps its window in a recovery, instead of conserving packets.
         congestion: cc::ControllerConfig::NEW_RENO,
         ack: ack::PolicyConfig::Tack(Tack::default()),
         initial_window: Segments(20_000),

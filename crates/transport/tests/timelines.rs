@@ -1,4 +1,4 @@
-//! Packet timelines: one behaviour a file in `timelines/`, and the clause that it shows.
+//! Tests packet timelines: each file in `timelines/` shows one behaviour, and names its source.
 //!
 //! ```text
 //! machine = sender            sender or receiver; a connection: active (opens at 0) or passive
@@ -25,11 +25,10 @@
 //! 900ms                                    nothing has left in between
 //! ```
 //!
-//! Sequence numbers count from the initial one of their direction, so data begins at 1. Of what
-//! leaves, flags, numbers and SACK blocks, and the ECN field (`ect0`, `ect1`, `ce`, or not
-//! ECN-capable where none of these stands) must be as written, `ack` too where it stands; `win` and
-//! `<…>` are compared where they stand. What arrives acknowledges nothing unless `ack`
-//! stands there. Everything after `#` is a remark.
+//! Sequence numbers count from the initial number of their direction, so data begin at 1. Outgoing
+//! segments must match the written flags, numbers, SACK blocks and ECN field (`ect0`, `ect1`, `ce`,
+//! or Not-ECT if omitted). `ack`, `win` and `<…>` are compared if they are written. Incoming
+//! segments acknowledge nothing unless `ack` is written. Text after `#` is a comment.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "timelines are files, and one may be asked for by name")]

@@ -10,17 +10,17 @@ use crate::ack::{self, Acknowledger, Arrival, Packet, Policy, Ranges, Reason};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{AckFrequency, TransportError};
 
-/// Limit of consecutive packets that elicit no ACK: the next packet carries an ACK (quinn-proto's
-/// `LAZY_ACK_THRESHOLD`).
+/// The maximum number of consecutive packets that elicit no ACK: the next packet carries an ACK
+/// (quinn-proto's `LAZY_ACK_THRESHOLD`).
 const MAX_SILENT: u64 = 10;
-/// Bounds delays in frames, which are integers of 62 bits. A longer delay is reduced to this value
-/// of 12 days, which overflows no clock of a run.
+/// The maximum delay in frames, which hold integers of 62 bits. Longer delays are reduced to this
+/// value of 12 days, which overflows no clock of a run.
 pub(super) const MAX_MICROSECONDS: u64 = 1 << 40;
-/// Bounds `max_ack_delay`, announced (less than 2¹⁴ ms: RFC 9000, §18.2) or requested
+/// The maximum of `max_ack_delay`, announced (less than 2¹⁴ ms: RFC 9000, §18.2) or requested
 /// (draft-ietf-quic-ack-frequency, §4).
 pub(super) const MAX_ACK_DELAY_BOUND: Duration = Duration::from_millis(1 << 14);
 
-/// Counts of one receiver.
+/// The counters of one receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
     /// Ack-eliciting packets of application data that arrived for the first time.
@@ -44,13 +44,13 @@ pub(super) struct Acks {
     most_delay: Duration,
     /// The `ACK_FREQUENCY` frame in force.
     request: Option<AckFrequency>,
-    /// The rules that stay in force when the peer requests another frequency of ACKs.
+    /// The rules that remain in force when the peer requests another ACK frequency.
     habits: Rules,
-    /// Of consecutive marks, only the first is acknowledged at once, as by Google's quiche
+    /// `true` if only the first of consecutive marks is acknowledged at once, as in Google's quiche
     /// (`changed_to_ce_marked_`).
     tells_first_mark_only: bool,
     last_was_marked: bool,
-    /// Packets since the last ACK that elicit no ACK.
+    /// The number of packets since the last ACK that elicit no ACK.
     silent: u64,
     pub(super) counters: Counters,
 }
@@ -70,9 +70,9 @@ impl Acks {
         }
     }
 
-    /// Records the first arrival of an ack-eliciting packet of `octets`, which is one of `numbers`.
-    /// Its size includes headers: the size of the offset determines how many bytes of a full-sized
-    /// packet remain for a stream.
+    /// Records the first arrival of an ack-eliciting packet of `octets` bytes, which is one of
+    /// `numbers`. Its size includes headers, because the length of the offset determines how many
+    /// bytes of a full-sized packet are left for a stream.
     #[inline]
     pub(super) fn on_packet(
         &mut self,
@@ -98,7 +98,7 @@ impl Acks {
             self.acknowledger.demand(now, Reason::MarkChange);
         }
         (self.last_was_marked, self.counters.marked) = (is_marked, self.counters.marked + u64::from(is_marked));
-        // A policy may demand an ACK at this instant as if it were a later one.
+        // A policy may set the due time of an ACK to this instant.
         self.acknowledger.wake(now);
     }
 
@@ -108,9 +108,9 @@ impl Acks {
     }
 
     /// Returns `true` if the next packet should carry an ACK: a packet waits for an ACK, or many
-    /// packets have arrived that elicit none. Otherwise a peer that only acknowledges would never
-    /// learn which of its ACKs have arrived, and would list all its gaps forever (RFC 9000, §13.2.1
-    /// and §13.2.4).
+    /// packets have arrived that elicit none. Otherwise a peer that only acknowledges would receive
+    /// no acknowledgment of its ACKs, and would list all its gaps forever (RFC 9000, §13.2.1 and
+    /// §13.2.4).
     pub(super) const fn joins_others(&self) -> bool {
         self.acknowledger.has_unreported() || self.silent > MAX_SILENT
     }
@@ -152,8 +152,8 @@ impl Acks {
     }
 }
 
-/// Returns the part of a policy that does not depend on the peer's requests: how a connection
-/// starts, and how it answers after a silence.
+/// Returns the part of a policy that is independent of the peer's requests: its behaviour at the
+/// start and after an idle period.
 fn habits(policy: &ack::PolicyConfig) -> Rules {
     let (after, after_round_trip) = match *policy {
         ack::PolicyConfig::Quic(quic) => (quic.after, quic.after_round_trip),

@@ -7,24 +7,24 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{Ack, AckRanges, EcnCounts, OlderRanges};
 use std::ops::Range;
 
-/// Maximum number of ranges behind gaps that are kept, which bounds memory; an ACK frame lists
-/// fewer. Packets with older numbers are refused as duplicates (§13.2.3).
+/// The maximum number of stored ranges behind gaps, which bounds memory; an ACK frame lists fewer.
+/// Packets with older numbers are refused as duplicates (§13.2.3).
 const MAX_REMEMBERED: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Arrived {
     numbers: Ranges,
-    /// Numbers below it are no longer reported (§13.2.4).
+    /// The number below which nothing is reported any more (§13.2.4).
     floor: u64,
     /// Arrival time of the largest number.
     largest_at: Instant,
     ecn: EcnCounts,
-    /// Arrival times not yet reported in a frame, if the peer requests timestamps.
+    /// Unreported arrival times, if the peer requests timestamps.
     pub(super) times: ReceiveTimes,
     /// Packets that arrived more than once.
     pub(super) duplicates: u64,
-    /// The ranges behind the newest, for frames with at most this number of ranges. Cached while
-    /// they are the same as in the last frame.
+    /// The ranges behind the newest range, for frames with at most this number of ranges. Cached
+    /// while they equal those of the last frame.
     older: Option<(usize, Option<OlderRanges>)>,
 }
 
@@ -46,7 +46,7 @@ impl Arrived {
         &self.numbers
     }
 
-    /// Records the arrival of the packet of this number, which is new. Returns how it relates to
+    /// Records the arrival of the packet with this number, which is new. Returns its relation to
     /// earlier packets: it is out of order if it leaves a gap or is not the largest (§13.2.1). An
     /// older gap does not make it out of order, because numbers are never reused.
     #[inline]
@@ -105,7 +105,7 @@ impl Arrived {
         Some(ack.with_ecn(has_ecn.then_some(self.ecn)))
     }
 
-    /// Lists the ranges behind the newest, for frames with at most `most` ranges.
+    /// Lists the ranges behind the newest range, for frames with at most `most` ranges.
     #[inline(never)]
     fn list_older(&mut self, most: usize) -> Option<OlderRanges> {
         let mut ranges = Vec::with_capacity(most.min(self.numbers.beyond().len()));

@@ -1,8 +1,8 @@
-//! How the sender of data controls its peer's ACKs by `ACK_FREQUENCY` frames
+//! Requests ACKs: the sender of data controls its peer's ACKs by `ACK_FREQUENCY` frames
 //! (draft-ietf-quic-ack-frequency, §4).
 //!
-//! After each ACK, a rule returns the request that is best now. If it differs enough from the last
-//! request, a frame leaves. At most one frame is outstanding at a time.
+//! After each ACK, a rule returns its best request. If this differs enough from the last request, a
+//! frame leaves. At most one frame is outstanding at a time.
 //!
 //! | rule | requests |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | [`quicly`] | an ACK per share of the window |
 //! | [`tack`] | the law of TACK |
 //! | [`round_trip`] | a number of ACKs per round trip, without bounds |
-//! | [`bbr`] | what BBR needs in its present phase |
+//! | [`bbr`] | the ACKs that BBR needs in its present phase |
 //! | [`ack_congestion`] | fewer ACKs while ACKs are lost |
 //!
 //! A user's own rule is an [`AskRule`].
@@ -59,7 +59,7 @@ pub enum AskConfig {
     Tack(tack::Tack),
     /// A number of ACKs per round trip.
     RoundTrip(round_trip::RoundTrip),
-    /// Depends on the phase of BBR.
+    /// A rate that depends on the phase of BBR.
     Bbr(bbr::Bbr),
     /// Fewer ACKs while ACKs are lost, after RFC 5690.
     AckCongestion(ack_congestion::AckCongestion),
@@ -71,16 +71,16 @@ pub enum AskConfig {
     },
 }
 
-/// The input from which a rule is created.
+/// The inputs from which a rule is created.
 #[derive(Debug)]
 pub struct Start {
     /// Bytes of a full-sized packet, as congestion control counts them.
     pub mss: u64,
-    /// A random stream for this rule only.
+    /// The random stream of this rule.
     pub random: Stream,
 }
 
-/// Decides what to request for the peer's ACKs. Each end of a flow has one instance.
+/// A rule for requests of ACKs. Each end of a flow has one instance.
 pub trait AskRule {
     /// Returns the best request at `now`, after the arrival of an ACK, or `None` for no change. The
     /// delay is raised to the peer's `min_ack_delay`. A frame leaves only if the request differs
@@ -106,7 +106,7 @@ impl AskConfig {
         }
     }
 
-    /// Checks what the schema cannot express.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
     /// If a delay is too long.
@@ -120,10 +120,10 @@ impl AskConfig {
     }
 }
 
-/// State of the path as seen by the sender of data. Sizes are in bytes.
+/// The state of the path at the sender of data. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// A full-sized packet.
+    /// The size of a full-sized packet.
     pub mss: u64,
     /// The congestion window.
     pub cwnd: u64,
@@ -235,7 +235,7 @@ pub(super) struct Asker {
 }
 
 impl Asker {
-    /// Creates the state before the first request, when the rules in force at the peer are unknown.
+    /// Creates the state before the first request, when the peer's rules are unknown.
     pub(super) fn new(config: &AskConfig) -> Self {
         let rule = match *config {
             // A user's rule is set later.

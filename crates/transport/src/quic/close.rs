@@ -1,9 +1,10 @@
 //! Ends a connection (RFC 9000, §10).
 //!
 //! Once both ends have closed every stream, sent all of it and received all of it, the client
-//! closes the connection. Either end may close earlier with a code of the application, and must if
-//! its peer violates the protocol. The end that closes repeats its `CONNECTION_CLOSE` in response
-//! to packets for three probe timeouts (closing). Its peer sends no more packets (draining).
+//! closes the connection. Either end may close earlier with a code of the application. It must
+//! close if its peer violates the protocol. The end that closes repeats its `CONNECTION_CLOSE` in
+//! response to packets for three probe timeouts (closing). Its peer sends no more packets
+//! (draining).
 
 use super::connection::{Connection, Phase};
 use super::space;
@@ -52,11 +53,13 @@ impl Ended {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Close {
-    /// A `CONNECTION_CLOSE` is due.
+    /// `true` if a `CONNECTION_CLOSE` is due.
     is_due: bool,
-    /// This end answers packets until then. Otherwise it is draining, or closed.
+    /// The end of the closing state, in which this end answers packets. If unset, it is draining or
+    /// closed.
     closing_until: Alarm,
-    /// Datagrams received since the close: the first, second, fourth and so on are answered.
+    /// The number of datagrams received since the close: the first, second, fourth and so on are
+    /// answered.
     came: u64,
 }
 

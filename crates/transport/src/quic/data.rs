@@ -14,14 +14,15 @@ use acklab_base::Instant;
 use acklab_wire::quic::{Frame, Frames, Stream, TransportError};
 use control::Due;
 
-/// Minimum room in bytes for a further stream frame.
+/// Minimum room in bytes for another stream frame.
 pub(super) const MIN_PIECE: u64 = 16;
 
 /// Streams, their flow control, and the frames that are due for them.
 #[derive(Debug)]
 pub(super) struct Data {
     streams: Streams,
-    /// The credit that the peer grants to this end, and that this end grants to the peer.
+    /// The credit that the peer grants to this end, and the credit that this end grants to the
+    /// peer.
     credit: Credit,
     offer: Offer,
     due: Due,
@@ -123,8 +124,8 @@ impl Data {
                 if stream.outgoing.has_due_within(fresh) {
                     break;
                 }
-                // All bytes that were to be retransmitted have been acknowledged meanwhile. Other
-                // streams may have bytes to send.
+                // All bytes to be retransmitted have been acknowledged meanwhile. Other streams may
+                // have bytes to send.
                 continue;
             };
             if !piece.is_again {

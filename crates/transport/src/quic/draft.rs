@@ -5,8 +5,7 @@ use super::space;
 use crate::ack::Reason;
 use acklab_wire::quic::{Frame, Frames};
 
-/// Tracks properties of a packet while frames are appended to it, so that they are computed only
-/// once.
+/// Tracks properties of a packet while frames are appended, so that each is computed once.
 pub(super) struct Draft {
     pub(super) id: space::Id,
     pub(super) number: u64,
@@ -15,12 +14,12 @@ pub(super) struct Draft {
     pub(super) reason: Option<Reason>,
     pub(super) octets_of_streams: u64,
     pub(super) repeats: bool,
-    /// Bytes of the packet so far, with a Length field in each stream frame.
+    /// Bytes of the packet so far, assuming a Length field in each stream frame.
     pub(super) octets: u64,
     /// Bytes left for frames.
     pub(super) room: u64,
     pub(super) is_ack_eliciting: bool,
-    /// The packet counts as in flight: it elicits an ACK, or is padded (RFC 9002, §2).
+    /// `true` if the packet counts as in flight: it elicits an ACK, or is padded (RFC 9002, §2).
     pub(super) is_in_flight: bool,
 }
 

@@ -24,9 +24,9 @@ impl Validation {
         self.codepoint
     }
 
-    /// Handles an ACK frame with these counts. It acknowledges a larger number than any earlier
-    /// frame, and `acknowledged` packets for the first time. `sent` packets have left. Returns how
-    /// many more were marked.
+    /// Handles an ACK frame with these counts. The frame acknowledges a larger number than any
+    /// earlier frame, and newly acknowledges `acknowledged` packets. `sent` packets have left.
+    /// Returns how many more were marked.
     ///
     /// Marking is disabled if the counts are impossible (§13.4.2.1): they are absent, fall, grow by
     /// less than was acknowledged, exceed the packets sent, or contain the other ECT codepoint.

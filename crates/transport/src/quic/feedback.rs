@@ -36,7 +36,7 @@ impl Connection {
             space::Id::Application => self.confirm(now),
         }
         if let Some(rtt) = progress.rtt {
-            // Controllers respond to queueing delay, not to an ACK that was delayed on purpose.
+            // Controllers respond to queueing delay, not to deliberate delays of ACKs.
             let adjusted = self.sample(now, id, rtt, ack.delay);
             (progress.rtt, progress.waited) = (Some(adjusted), rtt.saturating_sub(adjusted));
         }
@@ -50,7 +50,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns what the receive timestamps of a frame report. A peer must not send them unrequested
+    /// Returns the receive timestamps of a frame. A peer must not send them unrequested
     /// (draft-ietf-quic-receive-ts, §6).
     fn receive_times(&self, now: Instant, ack: &Ack, progress: &Progress) -> Result<Received, TransportError> {
         let Some(wanted) = self.config.receive_timestamps else { return Err(TransportError::ProtocolViolation) };

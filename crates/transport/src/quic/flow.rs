@@ -1,7 +1,7 @@
 //! Flow control (RFC 9000, §4): limits on what this end may send, and on what the peer may send.
 //!
-//! A window is announced again once a share of it has been read. The share depends on the stack,
-//! and in some stacks the window [grows](tuning).
+//! An end announces a window again once a share of it has been read. The share depends on the
+//! stack. In some stacks, the window [grows](tuning).
 
 mod tuning;
 
@@ -40,7 +40,7 @@ pub enum FlowControl {
         /// Maximum window of the connection.
         #[schemars(example = "15MiB")]
         largest_connection: Bytes,
-        /// The stack whose rule makes the windows grow.
+        /// The stack whose growth rule applies.
         #[serde(default)]
         growth: Growth,
     },

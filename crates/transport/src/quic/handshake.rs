@@ -1,8 +1,8 @@
 //! The cryptographic handshake, in the form of TLS 1.3 (RFC 9001, §4).
 //!
 //! Messages of TLS are bytes without content. A message is complete once as many bytes as its size
-//! have arrived in order. Transport parameters, which the messages would carry, are those of the
-//! settings. They apply from the moment their message arrives.
+//! have arrived in order. The messages would carry transport parameters; these come from the
+//! settings, and apply once their message has arrived.
 //!
 //! ```text
 //! client                                         server
@@ -42,8 +42,7 @@ pub struct Tls {
     pub server_hello: Bytes,
     /// `EncryptedExtensions`, Certificate, `CertificateVerify` and Finished. Default: those of RFC
     /// 8448, §3, with 40, 445, 136 and 36 bytes. Certificates of the Web are larger: 35 % exceed
-    /// what a server may send before it validates its client's address (Nawrocki et al., CoNEXT
-    /// 2022).
+    /// the limit of a server before address validation (Nawrocki et al., CoNEXT 2022).
     #[schemars(example = "3000B")]
     pub server_flight: Bytes,
     /// Finished of the client. Default: that of a cipher suite with SHA-256 (RFC 8446, §4.4.4).
@@ -149,13 +148,14 @@ impl Parameters {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
     has_answered: bool,
-    /// This end has sent its Finished and has verified that of its peer (RFC 9001, §4.1.1).
+    /// `true` if this end has sent its Finished and verified its peer's (RFC 9001, §4.1.1).
     is_complete: bool,
-    /// The handshake is confirmed: complete at both ends (§4.1.2).
+    /// `true` if the handshake is confirmed: complete at both ends (§4.1.2).
     is_confirmed: bool,
-    /// The peer has acknowledged a Handshake packet, so it has validated this end's address.
+    /// `true` if the peer has acknowledged a Handshake packet, so that it has validated this end's
+    /// address.
     is_acknowledged: bool,
-    /// Server: the client's address is validated.
+    /// Server: `true` if the client's address is validated.
     is_validated: bool,
     /// Server: bytes received and sent before that.
     received: u64,
@@ -163,7 +163,7 @@ pub(super) struct Handshake {
 }
 
 impl Handshake {
-    /// Returns `true` if this end has sent its Finished and has verified that of its peer.
+    /// Returns `true` if this end has sent its Finished and verified its peer's.
     pub(super) const fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -230,7 +230,7 @@ impl Connection {
     }
 
     /// Returns `true` if the peer has validated this end's address. Until then a client must
-    /// continue to probe, because the server may have used up its limit (RFC 9002, §6.2.2.1).
+    /// continue to probe, because the server may have reached its limit (RFC 9002, §6.2.2.1).
     pub(super) const fn peer_has_validated(&self) -> bool {
         matches!(self.side, Side::Server) || self.handshake.is_acknowledged || self.handshake.is_confirmed
     }

@@ -9,7 +9,7 @@ const PROBES: u64 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
     began: Instant,
-    /// An ack-eliciting packet has left since a packet arrived.
+    /// `true` if an ack-eliciting packet has left since a packet arrived.
     has_sent: bool,
 }
 
@@ -45,8 +45,8 @@ impl Idle {
     }
 
     /// Returns when the connection ends because it is idle, by the timeouts of this end and of its
-    /// peer. `probe` is the probe timeout without backoff: three times a timeout that doubles would
-    /// exceed any time.
+    /// peer. `probe` is the probe timeout without backoff, because three times a doubling timeout
+    /// would exceed any time.
     #[inline]
     pub(super) fn expires_at(
         &self,

@@ -18,8 +18,8 @@ const VIOLATION: &str = "refused_violation";
 /// Counts of ignored packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Refused {
-    /// Packets that belong to no connection of this end, or a client's first datagram was too
-    /// small.
+    /// Packets that belong to no connection of this end, or opened a connection in a datagram that
+    /// was too small.
     pub(super) strangers: u64,
     /// Packets whose keys are not available yet or were discarded.
     pub(super) unreadable: u64,
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Handles the header of a packet that could be read, whatever its frames.
+    /// Handles the header of a readable packet, whatever its frames.
     fn note_header(&mut self, now: Instant, header: &Header) {
         self.idle.on_arrival(now);
         if let Header::Long(long) = header {
@@ -174,7 +174,7 @@ impl Connection {
             Frame::MaxData(limit) => self.data.on_max_data(*limit),
             Frame::MaxStreamData { stream, limit } => self.data.on_max_stream_data(*stream, *limit)?,
             Frame::MaxStreams { direction: Direction::Bidirectional, limit } => self.data.on_max_streams(*limit),
-            // No end opens unidirectional streams here.
+            // Neither end opens unidirectional streams here.
             Frame::MaxStreams { direction: Direction::Unidirectional, .. } => {}
             Frame::StreamDataBlocked { stream, .. } => self.data.on_stream_data_blocked(*stream)?,
             Frame::DataBlocked(_) | Frame::StreamsBlocked { .. } => {}

@@ -1,5 +1,5 @@
-//! The largest datagram that the path carries (RFC 9000, §14). The [search](crate::mtu) for it
-//! sends probes of a `PING` and padding.
+//! Finds the largest datagram that the path carries (RFC 9000, §14). The [search](crate::mtu) sends
+//! probes of a `PING` and padding.
 
 use super::connection::Connection;
 use super::draft::Draft;
@@ -18,7 +18,7 @@ pub(super) struct PathMtu {
     /// The largest datagram that both ends accept.
     most: u64,
     /// The search for the largest datagram that the path carries. Without it, the path is assumed
-    /// to carry `most`.
+    /// to carry `most` bytes.
     search: Option<Box<Search>>,
     black_holes: u64,
 }
@@ -39,7 +39,7 @@ impl PathMtu {
         self.largest
     }
 
-    /// Returns how many times the path stopped carrying datagrams of the size in use.
+    /// Returns the number of times that the path stopped carrying datagrams of the size in use.
     pub(super) const fn black_holes(&self) -> u64 {
         self.black_holes
     }
@@ -54,8 +54,8 @@ impl PathMtu {
     }
 
     /// Returns the size of the largest datagram that may leave now. Probes of the probe timeout
-    /// have the size that every path carries, because the loss of larger packets may be the cause
-    /// of the timeout.
+    /// have the size that every path carries, because losses of larger packets may have caused the
+    /// timeout.
     #[inline]
     fn room(&self, is_probing: bool) -> u64 {
         self.search.as_ref().map_or(self.most, |search| if is_probing { search.base() } else { self.size(search) })

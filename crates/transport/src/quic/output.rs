@@ -2,8 +2,8 @@
 //!
 //! A datagram holds a packet of each space that has frames to send (RFC 9000, §12.2), in the order
 //! of the spaces. In a packet, ACK frames come first, then control frames of the connection, then
-//! data of streams. An ACK that is due waits neither for the window nor for pacing. One that is not
-//! due yet leaves with the next packet.
+//! data of streams. A due ACK waits neither for the window nor for pacing. Another pending ACK
+//! leaves with the next packet.
 
 use super::connection::{Connection, Phase};
 use super::data::MIN_PIECE;
@@ -19,18 +19,18 @@ use acklab_wire::sequence::Sequence;
 
 /// Minimum room for frames in bytes with which a packet is begun.
 const MIN_ROOM: u64 = 64;
-/// Minimum bytes of a packet number. With a number of one byte, a packet overtaken by 128 others
-/// would be mistaken for another packet; with encryption it would fail authentication.
+/// Minimum bytes of a packet number. With a one-byte number, a packet overtaken by 128 others would
+/// be mistaken for another packet. If it were encrypted, it would fail authentication.
 const MIN_NUMBER: u8 = 2;
 
 /// State of output between datagrams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
-    /// Nothing leaves until the next event.
+    /// `true` if nothing leaves until the next event.
     is_idle: bool,
     /// Time of the last poll for a datagram.
     polled_at: Instant,
-    /// Time at which the information in the last datagram came into being.
+    /// The time of the information in the last datagram.
     told: Instant,
     /// Datagrams sent that acknowledge and carry no data.
     acks: u64,
@@ -60,7 +60,7 @@ impl Output {
         self.polled_at
     }
 
-    /// Returns the time at which the information in the last datagram came into being.
+    /// Returns the time of the information in the last datagram.
     #[inline]
     pub(super) const fn told(&self) -> Instant {
         self.told
@@ -138,7 +138,7 @@ impl Connection {
     fn build_coalesced(&mut self, now: Instant, unvalidated: u64, mut room: u64) -> Option<Datagram> {
         let mut drafts: Sequence<(Packet, Draft)> = Sequence::default();
         for id in space::Id::ALL {
-            // An Initial packet of a server may need a datagram of full size.
+            // An Initial packet of a server may need a full-sized datagram.
             let is_held = id == space::Id::Initial && unvalidated < MIN_INITIAL;
             if is_held || !self.spaces[id].is_usable() {
                 continue;
@@ -268,9 +268,9 @@ impl Connection {
             return false;
         }
         if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
-            // The end of the handshake may be smaller than a full packet, and must not wait for a
-            // window with room for one. Until the handshake is confirmed, no timer repairs losses
-            // of application data that occupy the window (RFC 9002, §6.2.1).
+            // The last handshake packet may be short, and must not wait for a window with room for
+            // a full packet. Until the handshake is confirmed, no timer repairs losses of
+            // application data that occupy the window (RFC 9002, §6.2.1).
             let left = self.sender.room().saturating_sub(overhead);
             may_send = left >= MIN_ROOM;
             draft.room = if may_send { draft.room.min(left) } else { draft.room };
@@ -415,7 +415,7 @@ impl Connection {
                 self.spaces[id].owes_ack = false;
             }
         }
-        // A packet that elicits no ACK is tracked only while an ACK is expected, or if it reports
+        // A packet that elicits no ACK is tracked only if an ACK is expected, or if it reports
         // something.
         if !is_in_flight && !self.sender.has_outstanding(id) && content.reported().is_none() {
             let passed = self.sender.pass(id);

@@ -63,7 +63,7 @@ pub enum Preset {
 pub(super) struct Stack {
     pub(super) ack: ack::PolicyConfig,
     pub(super) ask: ask::AskConfig,
-    /// Set if it differs from the maximum delay of the ACK policy.
+    /// Set if it differs from the ACK policy's maximum delay.
     pub(super) max_ack_delay: Option<Duration>,
     pub(super) ack_ranges: u32,
     pub(super) congestion: cc::ControllerConfig,
@@ -74,14 +74,14 @@ pub(super) struct Stack {
     pub(super) packet: Bytes,
     pub(super) pacing: pacing::PacingConfig,
     pub(super) burst: Option<pacing::Burst>,
-    /// Probes request an immediate ACK, if the peer supports `IMMEDIATE_ACK`.
+    /// `true` if probes request an immediate ACK, provided that the peer supports `IMMEDIATE_ACK`.
     pub(super) probes_demand_acks: bool,
     pub(super) thresholds: Thresholds,
-    /// The packet threshold rises with reordering.
+    /// `true` if the packet threshold rises with reordering.
     pub(super) adaptive_packet_threshold: bool,
     pub(super) flow_control: FlowControl,
     pub(super) updates_per_window: u32,
-    /// The latency spin bit spins.
+    /// `true` if the latency spin bit is enabled.
     pub(super) spin_bit: bool,
 }
 
@@ -243,7 +243,7 @@ fn quicly() -> Stack {
         initial_window: Some(Segments(10)),
         // `QUICLY_MAX_PACKET_SIZE`, of UDP payload.
         packet: Bytes(1280 + OUTER_HEADERS),
-        // It has no pacer. A controller that computes a rate does not work without one.
+        // quicly has no pacer. A controller that computes a rate does not work without one.
         pacing: pacing::PacingConfig::Controller,
         // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an
         // eighth.
@@ -263,8 +263,8 @@ fn msquic() -> Stack {
         congestion: cubic(),
         // `QUIC_INITIAL_WINDOW_PACKETS`.
         initial_window: Some(Segments(10)),
-        // `QUIC_DEFAULT_STREAM_FC_WINDOW_SIZE`, `QUIC_DEFAULT_CONN_FLOW_CONTROL_WINDOW`. A stream
-        // grows up to the connection's.
+        // A stream's window grows up to the connection's; the constants are
+        // `QUIC_DEFAULT_STREAM_FC_WINDOW_SIZE` and `QUIC_DEFAULT_CONN_FLOW_CONTROL_WINDOW`.
         flow_control: auto(Growth::Msquic, [64 * KIB, 16 * MIB], [16 * MIB, 16 * MIB]),
         // `QUIC_RECV_BUFFER_DRAIN_RATIO`.
         updates_per_window: 4,
@@ -381,8 +381,8 @@ const fn auto(growth: Growth, first: [u64; 2], largest: [u64; 2]) -> FlowControl
 mod tests {
     use super::*;
 
-    /// `SlowStart::Classic` of neqo, `QUIC_DEFAULT_HYSTART_ENABLED` of msquic, and quinn and quicly
-    /// have no other.
+    /// neqo has `SlowStart::Classic`, msquic `QUIC_DEFAULT_HYSTART_ENABLED`; quinn and quicly have
+    /// no other algorithm.
     #[test]
     fn slow_start_ends_as_in_the_stack_whatever_the_controller() {
         for congestion in [cc::ControllerConfig::NEW_RENO, cubic()] {

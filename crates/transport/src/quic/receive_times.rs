@@ -1,11 +1,10 @@
 //! Receive timestamps (draft-ietf-quic-receive-ts-03). The receiver reports when each packet
-//! arrived. The sender derives what it would have measured if each packet had been acknowledged at
-//! once.
+//! arrived. The sender derives the round-trip times that immediate ACKs would have yielded.
 //!
 //! An end requests timestamps by `max_receive_timestamps_per_ack` and
 //! `receive_timestamps_exponent`. Its peer then sends `ACK_RECEIVE_TIMESTAMPS` frames in 1-RTT
-//! packets. A frame has the times of the packets that arrived since the last frame with times, from
-//! the latest backwards. It has as many as were requested and fit the packet; the others are never
+//! packets. A frame lists the times of the packets that arrived since the last frame with times,
+//! latest first. It lists as many as were requested and fit into the packet; the others are never
 //! reported (§7.1). A frame without times is a plain ACK frame.
 //!
 //! The sender uses timestamps twice. First, the receiver's clock measures the time in which data
@@ -48,10 +47,10 @@ impl Timestamps {
         Duration::from_micros(1 << self.exponent)
     }
 
-    /// Returns what the timestamps of this frame, which arrived at `now`, report about the newly
-    /// acknowledged packets. `departures` are the numbers of those packets and when they left.
-    /// `newest` is the one that left last of those that count. `delay` is the wait of the largest
-    /// number.
+    /// Returns the reports of this frame's timestamps about the newly acknowledged packets. The
+    /// frame arrived at `now`. `departures` are the numbers and departures of these packets.
+    /// `newest` is the in-flight packet among them that left last. `delay` is the ACK delay of the
+    /// largest number.
     ///
     /// # Errors
     /// If the frame reports an invalid packet number, or more timestamps than requested (§6).
@@ -76,8 +75,8 @@ impl Timestamps {
             Some(self.unit().saturating_mul(times[place].1).min(Duration::from_micros(MAX_MICROSECONDS)))
         };
         let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
-        // Times at which immediate ACKs would have arrived here: that of the largest number `delay`
-        // earlier, those of earlier packets earlier by the difference of their arrivals.
+        // The arrivals here of hypothetical immediate ACKs: that of the largest number is earlier
+        // by `delay`, those of earlier packets are earlier by the difference of arrivals.
         let largest_at = time_of(ack.ranges.largest());
         let round_trips = departures.filter_map(|(number, left_at)| {
             let earlier = largest_at?.saturating_sub(time_of(number)?);
@@ -114,7 +113,7 @@ impl ReceiveTimes {
 
     #[inline(never)]
     fn keep(&mut self, now: Instant, number: u64, wanted: Timestamps) {
-        // The basis is one unit before every reported time, because zero would mean no basis.
+        // The basis is one unit before all reported times, because zero would mean no basis.
         let basis = *self.basis.get_or_insert(now);
         if self.untold.len() == wanted.most as usize {
             self.untold.pop_front();
@@ -129,7 +128,7 @@ impl ReceiveTimes {
         self.wanted?;
         let largest = largest?;
         let mut ranges: Vec<TimestampRange> = Vec::new();
-        // The longer type, and the number of ranges.
+        // The longer frame type, and the number of ranges.
         let mut octets = 3 + varint::len(self.untold.len() as u64);
         let mut before: Option<(u64, u64)> = None;
         for (number, units) in self.untold.drain(..).rev() {

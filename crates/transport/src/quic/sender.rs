@@ -1,4 +1,5 @@
-//! The sending half: outstanding packets of each packet number space, and when more may leave.
+//! The sending half: the outstanding packets of each packet number space, and the decision when
+//! more may leave.
 
 mod content;
 mod feedback;
@@ -22,18 +23,18 @@ use acklab_wire::quic::{AckRanges, OlderRanges};
 #[derive(Debug)]
 pub(super) struct Sender {
     thresholds: Thresholds,
-    /// The packet threshold rises with reordering.
+    /// `true` if the packet threshold rises with reordering.
     adapts_threshold: bool,
     /// The time threshold, if it adapts.
     widening: Option<Widening>,
-    /// Reductions after spurious losses are undone.
+    /// `true` if reductions after spurious losses are undone.
     undoes: bool,
     recovery: Manager<Content, Estimator, Congestion, 3>,
-    /// The time when a packet last left or was acknowledged that moved the timer of a client
-    /// without packets in flight.
+    /// The last departure or acknowledgment that moved the timer of a client without packets in
+    /// flight.
     active_at: Instant,
-    /// The ranges behind the newest in the last ACK frame of each space. The next frame usually
-    /// repeats them.
+    /// The ranges behind the newest range in the last ACK frame of each space. The next frame
+    /// usually repeats them.
     told: [Option<OlderRanges>; Id::ALL.len()],
     counters: Counters,
 }
@@ -49,7 +50,7 @@ impl Sender {
             adapts_threshold: config.adaptive_packet_threshold,
             widening: config.adaptive_time_threshold.then(Widening::default),
             undoes: config.undo,
-            // The handshake never fills the window, so its packets provide no information about it.
+            // The handshake never fills the window, so its packets give no information about it.
             recovery: Manager::new(Estimator::default(), congestion).controlling_from(Id::Application as usize),
             active_at: Instant::ZERO,
             told: Default::default(),
@@ -102,7 +103,7 @@ impl Sender {
         outstanding.find(|(_, packet)| packet.is_ack_eliciting).map(|(_, packet)| &packet.content)
     }
 
-    /// Assigns a number to a packet that is not tracked. Returns the number.
+    /// Assigns a number to an untracked packet. Returns the number.
     pub(super) fn pass(&mut self, id: Id) -> u64 {
         self.space_mut(id).pass()
     }
@@ -215,7 +216,7 @@ impl Sender {
         self.recovery.congestion.holds_until(now)
     }
 
-    /// Returns when the controller has to be woken.
+    /// Returns when the controller must be woken.
     #[inline]
     pub(super) fn controller_at(&self) -> Option<Instant> {
         self.recovery.congestion.deadline()
@@ -269,20 +270,20 @@ impl Sender {
         self.timeout_after(delay, self.recovery.expiries.in_a_row())
     }
 
-    /// Returns `true` if a space may have to be probed by `bound`. Does not use its timeout, which
-    /// is expensive to compute: none is shorter than kGranularity.
+    /// Returns `true` if a space may have to be probed by `bound`. Avoids the computation of its
+    /// timeout, which is expensive, because no timeout is below kGranularity.
     #[inline]
     pub(super) fn may_probe_by(&self, id: Id, bound: Instant) -> bool {
         self.space(id).last_ack_eliciting_at().is_some_and(|last| last + GRANULARITY <= bound)
     }
 
-    /// Returns when a space with this timeout has to be probed.
+    /// Returns when a space with this timeout must be probed.
     #[inline]
     pub(super) fn probe_at(&self, id: Id, timeout: Duration) -> Option<Instant> {
         self.space(id).probe_at(timeout)
     }
 
-    /// Returns when a client with this timeout and without packets in flight probes.
+    /// Returns when a client with this timeout and without packets in flight must probe.
     pub(super) fn lone_probe_at(&self, timeout: Duration) -> Instant {
         self.active_at + timeout
     }

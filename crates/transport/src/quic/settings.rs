@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 pub const CONNECTION_ID: u64 = 8;
 /// Minimum size of an IPv4 packet that must pass without fragmentation (RFC 9000, §14).
 const MIN_PACKET: u64 = MIN_INITIAL + OUTER_HEADERS;
-/// Maximum size of an IPv4 packet: the Length field of a long header has two octets here, so
-/// packets stay below 2¹⁴ bytes.
+/// Maximum size of an IPv4 packet, below 2¹⁴ bytes, because the Length field of a long header has
+/// two octets here.
 const MAX_PACKET: u64 = 16_000;
 /// Maximum buffer, as for TCP (RFC 7323, §2.2).
 const LARGEST_BUFFER: u64 = 1 << 30;
@@ -32,8 +32,8 @@ const LONGEST_ACK_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
 /// size and two packets.
 const INITIAL_PACKETS: u64 = 10;
 const MAX_INITIAL_WINDOW: u64 = 14_720;
-/// Typical packet number and stream offset, from whose bytes the size of a full-sized packet is
-/// computed.
+/// A typical packet number and stream offset. Their encoded lengths determine the payload of a
+/// full-sized packet.
 const TYPICAL_NUMBER: u64 = 2;
 const TYPICAL_OFFSET: u64 = 1 << 20;
 
@@ -46,13 +46,13 @@ pub struct Settings {
     /// Congestion controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<cc::ControllerConfig>,
-    /// Ends slow start before a loss does. Default: that of the preset's implementation, for every
-    /// controller. With `rfc`, HyStart++ for CUBIC (RFC 9438, §4.10), and nothing for other
-    /// controllers.
+    /// The algorithm that ends slow start before a loss. Default: that of the preset's
+    /// implementation, for every controller. With `rfc`, HyStart++ for CUBIC (RFC 9438, §4.10), and
+    /// none for other controllers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<cc::SlowStart>,
-    /// When a receiver acknowledges packets of application data, unless its peer requests other
-    /// rules.
+    /// The policy that decides when a receiver acknowledges packets of application data, unless its
+    /// peer requests other rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<ack::PolicyConfig>,
     /// Requests by which a sender of data controls its peer's ACKs (draft-ietf-quic-ack-frequency).
@@ -92,15 +92,15 @@ pub struct Settings {
     /// ignore them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful_resume: Option<Saved>,
-    /// A packet is lost if a packet whose number is larger by this was acknowledged (RFC 9002,
-    /// §6.1.1). Default: that of the preset.
+    /// The distance in packet numbers to an acknowledged packet at which a packet is lost (RFC
+    /// 9002, §6.1.1). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub packet_threshold: Option<u32>,
     /// Raise the packet threshold when a packet declared lost is acknowledged later, so that it
-    /// would have waited for that packet. If the peer's ACKs are [controlled](Self::ask), the peer
-    /// receives the same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its
-    /// value). Default: that of the preset.
+    /// tolerates such reordering. If the peer's ACKs are [controlled](Self::ask), the peer receives
+    /// the same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its value).
+    /// Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_packet_threshold: Option<bool>,
     /// Widen the time threshold when a packet declared lost is acknowledged later: to a round trip
@@ -123,7 +123,7 @@ pub struct Settings {
     /// The windows that each end announces. Default: those of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
-    /// How many times per window read `MAX_DATA` and `MAX_STREAM_DATA` leave: a window divided by
+    /// The number of `MAX_DATA` and `MAX_STREAM_DATA` updates per window read: a window divided by
     /// this number is read between two of them (RFC 9000, §4.2). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
@@ -131,15 +131,15 @@ pub struct Settings {
     /// Maximum number of streams that the peer may have open at a time.
     #[schemars(range(min = 1))]
     pub streams: u32,
-    /// Which controllers are paced (RFC 9002, §7.7). Default: that of the preset.
+    /// The controllers that are paced (RFC 9002, §7.7). Default: that of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<pacing::PacingConfig>,
-    /// The burst that may leave at once (RFC 9002, §7.7). Default: that of the preset; without one,
-    /// packets are spaced individually.
+    /// The maximum burst (RFC 9002, §7.7). Default: that of the preset; without one, packets are
+    /// spaced individually.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
-    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that counts marks enables
-    /// this itself.
+    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that counts marks always
+    /// enables this.
     pub ecn: bool,
     /// Enable the spin bit, by which an observer of the packets can measure round trips (RFC 9000,
     /// §17.4). Both ends must enable it. Default: that of the preset.
@@ -197,7 +197,7 @@ impl Default for Settings {
 pub struct ConnectionConfig {
     /// Congestion controller.
     pub congestion: cc::ControllerConfig,
-    /// Ends slow start before a loss does.
+    /// The algorithm that ends slow start before a loss.
     pub slow_start: cc::SlowStart,
     /// ACK policy.
     pub ack: ack::PolicyConfig,
@@ -230,19 +230,19 @@ pub struct ConnectionConfig {
     pub send_buffer: Bytes,
     /// Windows announced.
     pub flow_control: FlowControl,
-    /// How often windows are announced per window read.
+    /// The number of announcements per window read.
     pub updates_per_window: u64,
     /// Maximum number of open streams of the peer.
     pub streams: u32,
-    /// Which controllers are paced.
+    /// The controllers that are paced.
     pub pacing: pacing::PacingConfig,
-    /// The burst that may leave at once, if packets are not spaced individually.
+    /// The maximum burst, if packets are not spaced individually.
     pub burst: Option<pacing::Burst>,
     /// Whether probes request an immediate ACK.
     pub probes_demand_acks: bool,
     /// Whether packets are ECN-capable.
     pub ecn: bool,
-    /// Whether the spin bit spins.
+    /// Whether the spin bit is enabled.
     pub spin_bit: bool,
     /// Whether spurious reductions are undone.
     pub undo: bool,
@@ -263,7 +263,7 @@ impl Settings {
         let first = if self.mtu_discovery { MIN_INITIAL } else { datagram };
         let recommended = (INITIAL_PACKETS * first).min(MAX_INITIAL_WINDOW.max(2 * first));
         let initial_window = self.initial_window.or(stack.initial_window);
-        // An announced delay belongs to the policy that complies with it.
+        // An announced delay also applies to the policy, which must comply with it.
         let announced = self.max_ack_delay.or(stack.max_ack_delay.filter(|_| self.ack.is_none()));
         let some = |time: Duration| (!time.is_zero()).then_some(time);
         ConnectionConfig {
@@ -294,7 +294,7 @@ impl Settings {
             pacing: self.pacing.unwrap_or(stack.pacing),
             burst: self.burst.or(stack.burst),
             probes_demand_acks: stack.probes_demand_acks,
-            // Controllers that count marks need them.
+            // Controllers that count marks need ECN.
             ecn: self.ecn || congestion.counts_marks(),
             spin_bit: self.spin_bit.unwrap_or(stack.spin_bit),
             undo: self.undo,
@@ -331,10 +331,10 @@ impl Settings {
         }
     }
 
-    /// Checks what the schema cannot express.
+    /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// If a setting is invalid: the first one.
+    /// Returns the first invalid setting.
     pub fn check(&self) -> Result<(), Fault> {
         let config = self.config();
         config.congestion.check().map_err(|fault| fault.within("congestion"))?;
@@ -406,13 +406,13 @@ impl ConnectionConfig {
         1 + CONNECTION_ID + TYPICAL_NUMBER + Frame::stream_header(0, TYPICAL_OFFSET) + TAG
     }
 
-    /// Returns the input from which the controller of the flow `flow` is created.
+    /// Returns the inputs of the controller of the flow `flow`.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
             mss: self.first_datagram(),
             initial_window: self.initial_window,
-            // RFC 9002, §7.3: by the bytes that are acknowledged.
+            // RFC 9002, §7.3: growth follows the acknowledged bytes.
             growth: cc::Growth::PerSegment,
             slow_start: self.slow_start,
             dialect: cc::Dialect::Reference,
@@ -422,13 +422,13 @@ impl ConnectionConfig {
         }
     }
 
-    /// Returns the input from which the rule of ACK requests of the flow `flow` is created.
+    /// Returns the inputs of the rule of ACK requests of the flow `flow`.
     #[must_use]
     pub fn ask_start(&self, seed: Seed, flow: &str) -> ask::Start {
         ask::Start { mss: self.first_datagram(), random: seed.stream(&format!("flow/{flow}/ask")) }
     }
 
-    /// Returns the input from which the ACK policy of the flow `flow` is created.
+    /// Returns the inputs of the ACK policy of the flow `flow`.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss(), random: seed.stream(&format!("flow/{flow}/ack")) }

@@ -31,7 +31,7 @@ impl Id {
     }
 }
 
-/// Whether packets of a space can be protected and read.
+/// Whether an end can protect and read packets of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
     NotYet,
@@ -47,7 +47,7 @@ pub(super) struct Space {
     /// Bytes of the handshake that this end sends, and that have arrived.
     pub(super) crypto: Outgoing,
     pub(super) crypto_arrived: Ranges,
-    /// In the spaces of the handshake, an ACK is due at once (§13.2.1).
+    /// `true` if an ACK is due, in the handshake's spaces at once (§13.2.1).
     pub(super) owes_ack: bool,
     /// Ack-eliciting packets that must leave irrespective of the window (RFC 9002, §6.2.4).
     pub(super) probes: u32,
@@ -100,9 +100,9 @@ pub(super) const MAX_HANDSHAKE: u64 = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Spaces {
     spaces: [Space; 3],
-    /// A space whose keys have become available has packets that wait.
+    /// `true` if packets wait in a space whose keys have become available.
     has_waiting: bool,
-    /// The keys of the handshake's spaces are discarded.
+    /// `true` if the keys of the handshake's spaces are discarded.
     is_past_handshake: bool,
 }
 
@@ -136,7 +136,7 @@ impl Spaces {
     }
 
     /// Returns `true` if a space in which packets may leave or be outstanding satisfies
-    /// `predicate`. Once the handshake is over at both ends, this checks application data only.
+    /// `predicate`. After the handshake at both ends, checks only application data.
     #[inline]
     pub(super) fn any(&self, predicate: impl Fn(Id) -> bool) -> bool {
         if self.is_past_handshake { predicate(Id::Application) } else { Id::ALL.into_iter().any(predicate) }

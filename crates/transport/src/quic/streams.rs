@@ -1,8 +1,8 @@
 //! The streams of a connection (RFC 9000, §2 and §3).
 //!
-//! All are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …; unidirectional
-//! streams are not offered. Streams with data to send take turns, packet by packet. The port of an
-//! application belongs to stream 0, which exists from the start.
+//! All streams are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …;
+//! unidirectional streams are not offered. Streams with data to send take turns, packet by packet.
+//! The port of an application belongs to stream 0, which exists from the start.
 
 use super::flow::Tuning;
 use super::settings::ConnectionConfig;
@@ -23,7 +23,7 @@ impl From<Violation> for TransportError {
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(super) tuning: Tuning,
-    /// The window is to be announced to the peer.
+    /// `true` if the window must be announced to the peer.
     pub(super) owes_window: bool,
     /// The last limit that this end reported as blocking.
     pub(super) complained: Option<u64>,
@@ -59,8 +59,8 @@ impl Stream {
         self.outgoing.is_finished() && self.incoming.is_at_end()
     }
 
-    /// Records that bytes were delivered to the application, of which `before` had been delivered
-    /// before.
+    /// Records that bytes were delivered to the application; `before` bytes had been delivered
+    /// earlier.
     fn note_read(&mut self, now: Instant, before: u64) {
         if self.incoming.delivered() > before {
             self.own.tuning.begin(now);
@@ -75,11 +75,10 @@ pub(super) struct Streams {
     pub(super) table: Table<Control>,
     /// Tuning of the window of a new stream.
     tuning: Tuning,
-    /// How many streams the peer may have open at a time, and how many it was permitted to open in
-    /// total.
+    /// The number of streams that the peer may have open at a time, and the total that it may open.
     concurrent: u64,
     offered: u64,
-    /// How many streams the peer permits this end to open.
+    /// The number of streams that the peer permits this end to open.
     allowed: u64,
 }
 

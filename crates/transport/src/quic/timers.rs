@@ -73,9 +73,9 @@ impl Connection {
         self.idle.expires_at(mine, peer, probe).filter(|at| *at <= bound)
     }
 
-    /// Wakes timers that are overdue when they are set: that of application data until the
+    /// Wakes timers that are overdue as soon as they are set: that of application data until the
     /// handshake is confirmed (RFC 9002, §6.2.1), and those of a server that may send nothing
-    /// (§6.2.2.1). An ACK also moves timers to the past, because it ends the backoff.
+    /// (§6.2.2.1). An ACK can also set timers to the past, because it ends the backoff.
     pub(super) fn wake_overdue(&mut self, now: Instant) {
         let is_open = matches!(self.phase, Phase::Handshaking | Phase::Established);
         if is_open && self.recovers_by(now).is_some_and(|at| at <= now) {
@@ -128,8 +128,8 @@ impl Connection {
             Phase::Idle | Phase::Listening => None,
             Phase::Closed(_) => self.close.deadline(),
             Phase::Handshaking | Phase::Established => {
-                // The timers that are expensive to compute come last: the earlier ones usually
-                // expire first.
+                // The timers that are expensive to compute come last, because the earlier ones
+                // usually expire first.
                 let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.sender.controller_at());
                 let owed = Instant::earliest(owed, self.departs_at());
                 let owed = Instant::earliest(owed, self.recovers_by(owed.unwrap_or(Instant::FAR_FUTURE)));

@@ -1,4 +1,4 @@
-//! The connection as reported to observers: vitals, counters, events.
+//! Reports the connection to observers: vitals, counters, events.
 
 use super::connection::{Connection, Phase};
 use super::handshake::Parameters;

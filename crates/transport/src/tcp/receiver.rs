@@ -1,4 +1,4 @@
-//! The TCP receiver: reassembles the stream, consults the ACK policy, acknowledges.
+//! The TCP receiver: reassembles the stream, consults the ACK policy, and acknowledges.
 
 mod autotuning;
 mod ecn;
@@ -28,14 +28,14 @@ use ecn::Echo;
 use std::ops::Range;
 use window::Window;
 
-/// Counts of one receiver; octets are payload.
+/// The counters of one receiver; bytes are payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
-    /// Segments with data that arrived.
+    /// Data segments that arrived.
     pub data_segments: u64,
-    /// Of these, those without new data.
+    /// Data segments without new data.
     pub duplicates: u64,
-    /// Segments with data that arrived marked Congestion Experienced.
+    /// Data segments that arrived marked Congestion Experienced.
     pub marked: u64,
     /// ACKs sent, by the [index](Reason::index) of their reason.
     pub acks: [u64; Reason::COUNT],
@@ -48,14 +48,14 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// ACKs sent that carry no data, for whatever reason.
+    /// Returns the number of ACKs sent without data, for any reason.
     #[must_use]
     pub fn acks_sent(&self) -> u64 {
         self.acks.iter().sum::<u64>() - self.acks[Reason::Piggyback.index()]
     }
 }
 
-/// One end of a connection: the one that is opened and acknowledges.
+/// One end of a connection: the end that accepts it and acknowledges.
 #[derive(Debug)]
 pub struct Receiver {
     config: TcpConfig,
@@ -64,7 +64,7 @@ pub struct Receiver {
     /// The window scale that this end offers (RFC 7323, §2.3).
     window_shift: u8,
     window: Window,
-    /// `None` if all of the buffer is always offered.
+    /// `None` if the whole buffer is always offered.
     autotuning: Option<Autotuning>,
     clock: Option<TickClock>,
     agreed: Option<Agreed>,
@@ -72,33 +72,34 @@ pub struct Receiver {
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
     fin: Option<u64>,
-    /// The application of this end may still send, and its next segment could carry an ACK.
+    /// `true` if the application of this end may still send, so that its next segment could carry
+    /// an ACK.
     may_send: bool,
     echo: Echo,
     /// The codepoint with which the newest SYN arrived.
     syn: Ecn,
     stream: Ranges,
-    /// Octets that arrived twice and are to be reported in the next ACK (RFC 2883).
+    /// Bytes that arrived twice, which the next ACK reports (RFC 2883).
     duplicate: Option<Range<u64>>,
     acknowledger: Acknowledger,
-    /// Octets of the last segment beside its timestamps, if it was not full
+    /// The bytes of the last segment, not counting its timestamps, if it was not full-sized
     /// (`icsk_ack.last_seg_size`).
     last_short: u64,
-    /// An ACK that was built before the newest segment counted and leaves before any other.
+    /// An ACK that was built before the newest segment counted. It leaves before any other.
     split: Option<Segment>,
     syn_ack_due: bool,
     /// Expiries of the SYN-ACK's timer.
     syn_ack_timeouts: u32,
-    /// When the SYN-ACK was sent, if only once and nothing has arrived since. At the end that opens
-    /// the connection: when the SYN was sent.
+    /// The departure of the SYN-ACK, if it left once and nothing has arrived since. At the opening
+    /// end: the departure of the SYN.
     syn_sent_at: Option<Instant>,
     counters: Counters,
-    /// Disables the fast path.
+    /// `true` if the fast path is disabled.
     #[cfg(test)]
     takes_long_way: bool,
 }
 
-/// The features that the peer's first SYN has negotiated.
+/// The features negotiated by the peer's first SYN.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
     first: SeqNumber,
@@ -123,7 +124,7 @@ pub struct Agreement {
 }
 
 impl Receiver {
-    /// Creates a receiver that listens. `name` names its random streams.
+    /// Creates a listening receiver. `name` names its random streams.
     #[must_use]
     pub fn new(config: TcpConfig, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32;
@@ -165,8 +166,8 @@ impl Receiver {
         }
     }
 
-    /// Returns the octets of the stream that have arrived, in order or not, each counted once. The
-    /// FIN, which has the last sequence number, does not count.
+    /// Returns the distinct bytes of the stream that have arrived, in order or not. The FIN, which
+    /// has the last sequence number, does not count.
     #[must_use]
     pub fn received(&self) -> u64 {
         let is_fin_received = self.fin.is_some_and(|fin| self.stream.end() > fin);
@@ -184,39 +185,39 @@ impl Receiver {
         })
     }
 
-    /// Returns the counts since the connection began.
+    /// Returns the counters since the connection began.
     #[must_use]
     pub const fn counters(&self) -> Counters {
         Counters { acks: *self.acknowledger.counts(), ..self.counters }
     }
 
-    /// Returns when the newest data arrived that the last ACK reports.
+    /// Returns the arrival time of the newest data that the last ACK reported.
     #[must_use]
     pub const fn newest_arrival(&self) -> Instant {
         self.acknowledger.newest_reported()
     }
 
-    /// Returns when data arrived last, if any has.
+    /// Returns the arrival time of the last data, if any.
     #[must_use]
     pub fn last_arrival(&self) -> Option<Instant> {
         let ledger = self.acknowledger.ledger();
         (ledger.total.octets > 0).then_some(ledger.newest)
     }
 
-    /// Returns the payload of a full-sized segment of the peer, as this end has announced it,
-    /// beside the timestamps if they are used.
+    /// Returns the payload of a full-sized segment of the peer, as this end has announced it, minus
+    /// timestamps if they are used.
     #[must_use]
     pub fn announced_payload(&self) -> u64 {
         u64::from(announced_mss(&self.config)) - self.len_of_timestamps()
     }
 
-    /// Returns the octets of timestamps in each segment.
+    /// Returns the bytes of timestamps in each segment.
     fn len_of_timestamps(&self) -> u64 {
         let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
         len_of(has_timestamps.then_some(Timestamps { value: 0, echo: 0 }))
     }
 
-    /// Returns `true` if there is an ACK to be sent now.
+    /// Returns `true` if an ACK must be sent now.
     #[must_use]
     pub const fn owes_now(&self) -> bool {
         self.acknowledger.due().is_some() || self.split.is_some() || self.syn_ack_due

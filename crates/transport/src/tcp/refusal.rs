@@ -1,15 +1,15 @@
-//! Why a segment has no effect.
+//! Reasons for which a segment has no effect.
 
 use acklab_base::Fate;
 
-/// The reason. The names are those that TACK has for the same.
+/// The reason. TACK uses the same names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// It belongs to no connection, or to an earlier one: a RST answers it (RFC 9293, §3.10.7.1).
     Connection,
-    /// It has no place in this phase of the connection.
+    /// It is not permitted in this phase of the connection.
     Phase,
-    /// It acknowledges nothing, or what was never sent (RFC 9293, §3.10.7.4; RFC 5961, §5.2).
+    /// It acknowledges nothing, or data that were never sent (RFC 9293, §3.10.7.4; RFC 5961, §5.2).
     NeverSent,
     /// It lies outside the receive window.
     Window,

@@ -1,113 +1,113 @@
 //! Departures of stacks from the RFCs in loss recovery and ECN feedback, as data: one field per
-//! rule, one value per reading of it, with its source.
+//! rule, and one value per variant with its source.
 //!
-//! A state machine reads a rule and never the name of the stack that it imitates. A [`Dialect`]
-//! selects a whole table. Differences that scenarios may combine are settings of their own in
+//! A state machine reads rules; it never branches on the name of a stack. A [`Dialect`] selects a
+//! whole table. Differences that scenarios may combine are separate settings in
 //! [`TcpConfig`](super::TcpConfig).
 
 use super::config::Dialect;
 use crate::recovery::scoreboard::SackedRetransmission;
 
-/// How loss recovery and AccECN are read. ns-3's functions are those of 3.37's
-/// `tcp-socket-base.cc`, Linux's those of 6.18's `tcp_input.c` unless another file or version is
-/// named.
+/// The rules of loss recovery and AccECN. ns-3's functions are in 3.37's `tcp-socket-base.cc`,
+/// Linux's in 6.18's `tcp_input.c`, unless another file or version is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Whether a retransmission that SACK acknowledges is still in flight.
     pub sacked_retransmission: SackedRetransmission,
-    /// What a partial ACK may send beyond the window.
+    /// The data that a partial ACK may send beyond the window.
     pub partial_ack: PartialAck,
-    /// How often PRR counts the delivery of a partial ACK with SACK news.
+    /// The number of times that PRR counts the delivery of a partial ACK with SACK news.
     pub prr_delivery: PrrDelivery,
-    /// What an ACK with SACK news does outside a recovery.
+    /// The effect of an ACK with SACK news outside a recovery.
     pub disorder: Disorder,
-    /// By how much the ACK that ends a recovery grows the window.
+    /// The growth of the window by the ACK that ends a recovery.
     pub exit_growth: ExitGrowth,
-    /// Which ACK ends a congestion window reduction (CWR) without a loss.
+    /// The ACK that ends a congestion window reduction (CWR) without a loss.
     pub reduction_end: ReductionEnd,
-    /// Which timeouts lower the slow-start threshold.
+    /// The timeouts that lower the slow-start threshold.
     pub timeout_threshold: TimeoutThreshold,
-    /// What ends the count of duplicate ACKs.
+    /// The event that ends the count of duplicate ACKs.
     pub duplicate_count: DuplicateCount,
-    /// What is sent regardless of the window if nothing lost waits for its retransmission.
+    /// The data sent regardless of the window if nothing lost waits for its retransmission.
     pub forced_retransmission: ForcedRetransmission,
-    /// What ends the backoff of the retransmission timer.
+    /// The event that ends the backoff of the retransmission timer.
     pub backoff_end: BackoffEnd,
     /// Whether SACKs alone restart the retransmission timer.
     pub sack_restart: SackRestart,
-    /// What becomes of loss that remains when a recovery ends.
+    /// The treatment of losses that remain when a recovery ends.
     pub remaining_loss: RemainingLoss,
-    /// Which ACKs make RACK look for losses.
+    /// The ACKs on which RACK looks for losses.
     pub rack_scan: RackScan,
-    /// Which D-SACKs report a retransmission.
+    /// The D-SACKs that report a retransmission.
     pub dsack_match: DsackMatch,
-    /// Which D-SACKs of a retransmission widen RACK's reordering window.
+    /// The D-SACKs of a retransmission that widen RACK's reordering window.
     pub dsack_widening: DsackWidening,
-    /// Whether octets that D-SACK reports count as delivered.
+    /// Whether bytes that D-SACK reports count as delivered.
     pub dsack_delivery: DsackDelivery,
     /// When a tail loss probe may follow another.
     pub repeated_probe: RepeatedProbe,
-    /// When a receiver that reneges is noticed.
+    /// When a reneging receiver is detected.
     pub reneging: Reneging,
     /// Whether a timeout is tested for being spurious.
     pub spurious_timeout: SpuriousTimeout,
-    /// Which use of the window lets it grow, where it is validated.
+    /// The use of the window that permits its growth, if it is validated.
     pub window_validation: WindowValidation,
-    /// Which segments carry PSH.
+    /// The segments that carry PSH.
     pub push: Push,
     /// Whether the degree of reordering is measured.
     pub reordering_degree: ReorderingDegree,
-    /// What a partial ACK that an original elicited does while retransmissions are in flight.
+    /// The effect of a partial ACK elicited by an original transmission while retransmissions are
+    /// in flight.
     pub late_hole: LateHole,
-    /// Whether what an old ACK reports counts for the window.
+    /// Whether the SACK blocks of an old ACK count for the window.
     pub old_ack: OldAck,
-    /// What counts as delivered without SACK.
+    /// The data that count as delivered without SACK.
     pub plain_delivery: PlainDelivery,
     /// When a recovery without SACK ends.
     pub plain_exit: PlainExit,
-    /// Whether duplicate ACKs at the recovery point show a loss.
+    /// Whether duplicate ACKs at the recovery point indicate a loss.
     pub duplicates_at_exit: DuplicatesAtExit,
-    /// Which segments update the peer's window.
+    /// The segments that update the peer's window.
     pub window_update: WindowUpdate,
     /// When the timer of an unanswered SYN begins to back off.
     pub syn_backoff: SynBackoff,
-    /// Which packets of an AccECN connection are ECN-capable.
+    /// The ECN-capable packets of an AccECN connection.
     pub ect_packets: EctPackets,
-    /// What an ACE field stands for that may have gone round.
+    /// The interpretation of an ACE field that may have wrapped.
     pub ace_ambiguity: AceAmbiguity,
-    /// Whether the end that opens an AccECN connection tests for a path that clears the ACE field.
+    /// Whether the opening end of an AccECN connection tests for a path that clears the ACE field.
     pub zeroed_ace: ZeroedAce,
-    /// Which marks of an AccECN connection are acknowledged at once.
+    /// The marks of an AccECN connection that are acknowledged at once.
     pub mark_acks: MarkAcks,
-    /// Which counters the AccECN option carries.
+    /// The counters that the AccECN option carries.
     pub option_fields: OptionFields,
-    /// When the AccECN option is withheld.
+    /// When the AccECN option is omitted.
     pub option_use: OptionUse,
     /// Whether full-sized segments leave room for the AccECN option.
     pub option_room: OptionRoom,
-    /// Whether segments with data leave room for SACK blocks.
+    /// Whether data segments leave room for SACK blocks.
     pub sack_room: SackRoom,
-    /// What a full-sized segment of the peer is.
+    /// The definition of a full-sized segment of the peer.
     pub full_size: FullSize,
-    /// How many challenge ACKs leave.
+    /// The limit of challenge ACKs.
     pub challenge_limit: ChallengeLimit,
-    /// What becomes of data beyond the receive window.
+    /// The treatment of data beyond the receive window.
     pub beyond_window: BeyondWindow,
-    /// Whether the ACK of a FIN reports what came twice.
+    /// Whether the ACK of a FIN reports duplicate data.
     pub report_at_fin: ReportAtFin,
 }
 
-/// What a partial ACK may send beyond the window.
+/// The data that a partial ACK may send beyond the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialAck {
     /// Nothing (RFC 6675, §5, step C: only while cwnd − pipe is at least one SMSS).
     WithinWindow,
-    /// One segment, unless the head was retransmitted already (ns-3's `ProcessAck` calls
+    /// One segment, unless the head was already retransmitted (ns-3's `ProcessAck` calls
     /// `DoRetransmit`).
     SendsHead,
 }
 
-/// How often PRR counts the delivery of a partial ACK with SACK news.
+/// The number of times that PRR counts the delivery of a partial ACK with SACK news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrrDelivery {
     /// Once (RFC 9937, §6).
@@ -116,7 +116,7 @@ pub enum PrrDelivery {
     Twice,
 }
 
-/// What an ACK with SACK news does outside a recovery, if it advances.
+/// The effect of an ACK with SACK news outside a recovery, if it advances snd.una.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disorder {
     /// It grows the window (RFC 5681, §3.1) and restarts the timer (RFC 6298, §5.3), as any ACK of
@@ -126,67 +126,67 @@ pub enum Disorder {
     Holds,
 }
 
-/// By how much the ACK that ends a recovery grows the window.
+/// The growth of the window by the ACK that ends a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitGrowth {
-    /// Not after a fast recovery: the window is the threshold (RFC 5681, §3.2, step 6). After a
-    /// timeout by all that it acknowledges: slow start goes on (RFC 5681, §3.1).
+    /// None after a fast recovery: the window is the threshold (RFC 5681, §3.2, step 6). After a
+    /// timeout, all data that it acknowledges: slow start continues (RFC 5681, §3.1).
     Deflates,
-    /// By all that it delivers, after either: the state is Open before the window grows (Linux's
+    /// All data that it delivers, after either: the state is Open before the window grows (Linux's
     /// `tcp_cong_control`, which `tcp_ack` calls after `tcp_fastretrans_alert`).
     Grows,
-    /// After a fast recovery by all that it acknowledges, after a timeout by what lies beyond the
+    /// After a fast recovery, all data that it acknowledges; after a timeout, the data beyond the
     /// recovery point (ns-3's `ProcessAck`).
     GrowsBeyondRecovery,
 }
 
-/// Which ACK ends a congestion window reduction (CWR) without a loss.
+/// The ACK that ends a congestion window reduction (CWR) without a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionEnd {
-    /// The one for everything that had been sent when the reduction began: a window of data (RFC
-    /// 3168, §6.1.2). It does not grow the window.
+    /// The ACK of all data that had been sent when the reduction began: a window of data (RFC 3168,
+    /// §6.1.2). It does not increase the window.
     Acknowledged,
-    /// The first one for something sent later, so that the CWR flag has reached the receiver. It is
-    /// then processed as in the state Open (Linux's `tcp_fastretrans_alert`).
+    /// The first ACK of data sent later, so that the CWR flag has reached the receiver. It is then
+    /// processed as in the state Open (Linux's `tcp_fastretrans_alert`).
     BeyondAcknowledged,
 }
 
-/// Which timeouts lower the slow-start threshold.
+/// The timeouts that lower the slow-start threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutThreshold {
-    /// The first for a window of losses: not a repeated one (RFC 5681, §3.1), nor one in a recovery
-    /// that has lowered it (Linux's `tcp_enter_loss`).
+    /// The first timeout for a window of losses. Repeated timeouts (RFC 5681, §3.1), and timeouts
+    /// in a recovery that has lowered the threshold, do not (Linux's `tcp_enter_loss`).
     First,
-    /// Each (ns-3's `ReTxTimeout`).
+    /// Each timeout (ns-3's `ReTxTimeout`).
     Each,
 }
 
-/// What ends the count of duplicate ACKs.
+/// The event that ends the count of duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateCount {
-    /// Any ACK that advances, also if it brings SACK news (RFC 6675, §5: a cumulative ACK resets
-    /// `DupAcks`).
+    /// Any ACK that advances snd.una, also one with SACK news (RFC 6675, §5: a cumulative ACK
+    /// resets `DupAcks`).
     EndsWithAnyAdvance,
-    /// Only one without SACK news (ns-3's `ProcessAck`).
+    /// Only an ACK without SACK news (ns-3's `ProcessAck`).
     EndsWithoutSackNews,
 }
 
-/// What is sent regardless of the window if nothing lost waits for its retransmission.
+/// The data sent regardless of the window if nothing lost waits for its retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForcedRetransmission {
-    /// Nothing: everything lost has been retransmitted already (RFC 6675, §5, step 4.3, retransmits
+    /// None: all lost data have already been retransmitted (RFC 6675, §5, step 4.3, retransmits
     /// what is presumed lost).
     OnlyLost,
-    /// New data if there is some, else the head once more (ns-3's `EnterRecovery` calls
+    /// New data if there are any, otherwise the head once more (ns-3's `EnterRecovery` calls
     /// `DoRetransmit`).
     AtLeastHead,
 }
 
-/// What ends the backoff of the retransmission timer.
+/// The event that ends the backoff of the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackoffEnd {
     /// A new round-trip time (RFC 6298, §5, last paragraph; Linux's `tcp_ack_update_rtt`). An ACK
-    /// of a retransmission gives none (Karn).
+    /// of a retransmission yields none (Karn).
     Measurement,
     /// Any ACK that restarts the timer (ns-3's `NewAck`).
     NewAck,
@@ -195,64 +195,64 @@ pub enum BackoffEnd {
 /// Whether SACKs alone restart the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRestart {
-    /// Only an ACK that advances does (RFC 6298, §5.3).
+    /// No: only an ACK that advances snd.una does (RFC 6298, §5.3).
     Never,
-    /// One whose round-trip time exceeds the age of the head's last transmission restarts it, with
-    /// the resulting timeout (Linux's `tcp_clean_rtx_queue`). Data that left before the head was
-    /// retransmitted are no evidence that the head is lost.
+    /// SACKs whose round-trip time exceeds the age of the head's last transmission restart the
+    /// timer, with the resulting timeout (Linux's `tcp_clean_rtx_queue`). Data that left before the
+    /// head was retransmitted are no evidence that the head is lost.
     BeforeHead,
 }
 
-/// What becomes of loss that remains when a recovery ends.
+/// The treatment of losses that remain when a recovery ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemainingLoss {
     /// The next ACK begins a recovery (RFC 6675, §5: on receipt of a duplicate ACK).
     NextAck,
-    /// The ACK that ends one recovery begins the next (Linux's `tcp_fastretrans_alert`, which goes
-    /// on to process the state Open).
+    /// The ACK that ends one recovery begins the next (Linux's `tcp_fastretrans_alert`, which
+    /// continues with the state Open).
     SameAck,
 }
 
-/// Which ACKs make RACK look for losses.
+/// The ACKs on which RACK looks for losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RackScan {
     /// Every ACK (RFC 8985, §6.2).
     EveryAck,
-    /// Those that deliver something, and the ACK after an undo (`rack.advanced` in Linux's
+    /// ACKs that deliver data, and the ACK after an undo (`rack.advanced` in Linux's
     /// `tcp_rack_mark_lost`).
     Advanced,
 }
 
-/// Which D-SACKs report a retransmission. The others report copies that the network made.
+/// The D-SACKs that report a retransmission. Others report copies made by the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsackMatch {
-    /// Those of segments that were retransmitted, once for each retransmission (RFC 3708, §3).
+    /// D-SACKs of retransmitted segments, once per retransmission (RFC 3708, §3).
     Retransmitted,
-    /// Of outstanding segments, those that were retransmitted. Below snd.una each one, since Linux
-    /// no longer holds the segment (`tcp_sacktag_one`, `tcp_check_dsack`).
+    /// Above snd.una, D-SACKs of retransmitted segments. Below snd.una, every D-SACK, since Linux
+    /// has dropped the segment (`tcp_sacktag_one`, `tcp_check_dsack`).
     BelowUna,
 }
 
-/// Which D-SACKs of a retransmission widen RACK's reordering window.
+/// The D-SACKs of a retransmission that widen RACK's reordering window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsackWidening {
-    /// All (RFC 8985, §6.2, step 4).
+    /// All D-SACKs (RFC 8985, §6.2, step 4).
     Every,
-    /// Those after reordering was seen, unless they report a tail loss probe (Linux's
+    /// D-SACKs after reordering was detected, unless they report a tail loss probe (Linux's
     /// `tcp_dsack_seen`).
     AfterReordering,
 }
 
-/// Whether octets that D-SACK reports count as delivered, for PRR and for growth.
+/// Whether bytes that D-SACK reports count as delivered, for PRR and for growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsackDelivery {
-    /// They do not (RFC 9937, §6: DeliveredData is newly acknowledged data).
+    /// No (RFC 9937, §6: DeliveredData is newly acknowledged data).
     Ignored,
-    /// They do: a spurious retransmission has left the network (Linux's `tcp_dsack_seen`).
+    /// Yes: a spurious retransmission has left the network (Linux's `tcp_dsack_seen`).
     Counted,
 }
 
-/// When a tail loss probe may follow another, once that is acknowledged.
+/// When a tail loss probe may follow an acknowledged one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepeatedProbe {
     /// After a measurement of the round-trip time (RFC 8985, §7.3).
@@ -261,127 +261,128 @@ pub enum RepeatedProbe {
     AtOnce,
 }
 
-/// When a receiver that reneges (RFC 2018, §8) is noticed.
+/// When a reneging receiver (RFC 2018, §8) is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reneging {
     /// When the retransmission timer expires.
     AtTimeout,
-    /// Suspected on an ACK that advances to a SACKed segment: the timer then expires after half of
-    /// SRTT, at least 10 ms, unless another ACK comes (Linux's `tcp_check_sack_reneging`).
+    /// On an ACK that advances to a SACKed segment. The timer then expires after half of SRTT, at
+    /// least 10 ms, unless another ACK arrives (Linux's `tcp_check_sack_reneging`).
     Suspected,
 }
 
-/// Whether a timeout is tested for being spurious, beyond what timestamps and D-SACK show.
+/// Whether a timeout is tested for being spurious, beyond the evidence of timestamps and D-SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpuriousTimeout {
-    /// It is not (RFC 6298 knows no such test).
+    /// No (RFC 6298 has no such test).
     Untested,
-    /// F-RTO with SACK (RFC 5682, §3.1; Linux's `tcp_process_loss`): the first ACK that advances is
-    /// answered with new data instead of retransmissions. If an ACK then delivers something that
-    /// was sent only once before the timeout, the timeout was spurious.
+    /// F-RTO with SACK (RFC 5682, §3.1; Linux's `tcp_process_loss`): the first ACK that advances
+    /// snd.una is answered with new data instead of retransmissions. If an ACK then delivers data
+    /// that were sent once, before the timeout, the timeout was spurious.
     ForwardRecovery,
 }
 
-/// Which use of the window lets it grow, where it is validated.
+/// The use of the window that permits its growth, if it is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// The flight before the ACK: it fills the window, or would without the delay of pacing (RFC
-    /// 9002, §7.8, the only RFC that covers pacing). In slow start it fills half of it (RFC 7661,
-    /// §4.3).
+    /// The flight before the ACK fills the window, or would without the delay of pacing (RFC 9002,
+    /// §7.8, the only RFC that covers pacing). In slow start, half of the window suffices (RFC
+    /// 7661, §4.3).
     PresentFlight,
-    /// The fullest since all was acknowledged that was outstanding at a full window (Linux's
-    /// `tcp_cwnd_validate` and `tcp_is_cwnd_limited`). A window that is not used for a
-    /// retransmission timeout shrinks (`tcp_cwnd_application_limited`).
+    /// The maximum flight since the last full window was acknowledged (Linux's `tcp_cwnd_validate`
+    /// and `tcp_is_cwnd_limited`). A window that is unused for a retransmission timeout shrinks
+    /// (`tcp_cwnd_application_limited`).
     LastWindow,
 }
 
-/// Which segments carry PSH (RFC 9293, §3.9.1.2).
+/// The segments that carry PSH (RFC 9293, §3.9.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Push {
-    /// The last one, when no more data is queued: the least that the RFC requires (MUST-61).
+    /// The last segment, when no more data are queued: the minimum that the RFC requires (MUST-61).
     LastQueued,
-    /// The one that ends a write, and within a write one for each half of the largest window that
+    /// The segment that ends a write, and within a write one per half of the largest window that
     /// the peer has offered (Linux's `tcp_push` and `forced_push` in `tcp.c`).
     EachWrite,
 }
 
-/// Whether the degree of reordering is measured, or always `DupThresh`.
+/// Whether the degree of reordering is measured or fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReorderingDegree {
-    /// `DupThresh` is three (RFC 6675, §2; RFC 5681, §3.2).
+    /// Fixed: `DupThresh` is three (RFC 6675, §2; RFC 5681, §3.2).
     Fixed,
-    /// It is the farthest displacement seen. Without SACK this many duplicate ACKs show a loss,
-    /// fewer than there are segments outstanding (`tcp_newreno_mark_lost` in Linux's
-    /// `tcp_recovery.c`), and above three the window grows with what SACK reports
-    /// (`tcp_may_raise_cwnd`; `tcp_check_sack_reordering`, `tcp_check_reno_reordering`).
+    /// Measured: the maximum displacement so far. Without SACK, this many duplicate ACKs indicate a
+    /// loss, limited to one less than the outstanding segments (`tcp_newreno_mark_lost` in Linux's
+    /// `tcp_recovery.c`). Above three, the window grows by the SACKed data (`tcp_may_raise_cwnd`;
+    /// `tcp_check_sack_reordering`, `tcp_check_reno_reordering`).
     Measured,
 }
 
-/// What a partial ACK that an original elicited, as its echoed timestamp shows, does while
-/// retransmissions are in flight.
+/// The effect of a partial ACK elicited by an original transmission, as its echoed timestamp shows,
+/// while retransmissions are in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateHole {
-    /// The recovery goes on (RFC 6675, §5).
+    /// The recovery continues (RFC 6675, §5).
     Repairs,
     /// Nothing more is marked lost or retransmitted until the next ACK, and new data may leave
     /// (Linux's `tcp_try_undo_partial`).
     HoldsBack,
 }
 
-/// Whether what an ACK from below snd.una reports by SACK counts for the window. Its blocks always
-/// enter the scoreboard (RFC 6675, §5: any ACK with SACK information does).
+/// Whether the SACK blocks of an ACK below snd.una count for the window. The blocks always enter
+/// the scoreboard (RFC 6675, §5: any ACK with SACK information does).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldAck {
-    /// It does: PRR runs on it (RFC 9937, §6: DeliveredData is what an ACK newly reports).
+    /// Yes: PRR processes them (RFC 9937, §6: DeliveredData is what an ACK newly reports).
     Counts,
-    /// The window stays, and what has left the network makes room in it (Linux's `tcp_ack`,
-    /// `old_ack`, does not come to `tcp_cong_control`).
+    /// No: the window is unchanged, and data that have left the network make room in it (Linux's
+    /// `tcp_ack`, `old_ack`, does not reach `tcp_cong_control`).
     Spared,
 }
 
-/// What counts as delivered without SACK, where the rate of delivery is estimated and the window
-/// grows. PRR counts by RFC 9937, §6, in both cases.
+/// The data that count as delivered without SACK, for the delivery rate and for growth. PRR counts
+/// by RFC 9937, §6, in both cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainDelivery {
-    /// Each octet once: what is acknowledged, and a segment for each duplicate ACK, as far as the
-    /// sum exceeds what has been counted (draft-ietf-ccwg-bbr, §4.1.1.1: C.delivered is the amount
-    /// of data delivered).
+    /// Each byte once: the acknowledged data, and a segment per duplicate ACK if their sum exceeds
+    /// the count so far (draft-ietf-ccwg-bbr, §4.1.1.1: C.delivered is the amount of data
+    /// delivered).
     Once,
-    /// Each duplicate ACK a segment, and each acknowledged segment for which the present count of
-    /// duplicates does not stand. Duplicates that are forgotten count twice (`tp->delivered` in
-    /// Linux's `tcp_add_reno_sack`, `tcp_remove_reno_sacks` and `tcp_reset_reno_sack`).
+    /// A segment per duplicate ACK, and each acknowledged segment that the present count of
+    /// duplicates does not represent. Forgotten duplicates count twice (`tp->delivered` in Linux's
+    /// `tcp_add_reno_sack`, `tcp_remove_reno_sacks` and `tcp_reset_reno_sack`).
     EachDuplicate,
 }
 
-/// When a recovery without SACK ends, fast or after a timeout.
+/// When a recovery without SACK ends, after a fast retransmit or a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainExit {
-    /// With the ACK of everything that had been sent when it began (RFC 6582, §3.2, step 3).
+    /// With the ACK of all data sent when it began (RFC 6582, §3.2, step 3).
     Acknowledged,
-    /// With the first ACK of something sent later (Linux's `tcp_is_non_sack_preventing_reopen`).
+    /// With the first ACK of data sent later (Linux's `tcp_is_non_sack_preventing_reopen`).
     BeyondAcknowledged,
 }
 
-/// Whether duplicate ACKs at the recovery point of the last recovery show a loss. Its own
+/// Whether duplicate ACKs at the recovery point of the last recovery indicate a loss. Its own
 /// retransmissions may have elicited them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicatesAtExit {
-    /// Not without SACK: the ACK must cover more than `recover` (RFC 6582, §3.2, step 2).
+    /// No, without SACK: the ACK must cover more than `recover` (RFC 6582, §3.2, step 2).
     Ignored,
-    /// They do (ns-3's `DupAck`: `m_highRxAckMark >= m_recover`).
+    /// Yes (ns-3's `DupAck`: `m_highRxAckMark >= m_recover`).
     Counted,
 }
 
-/// Which segments update the peer's window.
+/// The segments that update the peer's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowUpdate {
-    /// Those that are not older than the last one that did, by their sequence and acknowledgment
+    /// Segments that are not older than the last update, by their sequence and acknowledgment
     /// numbers (RFC 9293, §3.10.7.4). So a window may shrink.
     Newer,
-    /// Those with a later acknowledgment or sequence number, and of others those that widen the
-    /// window or shut it (Linux's `tcp_may_update_window`).
+    /// Segments with a later acknowledgment or sequence number; also others that widen or close the
+    /// window (Linux's `tcp_may_update_window`).
     NewerWiderOrShut,
-    /// The same, but none that shuts it (ns-3's `UpdateWindowSize`).
+    /// Segments with a later acknowledgment or sequence number; also others that widen the window
+    /// (ns-3's `UpdateWindowSize`).
     NewerOrWider,
 }
 
@@ -390,70 +391,72 @@ pub enum WindowUpdate {
 pub enum SynBackoff {
     /// At the first expiry (RFC 6298, §5.5).
     FirstExpiry,
-    /// At the fifth (Linux's `tcp_retransmit_timer` with `tcp_syn_linear_timeouts` = 4, since 6.5).
+    /// At the fifth expiry (Linux's `tcp_retransmit_timer` with `tcp_syn_linear_timeouts` = 4,
+    /// since 6.5).
     FifthExpiry,
 }
 
-/// Which packets of an AccECN connection are ECN-capable, after the handshake.
+/// The packets of an AccECN connection that are ECN-capable after the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EctPackets {
     /// New data (RFC 3168, §6.1.4 to §6.1.6).
     NewData,
-    /// All: pure ACKs, retransmissions and probes as well (Linux's `tcp_ecn_send`).
+    /// All packets, including pure ACKs, retransmissions and probes (Linux's `tcp_ecn_send`).
     All,
 }
 
-/// Whether the end that opens an AccECN connection tests the first ACE field that comes after the
-/// SYN-ACK. The end that is opened tests the ACK of its SYN-ACK in any case (RFC 9768, §3.2.2.1).
+/// Whether the opening end of an AccECN connection tests the first ACE field after the SYN-ACK. The
+/// accepting end always tests the ACK of its SYN-ACK (RFC 9768, §3.2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroedAce {
-    /// Zero there shows that the path clears it: no packet is ECN-capable any more, and feedback
+    /// Yes. Zero shows that the path clears the field: then no packet is ECN-capable, and feedback
     /// does not count (RFC 9768, §3.2.2.4).
     Tested,
-    /// It is not tested, as §3.2.2.4 allows (Linux).
+    /// No, as §3.2.2.4 permits (Linux).
     NotTested,
 }
 
-/// What an ACE field stands for that may have gone round, on an ACK for more than seven packets
+/// The interpretation of an ACE field that may have wrapped, on an ACK for more than seven packets
 /// without an AccECN option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AceAmbiguity {
-    /// The most marks that the packets allow (RFC 9768, §3.2.2.5.2: the safest likely case).
+    /// The maximum number of marks that the packets permit (RFC 9768, §3.2.2.5.2: the safest likely
+    /// case).
     SafestLikely,
-    /// The same, unless ACKs have covered more than four packets on average: then the fewest,
-    /// because thin ACKs are the rule and not lost ones (`pkts_acked_ewma` in Linux's
-    /// `__tcp_accecn_process`, since 7.0).
+    /// The same, unless ACKs have covered more than four packets on average. Then it is the
+    /// minimum, because thin ACKs are the rule and not a sign of losses (`pkts_acked_ewma` in
+    /// Linux's `__tcp_accecn_process`, since 7.0).
     TrustedIfThin,
 }
 
-/// Which marks of an AccECN connection are acknowledged at once.
+/// The marks of an AccECN connection that are acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkAcks {
-    /// The first after a packet without a mark, and every second one (RFC 9768, §3.2.2.5.1).
+    /// The first mark after an unmarked packet, and every second mark (RFC 9768, §3.2.2.5.1).
     FirstAndEverySecond,
-    /// Every change of the codepoint, also from one ECT to the other and back from CE, and the
+    /// Every change of the codepoint, including changes between the ECTs and back from CE, and the
     /// sixth mark (Linux's `tcp_ecn_received_counters` and `TCP_ACCECN_ACE_MAX_DELTA`).
     EachChange,
 }
 
-/// Which counters the AccECN option carries, if there is room.
+/// The counters that the AccECN option carries if there is room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionFields {
-    /// CE and those that have changed during the connection, ECT(0) first if that is among them
-    /// (RFC 9768, §3.2.3.3: recommended scheme).
+    /// CE and the counters that have changed during the connection, ECT(0) first if it is among
+    /// them (RFC 9768, §3.2.3.3: recommended scheme).
     Changed,
-    /// All three, ECT(1) first. Where none has changed, an empty option may fill the padding
-    /// (Linux's `tcp_options_fit_accecn` and `tcp_options_write`).
+    /// All three, ECT(1) first. If none has changed, an empty option may fill the padding (Linux's
+    /// `tcp_options_fit_accecn` and `tcp_options_write`).
     All,
 }
 
-/// When the AccECN option is withheld.
+/// When the AccECN option is omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionUse {
     /// Never (RFC 9768, §3.2.3.2.3: an absent option is no evidence about the other direction).
     Always,
-    /// Until the peer's has come, and after the second spurious retransmission of data whose ACK
-    /// carried it (`saw_accecn_opt` in Linux's `tcp_established_options`,
+    /// Until the peer's option has arrived, and after the second spurious retransmission of data
+    /// whose ACK carried the option (`saw_accecn_opt` in Linux's `tcp_established_options`,
     /// `TCP_ACCECN_OPT_FAIL_SEND` in `tcp_rcv_spurious_retrans`).
     AsPathAllows,
 }
@@ -461,61 +464,61 @@ pub enum OptionUse {
 /// Whether full-sized segments leave room for the AccECN option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionRoom {
-    /// They do not and go without it (RFC 9768, §3.2.3.2.1: it may be omitted if there is no room).
+    /// No: they omit the option (RFC 9768, §3.2.3.2.1: it may be omitted if there is no room).
     Leftover,
-    /// They do (Linux's `tcp_current_mss`).
+    /// Yes (Linux's `tcp_current_mss`).
     Reserved,
 }
 
-/// Whether segments with data leave room for SACK blocks, if this end has some to report.
+/// Whether data segments leave room for SACK blocks, if this end has blocks to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRoom {
-    /// They do not, so that an ACK leaves by itself while data is missing: only one without data
-    /// counts as a duplicate (RFC 5681, §2).
+    /// No. While data are missing, ACKs leave alone, because only an ACK without data counts as a
+    /// duplicate (RFC 5681, §2).
     Leftover,
-    /// New ones do, and carry the ACK (Linux's `tcp_current_mss`, `tcp_established_options`).
-    /// Retransmissions stay as they are, where the kernel splits them.
+    /// New segments leave room, and carry the ACK (Linux's `tcp_current_mss`,
+    /// `tcp_established_options`). Retransmissions are unchanged; the kernel splits them.
     Made,
 }
 
-/// What a full-sized segment of the peer is.
+/// The definition of a full-sized segment of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FullSize {
-    /// The longest one that has come.
+    /// The longest segment so far.
     Longest,
-    /// The length of the last two, if they were equally long with their options, too: SACK blocks
-    /// shorten a segment and do not end what the peer has written (Linux's `tcp_measure_rcv_mss`).
+    /// The length of the last two segments, if they were equally long including their options. SACK
+    /// blocks shorten a segment and do not end a write (Linux's `tcp_measure_rcv_mss`).
     LastTwo,
 }
 
-/// How many challenge ACKs (RFC 5961) leave.
+/// The limit of challenge ACKs (RFC 5961).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeLimit {
-    /// Ten in five seconds (RFC 5961, §7: the example that it gives).
+    /// Ten in five seconds (RFC 5961, §7: the RFC's example).
     TenInFiveSeconds,
-    /// One in half a second (`tcp_invalid_ratelimit`), the ACKs included that answer segments
-    /// without data from beyond the window (`tcp_oow_rate_limited`; the host's
-    /// `tcp_challenge_ack_limit` is not reached by one connection).
+    /// One in half a second (`tcp_invalid_ratelimit`), including ACKs that answer segments without
+    /// data from beyond the window (`tcp_oow_rate_limited`; one connection does not reach the
+    /// host's `tcp_challenge_ack_limit`).
     OneInHalfASecond,
 }
 
-/// What becomes of data beyond the receive window.
+/// The treatment of data beyond the receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondWindow {
-    /// It is cut off (RFC 9293, §3.10.7.4, first: only what the window contains is processed).
+    /// They are cut off (RFC 9293, §3.10.7.4, first: only data within the window are processed).
     CutOff,
-    /// The segment is taken whole if it begins within the window and the application has read all
-    /// that arrived before, and else answered and dropped (Linux's `tcp_sequence` and
+    /// The whole segment is accepted if it begins within the window and the application has read
+    /// all earlier data. Otherwise it is answered and dropped (Linux's `tcp_sequence` and
     /// `tcp_data_queue`, since 6.17).
     TakenWhole,
 }
 
-/// Whether the ACK of a FIN reports what the segment with it repeats.
+/// Whether the ACK of a FIN reports duplicate data in the FIN's segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportAtFin {
-    /// It does (RFC 2883, §4: each duplicate is reported).
+    /// Yes (RFC 2883, §4: each duplicate is reported).
     Reported,
-    /// It does not (Linux's `tcp_fin` calls `tcp_sack_reset`).
+    /// No (Linux's `tcp_fin` calls `tcp_sack_reset`).
     Forgotten,
 }
 
@@ -565,7 +568,7 @@ impl Rules {
         report_at_fin: ReportAtFin::Reported,
     };
 
-    /// Linux 6.18's, where they are not those of the RFCs.
+    /// The rules of Linux 6.18 that differ from the RFCs.
     pub const LINUX: Self = Self {
         exit_growth: ExitGrowth::Grows,
         reduction_end: ReductionEnd::BeyondAcknowledged,
@@ -602,7 +605,7 @@ impl Rules {
         ..Self::RFC
     };
 
-    /// ns-3.37's rules. Each of them changes its results.
+    /// The rules of ns-3.37. Each of them changes ns-3's results.
     pub const NS3: Self = Self {
         sacked_retransmission: SackedRetransmission::StaysInFlight,
         partial_ack: PartialAck::SendsHead,
@@ -620,7 +623,7 @@ impl Rules {
 }
 
 impl Dialect {
-    /// Its rules.
+    /// Returns the rules of this dialect.
     #[must_use]
     pub const fn rules(self) -> Rules {
         match self {
@@ -635,7 +638,7 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    /// A rule on which all tables agree is no rule.
+    /// A rule with the same value in all tables is no rule.
     #[test]
     fn each_rule_is_read_differently_by_some_table() {
         let (rfc, linux, ns3) = (Dialect::Rfc.rules(), Dialect::Linux.rules(), Dialect::Ns3.rules());

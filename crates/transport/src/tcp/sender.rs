@@ -1,23 +1,24 @@
-//! The TCP sender: opens the connection, sends what the application writes, and finishes.
+//! The TCP sender: opens the connection, sends the data that the application writes, and finishes.
 //!
-//! Its state is divided by what changes together, its methods by what triggers them:
+//! The state is divided into parts that change together, the methods by the events that trigger
+//! them:
 //!
 //! | state | contents |
 //! |---|---|
-//! | [`SendBuffer`] | the octets that the application has written |
-//! | `send_memory` | the memory that they need in Linux |
+//! | [`SendBuffer`] | the bytes that the application has written |
+//! | `send_memory` | their memory in Linux |
 //! | `push` | the ends of writes |
 //! | `records` | the ends of records |
-//! | `hold` | data held back until more follow |
+//! | `hold` | data held until more follow |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
 //! | `peer_window` | the peer's receive window |
 //! | [`Scoreboard`] | outstanding segments |
 //! | `congestion` | window, controller, state of congestion control |
 //! | `loss` | duplicate ACKs, RACK, tail loss probe |
-//! | `transmission` | what delays or forces a transmission besides the windows |
+//! | `transmission` | delays of transmissions besides the windows, and forced transmissions |
 //! | `timing` | round-trip times and the retransmission timer |
 //! | `user_timeout` | the time after which the connection is aborted |
-//! | `validation` | whether the window is used, so that it may grow |
+//! | `validation` | whether the window is used, which permits its growth |
 //! | `chronograph` | the times for which each condition limited the sender |
 //! | `ecn` | echoed marks and CWR |
 //! | `ack_request` | requests for ACKs: `ack_ratio` (RFC 5690), `ack_rate` (TARR) |
@@ -27,7 +28,7 @@
 //! | `input` | an ACK. `detect` finds losses; `react` drives congestion control, with a file per state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `in_order` is the fast path without gaps; `inform` reports to the controller |
 //! | `passive` | the peer's SYN, at the end that listens |
 //! | `timers` | time |
-//! | `output` | room to send; `probe` and `idle` after a silence of ACKs or of the application; `device` where the host refuses packets |
+//! | `output` | room to send; `probe` and `idle` when ACKs or the application are idle; `device` if the host refuses packets |
 
 mod ack_rate;
 mod ack_ratio;
@@ -104,14 +105,14 @@ use transmission::Transmission;
 use user_timeout::UserTimeout;
 use validation::Usage;
 
-/// Counts of one sender; octets are payload.
+/// The counters of one sender; bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Segments with data, retransmissions included.
+    /// Data segments, including retransmissions.
     pub data_segments: u64,
-    /// Octets of those.
+    /// Bytes of those.
     pub data_bytes: u64,
-    /// Retransmitted segments, those that carry a FIN alone included.
+    /// Retransmitted segments, including those that carry only a FIN.
     pub retransmissions: u64,
     /// Retransmitted segments with data.
     pub data_retransmissions: u64,
@@ -123,28 +124,28 @@ pub struct Counters {
     pub undone: u64,
     /// ACKs that arrived.
     pub acks: u64,
-    /// Octets acknowledged, cumulatively or by SACK, each counted once, without the FIN.
+    /// Distinct bytes acknowledged, cumulatively or by SACK, without the FIN.
     pub acknowledged: u64,
-    /// Octets that count as delivered for congestion control. Without SACK, duplicate ACKs count as
-    /// well, as [`PlainDelivery`](super::rules::PlainDelivery) has it.
+    /// Bytes that count as delivered for congestion control. Without SACK, duplicate ACKs count
+    /// too, by the rule [`PlainDelivery`](super::rules::PlainDelivery).
     pub delivered: u64,
-    /// Recoveries that ended, fast ones and those after a timeout.
+    /// Recoveries that ended, after a fast retransmit or a timeout.
     pub recoveries: u64,
-    /// Time spent in those, from the first sign of loss on.
+    /// Time spent in them, from the first sign of loss on.
     pub recovery_time: Duration,
     /// Reductions of the window for an echoed mark.
     pub mark_reductions: u64,
-    /// Octets that the receiver reported as marked, if its echo counts them.
+    /// Bytes that the receiver reported as marked, if its echo counts them.
     pub marked_bytes: u64,
 }
 
-/// One end of a connection: the one that opens it and sends.
+/// One end of a connection: the end that opens it and sends.
 #[derive(Debug)]
 pub struct Sender {
     config: TcpConfig,
     rules: Rules,
     buffer: SendBuffer,
-    /// If memory is what limits the buffer, once the connection is established.
+    /// The memory of the buffer, if memory limits it, once the connection is established.
     memory: Option<SendMemory>,
     pushes: Pushes,
     records: Records,
@@ -162,18 +163,18 @@ pub struct Sender {
     chronograph: Chronograph,
     timing: Timing,
     user_timeout: UserTimeout,
-    /// ACK congestion control or TARR, if both ends speak it.
+    /// ACK congestion control or TARR, if both ends support it.
     ack_request: Option<AckRequest>,
     events: VecDeque<Event>,
     records_losses: bool,
     counters: Counters,
-    /// No ACK counts as one in order.
+    /// `true` if the fast path is disabled.
     #[cfg(test)]
     takes_long_way: bool,
 }
 
 impl Sender {
-    /// A sender that its application has not opened yet. `name` names its random streams.
+    /// Creates a sender that its application has not opened. `name` names its random streams.
     #[must_use]
     pub fn new(config: TcpConfig, controller: Controller, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/isn")).below(1 << 32) as u32;
@@ -181,7 +182,7 @@ impl Sender {
         Self { peer_window: sender.peer_window.of_silent_peer(), ..sender }
     }
 
-    /// A sender with this initial sequence number, which opens the connection or listens.
+    /// Creates a sender with this initial sequence number, which opens the connection or listens.
     fn numbered(config: TcpConfig, controller: Controller, initial: SeqNumber, phase: Phase) -> Self {
         let rules = config.dialect.rules();
         Self {
@@ -232,7 +233,7 @@ impl Sender {
         &self.congestion.control.window
     }
 
-    /// Returns the octets that are estimated to be in the network (pipe).
+    /// Returns the estimated bytes in the network (pipe).
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.board.pipe()
@@ -257,7 +258,7 @@ impl Sender {
         &self.timing.rtt
     }
 
-    /// Returns the octets that the application has written.
+    /// Returns the bytes that the application has written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.buffer.written()
@@ -275,7 +276,7 @@ impl Sender {
         self.loss.reordering.degree()
     }
 
-    /// Returns the counts since the connection began.
+    /// Returns the counters since the connection began.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters

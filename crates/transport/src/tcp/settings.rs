@@ -1,9 +1,9 @@
 //! The settings of a connection, each written once.
 //!
-//! One list makes two types: [`Settings`], in which a scenario names a preset and what it
-//! overrides, and [`TcpConfig`], which holds every value of a connection. To add a setting, add a
-//! line to `shared` below and a value to the presets of [`config`](super::config). The scenario
-//! language, its schema and its canonical form follow from these.
+//! One list generates two types: [`Settings`], in which a scenario names a preset and overrides of
+//! it, and [`TcpConfig`], which holds every value of a connection. To add a setting, add a line to
+//! `shared` below and a value to the presets of [`config`](super::config). The scenario language,
+//! its schema and its canonical form follow from these.
 
 mod check;
 
@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 /// §5.4: 1 ms to 1 s).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
-/// Makes [`TcpConfig`] and [`Settings`] from four lists:
+/// Generates [`TcpConfig`] and [`Settings`] from four lists:
 ///
-/// * `shared`: settings that a scenario states as the connection holds them;
-/// * `parts`: settings that a scenario states one by one, and the connection holds as members of a
-///   group (`key: Type => group.member`);
-/// * `said`: settings of a scenario that [`Settings::defaults`] and [`Settings::in_full`] translate
-///   by hand;
-/// * `held`: what a connection holds of `parts` and `said`.
+/// * `shared`: settings with the same form in a scenario and in the connection;
+/// * `parts`: settings that are single keys in a scenario, and members of a group in the connection
+///   (`key: Type => group.member`);
+/// * `said`: settings of a scenario that [`Settings::defaults`] and [`Settings::in_full`]
+///   translate;
+/// * `held`: the settings of a connection that result from `parts` and `said`.
 macro_rules! settings {
     (
         shared { $($(#[doc = $doc:literal])+ $(#[schemars($($schema:tt)+)])? $name:ident: $type:ty,)+ }
@@ -48,7 +48,7 @@ macro_rules! settings {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
-            /// The stack whose settings hold unless another key overrides them.
+            /// The stack whose settings apply unless another key overrides them.
             pub preset: Preset,
             $($(#[doc = $doc])+ $(#[schemars($($schema)+)])? #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$type>,)+
             $($(#[doc = $part_doc])+ $(#[schemars($($part_schema)+)])? #[serde(skip_serializing_if = "Option::is_none")] pub $part: Option<$part_type>,)+
@@ -69,8 +69,7 @@ macro_rules! settings {
                 defaults
             }
 
-            /// Returns all values of `config` that a scenario states as the connection holds them,
-            /// or member by member.
+            /// Returns all values of `config` that are keys of a scenario.
             const fn spelled(preset: Preset, config: &TcpConfig) -> Self {
                 Self {
                     $($name: Some(config.$name),)+
@@ -86,73 +85,72 @@ settings! {
     shared {
         /// Congestion controller.
         congestion: cc::ControllerConfig,
-        /// What the window grows by.
+        /// The unit of the window's growth.
         growth: cc::Growth,
-        /// What ends slow start before a loss does.
+        /// The algorithm that ends slow start before a loss.
         slow_start: cc::SlowStart,
-        /// Which stack's version of the controller is used.
+        /// The stack whose version of the controller is used.
         congestion_dialect: cc::Dialect,
-        /// Which controllers are paced.
+        /// The controllers that are paced.
         pacing: pacing::PacingConfig,
-        /// What governs the window in a recovery.
+        /// The algorithm that governs the window in a recovery.
         recovery: recovery::Algorithm,
         /// Payload of a full-sized segment, without TCP options.
         #[schemars(example = "1448B")]
         mss: Bytes,
         /// Initial window (RFC 6928).
         initial_window: Segments,
-        /// What the application may write ahead of acknowledgement.
+        /// The data that the application may write ahead of acknowledgement.
         #[schemars(example = "4MiB")]
         send_buffer: Bytes,
-        /// What `send_buffer` limits.
+        /// The quantity that `send_buffer` limits.
         send_buffer_limit: SendBufferLimit,
         /// The largest receive window, at most 1 GiB (RFC 7323, §2.2).
         #[schemars(example = "4MiB")]
         receive_buffer: Bytes,
-        /// What the receiver offers of `receive_buffer`, whatever its ACK policy.
+        /// The part of `receive_buffer` that the receiver offers, whatever its ACK policy.
         receive_window: ReceiveWindow,
         /// Selective acknowledgement (RFC 2018).
         sack: bool,
-        /// The receiver reports what came twice in the first SACK block (RFC 2883).
+        /// The receiver reports duplicate data in the first SACK block (RFC 2883).
         dsack: bool,
         /// Window scale (RFC 7323, §2).
         window_scaling: bool,
-        /// Where round-trip times come from.
+        /// The source of round-trip times.
         rtt_clock: RttClock,
         /// Grow the window only while it limits sending (RFC 9293 has no rule; RFC 7661, §4;
         /// Linux's `tcp_is_cwnd_limited`).
         validate_window: bool,
-        /// The window after a silence longer than the retransmission timeout.
+        /// The window after an idle period longer than the retransmission timeout.
         after_idle: AfterIdle,
-        /// What is halved on loss.
+        /// The quantity that a loss halves.
         halves: cc::FlightMeasure,
-        /// PRR: what the reduction is proportional to.
+        /// PRR: the flight to which the reduction is proportional.
         prr_basis: prr::Basis,
-        /// PRR: how far it may catch up.
+        /// PRR: the bound on catching up.
         prr_bound: prr::Bound,
-        /// What makes a segment count as lost.
+        /// The condition under which a segment counts as lost.
         detection: recovery::Detection,
         /// RACK: the segment whose round trip counts.
         rack_rtt: rack::RoundTrip,
         /// Probes of the tail of a flight (RFC 8985, §7).
         tail_loss_probe: bool,
-        /// What the reordering timer and the probe timeout wait in addition, for the granularity of
-        /// a clock.
+        /// The additional wait of the reordering timer and the probe timeout, for the granularity
+        /// of a clock.
         #[schemars(example = "8ms")]
         timer_slack: Duration,
         /// Undo a spurious reduction, as D-SACK (RFC 3708) or timestamps (RFC 3522) show it.
         undo: bool,
-        /// New segments on the first two duplicate ACKs (RFC 3042).
+        /// Send new segments on the first two duplicate ACKs (RFC 3042).
         limited_transmit: bool,
-        /// Which reading of loss recovery applies (RFC 6675, §5).
+        /// The variant of loss recovery (RFC 6675, §5).
         dialect: Dialect,
-        /// Explicit congestion notification. A controller that requires the number of marks
-        /// requests `dctcp` by itself.
+        /// Explicit congestion notification. A controller that requires the number of marks always
+        /// requests `dctcp`.
         ecn: ecn::EcnConfig,
-        /// With `accurate`: report marked octets in an option of each ACK as well (RFC 9768,
-        /// §3.2.3).
+        /// With `accurate`: also report marked bytes in an option of each ACK (RFC 9768, §3.2.3).
         ecn_option: bool,
-        /// When the receiver acknowledges.
+        /// The policy that decides when the receiver acknowledges.
         ack: ack::PolicyConfig,
     }
     parts {
@@ -165,16 +163,16 @@ settings! {
         /// Upper bound of the retransmission timeout (RFC 6298, §2.5).
         #[schemars(example = "60s")]
         max_rto: Duration => rto.max,
-        /// What the lower bound applies to.
+        /// The quantity that the lower bound applies to.
         rto_floor: rto::Floor => rto.floor,
         /// Clock granularity G of the retransmission timer (RFC 6298, §2.3).
         #[schemars(example = "1ms")]
         rto_granularity: Duration => rto.granularity,
-        /// Which ACKs restart the retransmission timer during a recovery.
+        /// The events that restart the retransmission timer during a recovery.
         rto_restart: rto::Restart => rto.restart,
     }
     said {
-        /// Timestamps in every segment (RFC 7323, §3).
+        /// Send timestamps in every segment (RFC 7323, §3).
         timestamps: bool,
         /// The tick of the timestamp clock.
         #[schemars(example = "1ms")]
@@ -195,7 +193,7 @@ impl Settings {
         self.over(self.defaults())
     }
 
-    /// Returns the settings of the preset, where they depend on stated values of others.
+    /// Returns the settings of the preset, adapted to stated values that they depend on.
     fn defaults(&self) -> TcpConfig {
         let preset = self.preset.config();
         let congestion = self.congestion.unwrap_or(preset.congestion);
@@ -219,7 +217,7 @@ impl Settings {
         }
     }
 
-    /// The same settings with every value written out.
+    /// Returns the same settings with every value written out.
     #[must_use]
     pub fn in_full(&self) -> Self {
         let config = self.config();

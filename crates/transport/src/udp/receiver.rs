@@ -1,4 +1,5 @@
-//! The UDP receiver: counts of arrived, missing and reordered datagrams, delay and jitter.
+//! The UDP receiver: counts arrived, missing and reordered datagrams, and measures delay and
+//! jitter.
 
 mod numbers;
 
@@ -10,48 +11,49 @@ use std::collections::VecDeque;
 /// The gain of the moving average of jitter (RFC 3550, §6.4.1).
 const JITTER_GAIN: f64 = 1.0 / 16.0;
 
-/// Counts of one receiver; octets are payload.
+/// The counters of one receiver; bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Datagrams that arrived for the first time.
     pub datagrams: u64,
-    /// Octets of those.
+    /// Bytes of those.
     pub bytes: u64,
-    /// Of those, datagrams that arrived after one that had left later (RFC 4737, §3.3; iperf3's
-    /// "out of order").
+    /// The datagrams among them that arrived after one that had left later (RFC 4737, §3.3;
+    /// iperf3's "out of order").
     pub reordered: u64,
-    /// Datagrams that had arrived before.
+    /// Datagrams that arrived before.
     pub duplicates: u64,
-    /// Numbers that were passed over by a later one, whether or not they arrived after it.
+    /// Numbers that a later one passed, whether or not they arrived afterwards.
     pub passed_over: u64,
 }
 
 impl Counters {
-    /// Returns the datagrams that have not arrived though a later one has: iperf3's "lost".
+    /// Returns the number of datagrams that a later one passed and that have not arrived: iperf3's
+    /// "lost".
     #[must_use]
     pub const fn lost(&self) -> u64 {
-        // Numbers passed over before these counts began may arrive within them.
+        // Numbers passed before these counts began may arrive within them.
         self.passed_over.saturating_sub(self.reordered)
     }
 }
 
-/// The end that receives. It sends nothing.
+/// The receiving end. It sends nothing.
 #[derive(Debug, Default)]
 pub struct Receiver {
     numbers: Numbers,
-    /// The one-way delay of the datagram that arrived last.
+    /// The one-way delay of the last datagram.
     transit: Option<Duration>,
-    /// In nanoseconds.
+    /// The jitter in nanoseconds.
     jitter: f64,
     counters: Counters,
     full: Bytes,
-    /// Datagrams for the application. `None` if it reads none.
+    /// Datagrams for the application, or `None` if it reads none.
     unread: Option<VecDeque<Read>>,
 }
 
 impl Receiver {
-    /// Creates a receiver of datagrams whose payload is at most `full`. The application need not
-    /// read them, unless `is_read`.
+    /// Creates a receiver of datagrams whose payload is at most `full`. `is_read`: the application
+    /// reads them.
     #[must_use]
     pub fn new(full: Bytes, is_read: bool) -> Self {
         Self { full, unread: is_read.then(VecDeque::new), ..Self::default() }
@@ -66,21 +68,21 @@ impl Receiver {
         self.unread.is_some()
     }
 
-    /// Returns the counts since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Returns the one-way delay (RFC 7679) of the datagram that arrived last, by the clock of the
-    /// run, which both ends share.
+    /// Returns the one-way delay (RFC 7679) of the last datagram, by the clock of the run, which
+    /// both ends share.
     #[must_use]
     pub const fn transit(&self) -> Option<Duration> {
         self.transit
     }
 
-    /// Returns the jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds; none before two datagrams
-    /// have arrived. iperf3 prints the same in microseconds.
+    /// Returns the jitter of arrivals (RFC 3550, §6.4.1), in nanoseconds; `None` before the second
+    /// datagram. iperf3 prints it in microseconds.
     #[must_use]
     pub fn jitter(&self) -> Option<f64> {
         (self.counters.datagrams + self.counters.duplicates > 1).then_some(self.jitter)
@@ -144,8 +146,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    /// Sent a millisecond apart, number 1 at zero; `arrivals` hold numbers and microseconds under
-    /// way.
+    /// Returns a receiver after datagrams sent a millisecond apart, number 1 at zero. `arrivals`
+    /// hold numbers and delays in microseconds.
     fn receiver(arrivals: &[(u64, u64)]) -> Receiver {
         let mut receiver = Receiver::default();
         for (number, transit) in arrivals {
@@ -172,7 +174,7 @@ mod tests {
         assert_eq!(receiver(&[(3, 0)]).counters().lost(), 2);
     }
 
-    /// iperf3 takes a duplicate for a late arrival, and subtracts one from the losses for it.
+    /// iperf3 treats a duplicate as a late arrival, and subtracts one from the losses.
     #[test]
     fn a_duplicate_is_neither_late_nor_goodput() {
         let receiver = receiver(&[(1, 0), (3, 0), (3, 500), (1, 2500)]);
@@ -185,7 +187,7 @@ mod tests {
     fn jitter_is_that_of_rfc_3550() {
         let even = receiver(&[(1, 700), (2, 700), (3, 700)]);
         assert_eq!(even.jitter(), Some(0.0));
-        // D is 160 µs, then 160 µs, then nothing.
+        // D is 160 µs, then 160 µs, then zero.
         let uneven = receiver(&[(1, 700), (2, 860), (3, 700), (4, 700)]);
         let expected = [160_000.0, 160_000.0, 0.0].iter().fold(0.0, |jitter, d| jitter + (d - jitter) / 16.0);
         assert!((uneven.jitter().unwrap() - expected).abs() < 1e-6);

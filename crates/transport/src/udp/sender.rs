@@ -4,19 +4,19 @@ use acklab_base::{Bytes, DatagramPort, Ecn, Fate, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 use std::collections::VecDeque;
 
-/// Counts of one sender; octets are payload.
+/// The counters of one sender; bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Datagrams.
     pub datagrams: u64,
-    /// Octets of those.
+    /// Bytes of those.
     pub bytes: u64,
 }
 
-/// The end that sends. Datagrams leave as they are written, and queues on the path drop the excess.
+/// The sending end. Datagrams leave as they are written, and queues on the path drop the excess.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// Octets of payload of datagrams that are written and have not left.
+    /// The payload sizes in bytes of written datagrams that have not left.
     waiting: VecDeque<u32>,
     written: u64,
     counters: Counters,
@@ -35,13 +35,13 @@ impl Sender {
         self.full
     }
 
-    /// Returns the octets that the application has written.
+    /// Returns the bytes that the application has written.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Returns the counts since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
@@ -62,8 +62,7 @@ impl Machine for Sender {
     type Datagram = UserDatagram;
     type Outcome = Fate;
 
-    /// Nothing comes back that it would listen to.
-    /// It expects none.
+    /// Refuses every datagram: the sender expects none.
     fn accept(&mut self, _: Instant, _: UserDatagram) -> Fate {
         Fate::Refused("unexpected")
     }

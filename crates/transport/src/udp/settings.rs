@@ -6,17 +6,17 @@ use acklab_wire::udp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Nothing: a datagram for each write of the application, whatever becomes of it.
+/// No settings: each write of the application is a datagram, whether or not it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {}
 
 impl Settings {
-    /// Checks that an application with writes of this size can be carried: UDP cannot hold back a
-    /// write, and each must fit a datagram.
+    /// Checks that an application with writes of this size is possible. UDP cannot delay a write,
+    /// and each must fit into a datagram.
     ///
     /// # Errors
-    /// If it cannot; the path of the fault leads from the flow.
+    /// If it is not; the path of the fault is relative to the flow.
     pub fn check(self, write: Option<Bytes>) -> Result<(), Fault> {
         let Some(write) = write else {
             let expected = "an application with a rate of its own, for UDP gives it none, such as \

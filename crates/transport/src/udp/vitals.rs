@@ -5,8 +5,8 @@ use acklab_base::endpoint::counter;
 use acklab_base::{Bytes, Content, CounterValue, Endpoint, Instant, LimitingFactor, Port, Vitals};
 use acklab_wire::udp::UserDatagram;
 
-/// Returns the offset of a datagram among all octets of its flow, as if all datagrams were full: a
-/// datagram does not carry the lengths of those before it.
+/// Returns the offset of a datagram among all bytes of its flow, as if all datagrams were full. A
+/// datagram does not carry the lengths of the previous ones.
 fn offset_of(datagram: &UserDatagram, full: Bytes) -> u64 {
     (datagram.number - 1) * full.get().max(u64::from(datagram.payload))
 }
@@ -31,7 +31,7 @@ impl Endpoint for Sender {
         offset_of(datagram, self.full())
     }
 
-    /// Nothing but the application decides when a datagram leaves.
+    /// Only the application decides when a datagram leaves.
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         Some(LimitingFactor::Application)
     }
@@ -66,7 +66,7 @@ impl Endpoint for Receiver {
         if self.is_read() { Port::Datagram(self) } else { Port::None }
     }
 
-    /// It answers nothing.
+    /// The receiver answers nothing.
     #[inline]
     fn may_transmit(&self) -> bool {
         false

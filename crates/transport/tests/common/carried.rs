@@ -1,5 +1,6 @@
-//! Random octets, moved over an endpoint by a driver that holds them: every octet is read once and
-//! in order, whatever the network does to packets, and no more is kept than buffers hold.
+//! Moves random bytes over an endpoint with a driver that stores them. Every byte is read once and
+//! in order, whatever the network does to packets, and the driver stores no more than the buffers
+//! hold.
 
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Duration, Endpoint, Fate, Instant, Port, StreamEvent};
@@ -7,16 +8,16 @@ use acklab_transport::octets::{Arrived, Written};
 use std::collections::BTreeMap;
 
 pub(crate) const BUFFER: u64 = 60_000;
-/// One input makes no more packets leave than this; more is an endless loop.
+/// The maximum number of packets per input; more indicate an endless loop.
 const MAX_AT_ONCE: usize = 10_000;
 const PATIENCE: Duration = Duration::from_secs(3600);
-/// A slow reader reads so often, and so much.
+/// The interval and the size of a slow reader's reads.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
 const READ_OCTETS: u64 = 5000;
 
-/// What applications do with the streams of an end.
+/// The operations of applications on the streams of an end.
 pub(crate) trait Streams: Endpoint<Datagram: Clone> {
-    /// It distinguishes duplicates from new packets.
+    /// `true` if it distinguishes duplicates from new packets.
     const TELLS_DUPLICATES: bool = true;
 
     fn open_another(&mut self) -> Option<u32>;
@@ -58,14 +59,15 @@ macro_rules! one_stream {
 
 pub(crate) use one_stream;
 
-/// A packet, with the octets that it carries: stream, offset, octets.
+/// A packet with its bytes of streams: stream, offset, bytes.
 #[derive(Clone, Debug)]
 struct Loaded<D> {
     packet: D,
     octets: Vec<(u32, u64, Vec<u8>)>,
 }
 
-/// One direction of a stream: what its application has to send, and what the driver keeps of it.
+/// One direction of a stream: the data that its application has to send, and the part that the
+/// driver stores.
 #[derive(Default)]
 struct Outgoing {
     all: Vec<u8>,
@@ -80,15 +82,15 @@ struct Incoming {
     read: Vec<u8>,
 }
 
-/// An endpoint, and the driver that holds its octets.
+/// An endpoint, and the driver that stores its bytes.
 struct Host<E: Streams> {
     end: E,
     outgoing: BTreeMap<u32, Outgoing>,
     incoming: BTreeMap<u32, Incoming>,
-    /// How much it reads every [`READ_INTERVAL`]; all at once if it is not slow.
+    /// The bytes per [`READ_INTERVAL`] of a slow reader; `None` reads everything at once.
     reads: Option<u64>,
     duplicates: u64,
-    /// Packets that could not be read when they came.
+    /// Packets that were not readable when they arrived.
     waiting: Vec<Loaded<E::Datagram>>,
 }
 
@@ -158,7 +160,7 @@ impl<E: Streams> Host<E> {
         }
     }
 
-    /// Writes what there is room for.
+    /// Writes as much as there is room for.
     fn write(&mut self, now: Instant) {
         for (id, stream) in &mut self.outgoing {
             let from = stream.written.end() as usize;
@@ -178,7 +180,7 @@ impl<E: Streams> Host<E> {
         }
     }
 
-    /// The packets that leave now.
+    /// Returns the packets that leave now.
     fn poll(&mut self, now: Instant) -> Vec<Loaded<E::Datagram>> {
         let mut leaving = Vec::new();
         loop {
@@ -199,7 +201,7 @@ impl<E: Streams> Host<E> {
     }
 }
 
-/// What the network does.
+/// The behaviour of the network.
 #[derive(Clone, Copy, Debug)]
 struct Weather {
     loss: f64,
@@ -210,11 +212,11 @@ struct Weather {
 const CLEAN: Weather = Weather { loss: 0.0, duplicates: 0.0, jitter: Duration::ZERO };
 const ROUGH: Weather = Weather { loss: 0.05, duplicates: 0.05, jitter: Duration::from_millis(30) };
 
-/// Packets by when they arrive, in the order of sending; with the end that they arrive at.
+/// Packets by arrival time, then in the order of sending, with their receiving end.
 type UnderWay<D> = BTreeMap<(Instant, u64), (usize, Loaded<D>)>;
 
-/// Moves octets both ways: `size` on each of `streams` streams that the first end opens, and an
-/// answer on each.
+/// Moves bytes both ways: `size` bytes on each of `streams` streams that the first end opens, and
+/// an answer on each.
 fn carry<E: Streams>(ends: [E; 2], streams: usize, size: usize, weather: Weather, reads: Option<u64>) -> [Host<E>; 2] {
     let mut chance = Seed(9).stream("carry");
     let [client, server] = ends;
@@ -269,7 +271,7 @@ fn random(size: usize, chance: &mut Stream) -> Outgoing {
     Outgoing { all: (0..size).map(|_| chance.below(256) as u8).collect(), ..Outgoing::default() }
 }
 
-/// The application of an end whose connection is open.
+/// Starts the application of an end whose connection is open.
 fn begin<E: Streams>(host: &mut Host<E>, is_client: bool, streams: usize, size: usize, chance: &mut Stream) {
     host.outgoing.insert(0, random(size, chance));
     while is_client && host.outgoing.len() < streams {
@@ -279,7 +281,7 @@ fn begin<E: Streams>(host: &mut Host<E>, is_client: bool, streams: usize, size: 
     }
 }
 
-/// Streams that the peer has opened are answered.
+/// Answers the streams that the peer has opened.
 fn answer<E: Streams>(host: &mut Host<E>, size: usize, chance: &mut Stream) {
     let new: Vec<u32> = host.incoming.keys().copied().filter(|id| *id > 0 && !host.outgoing.contains_key(id)).collect();
     for id in new {
@@ -287,7 +289,7 @@ fn answer<E: Streams>(host: &mut Host<E>, size: usize, chance: &mut Stream) {
     }
 }
 
-/// Over a clean path and a rough one, with applications that read at once and slowly.
+/// Tests a clean path and a rough one, with applications that read at once and slowly.
 pub(crate) fn carries<E: Streams>(ends: impl Fn() -> [E; 2], streams: usize) {
     for (weather, reads) in [(CLEAN, None), (ROUGH, None), (CLEAN, Some(READ_OCTETS)), (ROUGH, Some(READ_OCTETS))] {
         let hosts = carry(ends(), streams, 300_000, weather, reads);

@@ -1,4 +1,4 @@
-//! A sender with the application that writes into it, as one machine.
+//! A sender combined with the application that writes to it.
 
 use acklab_app::{Traffic, Writer};
 use acklab_base::random::Seed;
@@ -17,7 +17,7 @@ pub(crate) struct Driven {
 }
 
 impl Driven {
-    /// The application stops at `stop`. `name` names the random streams of both.
+    /// Creates a sender whose application stops at `stop`. `name` names the random streams of both.
     pub(crate) fn new(
         config: TcpConfig,
         controller: Controller,
@@ -64,8 +64,8 @@ impl Machine for Driven {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        // The application of a finished connection may still wait for its time to stop, which
-        // changes nothing.
+        // The application of a finished connection may still wait for its stop time, which has no
+        // effect.
         let writes = self.writer.deadline().filter(|_| self.sender.phase() != Phase::Finished);
         Instant::earliest(writes, self.sender.deadline())
     }

@@ -1,4 +1,4 @@
-//! Two ends of a connection with streams, what is under way between them, and what must hold at
+//! Two ends of a connection with streams, the packets in flight between them, and the invariants of
 //! every instant.
 
 use acklab_base::random::{Seed, Stream};
@@ -14,37 +14,37 @@ use std::fmt::Debug;
 pub(crate) trait End: Endpoint<Datagram: Pdu + Clone> + StreamPort + StreamOperations + Debug {
     /// Returns `true` if it is over.
     fn is_closed(&self) -> bool;
-    /// The packet as its octets bring it.
+    /// Returns the packet after encoding and decoding.
     fn through_octets(packet: &Self::Datagram) -> Self::Datagram;
 }
 
 /// The streams of ends that take part in a test exist.
 const KNOWN: &str = "the stream is known";
 
-/// One input makes no more packets leave than this; more is an endless loop.
+/// The maximum number of packets per input; more indicate an endless loop.
 const MAX_AT_ONCE: usize = 100_000;
 const MAX_STEPS: usize = 3_000_000;
-/// A reader that reads little at a time reads so often at least.
+/// The maximum interval between the reads of a slow reader.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
 
-/// One way through the network.
+/// One direction of the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) delay: Duration,
-    /// What a packet may take longer, and so be overtaken.
+    /// The maximum additional delay of a packet, which can reorder packets.
     pub(crate) jitter: Duration,
     pub(crate) loss: f64,
     pub(crate) duplicates: f64,
-    /// The chance that an ECN-capable packet is marked.
+    /// The probability that an ECN-capable packet is marked.
     pub(crate) marks: f64,
-    /// Packets arrive as if they were not ECN-capable.
+    /// `true` if packets arrive as if they were not ECN-capable.
     pub(crate) clears_ecn: bool,
-    /// Larger packets are lost silently.
+    /// The size above which packets are lost silently.
     pub(crate) mtu: u64,
 }
 
 impl Path {
-    /// Neither loses, nor delays, nor marks.
+    /// A path without losses, jitter or marks.
     pub(crate) const CLEAN: Self = Self {
         delay: Duration::from_millis(20),
         jitter: Duration::ZERO,
@@ -63,7 +63,7 @@ prop_compose! {
         duplicates in 0.0..0.2f64,
         (marks, clears_ecn) in (0.0..0.5f64, proptest::bool::weighted(0.1)),
     ) -> Path {
-        // Some paths are clean, or keep order.
+        // Some paths are clean, or preserve the order.
         let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
         let loss = if loss < 0.1 { 0.0 } else { loss };
         Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates, marks, clears_ecn, ..Path::CLEAN }
@@ -74,30 +74,30 @@ pub(crate) struct Network<E: End> {
     pub(crate) now: Instant,
     pub(crate) ends: [E; 2],
     paths: [Path; 2],
-    /// What is under way, by when it arrives: to which end.
+    /// The packets in flight, by arrival time, with their receiving end.
     wire: BTreeMap<(Instant, u64), (usize, E::Datagram)>,
     count: u64,
     random: Stream,
-    /// Packets are octets on their way.
+    /// `true` if packets are encoded as bytes in flight.
     as_octets: bool,
-    /// What each end was given of each stream.
+    /// The bytes of each stream that were delivered to each end.
     given: [BTreeMap<u32, Ranges>; 2],
-    /// What is yet to be written, by end and stream.
+    /// The bytes still to be written, by end and stream.
     to_write: [BTreeMap<u32, u64>; 2],
-    /// What the reader of the second end takes at a time; `None` reads at once.
+    /// The bytes per read of the second end's reader; `None` reads at once.
     pub(crate) reads: Option<u64>,
-    /// Packets that each end has sent.
+    /// The number of packets that each end has sent.
     pub(crate) sent: [u64; 2],
     is_honest: bool,
-    /// What each end has written or is to write of each stream that it did not reset.
+    /// The bytes that each end has written or must write to each stream that it did not reset.
     promised: [BTreeMap<u32, u64>; 2],
 }
 
-/// What operations of a fuzzer do.
+/// The operations of a fuzzer.
 #[allow(dead_code, reason = "a fuzz target has no other tests, and some tests have no operations")]
 impl<E: End> Network<E> {
-    /// The application of an end writes so much to another stream, if the connection is open and
-    /// the peer lets it. The second end has one.
+    /// Writes this much to another stream, if the connection is open and the peer permits it. The
+    /// second end has one stream.
     pub(crate) fn write_more(&mut self, end: usize, octets: u64) {
         let is_first = self.promised[end].is_empty() && !self.to_write[end].contains_key(&0);
         if !self.ends[end].is_open() || (end == 1 && !is_first) {
@@ -111,7 +111,7 @@ impl<E: End> Network<E> {
         self.poll();
     }
 
-    /// An end resets one of the streams that it writes to, if there are so many.
+    /// Resets one of the streams that an end writes to, if there are so many.
     pub(crate) fn reset(&mut self, end: usize, place: usize, code: u32) {
         let Some(id) = self.promised[end].keys().nth(place).copied() else { return };
         // Once the connection is over, its streams may be gone.
@@ -124,13 +124,12 @@ impl<E: End> Network<E> {
         self.poll();
     }
 
-    /// The reader of the second end takes so much at a time from now on, if it reads on demand.
+    /// Sets the bytes per read of the second end's reader, if it reads on demand.
     pub(crate) fn set_reads(&mut self, most: u64) {
         self.reads = self.reads.map(|_| most);
     }
 
-    /// One of the packets under way is replaced by others, which arrive so much later than it would
-    /// have.
+    /// Replaces one of the packets in flight by others, which arrive later by these times.
     pub(crate) fn with_packet(
         &mut self,
         place: usize,
@@ -148,7 +147,7 @@ impl<E: End> Network<E> {
         self.wire.keys().nth(place.checked_rem(self.wire.len())?).copied()
     }
 
-    /// One of the packets under way is marked, if it is ECN-capable.
+    /// Marks one of the packets in flight, if it is ECN-capable.
     pub(crate) fn mark(&mut self, place: usize) {
         let packet = self.place_under_way(place).and_then(|key| self.wire.get_mut(&key));
         if let Some((_, packet)) = packet.filter(|(_, packet)| packet.ecn() == Ecn::Ect0) {
@@ -156,7 +155,7 @@ impl<E: End> Network<E> {
         }
     }
 
-    /// A changed copy of one of the packets under way arrives now.
+    /// Delivers a changed copy of one of the packets in flight now.
     pub(crate) fn forge(&mut self, place: usize, change: impl FnOnce(&mut E::Datagram)) {
         let found = self.place_under_way(place).and_then(|key| self.wire.get(&key).cloned());
         let Some((to, mut packet)) = found else { return };
@@ -174,7 +173,7 @@ impl<E: End> Network<E> {
         promised.all(|(promised, peer)| promised.iter().all(|(id, octets)| peer.delivered_of(*id) >= *octets))
     }
 
-    /// When it is, how much was sent, and how much has arrived.
+    /// Returns a digest of the time, the packets sent and the bytes that have arrived.
     pub(crate) fn digest(&self) -> u64 {
         let mut all = vec![self.now.since(Instant::ZERO).as_nanos(), self.sent[0], self.sent[1]];
         for end in &self.ends {
@@ -233,8 +232,8 @@ impl<E: End> Network<E> {
         format!("{:?}: {} under way, {:#?}", self.now, self.wire.len(), self.ends)
     }
 
-    /// The application of an end writes so much to its stream of this place, as fast as there is
-    /// room, and closes it. Returns its id.
+    /// Lets the application of an end write this much to its stream at this index, as fast as there
+    /// is room, and close it. Returns the stream's id.
     pub(crate) fn write(&mut self, end: usize, place: usize, octets: u64) -> u32 {
         let id = if place == 0 { 0 } else { self.ends[end].open_stream().expect("the peer lets it be opened") };
         self.to_write[end].insert(id, octets);
@@ -267,14 +266,14 @@ impl<E: End> Network<E> {
         }
     }
 
-    /// When the reader reads on, if it has something to read.
+    /// Returns when the reader reads next, if it has something to read.
     fn reads_at(&self) -> Option<Instant> {
         self.reads.filter(|most| *most > 0)?;
         let is_readable = self.ends[1].stream_ids().into_iter().any(|id| self.ends[1].readable_of(id) > 0);
         is_readable.then(|| self.now + READ_INTERVAL)
     }
 
-    /// What leaves now, leaves.
+    /// Sends the packets that leave now.
     pub(crate) fn poll(&mut self) {
         for end in 0..2 {
             let mut count = 0;
@@ -312,7 +311,7 @@ impl<E: End> Network<E> {
         }
     }
 
-    /// Lets time pass until `done` or until `until`. Returns whether it is done.
+    /// Lets time pass until `done` or until `until`. Returns `true` if it is done.
     pub(crate) fn run(&mut self, until: Instant, done: impl Fn(&Self) -> bool) -> bool {
         for _ in 0..MAX_STEPS {
             if done(self) {
@@ -348,20 +347,19 @@ impl<E: End> Network<E> {
         self.ends[to].accept(self.now, packet);
     }
 
-    /// The last packet that is under way to this end.
+    /// Returns the last packet in flight to this end.
     pub(crate) fn last_to(&self, end: usize) -> Option<E::Datagram> {
         self.wire.values().rev().find(|(to, _)| *to == end).map(|(_, packet)| packet.clone())
     }
 
-    /// Gives an end a packet that neither end has sent. What it delivers is not checked from then
-    /// on.
+    /// Delivers to an end a packet that neither end has sent. Its later deliveries are not checked.
     pub(crate) fn give_wildly(&mut self, to: usize, packet: E::Datagram) {
         self.is_honest = false;
         self.give(to, packet);
         self.poll();
     }
 
-    /// Nothing is delivered that was not given, and nothing out of order.
+    /// Checks that nothing is delivered that was not sent, and nothing out of order.
     fn check(&self) {
         if !self.is_honest {
             return;
@@ -376,11 +374,11 @@ impl<E: End> Network<E> {
     }
 }
 
-/// The network has a day to deliver what is written.
+/// The maximum time for the network to deliver what is written: a day.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// The first end writes `sizes` to a stream each, the second writes `back` to the first of them.
-/// Everything that was written is delivered, and then `is_over`.
+/// Writes `sizes` to one stream each at the first end, and `back` to the first of these streams at
+/// the second. Everything is delivered, and then `is_over` holds.
 pub(crate) fn transfer<E: End>(
     network: &mut Network<E>,
     sizes: &[u64],
@@ -400,7 +398,7 @@ pub(crate) fn transfer<E: End>(
     Ok(())
 }
 
-/// `ACKLAB_STEPS` packets take their way, in as many transfers as it takes.
+/// Returns the number of transfers for which `ACKLAB_STEPS` packets suffice.
 #[expect(clippy::disallowed_methods, reason = "how long to look is not a part of what is tested")]
 pub(crate) fn cases() -> u32 {
     let steps: u64 = std::env::var_os("ACKLAB_STEPS").and_then(|steps| steps.to_str()?.parse().ok()).unwrap_or(0);

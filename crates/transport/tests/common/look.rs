@@ -1,6 +1,5 @@
-//! Bodies of fuzz targets, run on octets of seeded streams: `ACKLAB_STEPS` looks longer,
-//! `ACKLAB_SEED` looks elsewhere. A failure prints the seed of its case, which `ACKLAB_CASE` runs
-//! alone.
+//! Runs bodies of fuzz targets on bytes of seeded streams. `ACKLAB_STEPS` sets the length,
+//! `ACKLAB_SEED` the seed. A failure prints the seed of its case, which `ACKLAB_CASE` runs alone.
 
 use acklab_base::random::Seed;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,7 +9,7 @@ fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-/// Octets of one case: short ones stay near the handshake, long ones see recoveries upon
+/// Returns the bytes of one case. Short cases stay near the handshake, long ones have repeated
 /// recoveries.
 fn octets(seed: u64) -> Vec<u8> {
     let mut stream = Seed(seed).stream("endpoints");
@@ -18,7 +17,7 @@ fn octets(seed: u64) -> Vec<u8> {
     (0..60 + stream.below(length)).map(|_| stream.below(256) as u8).collect()
 }
 
-/// What octets lead to: the number of operations, and a digest of all that was sent.
+/// Runs bytes, and returns the number of operations and a digest of all packets sent.
 pub(crate) type Body = fn(&[u8]) -> (u64, u64);
 
 fn case(body: Body, seed: u64) -> u64 {

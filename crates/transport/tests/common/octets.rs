@@ -1,6 +1,6 @@
-//! Choices, taken from octets: those of a fuzzer, or of a seeded stream.
+//! Choices derived from bytes: those of a fuzzer, or of a seeded stream.
 
-/// What is left of the octets. Beyond their end all choices are the first.
+/// The remaining bytes. Beyond their end, all choices are the first.
 #[derive(Clone, Copy)]
 pub(crate) struct Octets<'a>(&'a [u8]);
 
@@ -19,19 +19,19 @@ impl<'a> Octets<'a> {
         *first
     }
 
-    /// Any number of 32 bits.
+    /// Returns any number of 32 bits.
     pub(crate) fn word(&mut self) -> u32 {
         u32::from_be_bytes([self.octet(), self.octet(), self.octet(), self.octet()])
     }
 
-    /// 0…`bound` − 1, and zero if that is empty.
+    /// Returns a number from 0 to `bound` − 1, or zero if that range is empty.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let octet = u64::from(self.octet());
         let wide = if bound > 256 { octet << 8 | u64::from(self.octet()) } else { octet };
         wide % bound.max(1)
     }
 
-    /// One time in `times`.
+    /// Returns `true` one time in `times`.
     pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

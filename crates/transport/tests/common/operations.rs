@@ -1,5 +1,5 @@
-//! Operations on two connections with streams and on what is between them, taken from octets: those
-//! of a fuzzer, or of a seeded stream.
+//! Operations on two connections with streams and on the packets between them, derived from bytes:
+//! those of a fuzzer, or of a seeded stream.
 
 use crate::hostile::{End, Network, PATIENCE, Path};
 use crate::octets::Octets;
@@ -14,8 +14,8 @@ pub(crate) trait Forgeable: End {
     fn forge(packet: &mut Self::Datagram, octets: &mut Octets<'_>);
 }
 
-/// A network that the octets choose. `ends` makes its two ends: of a reader that reads so much at a
-/// time, if not all at once, and of a seed.
+/// Creates a network from the bytes. `ends` creates its two ends from the size of the reader's
+/// reads, if it does not read at once, and a seed.
 pub(crate) fn network<E: End>(octets: &mut Octets<'_>, ends: impl FnOnce(Option<u64>, Seed) -> [E; 2]) -> Network<E> {
     let reads = octets.once_in(2).then(|| octets.below(1 << 13));
     let path = |octets: &mut Octets<'_>| Path {
@@ -28,13 +28,13 @@ pub(crate) fn network<E: End>(octets: &mut Octets<'_>, ends: impl FnOnce(Option<
     Network::of(ends(reads, seed), paths, reads, as_octets, seed)
 }
 
-/// The octets name operations: applications write, read and reset; packets are lost, doubled, held
-/// back, marked and forged; and time passes. At every instant what [`Network::run`] checks holds.
-/// Afterwards the network behaves, and all that was written is delivered, unless something was
-/// forged. Returns the number of operations and a digest of what came of them.
+/// Runs operations derived from the bytes. Applications write, read and reset; packets are lost,
+/// duplicated, delayed, marked and forged; and time passes. The invariants of [`Network::run`] hold
+/// at every instant. Afterwards the network is clean, and all written data are delivered, unless a
+/// packet was forged. Returns the number of operations and a digest of their result.
 ///
 /// # Panics
-/// If it does not hold.
+/// If an invariant fails.
 pub(crate) fn connections_keep_their_promises<E: Forgeable>(
     mut network: Network<E>,
     octets: &mut Octets<'_>,
@@ -47,12 +47,12 @@ pub(crate) fn connections_keep_their_promises<E: Forgeable>(
         steps += 1;
     }
     if network.is_honest() {
-        // A reader that had stopped reads on.
+        // A reader that had stopped reads again.
         network.set_reads(1 << 12);
         let until = network.now + PATIENCE;
         assert!(network.run(until, Network::has_delivered), "it does not end: {}", network.state());
     } else {
-        // Whatever came, no end sends without end.
+        // No end sends without end, whatever has arrived.
         network.run(network.now + MS * 2000, |_| false);
     }
     (steps, network.digest())
@@ -60,8 +60,8 @@ pub(crate) fn connections_keep_their_promises<E: Forgeable>(
 
 fn operate<E: Forgeable>(network: &mut Network<E>, octets: &mut Octets<'_>, is_hostile: bool) {
     match octets.octet() % 16 {
-        // The second end writes to one stream alone, for the first closes the connection once all
-        // streams that it knows have ended.
+        // The second end writes only to one stream, because the first closes the connection once
+        // all streams that it knows have ended.
         0 => network.write_more(0, 1 + octets.below(1 << 16)),
         1 => network.write_more(1, 1 + octets.below(1 << 14)),
         2 => network.reset(octets.below(2) as usize, octets.below(4) as usize, octets.octet().into()),

@@ -1,4 +1,4 @@
-//! Two connections that carry data both ways, and what must hold of each direction.
+//! Two connections that carry data both ways, and the invariants of each direction.
 
 use super::octets::Octets;
 use super::setting::Setting;
@@ -13,25 +13,25 @@ use acklab_transport::tcp::connection::State;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 
-/// One input makes no more segments leave than both windows hold; more is an endless loop.
+/// The maximum number of segments per input: more than both windows hold indicates an endless loop.
 const MAX_AT_ONCE: usize = 200_000;
-/// The delay of each direction once the network behaves, and how long both transfers may take then.
+/// The delay of each direction in the clean network, and the maximum time of both transfers there.
 const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 /// IPv4 and TCP without options.
 const HEADERS: u64 = 40;
 
-/// One end, with what it has sent and received.
+/// One end, with the data that it has sent and received.
 struct Side {
     connection: Connection,
     writer: Writer,
-    /// What is on its way from here, with when it arrives if nothing else happens to it.
+    /// The segments in flight from this end, with their arrival times.
     under_way: VecDeque<(Instant, Segment)>,
-    /// The first octet of data from here, once the SYN has left.
+    /// The first byte of data from here, once the SYN has left.
     first: SeqNumber,
-    /// The end of what was sent from here, the FIN included.
+    /// The end of the data sent from here, including the FIN.
     sent: u64,
-    /// What has arrived from here, octet by octet, and in order.
+    /// The bytes from here that have arrived, and the prefix that is complete.
     given: Vec<bool>,
     prefix: u64,
     /// The unit of the windows that this end offers, and the right edge of the newest that left and
@@ -39,7 +39,7 @@ struct Side {
     shift: u8,
     offered: u64,
     allowed: u64,
-    /// The highest acknowledgment that has left here.
+    /// The highest acknowledgment number sent from here.
     acknowledged: u64,
     delivered: u64,
 }
@@ -72,7 +72,7 @@ impl Side {
     }
 }
 
-/// Both ends: the one that opens, and the one that is opened.
+/// Both ends: the opening one and the accepting one.
 struct Talk {
     now: Instant,
     sides: [Side; 2],
@@ -122,7 +122,7 @@ impl Talk {
         self.wake();
     }
 
-    /// The segment at `index` of those from `from` arrives, if there is one.
+    /// Delivers the segment at `index` of those from `from`, if there is one.
     fn deliver(&mut self, from: usize, index: usize) {
         if let Some((_, segment)) = self.sides[from].under_way.remove(index) {
             self.give(from, segment);
@@ -154,7 +154,7 @@ impl Talk {
         }
     }
 
-    /// Polls both until nothing leaves.
+    /// Polls both ends until nothing leaves.
     fn settle(&mut self) {
         for left in 0.. {
             assert!(left < MAX_AT_ONCE, "segments leave without end");
@@ -200,8 +200,7 @@ impl Talk {
             return;
         }
         let timestamps = Options { timestamps: options.timestamps, ..Options::default() };
-        // A segment holds an octet at least, whatever the ACK Ratio beside it takes (RFC 5690,
-        // §4.2).
+        // A segment holds at least one byte, whatever room the ACK Ratio takes (RFC 5690, §4.2).
         let full = HEADERS + timestamps.wire_len() + self.mss.max(1 + 8);
         assert!(segment.payload == 0 || segment.wire_len().get() <= full, "{segment:?} is longer than a full segment");
         if segment.sequence_len() > 0 {
@@ -233,7 +232,7 @@ impl Talk {
         if segment.flags.contains(Flags::SYN) {
             if peer.allowed == 0 {
                 peer.allowed = u64::from(segment.window);
-                // Both have the same settings: what one offers, the other agrees to.
+                // Both ends have the same settings, so each accepts the other's offers.
                 side.shift = segment.options.window_scale.unwrap_or(0);
             }
             return;
@@ -251,8 +250,8 @@ impl Talk {
         peer.allowed = peer.allowed.max(ack + (u64::from(segment.window) << side.shift));
     }
 
-    /// The network loses nothing any more, and the application reads a segment at a time: both
-    /// transfers complete.
+    /// Completes both transfers in a network without losses, with an application that reads a
+    /// segment at a time.
     fn behave(&mut self) {
         let began = self.now;
         for (due, _) in self.sides.iter_mut().flat_map(|side| &mut side.under_way) {
@@ -282,19 +281,19 @@ impl Talk {
     }
 }
 
-/// As of endpoints with data one way: the octets name the settings and a list of operations. At
-/// every instant, of each direction:
+/// As for endpoints with data one way, the bytes determine the settings and a list of operations.
+/// At every instant, for each direction:
 ///
-/// * what is delivered has arrived, in order and once, what is acknowledged has arrived, and
-///   neither is taken back;
-/// * no window is exceeded, and none is taken back;
-/// * a segment is no longer than a full-sized one, whatever rides on it.
+/// * delivered data have arrived, in order and once; acknowledged data have arrived; and neither is
+///   withdrawn;
+/// * no window is exceeded, and none is withdrawn;
+/// * a segment is no longer than a full-sized one, whatever options it carries.
 ///
-/// Afterwards the network behaves, and both streams arrive whole. Returns the number of operations
-/// and a digest of all that was sent.
+/// Afterwards the network is clean, and both streams arrive completely. Returns the number of
+/// operations and a digest of all segments sent.
 ///
 /// # Panics
-/// If it does not hold.
+/// If an invariant fails.
 pub(crate) fn connections_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     let mut octets = Octets::new(octets);
     let setting = Setting::of(&mut octets);

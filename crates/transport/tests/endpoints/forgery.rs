@@ -1,8 +1,8 @@
-//! Segments that no endpoint has sent.
+//! Forges segments that no endpoint has sent.
 //!
-//! An honest forger may send anything except what would make a correct endpoint lose data. It
-//! acknowledges nothing cumulatively that has not arrived, and sends no octet that is not in the
-//! stream. SACK blocks, windows, timestamps and flags are arbitrary.
+//! An honest forger may send anything except segments that make a correct endpoint lose data. It
+//! acknowledges cumulatively only data that have arrived, and sends only bytes of the stream. SACK
+//! blocks, windows, timestamps and flags are arbitrary.
 
 use super::network::{Network, Way};
 use super::octets::Octets;
@@ -12,7 +12,7 @@ use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps
 /// More than the payload of any forged segment.
 pub(crate) const LARGEST_FORGED: u32 = 3000;
 
-/// A segment for the sender.
+/// Returns a segment for the sender.
 pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Segment) {
     let (una, nxt) = (network.sender.scoreboard().una(), network.sender.scoreboard().nxt());
     let first = network.first();
@@ -39,7 +39,7 @@ pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Seg
         Flags::ACK | Flags::SYN,
     ]);
     if network.is_honest && ack == first && network.sender.scoreboard().nxt() == 0 {
-        // Nothing of the handshake is forged.
+        // Segments of the handshake are not forged.
         flags = Flags::NONE;
     }
     let blocks = octets.below(5);
@@ -63,7 +63,7 @@ pub(crate) fn forge_ack(network: &Network, octets: &mut Octets<'_>) -> (Way, Seg
     (Way::Backward, segment)
 }
 
-/// A segment for the receiver.
+/// Returns a segment for the receiver.
 pub(crate) fn forge_data(network: &Network, octets: &mut Octets<'_>) -> (Way, Segment) {
     let mut flags =
         octets.one_of(&[Flags::ACK, Flags::ACK, Flags::ACK | Flags::CWR, Flags::NONE, Flags::ACK | Flags::RST]);
@@ -78,7 +78,7 @@ pub(crate) fn forge_data(network: &Network, octets: &mut Octets<'_>) -> (Way, Se
         flags = octets.one_of(&[flags, flags, Flags::SYN, Flags::FIN | Flags::ACK]);
     }
     if octets.once_in(16) {
-        // Without data, from anywhere.
+        // Without data, at any sequence number.
         (start, payload) = (u64::from(octets.word()), 0);
     }
     let segment = Segment {

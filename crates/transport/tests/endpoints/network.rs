@@ -1,4 +1,4 @@
-//! Two endpoints, what is under way between them, and what must hold at every instant.
+//! Two endpoints, the segments in flight between them, and the invariants of every instant.
 
 use super::driven::Driven;
 use super::forgery::LARGEST_FORGED;
@@ -14,29 +14,28 @@ use acklab_transport::tcp::sender::Phase;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 
-/// One input makes no more segments leave than a window holds; more is an endless loop.
+/// The maximum number of segments per input: more than a window holds indicates an endless loop.
 const MAX_AT_ONCE: usize = 200_000;
-/// The timers of a sender, all of which may be due at once: of the source, of pacing, of
-/// reordering, of probes, of retransmission.
+/// The number of a sender's timers, all of which may be due at once: source, pacing, reordering,
+/// probes, retransmission.
 const TIMERS: usize = 5;
-/// The slowest clock between two signs of life: the longest timeout and what a timer may wait on
-/// top.
+/// The longest silence of a sender: the longest timeout plus the maximum lateness of a timer.
 const SLACK: Duration = Duration::from_secs(1);
-/// The delay of each direction once the network behaves, and how long the transfer may take then.
+/// The delay of each direction in the clean network, and the maximum time of the transfer there.
 const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
-/// The events that this may take. More is an endless loop, or a setting that makes the property too
-/// slow to fuzz.
+/// The maximum number of events for this. More indicate an endless loop, or a setting that makes
+/// the property too slow to fuzz.
 const MAX_EVENTS: u64 = 2_000_000;
 
-/// A segment under way, and when it arrives if nothing else happens to it.
+/// A segment in flight, with its arrival time.
 #[derive(Clone, Copy)]
 pub(crate) struct UnderWay {
     due: Instant,
     pub(crate) segment: Segment,
 }
 
-/// The two ways through the network.
+/// The two directions of the network.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Forward,
@@ -54,33 +53,33 @@ pub(crate) struct Network {
     full_size: u64,
     receive_buffer: u64,
     size: Option<u64>,
-    /// The longest that an unfinished sender may wait.
+    /// The maximum waiting time of an unfinished sender.
     most_wait: Duration,
-    /// The longest that an ACK may wait.
+    /// The maximum waiting time of an ACK.
     most_ack_delay: Duration,
-    /// Nothing was forged that claims what is not so: the stream must arrive.
+    /// `true` if no forged segment makes a false claim, so that the stream must arrive.
     pub(crate) is_honest: bool,
-    /// The data's first sequence number, once the SYN has left.
+    /// The first sequence number of the data, once the SYN has left.
     first: Option<SeqNumber>,
-    /// By octet of the stream, the FIN included: it was given to the receiver.
+    /// For each byte of the stream, including the FIN: whether it was delivered to the receiver.
     given: Vec<bool>,
-    /// All before this were.
+    /// The length of the delivered prefix.
     prefix: u64,
-    /// The end of what the sender has sent.
+    /// The end of the data that the sender has sent.
     sent: u64,
-    /// The same without its FIN.
+    /// The same without the FIN.
     sent_data: u64,
-    /// The highest acknowledgment that the receiver has sent.
+    /// The highest acknowledgment number that the receiver has sent.
     pub(crate) acknowledged: u64,
     delivered: u64,
     /// The right edge of the newest window that the receiver has offered.
     offered_end: u64,
-    /// What the receiver may hold unread, if the window field names it exactly.
+    /// The bytes that the receiver may hold unread, if the window field expresses them exactly.
     buffer: Option<u64>,
-    /// The right edge of the largest window that was offered to the sender.
+    /// The right edge of the largest window offered to the sender.
     window_end: u64,
     window_shift: u8,
-    /// Everything that left, as one number.
+    /// A digest of all segments sent.
     digest: u64,
 }
 
@@ -91,9 +90,9 @@ impl Network {
             Traffic::Fixed { size } => Some(size.get()),
             _ => None,
         };
-        // A source that writes at a rate may be silent for a while, at least once a second.
+        // A source that writes at a rate may be silent for up to a second.
         let most_wait = config.rto.max.max(config.rto.initial).max(Duration::from_secs(1));
-        // RFC 5681, §4.2; TACK waits for a share of the round trip, however long that is.
+        // RFC 5681, §4.2; TACK waits for a share of the round trip, whatever its length.
         let is_by_round_trip = matches!(config.ack, ack::PolicyConfig::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
         let built_in = "only what is built in is drawn";
@@ -136,12 +135,12 @@ impl Network {
         }
     }
 
-    /// The stream's first octet, as the sender numbers it.
+    /// Returns the sequence number of the stream's first byte.
     pub(crate) fn first(&self) -> SeqNumber {
         self.first.unwrap_or_default()
     }
 
-    /// The octets of data that the sender has sent, without its FIN.
+    /// Returns the bytes of data that the sender has sent, without its FIN.
     pub(crate) const fn sent_data(&self) -> u64 {
         self.sent_data
     }
@@ -154,7 +153,7 @@ impl Network {
         self.sender.phase() == Phase::Finished
     }
 
-    /// The segment at `index` arrives, if there is one.
+    /// Delivers the segment at `index`, if there is one.
     pub(crate) fn deliver(&mut self, way: Way, index: usize) {
         if let Some(UnderWay { segment, .. }) = self.under_way(way).remove(index) {
             self.give(way, segment);
@@ -175,7 +174,8 @@ impl Network {
         self.settle();
     }
 
-    /// A machine that is woken late may have more than one thing to do, but it comes to an end.
+    /// Wakes a machine repeatedly, because one that is woken late may have several things to do; it
+    /// must come to an end.
     pub(crate) fn wake(&mut self) {
         for _ in 0..=TIMERS {
             self.sender.wake(self.now);
@@ -197,7 +197,7 @@ impl Network {
         Instant::earliest(self.sender.deadline(), self.receiver.deadline())
     }
 
-    /// To wake a machine before its deadline does nothing.
+    /// Wakes a machine before its deadline, which must have no effect.
     pub(crate) fn wake_early(&mut self) {
         let before = self.deadline();
         if before.is_some_and(|deadline| deadline > self.now) {
@@ -209,7 +209,7 @@ impl Network {
         }
     }
 
-    /// The application reads at most `octets`.
+    /// Lets the application read at most `octets` bytes.
     pub(crate) fn read(&mut self, octets: u64) {
         let (readable, delivered) = (self.receiver.readable(), self.receiver.delivered());
         let read = self.receiver.read(self.now, octets);
@@ -218,8 +218,8 @@ impl Network {
         self.settle();
     }
 
-    /// The network loses nothing any more, and the application reads a segment at a time: the
-    /// transfer completes.
+    /// Completes the transfer in a network without losses, with an application that reads a segment
+    /// at a time.
     pub(crate) fn behave(&mut self) {
         let began = self.now;
         for under_way in self.forward.iter_mut().chain(&mut self.backward) {
@@ -250,7 +250,7 @@ impl Network {
         }
     }
 
-    /// Polls both until nothing leaves, and looks at what they have become.
+    /// Polls both until nothing leaves, and checks their states.
     fn settle(&mut self) {
         let mut left = 0;
         loop {
@@ -271,14 +271,14 @@ impl Network {
         }
         self.sender.drain_events().for_each(drop);
         // A window of one segment may be paced over a round trip, which is no longer than the
-        // connection; probes may go before it.
+        // connection. Probes may leave before it.
         let round_trip = self.sender.rtt().srtt().unwrap_or_default().max(self.now.since(Instant::ZERO));
         self.most_wait = self.most_wait.max(round_trip * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
         let readable = self.receiver.readable();
-        // Linux takes a segment whole that begins within the window, and a forged one ends where it
-        // likes.
+        // Linux accepts a whole segment that begins within the window, and a forged one may end
+        // anywhere.
         let most = self.buffer.map(|buffer| buffer + u64::from(LARGEST_FORGED));
         assert!(most.is_none_or(|most| readable <= most), "{readable} unread of {most:?}");
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);
@@ -322,7 +322,7 @@ impl Network {
             return;
         }
         let (length, board) = (segment.sequence_len(), self.sender.scoreboard());
-        // Without the timestamps that it has offered, a segment has room for more.
+        // Without the offered timestamps, a segment has more room.
         let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() }.wire_len();
         assert!(
             u64::from(segment.payload) + timestamps <= self.full_size,
@@ -348,7 +348,7 @@ impl Network {
         }
         let start = segment.seq.offset_near(self.first(), self.prefix);
         let end = start.saturating_add(segment.sequence_len());
-        // What a forger sends beyond any window is not kept.
+        // Forged data far beyond any window are not recorded.
         if end < 1 << 24 {
             self.given.resize(self.given.len().max(end as usize), false);
             self.given[start as usize..end as usize].fill(true);
@@ -391,7 +391,7 @@ impl Network {
     }
 }
 
-/// Mixes into an FNV-1a digest what distinguishes two runs.
+/// Mixes the properties of a segment into an FNV-1a digest that distinguishes runs.
 fn mix(digest: u64, now: Instant, segment: &Segment) -> u64 {
     let timestamps = segment
         .options

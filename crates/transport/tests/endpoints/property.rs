@@ -1,5 +1,5 @@
-//! What two endpoints promise, whatever the network does to what is between them. The tests of this
-//! crate and the fuzz target `tcp_endpoints` share it.
+//! The invariants of two endpoints, whatever the network does to the segments between them. The
+//! tests of this crate and the fuzz target `tcp_endpoints` share it.
 
 mod both_ways;
 #[path = "../common/driven.rs"]
@@ -17,29 +17,27 @@ use network::{Network, Way};
 use octets::Octets;
 use setting::Setting;
 
-/// The octets name the settings of a connection and a list of operations: segments arrive, are
-/// lost, doubled, overtaken, forged, and time passes. At every instant:
+/// The bytes determine the settings of a connection and a list of operations: segments arrive, are
+/// lost, duplicated, reordered or forged, and time passes. At every instant:
 ///
-/// * what is delivered has arrived, in order and once, and is never taken back;
-/// * what the application has not read fits the buffer, and no window that was offered is taken
-///   back;
-/// * the sender leaves no gap, stays inside the window that it was offered, and sends nothing that
-///   is acknowledged;
-/// * no more is in flight than was sent;
-/// * an unfinished sender waits for something that comes within its longest timeout;
-/// * to wake a machine early does nothing, and one that was woken comes to an end.
+/// * delivered data have arrived, in order and once, and are never withdrawn;
+/// * unread data fit into the buffer, and no offered window is withdrawn;
+/// * the sender leaves no gap, stays within the offered window, and sends no acknowledged data;
+/// * the data in flight are at most the data sent;
+/// * an unfinished sender waits for an event within its longest timeout;
+/// * waking a machine early has no effect, and a woken machine comes to an end.
 ///
-/// Afterwards the network behaves, and the transfer completes, unless something was forged that
-/// claims what is not so. Returns the number of operations and a digest of all that was sent.
+/// Afterwards the network is clean, and the transfer completes, unless a forged segment made a
+/// false claim. Returns the number of operations and a digest of all segments sent.
 ///
 /// # Panics
-/// If it does not hold.
+/// If an invariant fails.
 pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     let mut octets = Octets::new(octets);
     let setting = Setting::of(&mut octets);
     let mut network = Network::new(&setting);
     let is_hostile = octets.once_in(8);
-    // How many of the operations do harm.
+    // The number of harmful operations.
     let harm = octets.one_of(&[32, 64, 128, 255]);
     let mut steps = 0;
     while !octets.is_empty() && !network.is_finished() {
@@ -57,14 +55,14 @@ pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     (steps, network.digest())
 }
 
-/// What the setting of that input was: segments of one octet in the largest window, for as long as
-/// [`Setting`] lets such a source write.
+/// The setting of that input: segments of one byte in the largest window, for as long as
+/// [`Setting`] permits such a source to write.
 #[allow(dead_code, reason = "the fuzz target has inputs instead")]
 pub(crate) fn the_slowest_source_ends() {
     Network::new(&Setting::slowest()).behave();
 }
 
-/// What a good network does.
+/// Performs an operation of a good network.
 fn proceed(network: &mut Network, octets: &mut Octets<'_>, kind: u8) {
     match kind % 8 {
         0..3 => deliver(network, Way::Forward, 1 + usize::from(kind / 8 % 4)),
@@ -93,7 +91,7 @@ fn wait(network: &mut Network) {
     }
 }
 
-/// What no one wishes for.
+/// Performs an operation of a bad network.
 fn disturb(network: &mut Network, octets: &mut Octets<'_>, kind: u8, is_hostile: bool) {
     let way = if kind & 1 == 0 { Way::Forward } else { Way::Backward };
     let under_way = network.under_way(way);
@@ -111,12 +109,12 @@ fn disturb(network: &mut Network, octets: &mut Octets<'_>, kind: u8, is_hostile:
         5 => network.pass(Duration::from_micros(1 << octets.below(25))),
         6 => network.wake_early(),
         7 => {
-            // Nothing arrives until a timer has run out.
+            // Nothing arrives until a timer has expired.
             under_way.clear();
             wait(network);
         }
         8 => {
-            // Marked where it waits.
+            // Segments are marked while they wait.
             for waiting in under_way.iter_mut().skip(index).filter(|waiting| waiting.segment.ecn.is_capable()) {
                 waiting.segment.ecn = Ecn::Ce;
             }

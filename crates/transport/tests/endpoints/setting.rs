@@ -1,4 +1,4 @@
-//! A connection with any settings.
+//! Chooses any settings of a connection.
 
 use super::octets::Octets;
 use acklab_app::Traffic;
@@ -13,7 +13,7 @@ use acklab_transport::tcp::receiver::ReceiveWindow;
 use acklab_transport::tcp::sender::{AfterIdle, SendBufferLimit};
 use acklab_transport::{ack, pacing};
 
-/// What the two endpoints are made of.
+/// The settings of the two endpoints.
 pub(crate) struct Setting {
     pub(crate) config: TcpConfig,
     pub(crate) traffic: Traffic,
@@ -41,7 +41,7 @@ impl Setting {
         switches(octets, &mut config);
         policies(octets, &mut config);
         timers(octets, &mut config);
-        // So much as takes some hundred round trips at the most.
+        // The source writes at most as much as takes some hundred round trips.
         let most = mss.min(window) * (1 + octets.below(150));
         let stop = Instant::ZERO + Duration::from_millis(1 + 5 * octets.below(256)).min(longest_greedy(window, mss));
         let write = Bytes(1 + octets.below(3 * mss));
@@ -59,8 +59,8 @@ impl Setting {
 }
 
 impl Setting {
-    /// One-octet segments in the largest window, from a source that writes as fast as it can for as
-    /// long as it may.
+    /// One-byte segments in the largest window, from a source that writes as fast as it can for the
+    /// maximum time.
     #[allow(dead_code, reason = "the fuzz target has inputs instead")]
     pub(crate) fn slowest() -> Self {
         let (window, mss) = (70_002, 1);
@@ -70,16 +70,16 @@ impl Setting {
     }
 }
 
-/// The segments that a source sends at the most that writes as fast as it can.
+/// The maximum number of segments of a source that writes as fast as it can.
 const MAX_GREEDY_SEGMENTS: u64 = 100_000;
 
-/// How long such a source may write: the network has no rate, so a window leaves at once in each
-/// round trip, which takes 20 ms at least.
+/// Returns the maximum writing time of such a source. The network has no rate, so a window leaves
+/// at once in each round trip, which takes at least 20 ms.
 fn longest_greedy(window: u64, mss: u64) -> Duration {
     Duration::from_millis(20) * MAX_GREEDY_SEGMENTS.div_ceil(window.div_ceil(mss))
 }
 
-/// What is on in one setting of four is off, and the other way round.
+/// Inverts each switch in one setting of four.
 fn switches(octets: &mut Octets<'_>, config: &mut TcpConfig) {
     let flips = octets.word() & octets.word();
     let flags = [
@@ -138,7 +138,7 @@ fn policies(octets: &mut Octets<'_>, config: &mut TcpConfig) {
     config.ack = acknowledgments(octets, config.ack);
 }
 
-/// Any built-in policy, with any settings; one that this does not know, with its defaults.
+/// Chooses any built-in policy, with any settings, or with its defaults if it is unknown here.
 fn acknowledgments(octets: &mut Octets<'_>, preset: ack::PolicyConfig) -> ack::PolicyConfig {
     if octets.once_in(4) {
         return preset;

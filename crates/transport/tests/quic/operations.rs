@@ -1,4 +1,4 @@
-//! What two QUIC connections promise, whatever the network does to what is between them.
+//! The invariants of two QUIC connections, whatever the network does to the packets between them.
 
 use crate::asks;
 use crate::network::ends;
@@ -15,11 +15,11 @@ use acklab_wire::quic::{
 use acklab_wire::varint::LARGEST;
 use std::ops::Range;
 
-/// The octets name the settings of a connection and a list of
+/// The bytes determine the settings of a connection and a list of
 /// [operations](operations::connections_keep_their_promises).
 ///
 /// # Panics
-/// If the connections break a promise.
+/// If an invariant fails.
 pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     let mut octets = Octets::new(octets);
     let settings = settings(&mut octets);
@@ -35,7 +35,7 @@ fn settings(octets: &mut Octets<'_>) -> Settings {
         congestion: Some(octets.one_of(&congestions)),
         ack: Some(octets.one_of(&policies)),
         ask: Some(octets.one_of(&asks::asks())),
-        // Some peers do not know the extension.
+        // Some peers do not support the extension.
         min_ack_delay: Duration::from_millis(octets.below(3)),
         ack_ranges: Some(1 + octets.below(40) as u32),
         packet: Some(Bytes(1228 + octets.below(273))),
@@ -76,7 +76,7 @@ fn flow_control(octets: &mut Octets<'_>) -> FlowControl {
 }
 
 impl Forgeable for Connection {
-    /// Another frame in one of the packets, under a number that is new. It may have no place in
+    /// Puts another frame into one of the packets, with a new number. The frame may be invalid in
     /// packets of this type.
     fn forge(datagram: &mut Datagram, octets: &mut Octets<'_>) {
         let place = octets.below(datagram.packets.len() as u64) as usize;
@@ -98,18 +98,18 @@ impl Forgeable for Connection {
     }
 }
 
-/// A number that is small half of the time.
+/// Returns a number that is small half of the time.
 fn number(octets: &mut Octets<'_>) -> u64 {
     if octets.once_in(2) { octets.octet().into() } else { octets.word().into() }
 }
 
-/// A number that is near the largest half of the time.
+/// Returns a number that is near the maximum half of the time.
 fn extreme(octets: &mut Octets<'_>) -> u64 {
     let near = number(octets);
     if octets.once_in(2) { near } else { LARGEST - near }
 }
 
-/// Ranges as an ACK frame lists them: from the highest down, with gaps.
+/// Returns ranges as an ACK frame lists them: from the highest down, with gaps.
 fn ranges(octets: &mut Octets<'_>) -> AckRanges {
     let mut above = 1 + number(octets);
     let mut ranges: Vec<Range<u64>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Packet by packet: the duties of a receiver whatever its policy, the validation of marks, the
+//! Tests, packet by packet, the duties of a receiver with any policy, the validation of marks, the
 //! backoff of timeouts, and requests that a peer must not make.
 
 use crate::timelines::{Bench, MS, acks};
@@ -12,7 +12,7 @@ fn unpaced() -> Settings {
     Settings { pacing: Some(pacing::PacingConfig::Never), ..Settings::default() }
 }
 
-/// RFC 9000, §13.2.1: within the advertised max_ack_delay, also by a policy that has no timer.
+/// RFC 9000, §13.2.1: within the advertised max_ack_delay, also with a policy without a timer.
 #[test]
 fn an_ack_leaves_within_the_announced_delay() {
     let bytes = ack::byte_counting::ByteCounting { segments: 100, timer: None };
@@ -31,7 +31,7 @@ fn an_ack_leaves_within_the_announced_delay() {
     }
 }
 
-/// An ACK for PING frames alone counts packets, for there are no octets.
+/// An ACK for PING frames alone counts packets, because they carry no stream bytes.
 #[test]
 fn packets_without_octets_are_unacknowledged_too() {
     let delayed = ack::delayed::Delayed::default();
@@ -64,8 +64,8 @@ fn the_timeout_doubles_without_a_bound() {
     }
 }
 
-/// RFC 9000, §10.1: three probe timeouts of the restart of the idle timer, whatever has expired
-/// since then.
+/// RFC 9000, §10.1: three probe timeouts after the restart of the idle timer, whatever has expired
+/// since.
 #[test]
 fn a_peer_that_is_silent_is_given_up() {
     let mut bench = Bench::new(&Settings { idle_timeout: Duration::from_secs(1), ..unpaced() });
@@ -80,7 +80,7 @@ fn a_peer_that_is_silent_is_given_up() {
     }
 }
 
-/// Returns `true` if the client continues to mark after two packets whose ACK reports these
+/// Returns `true` if the client continues to send ECT after two packets whose ACK reports these
 /// increments of the counts.
 fn with_counts(counts: Option<EcnCounts>) -> bool {
     let mut bench = Bench::new(&Settings { ecn: true, ..unpaced() });
@@ -109,7 +109,7 @@ fn with_counts(counts: Option<EcnCounts>) -> bool {
     bench.write(1)[0].ecn == Ecn::Ect0
 }
 
-/// RFC 9000, §13.4.2.1: an ACK of packets with ECT(0) counts them all, and no other.
+/// RFC 9000, §13.4.2.1: an ACK of packets with ECT(0) counts them all, and no others.
 #[test]
 fn marks_are_believed_while_the_counts_can_be_true() {
     let counts = |ect0, ect1, ce| with_counts(Some(EcnCounts { ect0, ect1, ce }));
@@ -134,11 +134,12 @@ fn a_delay_that_no_parameter_can_name_is_refused() {
     };
     let violation = Phase::Closed(Ended::Transport(TransportError::ProtocolViolation.code()));
     assert_eq!(ends_with(16_383_999), Phase::Established);
-    // The largest integer of a frame is as microseconds 146 000 years.
+    // In microseconds, the largest integer of a frame is 146,000 years.
     assert_eq!([ends_with(16_384_000), ends_with(LARGEST)], [violation; 2]);
 }
 
-/// Streams in one direction are refused, so none are announced; the extension for ACK frequency is.
+/// Unidirectional streams are refused, so none are announced; the extension for ACK frequency is
+/// announced.
 #[test]
 fn what_is_announced_is_what_is_kept() {
     let mut parameters = std::collections::BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Packet by packet: the presets of implementations, whose sources stand in the table of presets.
+//! Tests, packet by packet, the presets of implementations, whose sources are in the table of
+//! presets.
 
 use crate::timelines::{Bench, DELAY, MS, acks, offsets};
 use acklab_base::{Ecn, Machine, StreamPort};
@@ -16,8 +17,8 @@ fn preset(preset: Preset) -> Settings {
     }
 }
 
-/// How many ACK frames the server sends at once behind each of these packets, which arrive in this
-/// order.
+/// Returns how many ACK frames the server sends at once after each of these packets, which arrive
+/// in this order.
 fn acks_behind(bench: &mut Bench, sent: &[Datagram], order: &[usize]) -> Vec<usize> {
     let behind = |index: &usize| {
         bench.arrives(1, sent[*index].clone());
@@ -38,8 +39,8 @@ fn neqo_acknowledges_at_once_after_a_round_trip_of_silence() {
     }
 }
 
-/// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: by twos below 128 packets, whatever
-/// the peer requests.
+/// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: every second packet below 128
+/// packets, whatever the peer requests.
 #[test]
 fn picoquic_acknowledges_by_twos_at_first() {
     let ask = Fixed { ack_eliciting_threshold: 7, max_ack_delay: MS * 10, reordering_threshold: 1 };
@@ -56,7 +57,7 @@ fn picoquic_acknowledges_by_twos_at_first() {
                 bench.arrives(0, report);
             }
         }
-        // What is left waits for the timer.
+        // The remaining packets wait for the timer.
         bench.pass(MS * 10);
         for report in bench.sent(1) {
             covered.push(std::mem::take(&mut packets));
@@ -72,7 +73,7 @@ fn picoquic_acknowledges_by_twos_at_first() {
     assert!(bench.ends[0].in_flight() == 0 && arrived >= 200);
 }
 
-/// quicly at f8dc5179, `record_receipt`: it counts, in order or not.
+/// quicly at f8dc5179, `record_receipt`: it counts packets, in order or not.
 #[test]
 fn quicly_acknowledges_by_twos_whatever_the_order() {
     let order = [0, 1, 3, 2, 7, 5];
@@ -85,7 +86,7 @@ fn quicly_acknowledges_by_twos_whatever_the_order() {
     assert_eq!(acks_behind(&mut bench, &sent, &order), [0, 1, 1, 1, 1, 1]);
 }
 
-/// So many packets, each full.
+/// Returns this many full packets.
 fn full(bench: &mut Bench, packets: usize) -> Vec<Datagram> {
     bench.ends[0].write(bench.now, 1 << 20);
     let mut sent = bench.sent(0);
@@ -113,8 +114,7 @@ fn the_first_flight_is_that_of_the_stack() {
     assert_eq!([packets(Preset::Rfc), packets(Preset::Chrome), packets(Preset::QuicGo)], [14_720, 47_104, 47_104]);
 }
 
-/// The progress of reading at which a server reports its window, as a share of that window of 64
-/// KiB.
+/// Returns the share of a window of 64 KiB that is read when a server reports its window.
 #[test]
 fn windows_are_told_after_the_share_of_the_stack() {
     let reported = |of: Preset| {
@@ -168,7 +168,7 @@ fn mvfst_and_s2n_quic_acknowledge_every_tenth_packet() {
     }
 }
 
-/// RFC 9002, §6.1 and §6.2.2, where a scenario has its own numbers.
+/// RFC 9002, §6.1 and §6.2.2, with a scenario's own numbers.
 #[test]
 fn thresholds_are_settings() {
     let lost = |settings: Settings, missing: usize, wait: u64| {

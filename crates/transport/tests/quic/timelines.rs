@@ -1,4 +1,4 @@
-//! Packet by packet: loss detection, probes, ACK rules, and what a peer must not do.
+//! Tests, packet by packet, loss detection, probes, ACK rules, and forbidden behaviour of a peer.
 
 use crate::network::ends_of;
 use acklab_base::random::Seed;
@@ -9,7 +9,7 @@ use acklab_transport::{ack, pacing};
 use acklab_wire::quic::{Ack, Datagram, Frame, Stream, TransportError};
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
-/// From one end to the other.
+/// The one-way delay.
 pub(crate) const DELAY: Duration = Duration::from_millis(20);
 
 /// Two ends, whose packets the test carries.
@@ -19,8 +19,8 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// An open connection, 20 ms from end to end, after everything of the handshake has been
-    /// acknowledged.
+    /// Creates an open connection with a one-way delay of 20 ms, after the complete handshake has
+    /// been acknowledged.
     pub(crate) fn new(settings: &Settings) -> Self {
         let mut bench = Self { now: Instant::ZERO, ends: ends_of([settings; 2], None, Seed(5)) };
         bench.ends[0].open(bench.now);
@@ -41,7 +41,7 @@ impl Bench {
         bench
     }
 
-    /// A client that is opened, before anything leaves.
+    /// Creates a client that is opened, before anything leaves.
     pub(crate) fn before_the_handshake(settings: &Settings) -> (Instant, Connection) {
         let [mut client, _] = ends_of([settings; 2], None, Seed(5));
         client.open(Instant::ZERO);
@@ -52,13 +52,14 @@ impl Bench {
         Self::new(&Settings { pacing: Some(pacing::PacingConfig::Never), ..Settings::default() })
     }
 
-    /// What an end sends now.
+    /// Returns the packets that an end sends now.
     pub(crate) fn sent(&mut self, end: usize) -> Vec<Datagram> {
         let now = self.now;
         std::iter::from_fn(|| self.ends[end].poll(now)).collect()
     }
 
-    /// Time passes. Ends are woken at their deadlines; what they send then is left with them.
+    /// Lets time pass. Ends are woken at their deadlines; the packets that they then send stay with
+    /// them.
     pub(crate) fn pass(&mut self, time: Duration) {
         let until = self.now + time;
         self.now = until;
@@ -73,7 +74,7 @@ impl Bench {
         std::iter::from_fn(|| self.ends[end].take_event()).collect()
     }
 
-    /// The client writes so many full packets, which leave now.
+    /// Writes this many full packets at the client, which leave now.
     pub(crate) fn write(&mut self, packets: u64) -> Vec<Datagram> {
         self.ends[0].write(self.now, packets * 1439);
         let sent = self.sent(0);
@@ -81,7 +82,7 @@ impl Bench {
         sent
     }
 
-    /// The numbers that the client has sent, as the server acknowledges them when these arrive.
+    /// Returns the numbers of the client's packets that the server acknowledges when these arrive.
     fn acknowledged(&mut self, datagrams: Vec<Datagram>) -> Vec<Datagram> {
         datagrams.into_iter().for_each(|datagram| self.arrives(1, datagram));
         self.pass(MS * 30);
@@ -160,7 +161,7 @@ fn without_acks_two_probes_leave_and_the_timeout_doubles() {
 }
 
 /// quinn-proto's `maybe_queue_probe`: a probe carries `IMMEDIATE_ACK`, so that each of the two is
-/// acknowledged as it arrives. Otherwise the second brings one ACK for both.
+/// acknowledged as it arrives. Otherwise the second one elicits one ACK for both.
 #[test]
 fn probes_of_quinn_are_acknowledged_one_by_one() {
     let acks_of_first_probe = |preset| {
@@ -180,8 +181,8 @@ fn probes_of_quinn_are_acknowledged_one_by_one() {
     assert_eq!(acks_of_first_probe(Preset::Rfc), 0);
 }
 
-/// RFC 9002, §7.6: everything lost between two acknowledged packets, for longer than three probe
-/// timeouts.
+/// RFC 9002, §7.6: everything between two acknowledged packets was lost, for longer than three
+/// probe timeouts.
 #[test]
 fn persistent_congestion_leaves_two_packets() {
     let mut bench = Bench::unpaced();
@@ -222,7 +223,7 @@ fn the_receiver_acknowledges_by_the_rules() {
     assert_eq!(acks(&ack)[0].ranges.len(), 1, "the gap is closed");
 }
 
-/// RFC 9000, §13.2.1: nothing is acknowledged because of an ACK.
+/// RFC 9000, §13.2.1: ACKs elicit no ACKs.
 #[test]
 fn acks_are_not_acknowledged() {
     let mut bench = Bench::unpaced();
@@ -306,7 +307,7 @@ fn a_peer_that_violates_the_protocol_is_told_why() {
     assert_eq!(ends_with(Frame::Ping), None);
 }
 
-/// A receiver with another policy than QUIC's own.
+/// A receiver with a policy that is not QUIC's own.
 #[test]
 fn other_policies_count_packets_by_number() {
     let delayed = ack::delayed::Delayed::default();

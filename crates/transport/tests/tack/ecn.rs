@@ -1,4 +1,4 @@
-//! Marks of congestion, reported by counts as in RFC 9000, §13.4.
+//! Tests marks of congestion, reported by counts as in RFC 9000, §13.4.
 
 use super::network::{Network, Path};
 use super::{CLEAN, MS};
@@ -10,8 +10,8 @@ use acklab_transport::tack::{Refusal, Settings};
 use acklab_wire::Pdu;
 use acklab_wire::tack::{EcnCounts, Frame, Packet, PktSeq};
 
-/// A network in which the first end, whose congestion control is `NewReno`, has sent for so long
-/// what takes much longer. Its clean path has a round trip of 40 ms.
+/// Creates a network in which the first end, with `NewReno`, has sent for this time, in a much
+/// longer transfer. Its clean path has a round trip of 40 ms.
 fn transferring(path: Path, time: Duration) -> Network {
     let congestion = cc::ControllerConfig::named("newreno").expect("it is built in");
     let settings = Settings { ecn: true, congestion, ..Settings::default() };
@@ -41,7 +41,7 @@ fn each_mark_reaches_the_sender_once() {
     let mut network = transferring(path, MS * 500);
     let marked = count(&network, 1, counter::MARKED_PACKETS);
     assert!(marked > 10, "{marked}");
-    // What arrives in the last round trip is not reported yet.
+    // Arrivals of the last round trip are not reported yet.
     network.run(network.now + MS * 60, |_| false);
     let reported = count(&network, 0, counter::MARKED_BYTES) / Settings::default().mss();
     assert!(reported >= marked, "{reported} of {marked}");
@@ -49,9 +49,9 @@ fn each_mark_reaches_the_sender_once() {
     assert_eq!(count(&network, 0, counter::RETRANSMISSIONS), 0);
 }
 
-/// RFC 9002, §7.1: a mark is answered as a loss, once a round trip of 40 ms. Where half of all
-/// packets are marked, the window falls to two packets, of which three rounds out of four see a
-/// mark; with the interval of TACKs, a round lasts 50 ms.
+/// RFC 9002, §7.1: a mark has the effect of a loss, once per round trip of 40 ms. If half of all
+/// packets are marked, the window falls to two packets, and three rounds out of four have a mark.
+/// With the TACK interval, a round lasts 50 ms.
 #[test]
 fn the_controller_answers_marks_once_a_round_trip() {
     for (marks, least) in [(0.01, 1), (0.5, 20)] {
@@ -61,8 +61,8 @@ fn the_controller_answers_marks_once_a_round_trip() {
     }
 }
 
-/// RFC 9000, §13.4.2.1: a path that clears the codepoint is not sent it for ever, and the transfer
-/// goes on.
+/// RFC 9000, §13.4.2.1: the sender stops marking on a path that clears the codepoint, and the
+/// transfer continues.
 #[test]
 fn a_path_that_clears_codepoints_gets_no_more() {
     let network = transferring(Path { clears_ecn: true, ..CLEAN }, MS * 500);

@@ -1,4 +1,4 @@
-//! Feedback that cannot be true.
+//! Tests impossible feedback.
 
 use super::network::{Network, Path};
 use super::{CLEAN, MS};
@@ -11,7 +11,7 @@ use acklab_wire::tack::{
 };
 use proptest::prelude::*;
 
-/// A network in the middle of a transfer, and the last packet that the second end has sent.
+/// Creates a network in the middle of a transfer, and the last packet that the second end has sent.
 fn amid() -> (Network, Packet) {
     let network = transferring(CLEAN);
     let last = network.last_to(0).expect("a TACK is under way");
@@ -29,8 +29,7 @@ fn transferring(path: Path) -> Network {
     network
 }
 
-/// What the first end refuses of `frame`, which comes in a packet that follows all that are under
-/// way.
+/// Returns the first end's refusals of `frame`, in a packet that follows all packets in flight.
 fn refused(frame: Frame) -> Vec<Refusal> {
     let (mut network, last) = amid();
     let number = PktSeq(last.number.0.wrapping_add(1));
@@ -85,8 +84,8 @@ fn no_rate_is_zero_or_infinite() {
     assert_eq!(refused(tack(|tack| tack.delivered = u32::MAX)), [Refusal::Rate]);
 }
 
-/// 20,000 octets in a round trip of 40 ms are 4 Mbps; Startup paces at 2.89 times as much. All
-/// TACKs claim that what they report took a microsecond to arrive.
+/// 20,000 bytes per round trip of 40 ms are 4 Mbps; Startup paces at 2.89 times that. All TACKs
+/// claim that their data took a microsecond to arrive.
 #[test]
 fn a_receiver_that_claims_any_rate_is_sent_no_more() {
     let settings = Settings { receive_buffer: Bytes(20_000), ..Settings::default() };
@@ -181,7 +180,7 @@ fn wild() -> impl Strategy<Value = Frame> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
-    /// Whatever comes, no end panics, and none sends without end.
+    /// No end panics or sends without end, whatever arrives.
     #[test]
     fn wild_frames_do_no_harm(
         frames in proptest::collection::vec((0usize..2, wild(), 0u64..30), 1..60),

@@ -1,4 +1,4 @@
-//! A host that is slower than its path, which pacing would let send faster.
+//! Tests a host that is slower than its path, so that pacing would permit a higher rate.
 
 use crate::network;
 use acklab_base::random::Seed;
@@ -8,11 +8,11 @@ use acklab_wire::tack::Packet;
 use std::collections::VecDeque;
 
 const ONE_WAY: Duration = Duration::from_millis(20);
-/// An application hands so many octets over each time: 16 Mbps.
+/// The bytes per write of an application at 16 Mbps.
 const CHUNK: u64 = 20_000;
 const EACH: Duration = Duration::from_millis(10);
 
-/// Returns the pacing rate after three seconds, as a multiple of that of the application.
+/// Returns the pacing rate after three seconds, as a multiple of the application's rate.
 /// `has_backlog`: the application always has more.
 fn pacing(has_backlog: bool) -> f64 {
     let settings = Settings::default();

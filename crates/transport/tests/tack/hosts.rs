@@ -1,5 +1,5 @@
-//! What a connection between real hosts needs: strangers, silence, versions, paths of unknown size,
-//! and peers that cheat.
+//! Tests the requirements of connections between real hosts: unknown clients, silence, versions,
+//! paths of unknown size, and cheating peers.
 
 use super::network::{Network, Path, ends};
 use super::{CLEAN, MS};
@@ -21,7 +21,7 @@ fn open(settings: &Settings, paths: [Path; 2]) -> Network {
     network
 }
 
-/// The packet with which a client opens.
+/// Returns the packet with which a client opens.
 fn opening(settings: &Settings) -> (Connection, Packet) {
     use acklab_base::StreamPort as _;
     let [mut client, _] = ends(settings, None, Seed(7));
@@ -56,7 +56,7 @@ fn silence_ends_a_connection_and_its_probes() {
     let (began, sent) = (network.now, network.sent);
     network.write(0, 0, 5000);
     for _ in 0..400 {
-        // Nothing gets through.
+        // Nothing arrives.
         network.lose_all();
         network.run(network.now + MS * 100, |_| false);
     }
@@ -95,7 +95,7 @@ fn a_silent_connection_is_kept_alive() {
     );
 }
 
-/// RFC 9000, §8.1: three times what has come.
+/// RFC 9000, §8.1: three times the bytes received.
 #[test]
 fn a_stranger_is_answered_three_times() {
     let settings = Settings::default();
@@ -189,7 +189,7 @@ fn the_largest_packet_of_the_path_is_found() {
     for (mtu, least) in [(1500, 1500), (1400, 1381), (1228, 1228)] {
         let path = Path { mtu, ..CLEAN };
         let mut network = open(&settings, [path; 2]);
-        // The first round trips go by the base size.
+        // The first round trips use the base size.
         network.write(0, 0, 20_000_000);
         let largest = Cell::new(0);
         let is_done = |network: &Network| {
@@ -243,7 +243,7 @@ fn streams_are_limited_at_a_time_and_not_in_all() {
     }
 }
 
-/// The receiver waits for L packets, of which the window holds one, and would wait for half a
+/// The receiver waits for L packets, but the window holds only one; it would wait for half a
 /// second.
 #[test]
 fn a_window_of_one_packet_waits_for_nobody() {

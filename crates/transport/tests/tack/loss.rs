@@ -1,4 +1,4 @@
-//! Paths that lose much both ways, and paths that lose all.
+//! Tests paths that lose much in both directions, and paths that lose everything.
 
 use crate::network::{Network, Path};
 use crate::{CLEAN, MS};
@@ -8,9 +8,9 @@ use acklab_transport::streams::StreamOperations as _;
 use acklab_transport::tack::{Phase, Settings};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// That of the tools for real hosts.
+/// The idle timeout of the tools for real hosts.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Transfers side by side, as those of programs behind a proxy, and the bytes of each.
+/// The number of parallel transfers, like those of programs behind a proxy, and the bytes of each.
 const TRANSFERS: usize = 20;
 const BYTES: u64 = 50_000;
 
@@ -18,8 +18,8 @@ fn has_ended(network: &Network) -> bool {
     network.phases().iter().any(|phase| matches!(phase, Phase::Closed { .. }))
 }
 
-/// Carries the transfers over a path that loses a share of the packets in each direction. Returns
-/// their time if the connection outlasts them.
+/// Carries the transfers over a path that loses this share of the packets in each direction.
+/// Returns their time if the connection survives them.
 fn carry(loss: f64, delay: Duration, seed: u64) -> Option<Duration> {
     let settings = Settings { idle_timeout: IDLE_TIMEOUT, ..Settings::default() };
     let path = Path { delay, loss, ..CLEAN };
@@ -38,7 +38,7 @@ fn carry(loss: f64, delay: Duration, seed: u64) -> Option<Duration> {
 }
 
 /// A probe and its answer arrive with the probability 0.36. With one probe per timeout, and the
-/// delay of a TACK in each timeout, 17 of these 100 connections ended within their transfers.
+/// delay of a TACK in each timeout, 17 of these 100 connections ended during their transfers.
 #[test]
 fn transfers_outlast_40_percent_of_loss_both_ways() {
     for delay in [10, 50] {
@@ -57,7 +57,7 @@ fn probes_leave_in_pairs_at_intervals_that_double() {
     network.write(0, 0, 1_000_000);
     network.run(network.now + MS * 200, |_| false);
     let mut left: Vec<(Instant, u64)> = Vec::new();
-    // What is in flight is lost, and what leaves is.
+    // Packets in flight and all later packets are lost.
     while left.len() < 10 {
         network.lose_all();
         let before = network.sent[0];
@@ -73,8 +73,8 @@ fn probes_leave_in_pairs_at_intervals_that_double() {
     assert!(intervals.windows(2).all(|pair| pair[1] == pair[0] * 2), "{left:?}");
 }
 
-/// The receiver reads one stream all the time, so that it always has bytes in flight; of another
-/// stream the new window is lost once.
+/// The receiver reads one stream all the time, so that it always has bytes in flight. The new
+/// window of another stream is lost once.
 #[test]
 fn a_window_that_is_lost_is_requested_while_another_stream_moves() {
     const WINDOW: u64 = 50_000;

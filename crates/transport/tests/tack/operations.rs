@@ -1,4 +1,4 @@
-//! What two TACK connections promise, whatever the network does to what is between them.
+//! The invariants of two TACK connections, whatever the network does to the packets between them.
 
 use crate::network::ends;
 use crate::octets::Octets;
@@ -16,11 +16,11 @@ use acklab_wire::tack::{
     Crypto, EcnCounts, Extension, Frame, Loss, Packet, PktSeq, Run, Stream, Sync, Tack, Timestamp,
 };
 
-/// The octets name the settings of a connection and a list of
+/// The bytes determine the settings of a connection and a list of
 /// [operations](operations::connections_keep_their_promises).
 ///
 /// # Panics
-/// If the connections break a promise.
+/// If an invariant fails.
 pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     let mut octets = Octets::new(octets);
     let settings = settings(&mut octets);
@@ -65,7 +65,7 @@ impl Forgeable for Connection {
     }
 }
 
-/// A number that is small half of the time.
+/// Returns a number that is small half of the time.
 fn number(octets: &mut Octets<'_>) -> u32 {
     if octets.once_in(2) { octets.octet().into() } else { octets.word() }
 }

@@ -1,4 +1,4 @@
-//! Playing a timeline to a machine.
+//! Plays a timeline to a machine.
 
 use crate::driven::Driven;
 use crate::script::{Line, Machine as Kind, Options, Script, What, Written};
@@ -31,7 +31,7 @@ impl Subject {
     }
 
     /// Returns the port on which the lines of a script write and read. The traffic of a sender
-    /// defines what it writes.
+    /// defines its writes.
     fn port(&mut self) -> Result<&mut dyn StreamPort, String> {
         match self {
             Self::Sender(_) => Err("a sender reads nothing, and writes its traffic".into()),
@@ -40,7 +40,7 @@ impl Subject {
         }
     }
 
-    /// The connection, which alone has what a socket can do beyond a port.
+    /// Returns the connection, for operations of a socket that a port lacks.
     fn connection(&mut self) -> Result<&mut Connection, String> {
         match self {
             Self::Connection(connection) => Ok(connection),
@@ -48,7 +48,7 @@ impl Subject {
         }
     }
 
-    /// The half that sends, if there is one.
+    /// Returns the sending half, if there is one.
     fn sending(&self) -> Option<&Sender> {
         match self {
             Self::Sender(sender) => Some(sender),
@@ -57,7 +57,7 @@ impl Subject {
         }
     }
 
-    /// The half that receives, if there is one.
+    /// Returns the receiving half, if there is one.
     fn receiving(&self) -> Option<&Receiver> {
         match self {
             Self::Sender(_) => None,
@@ -70,10 +70,10 @@ impl Subject {
 struct Player<'a> {
     script: &'a Script,
     subject: Subject,
-    /// The machine's own initial sequence number, once it has sent it.
+    /// The machine's own initial sequence number, once it was sent.
     own: Option<SeqNumber>,
     now: Instant,
-    /// What has left and no line has spoken of.
+    /// The segments that have left and that no line has matched.
     left: VecDeque<(Instant, Segment)>,
 }
 
@@ -200,7 +200,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// The handshake, unseen: the SYN at zero and its answer at `answered`.
+    /// Performs the handshake, which scripts omit: the SYN at zero and its answer at `answered`.
     fn handshake(&mut self, answered: Instant) {
         let tick = self.script.config.timestamps;
         let options = Options {
@@ -322,7 +322,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// What has left, as a script would write it.
+    /// Returns a segment in the syntax of scripts.
     fn written(&self, segment: &Segment, with_window: bool, with_options: bool) -> Written {
         let own = self.own.unwrap_or(segment.seq);
         let options = &segment.options;
@@ -434,7 +434,7 @@ impl Player<'_> {
     }
 }
 
-/// An instant as scripts write it.
+/// Returns an instant in the syntax of scripts.
 fn time(at: Instant) -> String {
     at.since(Instant::ZERO).to_string()
 }

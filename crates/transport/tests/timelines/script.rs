@@ -1,4 +1,4 @@
-//! Reading a timeline.
+//! Reads a timeline.
 
 use acklab_app::Traffic;
 use acklab_base::units::Segments;
@@ -14,18 +14,18 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which end is under test.
+/// The end under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Machine {
     Sender,
     Receiver,
-    /// Both halves, at the end that opens.
+    /// Both halves, at the opening end.
     Active,
-    /// Both halves, at the end that is opened.
+    /// Both halves, at the accepting end.
     Passive,
 }
 
-/// A whole file.
+/// A complete file.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) machine: Machine,
@@ -38,7 +38,7 @@ pub(crate) struct Script {
     pub(crate) lines: Vec<Line>,
 }
 
-/// The other end's segments in a handshake that is not written out.
+/// The other end's segments in a handshake that the script omits.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) window: u16,
@@ -70,8 +70,7 @@ pub(crate) enum What {
     Silence,
 }
 
-/// A segment as it stands in a script: numbers relative to the initial ones, and nothing where
-/// nothing was written.
+/// A segment in a script: numbers are relative to the initial ones, and omitted fields are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) flags: Flags,
@@ -84,7 +83,7 @@ pub(crate) struct Written {
     pub(crate) ecn: Ecn,
 }
 
-/// Of the options, all but SACK blocks.
+/// The options, except SACK blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) mss: Option<u16>,
@@ -189,7 +188,7 @@ fn value<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error| format!("{text}: {error}"))
 }
 
-/// A variant by its name in scenarios.
+/// Parses a variant by its name in scenarios.
 fn variant<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, String> {
     let deserializer: StrDeserializer<'de, ValueError> = text.into_deserializer();
     T::deserialize(deserializer).map_err(|error| error.to_string())
@@ -318,7 +317,7 @@ fn ack_policy(text: &str) -> Result<ack::PolicyConfig, String> {
         ["ack-congestion-control", timer] => {
             ack::congestion_control::AckCongestionControl { timer: value(timer)? }.into()
         }
-        // Any other by its name, with its own settings.
+        // Any other policy, by its name, with its own settings.
         [name] => ack::PolicyConfig::built_in()
             .find(|policy| policy.name() == name)
             .ok_or_else(|| format!("no such ACK policy: {name}"))?,
@@ -326,7 +325,7 @@ fn ack_policy(text: &str) -> Result<ack::PolicyConfig, String> {
     })
 }
 
-/// One line of the body, which may stand for several segments.
+/// Parses one line of the body, which may represent several segments.
 fn moment(number: usize, line: &str) -> Result<Vec<Line>, String> {
     let (time, rest) = line.split_once(' ').unwrap_or((line, ""));
     let at = Instant::ZERO + value::<Duration>(time)?;
@@ -416,7 +415,7 @@ fn block(text: &str) -> Result<(u64, u64), String> {
     Ok((value(start)?, value(end)?))
 }
 
-/// The names of the counters, in the order in which an AccECN option has them.
+/// Returns the names of the counters, in their order in an AccECN option.
 const fn names(order: FieldOrder) -> [&'static str; AccurateEcn::MAX] {
     match order {
         FieldOrder::Ect0First => ["e0b", "ceb", "e1b"],
@@ -430,7 +429,8 @@ fn counters(option: &AccurateEcn) -> String {
     counters.collect::<Vec<_>>().join(" ")
 }
 
-/// The option whose counter `first` is, with its value and the other counters in `rest`.
+/// Parses the option that begins with the counter `first`, its value, and the other counters in
+/// `rest`.
 fn accurate_ecn(first: &str, rest: &[&str]) -> Result<AccurateEcn, String> {
     let order = if first == "e0b" { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
     let words: Vec<&str> = std::iter::once(first).chain(rest.iter().copied()).collect();

@@ -1,7 +1,7 @@
 //! Congestion control of ACKs after RFC 5690: each ACK covers more packets while the return path
 //! loses ACKs.
 //!
-//! The sender of data detects lost ACKs by gaps in the peer's packet numbers. In a round trip with
+//! The sender of data detects lost ACKs as gaps in the peer's packet numbers. In a round trip with
 //! a loss it doubles the number of packets per ACK. In a round trip without a loss it decreases the
 //! number by one (RFC 5690, §4.3). The minimum is two ACKs per window (§4.2).
 

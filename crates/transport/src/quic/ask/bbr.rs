@@ -5,8 +5,8 @@
 //! While it cruises: an ACK per quarter of the window or after half a round trip. In `ProbeRTT` the
 //! last packet that fits into the window carries `IMMEDIATE_ACK`.
 //!
-//! Not modelled: more ACKs where the window is often exhausted before the next ACK, for which the
-//! draft has no number.
+//! Not modelled: more ACKs if the window is often exhausted before the next ACK, because the draft
+//! gives no number.
 
 use super::round_trip::RoundTrip;
 use super::{Path, Request};
@@ -21,18 +21,18 @@ pub struct Bbr {
     /// ACKs per round trip while the controller probes.
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// While the controller cruises, the window divided by this is the number of bytes per ACK.
+    /// The divisor of the window that yields the bytes per ACK, while the controller cruises.
     #[schemars(range(min = 1))]
     pub window_divisor: u32,
-    /// While the controller cruises, the smoothed round-trip time divided by this is the delay of
-    /// an ACK.
+    /// The divisor of the smoothed round-trip time that yields the delay of an ACK, while the
+    /// controller cruises.
     #[schemars(range(min = 1))]
     pub rtt_divisor: u32,
 }
 
 impl Default for Bbr {
-    /// "at least 4 acknowledgments per round trip"; "up to 0.5 * C.srtt" and "roughly a quarter of
-    /// the current congestion window".
+    /// The values of the draft: "at least 4 acknowledgments per round trip"; "up to 0.5 * C.srtt"
+    /// and "roughly a quarter of the current congestion window".
     fn default() -> Self {
         Self { acks: 4, window_divisor: 4, rtt_divisor: 2 }
     }

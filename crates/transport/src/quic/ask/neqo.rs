@@ -1,7 +1,7 @@
 //! Firefox: a fixed number of ACKs per round trip (neqo, `neqo-transport/src/ackrate.rs`).
 //!
-//! An ACK leaves per share of the window, 2 to 256 packets, or after that share of the round-trip
-//! time, at most 50 ms. A gap is reported at once.
+//! An ACK leaves after a share of the window, 2 to 256 packets, or after the same share of the
+//! round-trip time, at most 50 ms. A gap is reported at once.
 
 use super::{Path, Request};
 use acklab_base::Duration;

@@ -17,13 +17,13 @@ const MAX_DELAY: Duration = Duration::from_millis(10);
 const MEDIUM_RATE: u64 = 2_000_000;
 /// `PICOQUIC_TARGET_RENO_RTT`.
 const RENO_RTT: Duration = Duration::from_millis(100);
-/// `PICOQUIC_ACK_DELAY_MIN`: at most four ACKs per millisecond are useful, so the window counts as
-/// larger on shorter paths.
+/// `PICOQUIC_ACK_DELAY_MIN`: more than four ACKs per millisecond are useless, so shorter paths
+/// count as having a larger window.
 const MIN_DELAY: Duration = Duration::from_millis(1);
 /// Maximum number of packets per ACK, for Reno and on short paths.
 const MAX_PACKETS: u64 = 32;
-/// Maximum number of packets per ACK for other controllers, which add an eighth of the excess over
-/// four times [`MAX_PACKETS`].
+/// Maximum number of packets per ACK for other controllers, for which an eighth of the excess over
+/// four times [`MAX_PACKETS`] is added.
 const MAX_PACKETS_OTHERS: u64 = 64;
 
 /// The settings, of which there are none.
@@ -52,7 +52,7 @@ impl State {
 
 /// `picoquic_compute_ack_gap`.
 fn gap(path: &Path) -> u64 {
-    // The window in slow start is half as large as it will be.
+    // In slow start, the window is half of its next value.
     let packets = if path.in_slow_start { path.packets() / 2 } else { path.packets() };
     let packets = packets * times_larger(path.min_rtt);
     let least = match path.rate {
@@ -60,7 +60,7 @@ fn gap(path: &Path) -> u64 {
         Some(rate) if rate > MEDIUM_RATE => 4,
         _ => 2,
     };
-    // On a path so short, the delay is longer than a quarter of the round trip.
+    // On such a short path, the delay exceeds a quarter of the round trip.
     let is_short = path.min_rtt < MIN_DELAY * ACKS;
     let most = if path.is_reno || is_short {
         MAX_PACKETS
@@ -70,8 +70,8 @@ fn gap(path: &Path) -> u64 {
     packets.div_ceil(ACKS).clamp(least, most)
 }
 
-/// Returns the factor by which the window counts as larger on a path whose round-trip time is less
-/// than four delays.
+/// Returns the factor that enlarges the window on a path whose round-trip time is less than four
+/// delays.
 fn times_larger(min_rtt: Duration) -> u64 {
     let four = MIN_DELAY * ACKS;
     if min_rtt >= four {
@@ -95,8 +95,8 @@ mod tests {
         assert_eq!([gap(30, 4), gap(30, 2), gap(30, 1)], [8, 15, 30]);
     }
 
-    /// 256 packets: 32 and an eighth of 128. 512: 64 and not 80; on a path of 3 ms no more than
-    /// Reno.
+    /// 256 packets yield 32 plus an eighth of 128. 512 yield 64, not 80; on a path of 3 ms the
+    /// limit is that of Reno.
     #[test]
     fn other_controllers_than_reno_get_more_packets_an_ack() {
         let gap = |cwnd, rtt| {

@@ -1,5 +1,5 @@
-//! quicly: an ACK per share of the window, once the connection has lost packets a few times
-//! (`quicly.c`, `do_send` and `QUICLY_MAX_PACKET_TOLERANCE`).
+//! quicly: an ACK per share of the window, once the connection has had some losses (`quicly.c`,
+//! `do_send` and `QUICLY_MAX_PACKET_TOLERANCE`).
 //!
 //! No request leaves before the fourth recovery, or while the share is less than three packets.
 
@@ -8,9 +8,9 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Recoveries before the first request.
+/// The recoveries before the first request.
 const RECOVERIES: u64 = 4;
-/// Minimum share, in packets.
+/// The minimum share, in packets.
 const MIN_PACKETS: u64 = 3;
 /// The share of the window is a multiple of one divided by this number.
 const SHARES: u64 = 1024;

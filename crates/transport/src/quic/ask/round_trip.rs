@@ -15,8 +15,8 @@ pub struct RoundTrip {
 }
 
 impl Default for RoundTrip {
-    /// Four keep a window protocol going with a third of the bandwidth-delay product as a queue
-    /// (Landström and Larzon, CCR 37(3), 2007).
+    /// Four ACKs per round trip keep a window protocol running with a third of the bandwidth-delay
+    /// product as queue (Landström and Larzon, CCR 37(3), 2007).
     fn default() -> Self {
         Self { acks: 4 }
     }

@@ -1,11 +1,11 @@
 //! The law of TACK, requested by the sender of data: f = min{bw/(L·MSS), β/RTTmin} (Li et al.,
 //! SIGCOMM 2020, §4.1, eq. 3).
 //!
-//! A frame contains a number of packets and a time, and the earlier one counts, whereas the law
-//! uses the later one. So while the path holds fewer than β·L packets, the request is for L packets
-//! and a delay of one smoothed round-trip time. That delay bounds the wait of a lone packet (the
-//! draft requires an ACK per round trip). Otherwise the delay is RTTmin/β, and the number of
-//! packets is the whole window, which no ACK waits for.
+//! A frame contains a number of packets and a time. The earlier of both applies; in the law, it is
+//! the later. So while the path holds fewer than β·L packets, the request is for L packets and a
+//! delay of one smoothed round-trip time. That delay bounds the wait of a lone packet (the draft
+//! requires an ACK per round trip). Otherwise the delay is RTTmin/β, and the number of packets is
+//! the whole window, which is never reached first.
 
 use super::{Path, Request};
 use crate::ack::tack::Law;
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tack {
-    /// L: full-sized packets per ACK, where byte counting governs.
+    /// L: full-sized packets per ACK, when byte counting governs.
     #[schemars(range(min = 1))]
     pub packets: u32,
-    /// β: ACKs per minimum round-trip time, where time governs.
+    /// β: ACKs per minimum round-trip time, when time governs.
     #[schemars(range(min = 2))]
     pub beta: u32,
 }

@@ -1,4 +1,4 @@
-//! When an end announces its windows again, and how they grow in the stacks that tune them.
+//! Decides when an end announces its windows again, and how they grow in the stacks that tune them.
 
 use acklab_base::{Duration, Instant, mul_div};
 use schemars::JsonSchema;
@@ -10,14 +10,14 @@ const ROUND_TRIPS: u64 = 2;
 const NEQO_FRACTION: u64 = 4;
 /// neqo's `WINDOW_INCREASE_MULTIPLIER`.
 const NEQO_MULTIPLIER: u64 = 4;
-/// quic-go: half of a window read within twice a round trip, and in proportion for other shares.
+/// quic-go: four round trips per window, that is, half a window within two.
 const QUIC_GO_ROUND_TRIPS: u64 = 4;
 /// msquic's `QUIC_RECV_BUFFER_DRAIN_RATIO`.
 const MSQUIC_RATIO: u64 = 4;
-/// picoquic: an update adds twice the limit to the limit.
+/// picoquic: an update triples the limit.
 const PICOQUIC_FACTOR: u64 = 3;
 
-/// How windows grow.
+/// The growth of windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
@@ -57,12 +57,12 @@ pub(in crate::quic) struct Window {
 /// Decides when a window is announced, and when it grows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::quic) struct Tuning {
-    /// A window is announced again once its size divided by this number was read.
+    /// The divisor of the window that yields the bytes read per announcement.
     updates: u64,
-    /// How the window grows, and its maximum.
+    /// The growth rule of the window, and its maximum.
     growth: Option<Growth>,
     largest: u64,
-    /// Start of the present period: at the first bytes read, or at the last announcement.
+    /// Start of the present period: the first bytes read, or the last announcement.
     began: Option<Instant>,
     /// quic-go: bytes read before that.
     read: u64,
@@ -98,7 +98,7 @@ impl Tuning {
                 grown(growth, size, Use { time: now.since(began), released, read }, srtt)
             }),
         };
-        // quic-go continues to measure until half of the window was read.
+        // quic-go continues the measurement until half of the window was read.
         if self.growth != Some(Growth::QuicGo) || read - self.read > size / 2 {
             (self.began, self.read) = (Some(now), read);
         }
@@ -106,7 +106,7 @@ impl Tuning {
     }
 }
 
-/// Use of a window since the present period began.
+/// The use of a window since the present period began.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     time: Duration,
@@ -118,7 +118,7 @@ struct Use {
 
 /// Returns the size to which a window of `size` should grow.
 fn grown(growth: Growth, size: u64, used: Use, srtt: Duration) -> u64 {
-    // The share of `octets` per round trip within the measured time.
+    // Returns the share of `octets` per round trip within the measured time.
     let in_time = |octets| mul_div(octets, used.time.as_nanos(), srtt.as_nanos().max(1));
     let is_fast = match growth {
         Growth::Quiche => used.time < srtt.saturating_mul(ROUND_TRIPS),
@@ -160,22 +160,22 @@ mod tests {
 
     #[test]
     fn quiche_doubles_a_window_that_is_told_within_two_round_trips() {
-        // 500 bytes in 4 · 20 ms, counted from the first; then 1000 in 200 ms.
+        // 500 bytes in 4 · 20 ms, counted from the first read; then 1000 in 200 ms.
         assert_eq!(sizes(Growth::Quiche, 2, MS * 20, 3), [2000, 2000, 2000]);
         assert_eq!(sizes(Growth::Quiche, 2, MS, 4), [2000, 4000, 8000, 8000], "up to the most");
         assert_eq!(sizes(Growth::Quiche, 2, MS * 26, 2), [1000, 1000]);
     }
 
-    /// 300 bytes are announced. In 30 ms of a round trip of 50 ms, three quarters of 1000 allow
-    /// 450; in 15 ms 225, so 75 are in excess.
+    /// 300 bytes are announced. In 30 ms of a round trip of 50 ms, three quarters of 1000 permit
+    /// 450 bytes; in 15 ms they permit 225, so 75 are in excess.
     #[test]
     fn neqo_adds_four_times_what_is_too_fast() {
         assert_eq!(sizes(Growth::Neqo, 4, MS * 10, 3), [1000, 1000, 1000]);
         assert_eq!(sizes(Growth::Neqo, 4, MS * 5, 2), [1000, 1300], "the first time nothing is measured");
     }
 
-    /// A quarter is announced. The window grows once more than half was read in four round trips
-    /// times the share read.
+    /// A quarter is announced. The window grows once more than half was read, in less than four
+    /// round trips times the share read.
     #[test]
     fn quic_go_measures_until_half_of_the_window_is_read() {
         assert_eq!(sizes(Growth::QuicGo, 4, MS * 20, 2), [1000, 2000], "600 in 100 ms, for 120 are allowed");

@@ -4,19 +4,19 @@ use crate::quic::data::Control;
 use crate::streams::Piece;
 use std::num::NonZeroU64;
 
-/// The content of a packet that must arrive, or be retransmitted in a packet with a new number.
-/// Thousands of packets may be outstanding, so it is small.
+/// The content of a packet that must arrive, or be retransmitted in a packet with a new number. It
+/// is small, because thousands of packets may be outstanding.
 #[derive(Debug, Default)]
 pub(in crate::quic) struct Content {
     /// Bytes of a stream.
     piece: Option<Piece>,
-    /// One more than the largest number reported by an ACK frame in the packet.
+    /// The largest number reported by an ACK frame in the packet, plus one.
     reported: Option<NonZeroU64>,
-    /// Content of few packets.
+    /// Content that few packets have.
     rare: Option<Box<Rare>>,
 }
 
-/// Content of few packets.
+/// Content that few packets have.
 #[derive(Debug, Default)]
 struct Rare {
     /// More data, of this or of other streams.

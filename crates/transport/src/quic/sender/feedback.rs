@@ -52,7 +52,7 @@ impl Sender {
         let mut contents = Contents { is_application, owners, counters: &mut self.counters, has_ended: false };
         let is_persistent = self.recovery.settle(now, id as usize, &report, &mut contents);
         if contents.has_ended {
-            // A stream of the peer ends only once the peer has all of the answer.
+            // A stream of the peer ends once the peer has the complete answer.
             contents.owners.data.note_stream_end();
         }
         if is_application {
@@ -72,7 +72,8 @@ impl Sender {
         }
     }
 
-    /// Forgets losses that cannot be part of persistent congestion any more, or that already were.
+    /// Forgets losses that can no longer be part of persistent congestion, or were already reported
+    /// as such.
     fn forget_lost(&mut self, now: Instant, max_ack_delay: Duration, is_persistent: bool) {
         let before = match self.recovery.persistent_duration(max_ack_delay) {
             Some(longest) if !is_persistent => now.as_nanos().saturating_sub(2 * longest.as_nanos()),
@@ -87,7 +88,7 @@ struct Contents<'a> {
     is_application: bool,
     owners: Owners<'a>,
     counters: &'a mut Counters,
-    /// The end of a stream was acknowledged.
+    /// `true` if the end of a stream was acknowledged.
     has_ended: bool,
 }
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const ID: Id = Id::Application;
 
-/// An owner of packets that hold nothing.
+/// An owner of packets without content.
 struct Nobody;
 
 impl Context<Content> for Nobody {
@@ -51,7 +51,7 @@ fn acknowledge(sender: &mut Sender, now: Instant, ranges: &AckRanges) -> String 
 }
 
 proptest! {
-    /// Skipping a list that equals that of the last frame changes nothing. Packets and frames are
+    /// Skipping a list that equals that of the last frame has no effect. Packets and frames are
     /// lost, late or out of order.
     #[test]
     fn ranges_that_are_repeated_bring_nothing(fates in vec(0u8..16, 1..200), most in 1usize..6) {

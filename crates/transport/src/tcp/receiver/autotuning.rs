@@ -2,10 +2,10 @@
 //! in parentheses).
 //!
 //! The buffer grows by what the application reads per round trip (`tcp_rcv_space_adjust`). The
-//! offered window follows it, up to `receive_buffer`. Autotuning thereby limits how fast a sender
-//! can start, whatever the ACK policy. The policy receives each segment that lets the window grow;
-//! that of Linux acknowledges it at once. Data that are unread, or held beyond gaps, take room. The
-//! kernel converts memory into octets of window by the share of payload in a segment's memory
+//! offered window follows it, up to `receive_buffer`. So autotuning limits how fast a sender can
+//! start, whatever the ACK policy. The policy receives each segment that makes the window grow;
+//! Linux's policy acknowledges it at once. Data that are unread, or beyond gaps, take room. The
+//! kernel converts memory into bytes of window by the payload's share of a segment's memory
 //! (`tcp_win_from_space`).
 
 use super::Receiver;
@@ -21,30 +21,30 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveWindow {
-    /// All of `receive_buffer` that unread data leave.
+    /// All of `receive_buffer` minus unread data.
     WholeBuffer,
-    /// What Linux's autotuning offers, where `receive_buffer` is the maximum to which the buffer
-    /// grows (`tcp_rmem[2]`).
+    /// The window that Linux's autotuning offers. `receive_buffer` is then the maximum size of the
+    /// buffer (`tcp_rmem[2]`).
     Autotuned,
 }
 
 /// `TCP_RMEM_TO_WIN_SCALE`: the unit of `scaling_ratio`.
 const WHOLE: u64 = 256;
-/// `TCP_DEFAULT_SCALING_RATIO`, before anything has arrived: half.
+/// `TCP_DEFAULT_SCALING_RATIO`, before the first segment: half.
 const DEFAULT_RATIO: u64 = WHOLE / 2;
 /// `tcp_rmem[1]`: the initial memory of the buffer, 128 KiB.
 const INITIAL: u64 = 128 << 10;
 /// `tcp_rmem[2]`: its default maximum of memory, 32 MiB since 6.16.
 const LARGEST: u64 = 32 << 20;
-/// `tcp_select_initial_window`: the initial window, which is not scaled.
+/// `tcp_select_initial_window`: the initial, unscaled window.
 const INITIAL_WINDOW: u64 = u16::MAX as u64;
-/// `TCP_INIT_CWND`, in segments: the initial estimate of a round trip's data, unless that is more
-/// than the first window (`tcp_init_buffer_space`).
+/// `TCP_INIT_CWND`, in segments: the initial estimate of a round trip's data, limited to the first
+/// window (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
-/// `tcp_event_data_recv`: shorter segments do not grow the window.
+/// `tcp_event_data_recv`: the minimum size of segments that make the window grow.
 const SHORTEST: u64 = 128;
 
-/// A buffer that grows, and the round trips by which it does.
+/// A growing buffer, and the round trips that control its growth.
 #[derive(Debug)]
 pub(super) struct Autotuning {
     buffer: ReceiveBuffer,
@@ -54,13 +54,14 @@ pub(super) struct Autotuning {
 
 impl Autotuning {
     /// Creates the state before the first segment. The limit is the kernel's default or a window of
-    /// `largest`. `is_measured`: the ACK policy measures round trips, and autotuning uses these.
+    /// `largest`. `is_measured`: the ACK policy measures round trips, and autotuning uses its
+    /// estimates.
     pub(super) fn new(largest: u64, is_measured: bool) -> Self {
         let own = (!is_measured).then(|| Box::new(RoundTrip::new(FOR_EVER)));
         Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
     }
 
-    /// Returns what an ACK would offer now.
+    /// Returns the window that an ACK would offer now.
     pub(super) fn selected(&self) -> Selected {
         Selected { window: self.buffer.window(), is_short: self.buffer.is_short() }
     }
@@ -74,15 +75,15 @@ impl Autotuning {
 /// The window that Linux selects for an ACK (`__tcp_select_window`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selected {
-    /// In octets from rcv.nxt on.
+    /// The window, in bytes from rcv.nxt on.
     pub(super) window: u64,
-    /// Less than half of the buffer is free.
+    /// `true` if less than half of the buffer is free.
     pub(super) is_short: bool,
 }
 
 impl Receiver {
-    /// Lets the buffer grow after an arrival. The octets `data` are in the ledger and in the
-    /// stream, which advances by `advanced` octets in order.
+    /// Grows the buffer after an arrival. The bytes `data` are already in the ledger and in the
+    /// stream, which has advanced by `advanced` bytes in order.
     #[inline]
     pub(super) fn autotune(&mut self, now: Instant, arrival: Arrival, data: &Range<u64>, advanced: u64) {
         if arrival == Arrival::Duplicate {
@@ -90,21 +91,21 @@ impl Receiver {
         }
         let Some((buffer, mut flow)) = self.tuned() else { return };
         let octets = data.end - data.start;
-        // Memory counts per packet, which may hold several segments.
+        // Memory is counted per packet, and a packet may hold several segments.
         flow.full_size = flow.full_size.max(octets);
         if buffer.arrive(now, &Arrived { octets, advanced, flow }) {
             self.tell_policy(|policy| policy.on_window_growth());
         }
     }
 
-    /// Lets the buffer grow after the application has read `octets`.
+    /// Grows the buffer after the application has read `octets` bytes.
     pub(super) fn autotune_read(&mut self, now: Instant, octets: u64) {
         if let Some((buffer, flow)) = self.tuned() {
             buffer.read(now, octets, &flow);
         }
     }
 
-    /// Returns the buffer, if there is autotuning, and the view of the flow by which it grows.
+    /// Returns the buffer, if there is autotuning, and its view of the flow.
     fn tuned(&mut self) -> Option<(&mut ReceiveBuffer, Flow)> {
         let autotuning = self.autotuning.as_mut()?;
         let ledger = self.acknowledger.ledger();
@@ -123,25 +124,27 @@ impl Receiver {
 /// The state of the buffer.
 #[derive(Clone, Debug)]
 struct ReceiveBuffer {
-    /// The maximum window, as a `tcp_rmem[2]` above the default allows.
+    /// The maximum window, as a `tcp_rmem[2]` above the default permits.
     largest: u64,
-    /// `scaling_ratio`: the octets of window per 256 octets of memory.
+    /// `scaling_ratio`: the bytes of window per 256 bytes of memory.
     ratio: u64,
     /// `sk_rcvbuf`: the maximum of its memory.
     memory: u64,
     /// `window_clamp`: the maximum window.
     clamp: u64,
-    /// `rcv_ssthresh`: the window that is offered while the buffer is free.
+    /// `rcv_ssthresh`: the offered window while the buffer is free.
     offered: u64,
-    /// `rcvq_space.space`: the maximum that the application has read in a round trip.
+    /// `rcvq_space.space`: the maximum number of bytes that the application has read in a round
+    /// trip.
     per_round_trip: u64,
-    /// `rcvq_space.time` and `.seq`: when the present round trip began, and where the stream stood.
+    /// `rcvq_space.time` and `.seq`: the start of the present round trip, and the position of the
+    /// stream then.
     began: (Instant, u64),
-    /// The octets that have arrived in order: rcv.nxt.
+    /// The end of the data in order: rcv.nxt.
     next: u64,
-    /// Those of them that the application has not read.
+    /// The part of them that the application has not read.
     unread: Unread,
-    /// Octets held beyond gaps.
+    /// Bytes beyond gaps.
     held: u64,
     /// `rcv_mss`: payload of a full-sized segment.
     full_size: u64,
@@ -152,7 +155,7 @@ struct ReceiveBuffer {
 struct Arrived {
     /// Its payload.
     octets: u64,
-    /// Octets by which rcv.nxt advances.
+    /// Bytes by which rcv.nxt advances.
     advanced: u64,
     flow: Flow,
 }
@@ -162,13 +165,13 @@ struct Arrived {
 struct Flow {
     /// Payload of a full-sized segment.
     full_size: u64,
-    /// From rcv.nxt to the end of what lies beyond gaps.
+    /// The distance from rcv.nxt to the end of the data beyond gaps.
     beyond: u64,
     /// The receiver's estimate of the round trip.
     round_trip: Option<Duration>,
     /// The connection has SACK.
     has_sack: bool,
-    /// The application reads what arrives at once.
+    /// `true` if the application reads arriving data at once.
     is_read_at_once: bool,
 }
 
@@ -189,15 +192,15 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Returns the offered window (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is
-    /// free, and none if that is little.
+    /// Returns the offered window (`__tcp_select_window`): `rcv_ssthresh`, limited to the free
+    /// buffer, and zero if little is free.
     fn window(&self) -> u64 {
         let free = self.free();
         let is_little = free < window_of(self.memory, self.ratio) >> 4 || free < self.full_size;
         if self.is_short() && is_little { 0 } else { self.offered.min(free) }
     }
 
-    /// Returns the free memory (`tcp_space`): unread data, and data held beyond gaps, take room.
+    /// Returns the free memory (`tcp_space`): unread data, and data beyond gaps, take room.
     const fn free(&self) -> u64 {
         window_of(self.memory.saturating_sub(self.unread.memory()), self.ratio).saturating_sub(self.held)
     }
@@ -207,7 +210,7 @@ impl ReceiveBuffer {
         self.free() < self.clamp >> 1
     }
 
-    /// Processes an arrival. Returns `true` if it lets the window grow.
+    /// Processes an arrival. Returns `true` if it makes the window grow.
     fn arrive(&mut self, now: Instant, arrived: &Arrived) -> bool {
         let flow = &arrived.flow;
         self.make_room();
@@ -228,8 +231,8 @@ impl ReceiveBuffer {
         grows
     }
 
-    /// Processes a read of `octets`. The kernel adjusts the buffer with each segment that it
-    /// returns to the application (`tcp_recvmsg_locked`), so a round trip ends with the first one.
+    /// Processes a read of `octets` bytes. The kernel adjusts the buffer with each segment that it
+    /// returns to the application (`tcp_recvmsg_locked`), so the first one ends a round trip.
     fn read(&mut self, now: Instant, octets: u64, flow: &Flow) {
         let first = octets.min(self.unread.first());
         self.unread.take(first);
@@ -237,7 +240,8 @@ impl ReceiveBuffer {
         self.unread.take(octets - first);
     }
 
-    /// Grows an overcommitted buffer to its contents, without its window (`tcp_clamp_window`).
+    /// Grows an overcommitted buffer to the size of its contents, without its window
+    /// (`tcp_clamp_window`).
     fn make_room(&mut self) {
         let taken = self.unread.memory() + memory_for(self.held, self.ratio);
         self.memory = self.memory.max(taken.min(self.most()));
@@ -248,8 +252,8 @@ impl ReceiveBuffer {
         LARGEST.max(memory_for(self.largest, self.ratio))
     }
 
-    /// Adapts the ratio to the full size (`tcp_measure_rcv_mss`): segments of another size use
-    /// another share of memory.
+    /// Adapts the ratio to the full size (`tcp_measure_rcv_mss`), because segments of other sizes
+    /// use other shares of memory.
     fn measure(&mut self, full_size: u64) {
         if full_size < SHORTEST_FULL_SIZE {
             return;
@@ -264,8 +268,8 @@ impl ReceiveBuffer {
     }
 
     /// Grows the window by two segments, as far as the buffer allows (`tcp_grow_window`). Without
-    /// SACK it does not while a gap is open (`tcp_data_queue_ofo`): an ACK with another window is
-    /// no duplicate.
+    /// SACK, the window does not grow while a gap is open (`tcp_data_queue_ofo`), because an ACK
+    /// with another window is no duplicate.
     fn grow_window(&mut self, arrived: &Arrived) -> bool {
         let limit = self.free().min(self.clamp);
         let shows_gap = arrived.advanced == 0 && !arrived.flow.has_sack;
@@ -276,8 +280,8 @@ impl ReceiveBuffer {
         true
     }
 
-    /// Adapts the buffer once per round trip to what the application has read, minus what is left
-    /// (`tcp_rcv_space_adjust`).
+    /// Adapts the buffer once per round trip to the bytes that the application has read, minus the
+    /// bytes left (`tcp_rcv_space_adjust`).
     fn adjust(&mut self, now: Instant, flow: &Flow) {
         let (since, from) = self.began;
         let Some(round_trip) = flow.round_trip else { return };
@@ -293,8 +297,8 @@ impl ReceiveBuffer {
         self.began = (now, read);
     }
 
-    /// Grows the buffer to twice the data of a round trip, more if these have increased, plus what
-    /// lies beyond gaps (`tcp_rcvbuf_grow`).
+    /// Grows the buffer to twice the data of a round trip, more if these have increased, plus the
+    /// data beyond gaps (`tcp_rcvbuf_grow`).
     fn grow_buffer(&mut self, copied: u64, beyond: u64) {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
         let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
@@ -307,7 +311,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// Returns `scaling_ratio` where a full-sized segment has `full_size` octets.
+/// Returns `scaling_ratio` for full-sized segments of `full_size` bytes.
 const fn ratio_of(full_size: u64) -> u64 {
     full_size * WHOLE / memory_of(full_size)
 }
@@ -328,26 +332,26 @@ mod tests {
 
     const MSS: u64 = 1448;
 
-    /// A full-sized segment in order, before the round trip is known.
+    /// Returns a full-sized segment in order, before the round trip is known.
     const fn in_order(octets: u64) -> Arrived {
         let flow = Flow { full_size: octets, beyond: 0, round_trip: None, has_sack: true, is_read_at_once: true };
         Arrived { octets, advanced: octets, flow }
     }
 
-    /// The same with this estimate of the round trip.
+    /// Returns the same segment with this estimate of the round trip.
     fn measured(octets: u64, round_trip: Duration) -> Arrived {
         let arrived = in_order(octets);
         Arrived { flow: Flow { round_trip: Some(round_trip), ..arrived.flow }, ..arrived }
     }
 
-    /// The same beyond a gap of a segment.
+    /// Returns the same segment beyond a gap of one segment.
     const fn beyond_a_gap(octets: u64) -> Arrived {
         let arrived = in_order(octets);
         Arrived { advanced: 0, flow: Flow { beyond: 2 * octets, ..arrived.flow }, ..arrived }
     }
 
-    /// Returns which segments in order let the window grow, with `per_round_trip` in each round
-    /// trip of 100 ms.
+    /// Returns which segments in order make the window grow, with `per_round_trip` segments in each
+    /// round trip of 100 ms.
     fn growth(buffer: &mut ReceiveBuffer, from: u64, segments: u64, per_round_trip: u64) -> Vec<bool> {
         let spacing = Duration::from_millis(100) / per_round_trip;
         (from..from + segments)
@@ -355,8 +359,8 @@ mod tests {
             .collect()
     }
 
-    /// From 65,535 to 81,920 octets in steps of 2,896: six segments. A slow flow fills no more than
-    /// the first buffer.
+    /// From 65,535 to 81,920 bytes in steps of 2,896 are six segments. A slow flow fills no more
+    /// than the first buffer.
     #[test]
     fn a_slow_flow_never_outgrows_the_first_buffer() {
         let grows = growth(&mut ReceiveBuffer::new(0), 0, 200, 10);
@@ -364,8 +368,8 @@ mod tests {
         assert!(grows[..6].iter().all(|grows| *grows));
     }
 
-    /// At 100 segments a round trip the buffer becomes more than twice 144,800 octets, and the
-    /// window follows segment by segment.
+    /// At 100 segments per round trip, the buffer exceeds twice 144,800 bytes, and the window
+    /// follows segment by segment.
     #[test]
     fn a_fast_flow_grows_the_buffer_by_what_a_round_trip_brings() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -375,14 +379,14 @@ mod tests {
         assert!(!growth(&mut buffer, 2500, 300, 100).contains(&true));
     }
 
-    /// Ten segments of 8000 octets are more than the first window, so a round trip has to bring
-    /// that window. If it had to bring ten segments, the first buffer, of 81,920 octets at most,
-    /// could never grow.
+    /// Ten segments of 8000 bytes exceed the first window, so a round trip must deliver that
+    /// window. If it had to deliver ten segments, the first buffer, of at most 81,920 bytes, could
+    /// never grow.
     #[test]
     fn large_segments_grow_the_buffer_as_well() {
         let mut buffer = ReceiveBuffer::new(0);
         for k in 0..200 {
-            // What the window allows arrives in each round trip of 23 ms.
+            // The data that the window permits arrive in each round trip of 23 ms.
             let per_round_trip = buffer.window() / 8000;
             let round_trip = Duration::from_millis(23);
             let now = Instant::ZERO + round_trip * (k + 1);
@@ -393,8 +397,8 @@ mod tests {
         assert!(buffer.window() > 20 * 65_535, "{}", buffer.window());
     }
 
-    /// A segment of 1000 octets takes as much memory as one of 1448, so that the first buffer is
-    /// less than the first window.
+    /// A segment of 1000 bytes takes as much memory as one of 1448, so that the first buffer is
+    /// smaller than the first window.
     #[test]
     fn shorter_segments_leave_less_window() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -405,7 +409,7 @@ mod tests {
         assert_eq!((buffer.ratio, buffer.clamp), (160, 131_072 * 160 / 256), "a longer one leaves more");
     }
 
-    /// What is held beyond a gap takes room, so the window stands still until the gap closes.
+    /// Data beyond a gap take room, so the window does not grow until the gap closes.
     #[test]
     fn data_beyond_a_gap_takes_room() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -414,14 +418,14 @@ mod tests {
         assert_eq!(buffer.held, MSS);
     }
 
-    /// The same for an application that reads late.
+    /// Returns the same segment for an application that reads late.
     fn unread(octets: u64, round_trip: Duration) -> Arrived {
         let arrived = measured(octets, round_trip);
         Arrived { flow: Flow { is_read_at_once: false, ..arrived.flow }, ..arrived }
     }
 
-    /// 56 segments take 129,024 octets of memory, and of the 2,048 that are left the window would
-    /// be 1,280 octets, less than a segment.
+    /// 56 segments take 129,024 bytes of memory. The 2,048 left would be a window of 1,280 bytes,
+    /// less than a segment.
     #[test]
     fn unread_data_shut_the_window_before_the_memory_is_full() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -438,7 +442,7 @@ mod tests {
         assert_eq!(buffer.unread.memory(), 16 * 2304, "a segment of which something is left");
     }
 
-    /// A window that is rounded up admits more than there is memory for.
+    /// A window that is rounded up permits more data than the memory holds.
     #[test]
     fn an_overcommitted_buffer_grows_and_its_window_does_not() {
         let mut buffer = ReceiveBuffer::new(0);
@@ -448,8 +452,8 @@ mod tests {
         assert_eq!((buffer.memory, buffer.clamp), (59 * 2304, 81_920));
     }
 
-    /// An application reads all data of two round trips at their end. When the kernel checks, it
-    /// has left nearly as much as it has read.
+    /// An application reads all data of two round trips at their end. When the kernel checks,
+    /// nearly as much is unread as was read.
     #[test]
     fn a_late_reader_grows_no_buffer() {
         let growth_by = |segments_per_read: u64| {

@@ -9,14 +9,14 @@ use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
 /// RFC 9768, §3.2.2.5.1: the maximum number of marks before an ACK while data are unacknowledged.
 const MARKS_PER_ACK: u32 = 2;
 
-/// The same in Linux: `TCP_ACCECN_ACE_MAX_DELTA`.
+/// The same limit in Linux: `TCP_ACCECN_ACE_MAX_DELTA`.
 const LINUX_MARKS_PER_ACK: u32 = 6;
 
 /// The number of expiries of the SYN-ACK's timer before the SYN-ACK leaves without ECN (RFC 9768,
 /// §3.2.3.2.2).
 const ACCURATE_SYN_ACK_TIMEOUTS: u32 = 2;
 
-/// The echo of one connection.
+/// The ECN echo of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
     agreed: ecn::EcnConfig,
@@ -25,34 +25,34 @@ pub(super) struct Echo {
     codepoint: Ecn,
     /// `classic`: a mark waits for the sender's CWR. `dctcp`: DCTCP.CE.
     is_marked: bool,
-    /// `accurate`, at the end that was opened: nothing has come since the SYN.
+    /// `accurate`, at the accepting end: `true` if nothing has arrived since the SYN.
     awaits_ack_of_syn_ack: bool,
     /// `accurate`: the codepoint with which the newest packet arrived.
     newest: Ecn,
-    /// `accurate`: a control packet has changed the codepoint since the last ACK.
+    /// `accurate`: `true` if a control packet has changed the codepoint since the last ACK.
     has_changed: bool,
     /// r.cep of RFC 9768: marked packets that have arrived.
     count: u64,
-    /// Of these, those since the last ACK.
+    /// The marked packets since the last ACK.
     since_ack: u32,
-    /// The octets of payload that have arrived, by codepoint.
+    /// The bytes of payload that have arrived, by codepoint.
     pub(super) report: OctetReport,
 }
 
-/// The consequences of a segment for the echo.
+/// The consequences of a segment for the ECN echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
-    /// It must be acknowledged at once, for this reason.
+    /// The reason to acknowledge it at once, if any.
     pub(super) due: Option<Reason>,
-    /// It is the first one marked since the sender last reported CWR.
+    /// `true` if it is the first marked segment since the sender last reported CWR.
     pub(super) first_mark: bool,
-    /// It reports that the sender has reduced its window.
+    /// `true` if it reports that the sender has reduced its window.
     pub(super) reduced: bool,
 }
 
 impl Echo {
-    /// Creates the echo of a connection that has `agreed` on this. `has_option`: it sends the
-    /// AccECN option.
+    /// Creates the echo of a connection in the mode `agreed`. `has_option`: it sends the AccECN
+    /// option.
     pub(super) const fn new(agreed: ecn::EcnConfig, has_option: bool, rules: &Rules) -> Self {
         let is_accurate = matches!(agreed, ecn::EcnConfig::Accurate);
         let acks_are_capable = is_accurate && matches!(rules.ect_packets, EctPackets::All);
@@ -90,7 +90,7 @@ impl Echo {
         (self.awaits_ack_of_syn_ack, self.newest) = (self.is_accurate(), syn.ecn);
     }
 
-    /// Processes the peer's repeated SYN. A server that has received one without ECN sends no
+    /// Processes the peer's repeated SYN. A server that has received a SYN without ECN sends no
     /// ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn take_repeated_syn(&mut self, syn: &Segment) {
         if self.is_accurate() && syn.flags.ace() == 0 {
@@ -99,8 +99,8 @@ impl Echo {
     }
 
     /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, after the
-    /// timer of earlier ones has expired `timeouts` times. A server that sends one without ECN
-    /// sends no ECN-capable packets (RFC 9768, §3.1.5).
+    /// timer of earlier ones has expired `timeouts` times. A server that sends a SYN-ACK without
+    /// ECN sends no ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn answer(&mut self, syn: Ecn, timeouts: u32) -> Flags {
         if self.is_accurate() && timeouts >= ACCURATE_SYN_ACK_TIMEOUTS {
             self.codepoint = Ecn::NotEct;
@@ -109,7 +109,7 @@ impl Echo {
         self.agreed.answer(syn)
     }
 
-    /// Processes the `syn_ack`: its mark counts (RFC 9768, Table 3).
+    /// Processes the `syn_ack`, whose mark counts (RFC 9768, Table 3).
     pub(super) fn take_syn_ack(&mut self, syn_ack: &Segment) {
         self.count += u64::from(syn_ack.ecn == Ecn::Ce);
         self.report.watch(syn_ack);
@@ -119,13 +119,13 @@ impl Echo {
     }
 
     /// Returns `true` if unacknowledged data must be acknowledged before this segment counts. An
-    /// ACK then never covers both marked and unmarked data (RFC 8257, §3.2: the second of the two
-    /// ACKs that it allows; Linux's `dctcp_ece_ack_update`).
+    /// ACK then never covers both marked and unmarked data (RFC 8257, §3.2, permits two ways, of
+    /// which this is the second; Linux's `dctcp_ece_ack_update`).
     pub(super) fn splits(&self, codepoint: Ecn) -> bool {
         self.agreed == ecn::EcnConfig::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
     }
 
-    /// Returns `true` if [`take`](Self::take) would do nothing with a segment in the window, and
+    /// Returns `true` if [`take`](Self::take) would have no effect for a segment in the window, and
     /// the segment is not marked.
     #[inline]
     pub(super) fn has_nothing_to_note(&self, segment: &Segment) -> bool {
@@ -138,7 +138,7 @@ impl Echo {
             }
     }
 
-    /// Processes a segment with data or a FIN. `is_in_window`: part of it could be new.
+    /// Processes a segment with data or a FIN. `is_in_window`: part of it may be new.
     pub(super) fn take(&mut self, segment: &Segment, is_in_window: bool) -> Notice {
         let is_ce = segment.ecn == Ecn::Ce;
         let was_marked = self.is_marked;
@@ -161,7 +161,7 @@ impl Echo {
         notice
     }
 
-    /// Processes a segment without data. It requires no ACK: ACKs of ACKs are not sent.
+    /// Processes a segment without data. It elicits no ACK, because ACKs are not acknowledged.
     #[inline]
     pub(super) fn take_control(&mut self, segment: &Segment) {
         if self.is_accurate() {
@@ -185,7 +185,7 @@ impl Echo {
     }
 
     /// Counts a packet; every packet counts (RFC 9768, §3.2). Returns `true` if data must be
-    /// acknowledged for a change.
+    /// acknowledged because the codepoint changed.
     #[inline(never)]
     fn count_packet(&mut self, segment: &Segment) -> bool {
         self.report.watch(segment);
@@ -203,8 +203,7 @@ impl Echo {
         }
     }
 
-    /// Returns the option of the SYN-ACK, or `None` if the SYN-ACK `is_repeated` (RFC 9768,
-    /// §3.2.3.2.2).
+    /// Returns the option of the SYN-ACK, or `None` for a repeated SYN-ACK (RFC 9768, §3.2.3.2.2).
     pub(super) fn option_of_syn_ack(&self, is_repeated: bool) -> Option<AccurateEcn> {
         self.report.of_syn_ack().filter(|_| !is_repeated)
     }
@@ -221,8 +220,8 @@ impl Echo {
         }
     }
 
-    /// Returns the flags of a segment that leaves now with data and with `flags`. With `accurate`,
-    /// the count replaces the sender's own.
+    /// Returns the flags of a data segment that leaves now with `flags`. With `accurate`, the count
+    /// replaces the sender's own.
     pub(super) fn flags_beside(&mut self, flags: Flags) -> Flags {
         let field = Flags::AE | Flags::CWR | Flags::ECE;
         let kept = if self.is_accurate() { flags.bits() & !field.bits() } else { flags.bits() };
@@ -247,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Returns the echo after each of these arrivals: its flags, and the reason for an immediate
+    /// Returns the echo after each of these arrivals: its flags, and the reason of an immediate
     /// ACK.
     fn echoes(agreed: ecn::EcnConfig, arrivals: &[(Ecn, Flags)]) -> Vec<(Flags, Option<Reason>)> {
         let mut echo = Echo::new(agreed, true, &Rules::RFC);
@@ -305,7 +304,7 @@ mod tests {
         assert_eq!(reasons, [None, change, None, count, None, change], "no ACK for a change back");
     }
 
-    /// A control packet requires no ACK, but the next segment of data is acknowledged at once.
+    /// A control packet requires no ACK, but the next data segment is acknowledged at once.
     #[test]
     fn linux_tells_every_change_and_the_sixth_mark() {
         let mut echo = Echo::new(ecn::EcnConfig::Accurate, true, &Rules::LINUX);

@@ -1,20 +1,19 @@
-//! Detection of full-sized segments: any other ends the data that the peer's application has
-//! written.
+//! Detects full-sized segments. A shorter segment ends a write of the peer's application.
 
 use super::super::len_of;
 use super::super::rules::FullSize;
 use super::Receiver;
 use acklab_wire::tcp::{Flags, Segment};
 
-/// `TCP_MSS_DEFAULT`: shorter segments are taken for part of a full-sized one
+/// `TCP_MSS_DEFAULT`: the minimum size of a segment that is full-sized by its length alone
 /// (`tcp_initialize_rcv_mss`).
 pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
-/// `TCP_MIN_MSS`: shorter segments are never full-sized.
+/// `TCP_MIN_MSS`: the minimum size of a full-sized segment.
 const MIN_MSS: u64 = 88;
 
 impl Receiver {
-    /// Returns `true` if `segment`, with data, ends the data that the peer's application has
-    /// written: it has PSH or is not full.
+    /// Returns `true` if the data segment `segment` ends a write of the peer's application: it has
+    /// PSH or is not full-sized.
     #[inline]
     pub(super) fn ends_write(&mut self, segment: &Segment) -> bool {
         let last = std::mem::take(&mut self.last_short);
@@ -22,9 +21,9 @@ impl Receiver {
         if is_short { !self.is_full_with_options(segment, last) } else { segment.flags.contains(Flags::PSH) }
     }
 
-    /// Returns `true` if `segment` is as long as the one before it, which had `last` octets beside
-    /// its timestamps. That length is then that of a full-sized segment. A short segment with PSH
-    /// gives no evidence (`tcp_measure_rcv_mss`).
+    /// Returns `true` if `segment` is as long as the previous one, which had `last` bytes besides
+    /// its timestamps. That length is then the full size. A short segment with PSH gives no
+    /// evidence (`tcp_measure_rcv_mss`).
     #[inline(never)]
     fn is_full_with_options(&mut self, segment: &Segment, last: u64) -> bool {
         if self.config.dialect.rules().full_size == FullSize::Longest {
@@ -54,7 +53,7 @@ mod tests {
     use acklab_base::random::Seed;
     use acklab_wire::tcp::{Options, SackBlock, SackBlocks, SeqNumber};
 
-    /// Returns a receiver after a segment of 1000 octets.
+    /// Returns a receiver after a segment of 1000 bytes.
     fn receiver(preset: Preset) -> Receiver {
         let config = preset.config();
         let policy = Policy::new(config.ack).expect("it is built in");
@@ -76,7 +75,7 @@ mod tests {
         (ends, receiver.acknowledger.ledger().full_size)
     }
 
-    /// In Linux the first segment that SACK shortens looks like the end of a write, later ones do
+    /// In Linux, the first segment that SACK shortens looks like the end of a write; later ones do
     /// not.
     #[test]
     fn segments_that_blocks_shorten_are_full() {

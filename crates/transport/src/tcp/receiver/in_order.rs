@@ -1,6 +1,6 @@
-//! Segments in order: the next one of a stream without gaps, which carries nothing but data. Most
-//! segments are of this kind and skip most of the processing (header prediction: Jacobson, 1990;
-//! the fast path of Linux's `tcp_rcv_established`).
+//! Processes segments in order: the next segment of a stream without gaps that carries only data.
+//! Most segments are of this kind and skip most of the processing (header prediction: Jacobson,
+//! 1990; the fast path of Linux's `tcp_rcv_established`).
 
 use super::{Agreed, Receiver};
 use crate::ack::{Arrival, Packet};
@@ -9,7 +9,7 @@ use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
 impl Receiver {
     /// Returns `true` if `segment` is the next one of the stream, nothing is missing, and it
-    /// carries nothing else.
+    /// carries only data.
     #[inline]
     pub(super) fn is_in_order(&self, segment: &Segment, agreed: &Agreed) -> bool {
         #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
                     sender.accept(now, ack);
                 }
                 prop_assert_eq!(None, long.poll(now));
-                // Formatting the states takes longer than everything else.
+                // Formatting the states takes longer than the rest of the test.
                 if step % 10 == 9 {
                     long.takes_long_way = false;
                     prop_assert_eq!(format!("{short:?}"), format!("{long:?}"));

@@ -1,4 +1,4 @@
-//! Processing of an arriving segment.
+//! Processes an arriving segment.
 
 use super::super::refusal::Refusal;
 use super::super::rules::ReportAtFin;
@@ -49,15 +49,15 @@ impl Receiver {
         self.syn = segment.ecn;
     }
 
-    /// Processes the end of the stream: everything has arrived, the FIN included. An end that only
-    /// receives closes at once, so that its own FIN would carry the ACK.
+    /// Processes the end of the stream: everything including the FIN has arrived. An end that only
+    /// receives closes at once, so that its own FIN carries the ACK.
     #[inline(never)]
     fn acknowledge_fin(&mut self, now: Instant, arrival: Arrival) {
         let rule = self.config.dialect.rules().report_at_fin;
         if rule == ReportAtFin::Forgotten && arrival != Arrival::Duplicate {
             self.duplicate = None;
         }
-        // Linux treats it as a lack of memory (`tcp_data_queue`, `ICSK_ACK_NOMEM`).
+        // Linux treats this as a lack of memory (`tcp_data_queue`, `ICSK_ACK_NOMEM`).
         let finds_no_room = self.window.is_overrun(self.stream.next());
         if self.may_send && arrival == Arrival::InOrder && !finds_no_room {
             self.acknowledger.decide_fin(now);
@@ -79,8 +79,8 @@ impl Receiver {
         let length = segment.sequence_len();
         if length == 0 {
             self.echo.take_control(segment);
-            // RFC 9293, §3.10.7.4: a segment from before the acknowledged data, such as a
-            // zero-window probe, is acknowledged.
+            // RFC 9293, §3.10.7.4: a segment below the acknowledged data, such as a zero-window
+            // probe, is acknowledged.
             if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
                 self.acknowledger.demand(now, Reason::Duplicate);
             }
@@ -164,14 +164,14 @@ impl Receiver {
             self.acknowledger.demand(now, reason);
         }
         if advanced > 0 && self.window.is_out_of_memory(self.stream.next()) {
-            // `tcp_data_queue`, `ICSK_ACK_NOMEM`: an immediate ACK reports that the window is shut.
+            // `tcp_data_queue`, `ICSK_ACK_NOMEM`: an immediate ACK reports that the window is
+            // closed.
             self.acknowledger.demand(now, Reason::WindowUpdate);
         }
         fate
     }
 
-    /// Reports to the policy that the segment ends the data that the peer's application has
-    /// written.
+    /// Reports to the policy that the segment ends a write of the peer's application.
     pub(super) fn tell_end_of_write(&mut self) {
         let is_read = self.window.is_read_at_once();
         self.tell_policy(|policy| policy.on_push(is_read));

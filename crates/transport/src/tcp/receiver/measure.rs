@@ -1,4 +1,4 @@
-//! Measurements of the receiver, if its policy or autotuning uses them.
+//! Makes the receiver's measurements, if its policy or autotuning uses them.
 
 use super::{Agreed, Receiver};
 use crate::ack::{Echo, RoundTrip};
@@ -10,8 +10,8 @@ use acklab_wire::tcp::Segment;
 const OLDEST_ECHO: u32 = i32::MAX as u32 / 1000;
 
 impl Receiver {
-    /// Returns the estimates of round trips: those of the policy's ledger, or else autotuning's
-    /// own.
+    /// Returns the estimates of round trips: those of the policy's ledger, or otherwise
+    /// autotuning's own.
     fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         let own = self.autotuning.as_mut().and_then(|autotuning| autotuning.round_trip());
         self.acknowledger.round_trip().or(own)
@@ -31,7 +31,7 @@ impl Receiver {
         }
     }
 
-    /// Measures `segment`, with data, which is in the ledger and in the stream. The stream stood at
+    /// Measures the data segment `segment`, which is in the ledger and in the stream. rcv.nxt was
     /// `before`.
     pub(super) fn measure(&mut self, now: Instant, segment: &Segment, agreed: Agreed, before: u64) {
         if self.round_trip().is_none() {

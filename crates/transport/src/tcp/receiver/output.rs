@@ -1,4 +1,4 @@
-//! Outgoing segments: the SYN-ACK or an ACK.
+//! Builds outgoing segments: the SYN-ACK or an ACK.
 
 use super::super::sender::announced_mss;
 use super::{Agreed, Receiver};
@@ -53,7 +53,7 @@ impl Receiver {
         segment.map(|segment| *place = segment).is_some()
     }
 
-    /// Acknowledges what is unacknowledged before a segment with another mark counts.
+    /// Acknowledges pending data before a segment with a different mark counts.
     #[cold]
     pub(super) fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
         let mut segment = Segment::default();
@@ -80,7 +80,7 @@ impl Receiver {
         }
     }
 
-    /// Puts SACK blocks and marks into the options of an ACK, beside its timestamps.
+    /// Adds SACK blocks and marks to the options of an ACK, beside its timestamps.
     #[inline(never)]
     fn add_reports(&mut self, agreed: Agreed, options: &mut Options) {
         let duplicate = self.duplicate.as_ref().map(|duplicate| duplicate.start);

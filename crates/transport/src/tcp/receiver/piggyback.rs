@@ -1,5 +1,4 @@
-//! Acknowledgments of an end that also sends data: on the segments of its sending half, and on SYN
-//! and SYN-ACK.
+//! Adds acknowledgments to the segments of an end that also sends data, and to SYN and SYN-ACK.
 
 use super::super::room_beside;
 use super::super::rules::SackRoom;
@@ -9,20 +8,20 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber};
 use std::ops::Range;
 
-/// The octets of SACK without blocks, and those of each block (RFC 2018, §3; two octets of
-/// padding).
+/// The bytes of SACK without blocks, and those of each block (RFC 2018, §3; two bytes of padding).
 const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
 impl Receiver {
-    /// Puts this end's receive window on its `syn` (RFC 7323, §2.2: not scaled), and the scale of
+    /// Writes this end's receive window to its `syn` (RFC 7323, §2.2: not scaled), and the scale of
     /// later windows.
     pub(in crate::tcp) fn offer_window(&self, syn: &mut Segment) {
         syn.window = u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX);
         syn.options.window_scale = self.config.window_scaling.then_some(self.window_shift);
     }
 
-    /// Processes the peer's `syn_ack`. `sent_at` is when this end's SYN left, if it left only once.
+    /// Processes the peer's `syn_ack`. `sent_at` is the departure of this end's SYN, if it left
+    /// once.
     pub(in crate::tcp) fn open_by(&mut self, now: Instant, syn_ack: &Segment, sent_at: Option<Instant>) {
         self.agree(syn_ack, self.config.ecn.conclude(syn_ack.flags));
         self.echo.take_syn_ack(syn_ack);
@@ -30,28 +29,28 @@ impl Receiver {
         self.measure_handshake(now);
     }
 
-    /// Processes the peer's `syn_ack` after its SYN: both ends have opened the connection.
+    /// Processes the peer's `syn_ack` after its SYN, in a simultaneous open.
     pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
         self.echo.take_syn_ack(syn_ack);
     }
 
-    /// Marks the SYN-ACK as due once more, because its timer has expired.
+    /// Schedules the SYN-ACK once more, because its timer has expired.
     pub(in crate::tcp) const fn repeat_syn_ack(&mut self) {
         self.syn_ack_due = true;
         self.syn_ack_timeouts += 1;
     }
 
-    /// Returns `true` if ACKs with the AccECN option seem not to arrive.
+    /// Returns `true` if ACKs with the AccECN option do not seem to arrive.
     pub(in crate::tcp) const fn has_blocked_option(&self) -> bool {
         self.echo.report.is_blocked()
     }
 
-    /// Returns when the SYN-ACK was sent, if only once.
+    /// Returns the departure of the SYN-ACK, if it left once.
     pub(in crate::tcp) const fn syn_ack_sent_at(&self) -> Option<Instant> {
         self.syn_sent_at
     }
 
-    /// Returns `true` if the peer scales its window as this end has agreed to.
+    /// Returns `true` if the peer scales its window, as this end has agreed.
     pub(in crate::tcp) fn has_scaling(&self) -> bool {
         self.agreed.is_some_and(|agreed| agreed.has_scaling)
     }
@@ -61,20 +60,20 @@ impl Receiver {
         self.may_send = may_send;
     }
 
-    /// Returns `true` if the FIN has arrived, and all before it.
+    /// Returns `true` if the FIN and all data before it have arrived.
     pub(in crate::tcp) fn has_all(&self) -> bool {
         self.fin.is_some_and(|fin| self.stream.next() > fin)
     }
 
-    /// Returns `true` if an ACK is due that cannot ride on data. While data are missing, an ACK
-    /// leaves alone, unless data make [room for blocks](Self::room_for_blocks).
+    /// Returns `true` if an ACK is due that cannot be piggybacked. While data are missing, an ACK
+    /// leaves alone, unless data segments have [room for blocks](Self::room_for_blocks).
     pub(in crate::tcp) fn owes_apart(&self) -> bool {
         let is_apart = || self.acknowledger.due().is_some() && self.has_blocks() && !self.makes_room();
         self.syn_ack_due || self.split.is_some() || is_apart()
     }
 
-    /// Returns the octets of options by which a full-sized segment of this end is to be shorter,
-    /// for the blocks that it carries.
+    /// Returns the bytes by which a full-sized segment of this end must be shorter, for the blocks
+    /// that it carries.
     #[inline]
     pub(in crate::tcp) fn room_for_blocks(&self) -> u64 {
         if self.has_blocks() && self.makes_room() { self.len_of_blocks() } else { 0 }
@@ -84,7 +83,7 @@ impl Receiver {
         self.config.dialect.rules().sack_room == SackRoom::Made && self.agreed.is_some_and(|agreed| agreed.has_sack)
     }
 
-    /// Returns the octets of the option with all blocks, as far as there is room beside the others.
+    /// Returns the bytes of the option with all blocks, as far as there is room beside the others.
     #[inline(never)]
     fn len_of_blocks(&self) -> u64 {
         let room = Options::ROOM - self.len_of_timestamps() - self.echo.report.reserve() - SACK_HEADER;
@@ -92,7 +91,7 @@ impl Receiver {
         SACK_HEADER + SACK_BLOCK * (room / SACK_BLOCK).min(blocks as u64)
     }
 
-    /// Returns `false` if `segment` lies beyond the receive window, so that neither its data nor
+    /// Returns `false` if `segment` lies outside the receive window, so that neither its data nor
     /// its acknowledgment counts (RFC 9293, §3.10.7.4, first; Linux's `tcp_sequence`).
     pub(in crate::tcp) fn is_acceptable(&self, segment: &Segment) -> bool {
         let Some((start, limit)) = self.place(segment) else { return true };
@@ -111,13 +110,13 @@ impl Receiver {
         !self.agreed.is_some_and(is_old) && self.place(segment).is_some_and(|(start, limit)| start < limit)
     }
 
-    /// Returns `true` if `segment` ends beyond what has arrived in order.
+    /// Returns `true` if `segment` ends beyond rcv.nxt.
     pub(in crate::tcp) fn brings_data(&self, segment: &Segment) -> bool {
         let end = |(start, _)| start + u64::from(segment.payload);
         segment.payload > 0 && self.place(segment).map(end).is_some_and(|end| end > self.stream.next())
     }
 
-    /// Returns the octets of `segment` that are within the window and have not arrived.
+    /// Returns the bytes of `segment` that are within the window and have not arrived.
     pub(in crate::tcp) fn missing_of(&self, segment: &Segment) -> Vec<Range<u64>> {
         let next = self.stream.next();
         let Some((start, _)) = self.place(segment).filter(|_| segment.payload > 0) else { return Vec::new() };
@@ -125,7 +124,7 @@ impl Receiver {
         self.stream.missing_in(start..self.window.cut(next, start, end, false).min(end)).collect()
     }
 
-    /// Returns the offset at which `segment` begins, and the right edge of the receive window.
+    /// Returns the offset of the start of `segment`, and the right edge of the receive window.
     fn place(&self, segment: &Segment) -> Option<(u64, u64)> {
         let next = self.stream.next();
         self.agreed.map(|agreed| (segment.seq.offset_near(agreed.first, next), next + self.window.left(next)))
@@ -145,8 +144,8 @@ impl Receiver {
         }
     }
 
-    /// Puts the window of this end on `segment`, the ACK that ends the handshake, as the sending
-    /// half sends it.
+    /// Writes this end's window to `segment`, the ACK that ends the handshake, which the sending
+    /// half sends.
     pub(in crate::tcp) fn finish_handshake(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {
             self.number(segment, agreed);
@@ -155,9 +154,8 @@ impl Receiver {
         }
     }
 
-    /// Puts the acknowledgment on `segment` as the sending half sends it, as far as there is room.
-    /// Everything is then acknowledged (RFC 9293, §3.8.6.3), unless SACK blocks remain to be
-    /// reported.
+    /// Adds the acknowledgment to a `segment` of the sending half, as far as there is room.
+    /// Everything is then acknowledged (RFC 9293, §3.8.6.3), unless SACK blocks remain.
     pub(in crate::tcp) fn ride_on(&mut self, now: Instant, segment: &mut Segment) {
         let Some(agreed) = self.agreed else { return };
         self.number(segment, agreed);
@@ -186,7 +184,7 @@ impl Receiver {
         }
     }
 
-    /// Puts the acknowledgment number and the window on `segment`, if there is anything to
+    /// Writes the acknowledgment number and the window to `segment`, if there is anything to
     /// acknowledge.
     pub(in crate::tcp) fn acknowledge_on(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {

@@ -1,10 +1,10 @@
-//! The port of the end that receives.
+//! The port of the receiving end.
 
 use super::Receiver;
 use acklab_base::{Instant, StreamPort};
 
 impl StreamPort for Receiver {
-    /// Does nothing: it waits for its peer.
+    /// Does nothing: the receiver waits for its peer.
     fn open(&mut self, _now: Instant) {}
 
     fn is_open(&self) -> bool {

@@ -1,11 +1,11 @@
-//! The contents of an ACK beyond its number.
+//! Builds the SACK blocks of an ACK.
 
 use super::{Agreed, Receiver};
 use acklab_wire::tcp::{SackBlock, SackBlocks, SeqNumber};
 use std::ops::Range;
 
 impl Receiver {
-    /// Records the first part of `range` that has arrived before. The next ACK reports it once (RFC
+    /// Records the first part of `range` that arrived before. The next ACK reports it once (RFC
     /// 2883, §4).
     pub(super) fn note_duplicate(&mut self, agreed: Agreed, range: Range<u64>) {
         if self.config.dsack
@@ -21,9 +21,9 @@ impl Receiver {
         self.duplicate.is_some() || !self.stream.recent().is_empty()
     }
 
-    /// Returns the SACK blocks, at most `most`. First come the duplicate octets and the block that
-    /// contains them (RFC 2883, §4), then the block of the newest arrival and those most recently
-    /// reported (RFC 2018, §4).
+    /// Returns at most `most` SACK blocks: the duplicate bytes and the block that contains them
+    /// (RFC 2883, §4), then the block of the newest arrival and those most recently reported (RFC
+    /// 2018, §4).
     pub(super) fn sack_blocks(&mut self, first: SeqNumber, most: usize) -> SackBlocks {
         let duplicate = self.duplicate.take();
         let around = duplicate.as_ref().and_then(|duplicate| {

@@ -1,15 +1,15 @@
-//! The memory of unread data per segment, as Linux counts it (`sk_receive_queue`, `truesize`).
+//! Counts the memory of unread data per segment, as Linux does (`sk_receive_queue`, `truesize`).
 
 use std::collections::VecDeque;
 
-/// The memory that a segment needs beside its payload in the half pages into which drivers receive:
-/// headroom, headers and `struct skb_shared_info`. A `struct sk_buff` comes on top. Other drivers
+/// The memory of a segment beside its payload, in the half pages into which drivers receive:
+/// headroom, headers and `struct skb_shared_info`. A `struct sk_buff` is additional. Other drivers
 /// differ.
 const OVERHEAD: u64 = 64 + 66 + 320;
 const HALF_PAGE: u64 = 2048;
 const SK_BUFF: u64 = 256;
 
-/// Returns `truesize` of a segment with `octets`.
+/// Returns `truesize` of a segment with `octets` bytes.
 pub(super) const fn memory_of(octets: u64) -> u64 {
     (octets + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF
 }
@@ -26,7 +26,7 @@ pub(super) struct Unread {
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     octets: u64,
-    /// Of its octets, those that were read. Their memory is held until all are
+    /// The bytes of it that were read. Their memory is held until all are read
     /// (`tcp_eat_recv_skb`).
     read: u64,
 }
@@ -36,7 +36,7 @@ impl Unread {
         Self { segments: VecDeque::new(), octets: 0, memory: 0 }
     }
 
-    /// Returns the octets that are not read.
+    /// Returns the unread bytes.
     pub(super) const fn octets(&self) -> u64 {
         self.octets
     }
@@ -46,13 +46,13 @@ impl Unread {
         self.memory
     }
 
-    /// Returns the unread octets of the first segment.
+    /// Returns the unread bytes of the first segment.
     pub(super) fn first(&self) -> u64 {
         self.segments.front().map_or(0, |first| first.octets - first.read)
     }
 
-    /// Adds a segment of `octets`. The stream advanced by `advanced` octets, including those of
-    /// segments of `full_size` that were held beyond a gap.
+    /// Adds a segment of `octets` bytes. The stream advanced by `advanced` bytes, including
+    /// segments of `full_size` that were beyond a gap.
     pub(super) fn queue(&mut self, advanced: u64, octets: u64, full_size: u64) {
         let (mut left, mut next) = (advanced, octets);
         while left > 0 {
@@ -63,7 +63,7 @@ impl Unread {
         }
     }
 
-    /// Adds a segment. Appends a short one to the last, if there is room in its memory
+    /// Adds a segment. A short one is appended to the last if its memory has room
     /// (`skb_try_coalesce`).
     fn push(&mut self, octets: u64) {
         self.octets += octets;
@@ -76,7 +76,7 @@ impl Unread {
         }
     }
 
-    /// Removes the first `octets`, which the application reads.
+    /// Removes the first `octets` bytes, which the application reads.
     pub(super) fn take(&mut self, octets: u64) {
         self.octets -= octets;
         let mut left = octets;

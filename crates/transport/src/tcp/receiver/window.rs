@@ -11,7 +11,7 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     reading: Reading,
-    /// The size of the buffer, as far as the window field can express it.
+    /// The size of the buffer, up to the maximum of the window field.
     size: u64,
     /// The selection of autotuning, if there is autotuning.
     autotuned: Option<Selected>,
@@ -19,9 +19,9 @@ pub(super) struct Window {
     /// Payload of a full-sized segment.
     mss: u64,
     rule: BeyondWindow,
-    /// `OnDemand`: octets that the application has read.
+    /// `OnDemand`: the bytes that the application has read.
     read: u64,
-    /// `OnDemand`, or with autotuning: the largest right edge that was offered, rcv.nxt + rcv.wnd.
+    /// `OnDemand`, or with autotuning: the maximum right edge offered so far, rcv.nxt + rcv.wnd.
     edge: u64,
 }
 
@@ -31,21 +31,22 @@ impl Window {
         Self { reading: Reading::AtOnce, size: buffer, autotuned: None, shift: 0, mss, rule, read: 0, edge: 0 }
     }
 
-    /// Returns `true` if data beyond the window are cut off, whatever the application has read.
+    /// Returns `true` if data beyond the window are cut off even if the application has read
+    /// everything.
     pub(super) fn cuts(&self) -> bool {
         self.rule == BeyondWindow::CutOff
     }
 
-    /// Returns `true` if a segment that begins within the window may end beyond it: nothing is
-    /// unread, with the stream at `next`.
+    /// Returns `true` if a segment that begins within the window may end beyond it, because nothing
+    /// is unread with rcv.nxt at `next`.
     pub(super) fn takes_whole(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && !self.has_unread(next)
     }
 
-    /// Adopts the unit of the window field: 2^`shift` octets.
+    /// Adopts the unit of the window field: 2^`shift` bytes.
     pub(super) fn agree(self, buffer: u64, shift: u8) -> Self {
         let size = (buffer >> shift).min(u64::from(u16::MAX)) << shift;
-        // The SYN-ACK offers this much, unscaled (RFC 7323, §2.2).
+        // The unscaled window of the SYN-ACK (RFC 7323, §2.2).
         let edge = buffer.min(u64::from(u16::MAX));
         Self { size, shift, edge, ..self }
     }
@@ -55,63 +56,62 @@ impl Window {
         self.autotuned = selected;
     }
 
-    /// Returns `true` if the right edge moves with the stream, because all of the buffer is always
+    /// Returns `true` if the right edge moves with rcv.nxt, because the whole buffer is always
     /// offered.
     fn is_constant(&self) -> bool {
         self.is_read_at_once() && self.autotuned.is_none()
     }
 
-    /// Returns `true` if the window certainly holds the next `octets` of the stream, and does not
-    /// change when they come.
+    /// Returns `true` if the window certainly holds the next `octets` bytes of the stream, and does
+    /// not change when they arrive.
     pub(super) fn takes_at_once(&self, octets: u32) -> bool {
         self.is_constant() && u64::from(octets) <= self.size
     }
 
-    /// Returns `true` if the application reads whatever has arrived.
+    /// Returns `true` if the application reads arriving data at once.
     pub(super) fn is_read_at_once(&self) -> bool {
         self.reading == Reading::AtOnce
     }
 
-    /// Returns the octets that the sender may send from `next` on, by the window that was last
-    /// offered.
+    /// Returns the bytes that the sender may send from `next` on, by the last offered window.
     pub(super) fn left(&self, next: u64) -> u64 {
         if self.is_constant() { self.size } else { self.edge.saturating_sub(next) }
     }
 
-    /// Returns `true` if unread data leave no window with the stream at `next`, behind a FIN that
-    /// Linux has accepted nevertheless.
+    /// Returns `true` if unread data leave no window, with rcv.nxt at `next`, after a FIN that
+    /// Linux accepted nevertheless.
     pub(super) fn is_overrun(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && self.reading == Reading::OnDemand && self.left(next) == 0
     }
 
-    /// Returns `true` if unread data need more memory than there is, with the stream at `next`.
-    /// Memory is twice the size of the buffer (`SO_RCVBUF`). A segment that exceeds it holds many,
-    /// so headers are a small part of it.
+    /// Returns `true` if unread data need more memory than there is, with rcv.nxt at `next`. Memory
+    /// is twice the size of the buffer (`SO_RCVBUF`). A segment that exceeds it holds many
+    /// segments, so headers are a small part of it.
     pub(super) fn is_out_of_memory(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole
             && self.reading == Reading::OnDemand
             && next.saturating_sub(self.read) > self.size.saturating_mul(2)
     }
 
-    /// Returns the end of the accepted part of a segment from `start` to `end`, with the stream at
-    /// `next`. What lies beyond the window is cut off (RFC 9293, §3.10.7.4).
+    /// Returns the end of the accepted part of a segment from `start` to `end`, with rcv.nxt at
+    /// `next`. The part beyond the window is cut off (RFC 9293, §3.10.7.4).
     pub(super) fn cut(&self, next: u64, start: u64, end: u64, has_fin: bool) -> u64 {
         let limit = next + self.left(next);
         if self.takes_whole(next) && start < limit && next < limit {
             return end;
         }
-        // A FIN has a sequence number and needs no room. Linux accepts it even where the window is
-        // shut (`tcp_data_queue`).
+        // A FIN has a sequence number and needs no room. Linux accepts it even if the window is
+        // closed (`tcp_data_queue`).
         let fin = u64::from(has_fin && self.reading == Reading::OnDemand && end == limit + 1);
         end.min(limit + fin)
     }
 
-    /// Returns the window as reading has left it, in whole units of the field.
+    /// Returns the window after the application's reads, in whole units of the field.
     fn open(&self, next: u64) -> u64 {
         let free = self.free(next);
         let window = match self.autotuned {
-            // Rounded up, so that scaling does not reduce it, unless it is all that is free
-            // (`__tcp_select_window`).
+            // Rounded up, so that scaling does not reduce it, unless the window equals the free
+            // memory (`__tcp_select_window`).
             Some(Selected { window, is_short: false }) => window.next_multiple_of(1 << self.shift).min(free),
             Some(Selected { window, is_short: true }) => window.min(free),
             None => free,
@@ -119,27 +119,27 @@ impl Window {
         window >> self.shift << self.shift
     }
 
-    /// Returns the part of the buffer that unread data leave, with the stream at `next`.
+    /// Returns the part of the buffer that unread data leave, with rcv.nxt at `next`.
     fn free(&self, next: u64) -> u64 {
         let unread = if self.is_read_at_once() { 0 } else { next.saturating_sub(self.read) };
         self.size.saturating_sub(unread)
     }
 
-    /// Returns `true` if the right edge can move by the lesser of half the buffer and a full-sized
-    /// segment; until then it stays (RFC 9293, §3.8.6.2.2). Autotuning shuts a window that would be
-    /// shorter, and moves the edge by less.
+    /// Returns `true` if the right edge can move by half the buffer or a full-sized segment,
+    /// whichever is less. Until then, it stays (RFC 9293, §3.8.6.2.2). Autotuning closes a window
+    /// that would be shorter, and moves the edge by less.
     fn can_move(&self, next: u64) -> bool {
         let step = if self.autotuned.is_some() { 1 } else { (self.size / 2).min(self.mss) };
         self.open(next) >= self.left(next) + step
     }
 
-    /// Returns `true` if the application has unread data, with the stream at `next`.
+    /// Returns `true` if the application has unread data, with rcv.nxt at `next`.
     fn has_unread(&self, next: u64) -> bool {
         !self.is_read_at_once() && self.read < next
     }
 
-    /// Returns the room that unread data leave in the buffer, with the stream at `next` and the
-    /// last ACK at `acked`.
+    /// Returns the room that unread data leave in the buffer, with rcv.nxt at `next` and the last
+    /// ACK at `acked`.
     fn room(&self, next: u64, acked: u64) -> Room {
         let free = self.free(next);
         let (window, is_short) =
@@ -148,8 +148,8 @@ impl Window {
         Room { is_short: is_short || free < self.size / 2, shrinks }
     }
 
-    /// Returns the window field of an ACK for `next`. The right edge never moves left. Where the
-    /// field cannot express it exactly, it moves right by less than a unit (RFC 7323, §2.4;
+    /// Returns the window field of an ACK for `next`. The right edge never moves left. If the field
+    /// cannot express the edge exactly, it moves right by less than a unit (RFC 7323, §2.4;
     /// `tcp_select_window`).
     pub(super) fn offer(&mut self, next: u64) -> u16 {
         if self.is_constant() {
@@ -183,7 +183,7 @@ impl Receiver {
         self.window.offer(self.stream.next())
     }
 
-    /// Reports to the policy the room that unread data leave in the buffer, if there are any.
+    /// Reports to the policy the room that unread data leave in the buffer, if any data are unread.
     #[inline]
     pub(super) fn tell_room(&mut self) {
         let next = self.stream.next();
@@ -194,14 +194,14 @@ impl Receiver {
         }
     }
 
-    /// Returns the octets that have arrived in order, whether the application has read them or not.
+    /// Returns the bytes that have arrived in order, read or unread.
     #[inline]
     pub(in crate::tcp) fn in_order(&self) -> u64 {
         let next = self.stream.next();
         self.fin.map_or(next, |fin| next.min(fin))
     }
 
-    /// Returns the octets passed to the application, in order.
+    /// Returns the bytes passed to the application, in order.
     #[must_use]
     #[inline]
     pub fn delivered(&self) -> u64 {
@@ -211,16 +211,17 @@ impl Receiver {
         }
     }
 
-    /// Returns the octets that the application could read now.
+    /// Returns the bytes that the application could read now.
     #[must_use]
     pub fn readable(&self) -> u64 {
         self.in_order() - self.delivered()
     }
 
-    /// Reads at most `octets` of what is available, for the application. Returns the octets read.
+    /// Reads at most `octets` of the available bytes for the application. Returns the number of
+    /// bytes read.
     ///
-    /// If that at least doubles the window, an ACK that reports it is due. If nothing remains
-    /// unread, the ACK policy may request one (`__tcp_cleanup_rbuf`); poll for it.
+    /// If this at least doubles the window, an ACK that reports it is due. If nothing is left
+    /// unread, the ACK policy may request an ACK (`__tcp_cleanup_rbuf`). Poll for it afterwards.
     pub fn read(&mut self, now: Instant, octets: u64) -> u64 {
         let octets = octets.min(self.readable());
         let next = self.stream.next();
@@ -238,8 +239,7 @@ impl Receiver {
         octets
     }
 
-    /// Lets the policy decide on pending data if the application's read leaves nothing in the
-    /// buffer.
+    /// Consults the policy about pending data if the application's read empties the buffer.
     fn acknowledge_emptied(&mut self, now: Instant) {
         let is_empty = self.fin.is_none() && self.readable() == 0 && self.stream.recent().is_empty();
         if is_empty

@@ -1,10 +1,10 @@
-//! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): the choice of the rate.
+//! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): chooses the rate.
 //!
 //! * R is `segments`, reduced so that a window contains at least `acks_per_window` ACKs. This holds
-//!   for the congestion window and the peer's: with R beyond a window the sender would wait for the
+//!   for the congestion window and the peer's: with R above a window, the sender would wait for the
 //!   receiver's timer.
-//! * A smaller R than the one in use is requested at once, and so is the largest. Any other is
-//!   requested when it is larger by a quarter, so that a growing window does not change it with
+//! * A smaller R than the present one is requested at once, and so is the maximum. Any other R is
+//!   requested once it is larger by a quarter, so that a growing window does not change it with
 //!   each ACK.
 //! * While the window is smaller than R segments, because it has just shrunk, the segment that
 //!   fills it requests an immediate ACK (R = 0). So does the last segment of the application's
@@ -13,7 +13,7 @@
 use super::ack_request::{Requested, View};
 use crate::ack::ack_rate_request::{AckRateRequest, INITIAL_RATE};
 
-/// The rate that the sender requests of the receiver.
+/// The rate that the sender requests from the receiver.
 #[derive(Clone, Debug)]
 pub(super) struct AckRate {
     settings: AckRateRequest,
@@ -38,7 +38,7 @@ impl AckRate {
         }
     }
 
-    /// Returns `true` if a window of `cwnd` octets ends before the receiver acknowledges by itself.
+    /// Returns `true` if a window of `cwnd` bytes ends before the receiver acknowledges by itself.
     pub(super) fn outlasts(&self, cwnd: u64, mss: u64) -> bool {
         self.asks_at_once() && cwnd < self.requested.asked().unwrap_or(0).max(self.requested.in_use()) * mss
     }
@@ -58,7 +58,7 @@ mod tests {
         View { ack, una: ack, nxt: ack, cwnd: cwnd * mss, window: window * mss, mss, in_order: true }
     }
 
-    /// Returns the rate to request with these windows in segments, of a receiver that uses
+    /// Returns the rate to request with these windows in segments, from a receiver that uses
     /// `in_use`.
     fn asked(in_use: u64, cwnd: u64, window: u64) -> Option<u64> {
         let mut rate = AckRate::new(AckRateRequest { segments: 16, acks_per_window: 4, ..AckRateRequest::default() });

@@ -1,46 +1,46 @@
-//! The sender's half of ACK congestion control (RFC 5690): detecting lost ACKs, and setting the ACK
+//! The sender's half of ACK congestion control (RFC 5690): detects lost ACKs, and sets the ACK
 //! Ratio R.
 //!
-//! * Without loss an ACK covers at most R full-sized segments. One that covers more suggests that
-//!   another was lost, unless that one comes late (§4.4). It counts as lost when three others have
-//!   come meanwhile, as with data (§5.4). ACKs are not examined while segments are missing, or
-//!   during a recovery (§4.4, §4.4.1).
+//! * Without loss, an ACK covers at most R full-sized segments. An ACK that covers more suggests
+//!   that another ACK was lost or is late (§4.4). The missing ACK counts as lost when three others
+//!   have arrived, as with data (§5.4). ACKs are not examined while segments are missing, or during
+//!   a recovery (§4.4, §4.4.1).
 //! * R is doubled once per window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R² −
 //!   R)) windows without. It stays between 2, the minimum that a sender may request, and
 //!   cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window (§4.5.1), except
 //!   for that bound; so after a timeout it is 2.
 //! * A new ratio travels on one segment of new data, and on its retransmission. It is in use once
 //!   that segment is acknowledged, and only then may the next follow (§4.2, §4.5). Meanwhile an ACK
-//!   may cover as many as either ratio allows.
+//!   may cover as many segments as either ratio permits.
 
 use super::ack_request::{Requested, View};
 
-/// §4.1. Also the minimum that the sender requests (§4.5).
+/// §4.1: the initial ratio. It is also the minimum that the sender requests (§4.5).
 const INITIAL_RATIO: u64 = 2;
-/// §4.5, rule (2): K, ACKs in a window.
+/// §4.5, rule (2): K, the ACKs per window.
 const ACKS_PER_WINDOW: u64 = 2;
-/// §5.4: as with duplicate ACKs.
+/// §5.4: the threshold is that of duplicate ACKs.
 const REORDERED_ACKS: u32 = 3;
 
-/// The ratio that the sender requests of the receiver.
+/// The ratio that the sender requests from the receiver.
 #[derive(Clone, Debug)]
 pub(super) struct AckRatio {
     pub(super) requested: Requested,
     suspect: Option<Suspect>,
-    /// Everything below was sent before the ratio was last doubled, which happens once per window.
+    /// The end of the data sent before the ratio was last doubled, which happens once per window.
     doubled_for: u64,
-    /// Octets acknowledged since the last lost ACK or change of the ratio.
+    /// Bytes acknowledged since the last lost ACK or change of the ratio.
     acked_without_loss: u64,
-    /// The ratio is lowered after this many.
+    /// The number of these bytes after which the ratio is lowered.
     lower_after: u64,
 }
 
-/// An ACK that covers more than expected: another may be missing between these offsets.
+/// An ACK that covers more segments than expected: another may be missing between these offsets.
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     after: u64,
     before: u64,
-    /// ACKs that have come since.
+    /// The number of ACKs that have arrived since.
     later: u32,
 }
 
@@ -109,7 +109,7 @@ impl AckRatio {
     }
 }
 
-/// Returns cwnd/(MSS·(R² − R)) windows, in octets (§4.5).
+/// Returns cwnd/(MSS·(R² − R)) windows, in bytes (§4.5).
 fn lower_after(ratio: u64, view: &View) -> u64 {
     if ratio <= INITIAL_RATIO {
         return u64::MAX;
@@ -121,7 +121,7 @@ fn lower_after(ratio: u64, view: &View) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns the view of ACKs of a window of `cwnd` segments of 1000 octets.
+    /// Returns the view of ACKs of a window of `cwnd` segments of 1000 bytes.
     fn view(una: u64, ack: u64, cwnd: u64) -> View {
         View {
             ack: ack * 1000,

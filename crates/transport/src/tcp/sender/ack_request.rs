@@ -1,8 +1,9 @@
-//! The sender's requests for ACKs, in an option on a segment of data: the ACK Ratio of RFC 5690 or
-//! the rate of TARR.
+//! The sender's requests for ACKs, in an option of a data segment: the ACK Ratio of RFC 5690 or the
+//! rate of TARR.
 //!
-//! A new number travels on one segment of new data and on its retransmissions. It is in use once
-//! that segment is acknowledged, and only then may the next follow (RFC 5690, §4.2 and §4.5).
+//! A new number is sent on one segment of new data and on its retransmissions. It is in use once
+//! that segment is acknowledged, and only then may the next number follow (RFC 5690, §4.2 and
+//! §4.5).
 
 use super::super::config::TcpConfig;
 use super::Sender;
@@ -12,7 +13,7 @@ use crate::ack;
 use crate::recovery::CongestionState;
 use acklab_wire::tcp::{self, Options, Segment};
 
-/// The options that an end offers on its SYN: its sender requests by them, and its receiver
+/// The options that an end offers on its SYN. Its sender requests by them, and its receiver
 /// complies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp) struct Offer {
@@ -32,18 +33,18 @@ pub(super) struct Requests {
 /// The length of either option in a segment without SACK.
 const OPTION_OCTETS: u64 = 8;
 
-/// A number that the sender requests of the receiver.
+/// A number that the sender requests from the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Requested {
     in_use: u64,
     asked: Option<Asked>,
 }
 
-/// A request whose segment is not acknowledged yet.
+/// A request whose segment is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     number: u64,
-    /// The offset of the segment that carries it, once that has been sent.
+    /// The offset of the segment that carries it, once that has left.
     at: Option<u64>,
 }
 
@@ -53,50 +54,50 @@ impl Requested {
         Self { in_use: initial, asked: None }
     }
 
-    /// Returns the number that the receiver uses, as far as is known.
+    /// Returns the number that the receiver is known to use.
     pub(super) const fn in_use(&self) -> u64 {
         self.in_use
     }
 
-    /// Returns the number that is under way.
+    /// Returns the number that was sent and is not in use.
     pub(super) fn asked(&self) -> Option<u64> {
         self.asked.map(|asked| asked.number)
     }
 
-    /// Requests this number, unless it is in use or another is under way.
+    /// Requests this number, unless it is in use or another is pending.
     pub(super) const fn ask(&mut self, number: u64) {
         if number != self.in_use && self.asked.is_none() {
             self.asked = Some(Asked { number, at: None });
         }
     }
 
-    /// Processes an ACK of everything below the offset `ack`. Returns `true` if that puts another
-    /// number in use.
+    /// Processes an ACK of all data below the offset `ack`. Returns `true` if it puts a new number
+    /// in use.
     pub(super) fn confirm(&mut self, ack: u64) -> bool {
         let confirmed = self.asked.take_if(|asked| asked.at.is_some_and(|at| ack > at));
         self.in_use = confirmed.map_or(self.in_use, |asked| asked.number);
         confirmed.is_some()
     }
 
-    /// Returns `true` if the next segment of new data is to carry a number.
+    /// Returns `true` if the next segment of new data must carry a number.
     fn is_due(&self) -> bool {
         self.asked.is_some_and(|asked| asked.at.is_none())
     }
 
-    /// Assigns the number that is due to the segment of new data at this offset.
+    /// Assigns the due number to the segment of new data at this offset.
     pub(super) fn load(&mut self, start: u64) {
         if let Some(asked) = &mut self.asked {
             asked.at.get_or_insert(start);
         }
     }
 
-    /// Returns the number that the segment at this offset carries, each time it is sent.
+    /// Returns the number that the segment at this offset carries, in all its transmissions.
     fn carried(&self, start: u64) -> Option<u8> {
         self.asked.filter(|asked| asked.at == Some(start)).map(|asked| asked.number as u8)
     }
 }
 
-/// The sender's state before an ACK; all but `mss`, `cwnd` and `window` are offsets.
+/// The sender's state before an ACK. All values except `mss`, `cwnd` and `window` are offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) ack: u64,
@@ -106,11 +107,11 @@ pub(super) struct View {
     /// The peer's receive window.
     pub(super) window: u64,
     pub(super) mss: u64,
-    /// No data is missing as far as the sender knows.
+    /// `true` if no data are known to be missing.
     pub(super) in_order: bool,
 }
 
-/// The mechanism that both ends of the connection have.
+/// The mechanism that both ends support.
 #[derive(Clone, Debug)]
 pub(super) enum AckRequest {
     /// ACK congestion control.
@@ -151,7 +152,7 @@ impl Offer {
         Self { ack_congestion_control, ack_rate }
     }
 
-    /// Returns the part of this that the peer's SYN or SYN-ACK with these options offers as well.
+    /// Returns the part of this that the peer's SYN or SYN-ACK with these options also offers.
     pub(in crate::tcp) fn agreed(self, theirs: &Options) -> Self {
         Self {
             ack_congestion_control: self.ack_congestion_control && theirs.ack_congestion_control,
@@ -172,7 +173,7 @@ impl Sender {
         };
     }
 
-    /// Examines an ACK up to `ack`. Call this before it is processed otherwise.
+    /// Examines an ACK up to `ack`. Call this before the ACK is processed otherwise.
     pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
         let (una, nxt) = (self.board.una(), self.board.nxt());
         if let Some(request) = self.ack_request.as_mut().filter(|_| ack <= nxt) {
@@ -187,8 +188,8 @@ impl Sender {
         }
     }
 
-    /// Returns the payload of a full-sized new segment: less if it carries a request, the AccECN
-    /// option or SACK blocks (RFC 6691, §3).
+    /// Returns the payload of a full-sized new segment. It is smaller if the segment carries a
+    /// request, the AccECN option or SACK blocks (RFC 6691, §3).
     #[inline]
     pub(super) fn full_payload(&self) -> u64 {
         let options = self.marks.report.reserve() + self.transmission.options_beside;
@@ -199,14 +200,13 @@ impl Sender {
         }
     }
 
-    /// Sets the `octets` of options that the receiving half of the connection puts on a new
-    /// segment.
+    /// Sets the bytes of options that the receiving half of the connection adds to a new segment.
     #[inline]
     pub(in crate::tcp) const fn leave_room(&mut self, octets: u64) {
         self.transmission.options_beside = octets;
     }
 
-    /// Returns what an option of `request`, if it is due, leaves of `payload`.
+    /// Returns the part of `payload` that an option of `request`, if it is due, leaves.
     #[inline(never)]
     fn payload_beside(&self, request: &AckRequest, payload: u64) -> u64 {
         let window = &self.congestion.control.window;
@@ -215,15 +215,15 @@ impl Sender {
         if is_due { payload.saturating_sub(OPTION_OCTETS).max(1) } else { payload }
     }
 
-    /// Puts the request on the segment of new data at `start`, if one is due.
+    /// Adds the request to the segment of new data at `start`, if one is due.
     pub(super) fn load_request(&mut self, start: u64) {
         if let Some(request) = &mut self.ack_request {
             request.requested_mut().load(start);
         }
     }
 
-    /// Returns the request on the segment at `start` with this payload. `is_new`: it is sent for
-    /// the first time.
+    /// Returns the request on the segment at `start` with this payload. `is_new`: it leaves for the
+    /// first time.
     #[inline]
     pub(super) fn requests(&self, start: u64, payload: u64, is_new: bool) -> Requests {
         match &self.ack_request {

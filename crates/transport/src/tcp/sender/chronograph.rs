@@ -1,28 +1,28 @@
-//! The times for which each condition limited the sender (`tcpi_busy_time`, `tcpi_rwnd_limited`,
-//! `tcpi_sndbuf_limited` of `include/uapi/linux/tcp.h`; Linux's `tcp_chrono_start` and
-//! `tcp_chrono_stop` in `net/ipv4/tcp_output.c`).
+//! Measures the times for which each condition limited the sender (`tcpi_busy_time`,
+//! `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` of `include/uapi/linux/tcp.h`; Linux's
+//! `tcp_chrono_start` and `tcp_chrono_stop` in `net/ipv4/tcp_output.c`).
 
 use super::send_memory::SendMemory;
 use super::{Phase, Sender};
 use acklab_base::{Duration, Instant};
 
-/// The time for which the sender had unacknowledged data, and the times for which each condition
-/// limited it meanwhile.
+/// The time for which the sender had unacknowledged data, and its parts in which each condition
+/// limited the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitedTimes {
-    /// There were data, unsent or outstanding (`tcpi_busy_time`). The other two are parts of this.
+    /// The time with data, unsent or outstanding (`tcpi_busy_time`). The other two are parts of it.
     pub busy: Duration,
-    /// The peer's window kept the next segment back while the congestion window did not
-    /// (`tcpi_rwnd_limited`).
+    /// The time in which the peer's window blocked the next segment but the congestion window did
+    /// not (`tcpi_rwnd_limited`).
     pub by_peer_window: Duration,
-    /// The application waited for room in the send buffer while everything in it was sent and the
-    /// congestion window was not used up (`tcpi_sndbuf_limited`). Counted where the buffer counts
-    /// memory ([`SendBufferLimit::Memory`](super::SendBufferLimit)).
+    /// The time in which the application waited for room in the send buffer while all its data were
+    /// sent and the congestion window was not full (`tcpi_sndbuf_limited`). Counted if the buffer
+    /// counts memory ([`SendBufferLimit::Memory`](super::SendBufferLimit)).
     pub by_send_buffer: Duration,
 }
 
-/// What the chronograph measures (`enum tcp_chrono`). Of several conditions it measures the last in
-/// this order.
+/// The condition that the chronograph measures (`enum tcp_chrono`). If several hold, it measures
+/// the last in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Condition {
     /// Nothing: there are no data.
@@ -38,7 +38,7 @@ pub(super) enum Condition {
 pub(super) struct Chronograph {
     condition: Condition,
     since: Instant,
-    /// The times of the conditions that have ended. Here `busy` is the time without a limit.
+    /// The times of conditions that have ended. Here `busy` is the time without a limit.
     times: LimitedTimes,
 }
 
@@ -69,7 +69,7 @@ impl Chronograph {
         }
     }
 
-    /// Returns the times with that of the present condition up to `now`.
+    /// Returns the times, including the present condition up to `now`.
     fn with_present(&self, now: Instant) -> LimitedTimes {
         let (mut times, time) = (self.times, now.since(self.since));
         match self.condition {
@@ -96,7 +96,7 @@ impl Sender {
     }
 
     /// Records that the application has written or closed, or that the connection is established
-    /// with data written before.
+    /// with earlier writes.
     #[inline]
     pub(super) fn note_busy(&mut self, now: Instant) {
         if self.connection.phase == Phase::Established && self.has_data() {
@@ -104,13 +104,13 @@ impl Sender {
         }
     }
 
-    /// Records that everything sent is acknowledged.
+    /// Records that all data sent are acknowledged.
     pub(super) fn note_not_busy(&mut self, now: Instant) {
         let has_data = self.has_data();
         self.chronograph.stop(now, Condition::Busy, has_data);
     }
 
-    /// Records whether the peer's window keeps the next segment back (the end of `tcp_write_xmit`).
+    /// Records whether the peer's window blocks the next segment (the end of `tcp_write_xmit`).
     #[inline]
     pub(super) fn note_peer_window_limit(&mut self, now: Instant) {
         self.transmission.limited_by_peer = self.is_limited_by_peer_window();
@@ -122,14 +122,14 @@ impl Sender {
         }
     }
 
-    /// Records the end of `tcp_cwnd_validate`, where the congestion window is not used up.
+    /// Records the end of `tcp_cwnd_validate` if the congestion window is not full.
     pub(super) fn note_send_buffer_limit(&mut self, now: Instant) {
         if !self.has_unsent() && self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
             self.chronograph.start(now, Condition::SendBuffer);
         }
     }
 
-    /// Records that the application waits for room no longer (`tcp_check_space`).
+    /// Records that the application no longer waits for room (`tcp_check_space`).
     pub(super) fn note_room_in_send_buffer(&mut self, now: Instant) {
         let has_data = self.has_data();
         self.chronograph.stop(now, Condition::SendBuffer, has_data);
@@ -139,8 +139,8 @@ impl Sender {
         !self.board.is_empty() || self.has_unsent()
     }
 
-    /// Returns `true` if the next new segment, whole, fits the congestion window but not the peer's
-    /// window (`tcp_snd_wnd_test` after `tcp_cwnd_test`).
+    /// Returns `true` if the next whole new segment fits into the congestion window but not into
+    /// the peer's window (`tcp_snd_wnd_test` after `tcp_cwnd_test`).
     #[inline]
     fn is_limited_by_peer_window(&self) -> bool {
         let (offered, full) = (self.peer_window.room(self.board.nxt()), self.full_payload());

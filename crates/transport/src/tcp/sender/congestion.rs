@@ -14,11 +14,11 @@ use acklab_base::Instant;
 pub(super) struct Congestion {
     pub(super) control: ControlledWindow,
     pub(super) state: CongestionState,
-    /// The recovery point: recovery, fast or after a timeout, lasts until this is acknowledged.
+    /// The recovery point, whose acknowledgment ends a recovery, fast or after a timeout.
     pub(super) recover: u64,
     pub(super) recovery_began: Instant,
     pub(super) seen_partial_ack: bool,
-    /// F-RTO tests the last timeout.
+    /// `true` while F-RTO tests the last timeout.
     pub(super) tests_timeout: bool,
     pub(super) prr: Prr,
     pub(super) undo: Undo,
@@ -39,14 +39,14 @@ impl Congestion {
         }
     }
 
-    /// Adopts `mss` octets as the payload of a full-sized segment, and sets the initial window in
+    /// Adopts `mss` bytes as the payload of a full-sized segment, and sets the initial window in
     /// units of it.
     pub(super) fn adopt_mss(&mut self, config: &TcpConfig, mss: u64) {
         (self.control.window.mss, self.control.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
         self.prr = Prr::new(config.prr_bound, mss, 0);
     }
 
-    /// Returns the octets that may be sent beyond `pipe`.
+    /// Returns the bytes that may be sent beyond `pipe`.
     #[inline]
     pub(super) const fn room(&self, pipe: u64) -> u64 {
         self.control.window.cwnd.saturating_sub(pipe)
@@ -63,7 +63,7 @@ impl Congestion {
         Before { cwnd: self.control.window.cwnd, ssthresh: self.control.window.ssthresh, una }
     }
 
-    /// Returns the flight that is to be reduced, on an ACK that advances by `advance` octets.
+    /// Returns the flight that is reduced, on an ACK that advances by `advance` bytes.
     pub(super) fn flight_to_reduce(&self, config: &TcpConfig, board: &Scoreboard, advance: u64) -> u64 {
         match config.halves {
             FlightMeasure::FlightSize => board.flight_size() + advance,
@@ -77,7 +77,7 @@ impl Congestion {
         self.control.lower_threshold(now, flight, signal);
     }
 
-    /// Lowers the threshold, and begins to reduce the window to it.
+    /// Lowers the threshold, and begins to reduce the window towards it.
     pub(super) fn begin_reduction(
         &mut self,
         now: Instant,
@@ -142,13 +142,13 @@ impl Congestion {
         true
     }
 
-    /// Returns the octets and full-sized segments that an ACK counts for if it delivers `delivered`
-    /// octets and may grow the window by `growth`. The remainder of a segment is carried to the
-    /// next ACK.
+    /// Returns the bytes and full-sized segments that count for growth, for an ACK that delivers
+    /// `delivered` bytes and may grow the window by `growth`. The remainder of a segment is carried
+    /// over to the next ACK.
     #[inline]
     pub(super) fn count(&mut self, rule: Growth, growth: u64, delivered: u64) -> Acked {
-        // Linux's tcp_cong_control counts what an advancing ACK newly delivers, by SACK too
-        // (acked_sacked).
+        // Linux's tcp_cong_control counts all data newly delivered by an advancing ACK, including
+        // those of SACK (acked_sacked).
         let counts_delivery = growth > 0 && rule == Growth::PerSegment;
         self.control.count(if counts_delivery { delivered } else { growth })
     }

@@ -9,27 +9,27 @@ use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 
 /// RFC 9293, §3.7.1: the MSS of a peer that announces none, over IPv4.
 const DEFAULT_SEND_MSS: u16 = 536;
-/// Linux's `TCP_MIN_SND_MSS`: a smaller MSS is replaced by this one.
+/// Linux's `TCP_MIN_SND_MSS`: the minimum of the MSS; a smaller one is replaced by it.
 const MIN_SEND_MSS: u16 = 48;
-/// The octets of timestamps in each segment (RFC 7323, Appendix A).
+/// The bytes of timestamps in each segment (RFC 7323, Appendix A).
 const TIMESTAMPS_OCTETS: u64 = 12;
 
-/// The state of the connection (RFC 9293, §3.3.2, as far as it concerns a sender of data).
+/// The state of the connection (RFC 9293, §3.3.2), as far as a sender of data needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Before the start.
     Closed,
     /// Before the peer's SYN.
     Listen,
-    /// The SYN is out.
+    /// The SYN has left.
     SynSent,
-    /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged yet.
+    /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged.
     SynReceived,
-    /// Data flows.
+    /// Data flow.
     Established,
-    /// Everything is acknowledged, the FIN included.
+    /// Everything is acknowledged, including the FIN.
     Finished,
-    /// Ended before that, by a RST or by the application.
+    /// The connection ended before that, by a RST or by the application.
     Aborted,
 }
 
@@ -37,18 +37,18 @@ pub enum Phase {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) phase: Phase,
-    /// The sequence number of the first octet of data.
+    /// The sequence number of the first byte of data.
     first: SeqNumber,
-    /// The next octet that the peer sends, for the acknowledgment field.
+    /// The next byte that the peer sends, for the acknowledgment field.
     peer_next: SeqNumber,
-    /// When it was opened.
+    /// When the connection was opened.
     opened_at: Instant,
     pub(super) syn_sent_at: Instant,
     pub(super) syn_due: bool,
-    /// SYNs that have left.
+    /// The number of SYNs that have left.
     syns: u32,
     pub(super) ack_due: bool,
-    /// Both ends support SACK.
+    /// `true` if both ends support SACK.
     pub(super) has_sack: bool,
     rtt_clock: RttClock,
     /// The clock of timestamps, if they are used.
@@ -74,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// Opens the connection for the application: a SYN is to leave.
+    /// Opens the connection for the application: schedules a SYN.
     pub(super) const fn open(&mut self, now: Instant) {
         (self.phase, self.syn_due, self.opened_at) = (Phase::SynSent, true, now);
     }
@@ -109,19 +109,19 @@ impl Connection {
         let _ = self.note_timestamp(syn);
     }
 
-    /// Returns the payload of a full-sized segment to the peer, which has announced `mss`, if this
-    /// end could send `own` (RFC 9293, §3.7.1). Options take their room from either (RFC 6691).
+    /// Returns the payload of a full-sized segment to the peer, which announced `mss`, if this end
+    /// could send `own` (RFC 9293, §3.7.1). Options take their room from either value (RFC 6691).
     pub(super) fn full_size(&self, mss: Option<u16>, own: u16) -> u64 {
         let announced = mss.unwrap_or(DEFAULT_SEND_MSS).max(MIN_SEND_MSS).min(own);
         u64::from(announced).saturating_sub(if self.clock.is_some() { TIMESTAMPS_OCTETS } else { 0 }).max(1)
     }
 
-    /// Returns `true` if `segment` acknowledges the SYN of this end.
+    /// Returns `true` if `segment` acknowledges this end's SYN.
     pub(super) fn is_synchronized_by(&self, segment: &Segment) -> bool {
         segment.flags.contains(Flags::ACK) && segment.ack == self.first
     }
 
-    /// Returns the sequence number of the octet at `offset`.
+    /// Returns the sequence number of the byte at `offset`.
     #[inline]
     pub(super) const fn seq_at(&self, offset: u64) -> SeqNumber {
         SeqNumber::at(self.first, offset)
@@ -133,7 +133,7 @@ impl Connection {
         seq.offset_near(self.first, near)
     }
 
-    /// Returns `true` if the timestamp of `segment` is newer than that of the segment before.
+    /// Returns `true` if the timestamp of `segment` is newer than that of the previous segment.
     #[inline]
     pub(super) fn note_timestamp(&mut self, segment: &Segment) -> bool {
         let Some(timestamps) = segment.options.timestamps else { return false };
@@ -147,15 +147,14 @@ impl Connection {
         Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 
-    /// Returns the time since the data that `segment` acknowledges were sent.
+    /// Returns the time since the data left that `segment` acknowledges.
     #[inline]
     pub(super) fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
         let by_echo = if self.rtt_clock == RttClock::Timestamps { self.age_of_echo(now, segment) } else { None };
         by_echo.unwrap_or_else(|| now.since(sent_at))
     }
 
-    /// Returns the unit in which round-trip times are measured, if it is more than that of the
-    /// run's clock.
+    /// Returns the unit of round-trip measurements, if it is coarser than the clock of the run.
     #[inline]
     pub(super) fn rtt_granularity(&self) -> Duration {
         let clock = self.clock.as_ref().filter(|_| self.rtt_clock == RttClock::Timestamps);
@@ -173,14 +172,14 @@ impl Connection {
         is_known.then(|| (clock.tick() * ticks).max(Duration::from_micros(1)))
     }
 
-    /// Returns an instant before which the packet that elicited `segment` left, from the timestamp
-    /// that it echoes.
+    /// Returns an upper bound of the departure of the packet that elicited `segment`, from the
+    /// timestamp that it echoes.
     pub(super) fn echoed_before(&mut self, now: Instant, segment: &Segment) -> Option<Instant> {
         let echo = segment.options.timestamps?.echo;
         self.clock.as_mut()?.end_of(now, echo)
     }
 
-    /// Returns a segment at `seq` without data, with an acknowledgment and timestamps only.
+    /// Returns a segment at `seq` without data, only with an acknowledgment and timestamps.
     pub(super) fn bare(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         Segment {
             ecn: Ecn::NotEct,
@@ -235,7 +234,7 @@ impl Connection {
     }
 }
 
-/// The fields that only a segment with data has.
+/// The fields of data segments only.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) payload: u32,
@@ -244,8 +243,9 @@ pub(super) struct Data {
     pub(super) requests: Requests,
 }
 
-/// Returns the MSS that this end announces. It counts no options, so a segment with timestamps
-/// carries 12 octets less (RFC 6691). It is what this end can receive before any negotiation.
+/// Returns the MSS that this end announces. It excludes options, so a segment with timestamps
+/// carries 12 bytes less (RFC 6691). It is the payload that this end can receive before any
+/// negotiation.
 pub(in crate::tcp) fn announced_mss(config: &TcpConfig) -> u16 {
     let with_options = config.mss.get() + if config.timestamps.is_some() { TIMESTAMPS_OCTETS } else { 0 };
     u16::try_from(with_options).unwrap_or(u16::MAX)

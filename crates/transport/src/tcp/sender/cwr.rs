@@ -1,5 +1,5 @@
-//! Congestion window reduced (CWR) without a loss to repair: an echoed mark, or a loss that a probe
-//! has repaired.
+//! Congestion window reduced (CWR) without a loss to repair: after an echoed mark, or a loss that a
+//! probe has repaired.
 
 use super::super::rules::ReductionEnd;
 use super::Sender;
@@ -16,7 +16,7 @@ impl Sender {
         self.begin_reduction(now, summary, signal);
         self.congestion.enter(now, CongestionState::Reduced);
         self.congestion.recover = self.board.nxt();
-        // An ACK that is newer by its timestamp alone delivers nothing.
+        // An ACK that is newer only by its timestamp delivers nothing.
         if summary.delivered > 0 {
             self.reduce(summary);
         }
@@ -32,7 +32,7 @@ impl Sender {
         }
     }
 
-    /// Ends CWR: sets the window to the threshold. Returns the acknowledged octets by which it may
+    /// Ends CWR: sets the window to the threshold. Returns the acknowledged bytes by which it may
     /// grow.
     #[inline(never)]
     pub(super) fn exit_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
@@ -77,8 +77,8 @@ impl Sender {
         }
     }
 
-    /// Reduces the window at once after a tail loss probe has repaired a loss that nothing else has
-    /// shown (RFC 8985, §7.4).
+    /// Reduces the window at once after a tail loss probe has repaired a loss that had no other
+    /// sign (RFC 8985, §7.4).
     #[inline(never)]
     pub(super) fn reduce_for_repaired_loss(&mut self, now: Instant) {
         let congestion = &mut self.congestion;

@@ -1,4 +1,4 @@
-//! Loss detection on an ACK and by the reordering timer.
+//! Detects losses on an ACK and by the reordering timer.
 
 use super::super::rules::RackScan;
 use super::Sender;
@@ -14,7 +14,7 @@ impl Sender {
         matches!(self.config.detection, Detection::Rack) && self.connection.has_sack
     }
 
-    /// Marks what the scoreboard now shows to be lost.
+    /// Marks the losses that the scoreboard now shows.
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Instant, summary: &mut AckSummary) {
         if self.detects_by_time() {
@@ -26,7 +26,7 @@ impl Sender {
         }
     }
 
-    /// Updates RACK with what the ACK delivers (RFC 8985, §6.2). Returns `true` if it then looks
+    /// Updates RACK with the delivery of the ACK (RFC 8985, §6.2). Returns `true` if RACK must look
     /// for losses.
     #[inline]
     pub(super) fn note_delivery(&mut self, now: Instant) -> bool {
@@ -41,8 +41,8 @@ impl Sender {
         }
     }
 
-    /// Returns the number of the last delivered transmission, if something outstanding may have
-    /// left before it. Otherwise the reordering timer has nothing to wait for.
+    /// Returns the number of the last delivered transmission, if an outstanding one may have left
+    /// before it. Otherwise the reordering timer is not needed.
     #[inline]
     pub(super) fn overtaken_by(&mut self) -> Option<u64> {
         let rack = &mut self.loss.rack;
@@ -54,13 +54,15 @@ impl Sender {
         Some(newest)
     }
 
-    /// Returns `true` if loss by time may find something, now or when more is delivered in order.
+    /// Returns `true` if detection by time may find a loss, now or after more data are delivered in
+    /// order.
     #[inline]
     pub(super) fn may_be_overtaken(&self) -> bool {
         self.detects_by_time() && self.loss.rack.newest().is_some_and(|newest| self.board.may_have_overtaken(newest))
     }
 
-    /// Marks what left before transmission number `newest` and has been outstanding for too long.
+    /// Marks lost the transmissions that left before number `newest` and have been outstanding for
+    /// too long.
     #[inline(never)]
     fn examine_overtaken(&mut self, now: Instant, newest: u64, summary: &mut AckSummary) {
         let rack = &mut self.loss.rack;

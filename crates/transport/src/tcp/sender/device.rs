@@ -1,7 +1,7 @@
 //! A device of the host that refuses packets because its queue is full (Linux: `tcp_transmit_skb`
 //! returns a positive error, "local congestion").
 //!
-//! Data then stay unsent. The timer of probes retries each half second, without a backoff
+//! Data then remain unsent. The timer of probes retries every half second, without a backoff
 //! (`tcp_write_wakeup`).
 
 use super::Sender;
@@ -12,26 +12,26 @@ const RETRY: Duration = Duration::from_millis(500);
 
 impl Sender {
     /// Sets whether the device refuses data and probes. When it accepts them again, waiting
-    /// segments leave with the next poll.
+    /// segments leave at the next poll.
     pub(in crate::tcp) const fn set_refused(&mut self, is_refused: bool) {
         self.transmission.is_refused = is_refused;
     }
 
-    /// Returns the probes that have left, or that the device has refused, since the last ACK
-    /// (`tcpi_probes`).
+    /// Returns the number of probes since the last ACK, whether they left or the device refused
+    /// them (`tcpi_probes`).
     #[must_use]
     pub const fn probes(&self) -> u32 {
         self.transmission.probes
     }
 
-    /// Returns how often the retransmission timeout, or that of probes, has been doubled
+    /// Returns the number of doublings of the retransmission timeout, or of the timeout of probes
     /// (`tcpi_backoff`).
     #[must_use]
     pub const fn backoff(&self) -> u32 {
         self.timing.rto.backoff()
     }
 
-    /// Processes the refusal of data that would leave.
+    /// Handles the refusal of data that would leave.
     #[cold]
     pub(super) fn wait_for_device(&mut self, now: Instant) {
         if self.board.is_empty() && self.has_unsent() {
@@ -41,7 +41,7 @@ impl Sender {
         }
     }
 
-    /// Processes the refusal of a probe.
+    /// Handles the refusal of a probe.
     #[cold]
     pub(super) fn retry_probe(&mut self, now: Instant) {
         self.transmission.probes += 1;

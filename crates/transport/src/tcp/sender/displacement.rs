@@ -1,4 +1,4 @@
-//! The displacement of packets on the path, where the stack measures it (Linux's
+//! Measures the displacement of packets on the path, if the stack does so (Linux's
 //! `tcp_check_sack_reordering`).
 
 use super::super::rules::ReorderingDegree;
@@ -7,7 +7,7 @@ use super::summary::AckSummary;
 use std::ops::Range;
 
 impl Sender {
-    /// Measures the displacement that the present ACK shows.
+    /// Measures the displacement that the present ACK reveals.
     #[inline]
     pub(super) fn note_displacement(&mut self) {
         if let Some(from) = self.board.delivery().reordered_from {
@@ -16,7 +16,7 @@ impl Sender {
     }
 
     /// Measures data at `from` that arrived later than everything up to the highest acknowledged
-    /// octet.
+    /// byte.
     #[inline(never)]
     pub(super) fn measure_displacement(&mut self, from: u64) {
         if self.rules.reordering_degree == ReorderingDegree::Measured && from < self.board.fack() {
@@ -25,15 +25,15 @@ impl Sender {
         }
     }
 
-    /// Processes a D-SACK for a segment whose retransmission was needless (`tcp_sacktag_one`).
+    /// Processes a D-SACK for a segment whose retransmission was spurious (`tcp_sacktag_one`).
     pub(super) fn note_needless_retransmission(&mut self, duplicate: &Range<u64>) {
         if self.board.is_retransmitted_and_sacked(duplicate.start) {
             self.measure_displacement(duplicate.start);
         }
     }
 
-    /// Returns the octets by which an ACK that does not advance lets the window grow: what SACK
-    /// reports if reordering is high (Linux's `tcp_may_raise_cwnd`).
+    /// Returns the bytes by which an ACK that does not advance snd.una grows the window: the SACKed
+    /// bytes if reordering is high (Linux's `tcp_may_raise_cwnd`).
     pub(super) fn growth_out_of_order(&self, summary: &AckSummary) -> u64 {
         let grows = self.loss.reordering.is_high() && summary.advance.bytes == 0 && !summary.is_old;
         if grows { summary.newly_sacked } else { 0 }

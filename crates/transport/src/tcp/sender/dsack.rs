@@ -1,4 +1,4 @@
-//! D-SACK (RFC 2883): the receiver reports duplicate octets.
+//! Processes D-SACK (RFC 2883), by which the receiver reports duplicate bytes.
 
 use super::super::rules::{DsackDelivery, DsackMatch, DsackWidening};
 use super::Sender;
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// The report of a D-SACK.
 #[derive(Clone, Debug)]
 pub(super) struct Duplicate {
-    /// The octets that arrived twice.
+    /// The bytes that arrived twice.
     range: Range<u64>,
     /// The retransmissions that it reports.
     retransmissions: u64,
@@ -17,16 +17,16 @@ pub(super) struct Duplicate {
 /// The consequences of a D-SACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spurious {
-    /// Octets that count as delivered by it.
+    /// The bytes that count as delivered by it.
     pub(super) delivered: u64,
-    /// It reports the tail loss probe in flight (RFC 8985, §7.4.2).
+    /// `true` if it reports the tail loss probe in flight (RFC 8985, §7.4.2).
     pub(super) is_probe: bool,
 }
 
 impl Sender {
-    /// Returns the octets that the first SACK block reports as received twice. That block lies
-    /// below the acknowledgment number or within the second block (RFC 2883, §4). Called before the
-    /// ACK advances snd.una.
+    /// Returns the bytes that the first SACK block reports as received twice. That block lies below
+    /// the acknowledgment number or within the second block (RFC 2883, §4). Called before the ACK
+    /// advances snd.una.
     pub(super) fn duplicate_reported(&mut self, options: &Options, ack: u64) -> Option<Duplicate> {
         let una = self.board.una();
         let offsets = |index: usize| {
@@ -62,8 +62,9 @@ impl Sender {
         let Duplicate { range, retransmissions } = duplicate;
         let (octets, segments) = (range.end - range.start, self.segments_of(range));
         self.loss.dsacked_segments += segments;
-        // More than a window, or more duplicates than retransmissions: this end did not cause them
-        // (tcp_dsack_seen). RFC 3708, §3, rejects D-SACK where the network duplicates packets.
+        // This end did not cause more than a window of duplicates, or more duplicates than
+        // retransmissions (tcp_dsack_seen). RFC 3708, §3, rejects D-SACK if the network duplicates
+        // packets.
         let is_dubious =
             octets > self.peer_window.largest() || self.loss.dsacked_segments > self.counters.retransmissions;
         let is_of_network = self.rules.dsack_match == DsackMatch::Retransmitted && *retransmissions == 0;
@@ -87,8 +88,8 @@ impl Sender {
         Spurious { delivered, is_probe }
     }
 
-    /// Records that `segment` is retransmitted. A receiver reports a duplicate at once, and no more
-    /// than a window of data is acknowledged in the meantime.
+    /// Records that `segment` is retransmitted. A receiver reports a duplicate at once, and at most
+    /// a window of data is acknowledged in the meantime.
     #[inline]
     pub(super) fn remember_retransmission(&mut self, segment: Range<u64>) {
         if self.rules.dsack_match == DsackMatch::Retransmitted {

@@ -1,4 +1,4 @@
-//! The sender's reaction to echoed marks, and its CWR.
+//! The sender's reaction to echoed marks, and its CWR flag.
 
 use super::super::config::TcpConfig;
 use super::super::ecn::{self, FIRST_COUNT, OctetReport, Verdict, reflect};
@@ -10,13 +10,12 @@ use crate::cc::Signal;
 use acklab_base::{Ecn, Instant};
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
 
-/// The largest count of marked packets that the ACE field expresses unambiguously (RFC 9768,
+/// The maximum number of marked packets that the ACE field expresses unambiguously (RFC 9768,
 /// §3.2.2.5).
 const MAX_CERTAIN: u64 = 7;
 
 /// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`. The mean number of packets
-/// per ACK moves by a 64th of the difference and counts 64ths of a packet. ACKs count as thin above
-/// four packets.
+/// per ACK, in 1/64 packet, moves by 1/64 of the difference. ACKs count as thin above four packets.
 const COVER_WEIGHT: u32 = 6;
 const COVER_PRECISION: u32 = 6;
 const THIN_COVER: u64 = 4 << COVER_PRECISION;
@@ -32,52 +31,52 @@ pub(super) struct Marks {
     codepoint_of_others: Ecn,
     /// The codepoint with which the SYN-ACK arrived.
     syn_ack: Ecn,
-    /// `accurate`, at the end that was opened: nothing has come since the SYN.
+    /// `accurate`, at the accepting end: `true` if nothing has arrived since the SYN.
     awaits_ack_of_syn_ack: bool,
-    /// `accurate`, at the end that opened, if it tests for a zeroed field: no ACE field has come
-    /// since the SYN-ACK.
+    /// `accurate`, at the opening end, if it tests for a zeroed field: `true` if no ACE field has
+    /// arrived since the SYN-ACK.
     awaits_first_ace: bool,
-    /// The peer's feedback counts.
+    /// `true` if the peer's feedback counts.
     heeds_feedback: bool,
-    /// An echo counts once an acknowledgment passes this offset: earlier marks have had their
+    /// The offset beyond which an acknowledgment makes an echo count: earlier marks have caused a
     /// reaction.
     settled_until: Option<u64>,
-    /// The next new data carries CWR.
+    /// `true` if the next new data carry CWR.
     cwr_due: bool,
     /// r.cep of RFC 9768: marked packets that have arrived.
     received: u64,
     /// s.cep: marked packets that the receiver has reported.
     count: u64,
-    /// s.e0b, s.e1b and s.ceb by codepoint, without their first values: octets that the option has
-    /// reported.
+    /// s.e0b, s.e1b and s.ceb by codepoint, without their initial values: the bytes that the option
+    /// has reported.
     octets: [u64; Ecn::ALL.len()],
-    /// Of the octets taken for marked, those that only the ACE count has reported so far.
+    /// The bytes considered marked that only the ACE count has reported so far.
     ahead: u64,
-    /// The mean number of packets per ACK, in 64ths; zero before the first.
+    /// The mean number of packets per ACK, in 1/64 packet; zero before the first.
     cover: u64,
-    /// The option of outgoing segments. A sender that is not half of a connection receives no data.
+    /// The option of outgoing segments. A sender that is not part of a connection receives no data.
     pub(super) report: OctetReport,
 }
 
 /// The part of an ACK that is needed to interpret its echo of marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acknowledged {
-    /// Octets that it delivers.
+    /// The bytes that it delivers.
     pub(super) octets: u64,
-    /// Packets that it delivers.
+    /// The packets that it delivers.
     pub(super) packets: u64,
-    /// The octets of a full-sized segment.
+    /// The bytes of a full-sized segment.
     pub(super) mss: u64,
-    /// Its timestamp is newer than any before.
+    /// `true` if its timestamp is newer than any before.
     pub(super) has_newer_timestamp: bool,
 }
 
 /// The marks that an ACK echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Echoed {
-    /// Marked octets among those that it delivers, if the echo counts them.
+    /// The marked bytes among those that it delivers, if the echo counts them.
     pub(super) marked: u64,
-    /// Something was marked.
+    /// `true` if the ACK reports a mark.
     pub(super) is_congested: bool,
 }
 
@@ -86,11 +85,11 @@ pub(super) struct Echoed {
 pub struct ReportedMarks {
     /// Marked packets (s.cep).
     pub packets: u64,
-    /// Octets that arrived marked (s.ceb).
+    /// Bytes that arrived marked (s.ceb).
     pub ce: u64,
-    /// Octets that arrived as ECT(0) (s.e0b).
+    /// Bytes that arrived as ECT(0) (s.e0b).
     pub ect0: u64,
-    /// Octets that arrived as ECT(1) (s.e1b).
+    /// Bytes that arrived as ECT(1) (s.e1b).
     pub ect1: u64,
 }
 
@@ -122,7 +121,7 @@ impl Marks {
         let is_accurate = agreed == ecn::EcnConfig::Accurate;
         self.agreed = agreed;
         self.report = OctetReport::new(rules, is_accurate && config.ecn_option);
-        // RFC 3168, §5: ECT(0) where one codepoint is used; RFC 9331, §4.1: ECT(1) for L4S.
+        // RFC 3168, §5: ECT(0) if one codepoint is used; RFC 9331, §4.1: ECT(1) for L4S.
         let capable = if config.congestion.is_scalable() { Ecn::Ect1 } else { Ecn::Ect0 };
         self.codepoint = if agreed == ecn::EcnConfig::Off { Ecn::NotEct } else { capable };
         let others_are_capable = is_accurate && self.ect_packets == EctPackets::All;
@@ -148,14 +147,14 @@ impl Marks {
         }
     }
 
-    /// Processes the peer's `syn`. The SYN-ACK accepts its offer as far as `config` does.
+    /// Processes the peer's `syn`. The SYN-ACK accepts its offer as far as `config` permits.
     pub(super) fn accept(&mut self, config: &TcpConfig, rules: &Rules, syn: &Segment) {
         self.agree(config.ecn.accept(syn.flags), config, rules);
         self.awaits_ack_of_syn_ack = self.agreed == ecn::EcnConfig::Accurate;
     }
 
-    /// Records `packet`, another SYN or SYN-ACK that the opened end has sent or received. If one is
-    /// without ECN, it sends no ECN-capable packets (RFC 9768, §3.1.5).
+    /// Records `packet`, a repeated SYN or SYN-ACK at the accepting end. If one is without ECN,
+    /// this end sends no ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn note_handshake(&mut self, packet: &Segment) {
         if self.awaits_ack_of_syn_ack && packet.flags.ace() == 0 {
             self.withhold_ect();
@@ -196,7 +195,7 @@ impl Marks {
         if std::mem::take(&mut self.cwr_due) { Flags::CWR } else { Flags::NONE }
     }
 
-    /// Returns `true` if [`on_ack`](Self::on_ack) would do nothing.
+    /// Returns `true` if [`on_ack`](Self::on_ack) would have no effect.
     #[inline]
     pub(super) fn has_nothing_to_say(&self, ack: &Segment) -> bool {
         match self.agreed {
@@ -245,8 +244,8 @@ impl Marks {
         let marks = self.marks_reported(ack.flags.ace(), acknowledged, reported);
         self.count += marks;
         let marked = match reported {
-            // RFC 9768, §3.2.3.1: the option is exact where the count is ambiguous, but it may
-            // repeat what the count has reported.
+            // RFC 9768, §3.2.3.1: the option is exact if the count is ambiguous, but it may repeat
+            // marks that the count has reported.
             Some(reported) => {
                 let marked = reported.saturating_sub(self.ahead).min(delivered);
                 self.ahead = self.ahead.saturating_sub(reported);
@@ -278,7 +277,7 @@ impl Marks {
         self.cover = if self.cover == 0 { newest } else { weighted >> COVER_WEIGHT };
     }
 
-    /// Processes the counters of an option. Returns the octets that it newly reports as marked, if
+    /// Processes the counters of an option. Returns the bytes that it newly reports as marked, if
     /// that counter is present.
     fn read_option(&mut self, option: &AccurateEcn) -> Option<u64> {
         let order = match option.order() {
@@ -298,8 +297,8 @@ impl Marks {
         marked
     }
 
-    /// Returns the newly marked packets that the field reports. A field that may have wrapped
-    /// counts as having wrapped as often as the packets allow (RFC 9768, §3.2.2.5.2). The octets
+    /// Returns the newly marked packets that the field reports. If the field may have wrapped, it
+    /// is assumed to have wrapped as often as the packets permit (RFC 9768, §3.2.2.5.2). The bytes
     /// `reported` as marked may contradict that (appendix A.2.2; Linux's `__tcp_accecn_process`).
     fn marks_reported(&self, ace: u8, acknowledged: Acknowledged, reported: Option<u64>) -> u64 {
         let Acknowledged { octets, packets, mss, .. } = acknowledged;
@@ -313,27 +312,27 @@ impl Marks {
             None if is_thin => least,
             None => most,
             Some(0) => least,
-            // More than one wrap is possible: the share of octets shows how many there were.
+            // If the field may have wrapped more than once, the share of marked bytes shows how
+            // often.
             Some(marked) if packets >= 16 && marked < octets => {
                 most.min(least + (marked * packets).div_ceil(octets) / 8 * 8)
             }
             Some(_) if packets >= 16 => most,
             Some(marked) if marked > least * mss => most,
-            // SAFETY_FACTOR of the appendix: marked packets are half full at least.
+            // SAFETY_FACTOR of the appendix: marked packets are at least half full.
             Some(marked) if marked < most * mss / 2 => least,
             Some(_) => most,
         }
     }
 
-    /// Records a reduction of the window, for whatever reason, while everything below `nxt` had
-    /// been sent.
+    /// Records a reduction of the window for any reason. All data below `nxt` had been sent.
     pub(super) fn on_reduction(&mut self, nxt: u64) {
         self.settled_until = Some(nxt);
         self.cwr_due = matches!(self.agreed, ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp);
     }
 
-    /// Returns `true` if the marks that an echo reports have had their reaction, with everything
-    /// below `una` acknowledged.
+    /// Returns `true` if the marks that an echo reports have already caused a reaction, with all
+    /// data below `una` acknowledged.
     fn is_settled(&self, una: u64) -> bool {
         self.settled_until.is_some_and(|until| una <= until)
     }
@@ -357,7 +356,7 @@ impl Sender {
         self.marks.report.block();
     }
 
-    /// Puts the AccECN option on `segment`, if segments of this size leave room for it.
+    /// Adds the AccECN option to `segment`, if segments of this size leave room for it.
     #[inline(never)]
     pub(super) fn add_option(&mut self, segment: &mut Segment) {
         let room = room_beside(segment, self.congestion.control.window.mss);
@@ -365,7 +364,7 @@ impl Sender {
     }
 
     /// Reduces the window for an echoed mark, once per window of data (RFC 3168, §6.1.2). Returns
-    /// the octets by which it may grow, of `growth`.
+    /// the part of `growth` by which it may grow.
     #[inline]
     pub(super) fn react_to_marks(&mut self, now: Instant, summary: &AckSummary, growth: u64) -> u64 {
         let is_reducing = self.congestion.state.reduces();
@@ -387,7 +386,7 @@ mod tests {
         Marks { agreed: ecn::EcnConfig::Accurate, codepoint: Ecn::Ect0, ..Marks::new(&Rules::RFC) }
     }
 
-    /// Acknowledges this number of packets of 1000 octets.
+    /// Acknowledges this number of packets of 1000 bytes.
     const fn of_packets(packets: u64) -> Acknowledged {
         Acknowledged { octets: packets * 1000, packets, mss: 1000, has_newer_timestamp: false }
     }
@@ -408,8 +407,8 @@ mod tests {
         ack(Flags::from_ace((count % 8) as u8), None)
     }
 
-    /// Returns the marks that ACKs report, each for a number of packets of 1000 octets and of marks
-    /// among them.
+    /// Returns the marks that ACKs report. Each ACK is for a number of packets of 1000 bytes and of
+    /// marks among them.
     fn reported(mut marks: Marks, acks: &[(u64, u64)]) -> Vec<u64> {
         let mut count = FIRST_COUNT;
         acks.iter()
@@ -425,7 +424,7 @@ mod tests {
         assert_eq!(reported(accurate(), &[(2, 1), (7, 7), (1, 0), (7, 6), (2, 2)]), [1, 7, 0, 6, 2]);
     }
 
-    /// Eight marks look like none, and one like nine: the safest likely case is the larger.
+    /// Eight marks look like none, and one mark like nine: the safest likely case is the larger.
     #[test]
     fn thinner_acks_count_the_safest_likely_case() {
         assert_eq!(reported(accurate(), &[(8, 8)]), [8]);

@@ -29,7 +29,7 @@ impl Endpoint for Sender {
             threshold: window.threshold(),
             in_flight: Some(self.in_flight()),
             written: self.written(),
-            // The FIN takes the number behind the last octet.
+            // The FIN has the number after the last byte.
             acknowledged: self.board.una().min(self.buffer.sendable()),
             received: 0,
             read: Some(0),
@@ -84,7 +84,7 @@ impl Endpoint for Sender {
         Sender::pacing_rate(self)
     }
 
-    /// As the last attempt to send has found it, which ends each drain.
+    /// The limit that the last attempt to send found, which ended the drain.
     #[inline]
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         if self.connection.phase != Phase::Established {
@@ -100,7 +100,7 @@ impl Endpoint for Sender {
         } else if self.transmission.limit == Limit::Window {
             LimitingFactor::Window
         } else {
-            // A segment that is not full waits for more of its data.
+            // A partial segment waits for more data.
             LimitingFactor::Application
         })
     }

@@ -36,8 +36,8 @@ impl Sender {
         self.loss.repaired_until = Some(self.board.nxt());
         self.congestion.seen_partial_ack = false;
         self.reduce(summary);
-        // RFC 6675, §5, (4.3): the first retransmission leaves at once. Everything lost may have
-        // been retransmitted already, if it lay beyond the recovery point of a recovery that has
+        // RFC 6675, §5, (4.3): the first retransmission leaves at once. All lost data may already
+        // have been retransmitted, if they lay beyond the recovery point of a recovery that has
         // just ended.
         let sends_head = self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead;
         self.transmission.forced = self.board.has_lost_unsent() || sends_head;
@@ -87,8 +87,8 @@ impl Sender {
         0
     }
 
-    /// Ends a spurious recovery with the window from before it. If there is a loss nevertheless, a
-    /// new one begins.
+    /// Ends a spurious recovery and restores its previous window. If there is a loss nevertheless,
+    /// a new recovery begins.
     fn abandon_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.undo_reduction(now);
         self.end_recovery(now);

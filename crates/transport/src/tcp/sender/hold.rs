@@ -1,8 +1,8 @@
-//! Data held back because the application is about to write more: `MSG_MORE` of `sendmsg`, and
+//! Holds data because the application is about to write more: `MSG_MORE` of `sendmsg`, and
 //! `TCP_CORK` (Linux's `tcp_push` and `tcp_nagle_check` with `TCP_NAGLE_CORK`).
 //!
-//! The last segment waits as long as it is not full. Nagle's algorithm (RFC 9293, §3.7.4) is not
-//! modelled: data that are not held back leave, as with `TCP_NODELAY`.
+//! The last segment waits until it is full. Nagle's algorithm (RFC 9293, §3.7.4) is not modelled:
+//! data that are not held leave, as with `TCP_NODELAY`.
 
 use super::Sender;
 
@@ -11,20 +11,20 @@ use super::Sender;
 pub struct SendFlags {
     /// More data follow soon: the last segment waits for them unless it is full (`MSG_MORE`).
     pub more: bool,
-    /// A record ends: no segment holds octets of before and of after its end (`MSG_EOR`).
+    /// A record ends: no segment contains bytes from before and after its end (`MSG_EOR`).
     pub ends_record: bool,
 }
 
-/// The reasons for which the last segment is held back.
+/// The reasons for which the last segment is held.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hold {
-    /// The application holds each last segment (`TCP_NAGLE_CORK`).
+    /// `true` if the application holds every partial last segment (`TCP_NAGLE_CORK`).
     is_corked: bool,
-    /// The last write announced more data, and no ACK has arrived since.
+    /// `true` if the last write announced more data, and no ACK has arrived since.
     awaits_more: bool,
-    /// A cork does not hold a segment that begins below this offset (`TCP_NAGLE_PUSH`).
+    /// The offset below which a cork holds no segment (`TCP_NAGLE_PUSH`).
     released_below: u64,
-    /// The retransmission timer runs for held data.
+    /// `true` if the retransmission timer runs for held data.
     is_timed: bool,
 }
 
@@ -35,14 +35,14 @@ impl Hold {
         self.awaits_more = more;
     }
 
-    /// Processes an ACK: Linux's `tcp_data_snd_check` still honours a cork, but no longer
+    /// Processes an ACK. After it, Linux's `tcp_data_snd_check` still honours a cork, but no longer
     /// `MSG_MORE`.
     #[inline]
     pub(super) const fn note_ack(&mut self) {
         self.awaits_more = false;
     }
 
-    /// Returns `true` if a last segment that is not full and begins at `start` is held.
+    /// Returns `true` if a partial last segment that begins at `start` is held.
     #[inline]
     const fn holds(&self, start: u64) -> bool {
         self.awaits_more || (self.is_corked && start >= self.released_below)
@@ -55,7 +55,7 @@ impl Hold {
 }
 
 impl Sender {
-    /// Starts to hold back last segments that are not full, or releases them (`TCP_CORK`).
+    /// Starts or stops holding partial last segments (`TCP_CORK`).
     pub(in crate::tcp) const fn set_corked(&mut self, is_corked: bool) {
         let awaits_more = self.hold.awaits_more && is_corked;
         self.hold = Hold { is_corked, awaits_more, ..self.hold };
@@ -66,8 +66,8 @@ impl Sender {
         self.hold.release(self.buffer.written());
     }
 
-    /// Returns `true` if the next segment, of `octets`, is held back (`tcp_nagle_test`): it is the
-    /// last one, is not full, and has no FIN.
+    /// Returns `true` if the next segment, of `octets` bytes, is held (`tcp_nagle_test`): it is the
+    /// last one, is partial, and has no FIN.
     #[inline]
     pub(super) fn is_held(&self, octets: u64) -> bool {
         self.hold.holds(self.board.nxt()) && self.is_open_ended(octets)
@@ -78,18 +78,19 @@ impl Sender {
         self.buffer.end().is_none() && octets == self.unsent_with_fin() && octets < self.full_payload()
     }
 
-    /// Returns `true` if nothing is outstanding and only a hold keeps the next segment.
+    /// Returns `true` if nothing is outstanding and only a hold blocks the next segment.
     fn waits_in_hold(&self) -> bool {
         self.board.is_empty() && self.next_new().is_some_and(|octets| self.is_held(octets))
     }
 
     /// Records whether the retransmission timer runs for held data, because nothing is outstanding
-    /// and nothing may leave (Linux's `tcp_check_probe_timer`). They leave when it expires.
+    /// and nothing may leave (Linux's `tcp_check_probe_timer`). The held data leave when it
+    /// expires.
     pub(super) fn time_hold(&mut self) {
         self.hold.is_timed = self.waits_in_hold();
     }
 
-    /// Resets a timer that ran for held data, so that it runs anew for data that leave (Linux's
+    /// Resets a timer that ran for held data, so that it restarts for data that leave (Linux's
     /// `tcp_event_new_data_sent`).
     #[inline]
     pub(super) fn end_timed_hold(&mut self) {
@@ -99,8 +100,8 @@ impl Sender {
     }
 
     /// Processes an expiry of the retransmission timer with nothing outstanding. Returns `true` if
-    /// it ran for held data. These now leave with PSH (Linux's `tcp_write_wakeup`), and without a
-    /// backoff (`tcp_send_probe0`).
+    /// it ran for held data. The held data now leave with PSH (Linux's `tcp_write_wakeup`), and
+    /// without a backoff (`tcp_send_probe0`).
     pub(super) fn release_by_timer(&mut self) -> bool {
         let waits = self.waits_in_hold();
         if waits {

@@ -1,4 +1,4 @@
-//! The congestion window after a silence of the application.
+//! Adapts the congestion window after an idle period of the application.
 
 use super::Sender;
 use crate::cc::CongestionControl;
@@ -6,22 +6,22 @@ use acklab_base::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The window after a silence longer than the retransmission timeout.
+/// The window after an idle period longer than the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterIdle {
     /// Unchanged (ns-3).
     Keep,
-    /// The initial window at most (RFC 5681, §4.1).
+    /// At most the initial window (RFC 5681, §4.1).
     Restart,
-    /// Half of it for each timeout that has passed, but not below the initial window; the threshold
-    /// remembers three quarters (RFC 2861; Linux's `tcp_cwnd_restart`).
+    /// Halved per timeout that has passed, but at least the initial window. The threshold is set to
+    /// three quarters of the old window (RFC 2861; Linux's `tcp_cwnd_restart`).
     Decay,
 }
 
 impl Sender {
     /// Adapts the window before new data leave with nothing outstanding. A controller that governs
-    /// its window handles idleness itself.
+    /// its window handles idle periods itself.
     #[inline(never)]
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
         if self.config.after_idle == AfterIdle::Keep || self.congestion.control.controller.governs_window() {

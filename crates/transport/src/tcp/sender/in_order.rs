@@ -1,6 +1,6 @@
-//! ACKs in order: nothing is missing, and the ACK only advances. Most ACKs are of this kind and
-//! skip most of the processing (header prediction: Jacobson, 1990; the fast path of Linux's
-//! `tcp_ack`).
+//! Processes ACKs in order: nothing is missing, and the ACK only advances snd.una. Most ACKs are of
+//! this kind and skip most of the processing (header prediction: Jacobson, 1990; the fast path of
+//! Linux's `tcp_ack`).
 
 use super::Sender;
 use super::inform::AckReport;
@@ -9,8 +9,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::Segment;
 
 impl Sender {
-    /// Returns `true` if nothing is missing or doubtful, and `segment` reports only that everything
-    /// below `ack` has arrived.
+    /// Returns `true` if nothing is missing or ambiguous, and `segment` reports only that
+    /// everything below `ack` has arrived.
     #[inline]
     pub(super) fn is_in_order(&self, segment: &Segment, ack: u64) -> bool {
         #[cfg(test)]
@@ -61,8 +61,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    /// A path of 20 ms round trip on which segments and ACKs meet these fates in turn: zero is a
-    /// loss, one a long delay.
+    /// A path with a round trip of 20 ms on which segments and ACKs have these fates in turn: zero
+    /// is a loss, one a long delay.
     struct Path {
         fates: std::iter::Cycle<std::vec::IntoIter<u8>>,
         flying: Vec<(Instant, Segment)>,

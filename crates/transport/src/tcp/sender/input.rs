@@ -14,9 +14,9 @@ use acklab_wire::tcp::{Flags, Options, Segment};
 /// The effect of an ACK's SACK option.
 #[derive(Clone, Debug, Default)]
 struct Sacked {
-    /// Octets newly acknowledged.
+    /// The newly acknowledged bytes.
     newly: u64,
-    /// When the first and the last of those segments left that were never retransmitted.
+    /// The departures of the first and the last of those segments that were never retransmitted.
     sent: Option<(Instant, Instant)>,
     /// The report of a D-SACK.
     duplicate: Option<Duplicate>,
@@ -25,11 +25,11 @@ struct Sacked {
 /// The contents of an ACK besides SACK and marks.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
-    /// Everything below has arrived.
+    /// The offset below which everything has arrived.
     ack: u64,
-    /// It moved the peer's window.
+    /// `true` if it moved the peer's window.
     window_moved: bool,
-    /// Its timestamp is newer than any before.
+    /// `true` if its timestamp is newer than any before.
     has_newer_timestamp: bool,
 }
 
@@ -59,13 +59,13 @@ impl Sender {
         Fate::Taken
     }
 
-    /// Returns when the SYN was sent, if only once.
+    /// Returns the departure of the SYN, if it left once.
     pub(in crate::tcp) fn syn_sent_at(&self) -> Option<Instant> {
         (!self.timing.rto.has_expired()).then_some(self.connection.syn_sent_at)
     }
 
-    /// Processes `segment`, which acknowledges this end's SYN or SYN-ACK. That was sent at
-    /// `sent_at`, if only once. One that was sent twice gives no sample (RFC 6298, §3).
+    /// Processes `segment`, which acknowledges this end's SYN or SYN-ACK. `sent_at` is its
+    /// departure, if it left once. A repeated SYN yields no sample (RFC 6298, §3).
     pub(super) fn begin(&mut self, now: Instant, segment: &Segment, sent_at: Option<Instant>) {
         if let Some(sent_at) = sent_at {
             let rtt = self.connection.measure(now, sent_at, segment);
@@ -142,7 +142,7 @@ impl Sender {
         AckReport { rtt, delivered, ..summary.report(growth) }
     }
 
-    /// Counts what an ACK delivers. Returns the octets that congestion control counts.
+    /// Counts the delivery of an ACK. Returns the bytes that congestion control counts.
     fn note_delivered(&mut self, summary: &AckSummary) -> u64 {
         let delivered = self.newly_delivered(summary.delivered);
         self.counters.delivered += delivered - summary.delivered_twice;
@@ -150,16 +150,16 @@ impl Sender {
         delivered
     }
 
-    /// Counts the octets that are acknowledged by now. Octets that a receiver acknowledges anew
-    /// after reneging count once.
+    /// Counts the bytes acknowledged so far. Bytes that are acknowledged again after reneging count
+    /// once.
     #[inline]
     pub(super) fn note_acknowledged(&mut self) {
         let acknowledged = self.board.una() + self.board.sacked() - u64::from(self.is_fin_acknowledged());
         self.counters.acknowledged = self.counters.acknowledged.max(acknowledged);
     }
 
-    /// Processes an ACK from below snd.una: only its SACK blocks can bring news (RFC 6675, §5;
-    /// Linux's `tcp_ack`, `old_ack`).
+    /// Processes an ACK below snd.una: only its SACK blocks can be new (RFC 6675, §5; Linux's
+    /// `tcp_ack`, `old_ack`).
     #[inline(never)]
     fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) -> Fate {
         if self.is_too_old(segment) || segment.options.sack.is_empty() || !self.connection.has_sack {
@@ -243,7 +243,7 @@ impl Sender {
         Sacked { newly, sent, duplicate }
     }
 
-    /// Reports to the scoreboard which retransmissions the ACK can be for.
+    /// Passes to the scoreboard which retransmissions the ACK can acknowledge.
     #[inline]
     pub(super) fn begin_ack(&mut self, now: Instant, segment: &Segment) {
         let min_rtt = self.timing.rtt.min().unwrap_or_default();

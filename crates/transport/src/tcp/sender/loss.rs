@@ -1,4 +1,5 @@
-//! Loss detection besides the scoreboard: duplicate ACKs, RACK and the tail loss probe.
+//! The state of loss detection besides the scoreboard: duplicate ACKs, RACK and the tail loss
+//! probe.
 
 use crate::recovery::rack::{Rack, RoundTrip, TailLossProbe};
 use crate::recovery::reordering::Reordering;
@@ -11,11 +12,11 @@ use acklab_base::Instant;
 pub(super) struct LossDetection {
     pub(super) rack: Rack,
     pub(super) probe: TailLossProbe,
-    /// Duplicate ACKs in a row (RFC 5681, §3.2).
+    /// The number of consecutive duplicate ACKs (RFC 5681, §3.2).
     pub(super) duplicates: u32,
-    /// `recover` of RFC 6582: everything below had been sent when the last recovery began.
+    /// `recover` of RFC 6582: the end of the data sent when the last recovery began.
     pub(super) repaired_until: Option<u64>,
-    /// The displacement of packets. It stays at `DupThresh` where the stack does not measure it.
+    /// The displacement of packets. It stays at `DupThresh` if the stack does not measure it.
     pub(super) reordering: Reordering,
     /// Retransmissions that D-SACK may still report.
     pub(super) retransmitted: Retransmitted,
@@ -37,7 +38,7 @@ impl LossDetection {
         true
     }
 
-    /// Returns `true` if enough duplicate ACKs have arrived to show a loss.
+    /// Returns `true` if enough duplicate ACKs have arrived to indicate a loss.
     pub(super) const fn has_enough_duplicates(&self) -> bool {
         self.duplicates >= self.reordering.degree()
     }

@@ -9,22 +9,22 @@ use crate::recovery::{CongestionState, DUP_THRESH};
 use acklab_base::{Event, Instant};
 
 impl Sender {
-    /// Processes the `expiries`th expiry of the retransmission timer since an ACK advanced.
+    /// Processes the `expiries`th expiry of the retransmission timer since an ACK advanced snd.una.
     pub(super) fn retransmission_timeout(&mut self, now: Instant, expiries: u32) {
         if self.board.is_empty() {
             self.transmission.window_probe_due = !self.release_by_timer() && self.is_shut_out();
             return;
         }
         let flight = match self.config.halves {
-            // What SACK has acknowledged is no longer in flight, however long the timer took.
+            // SACKed data are no longer in flight, however late the timer expired.
             FlightMeasure::FlightSize => self.board.flight_size() - self.board.sacked(),
             FlightMeasure::Pipe => self.board.pipe(),
             FlightMeasure::Window => self.congestion.control.window.cwnd,
         };
         let begins_loss_window = match self.congestion.state {
             CongestionState::Open | CongestionState::Disorder => true,
-            // Linux's tcp_enter_loss: the window has been reduced for this flight already, unless
-            // all of that is acknowledged.
+            // Linux's tcp_enter_loss: the window has already been reduced for this flight, unless
+            // all of it is acknowledged.
             CongestionState::Reduced | CongestionState::Recovery => self.board.una() >= self.congestion.recover,
             CongestionState::Loss => expiries == 1,
         };
@@ -45,8 +45,8 @@ impl Sender {
         } else {
             self.board.mark_timed_out(now, self.loss.rack.rtt());
         }
-        // RFC 5682, §3.1, step 1: not during a fast recovery, nor in one after a timeout unless the
-        // same segment times out again.
+        // RFC 5682, §3.1, step 1: no test during a fast recovery, nor during a recovery after a
+        // timeout unless the same segment times out again.
         self.congestion.tests_timeout = self.rules.spurious_timeout == SpuriousTimeout::ForwardRecovery
             && (expiries > 1 || !matches!(self.congestion.state, CongestionState::Recovery | CongestionState::Loss));
         self.begin_loss_recovery(now);
@@ -54,8 +54,8 @@ impl Sender {
         self.events.push_back(Event::RetransmissionTimeout { backoff: expiries });
     }
 
-    /// Falls back to slow start, as after a timeout, when duplicate ACKs show a loss: Tahoe has no
-    /// fast recovery. The timer does not back off (ns-2's `TcpAgent::dupack_action`, `slowdown`
+    /// Falls back to slow start when duplicate ACKs indicate a loss, as after a timeout: Tahoe has
+    /// no fast recovery. The timer does not back off (ns-2's `TcpAgent::dupack_action`, `slowdown`
     /// with `CLOSE_CWND_ONE`; Fall & Floyd, 1996, §2).
     pub(super) fn fall_back_to_slow_start(&mut self, now: Instant, summary: &AckSummary) {
         self.remember_window();
@@ -70,14 +70,14 @@ impl Sender {
         self.events.push_back(Event::RecoveryEntered { until: self.board.nxt() });
     }
 
-    /// Marks what is lost and lowers the threshold: slow start begins at the head.
+    /// Marks losses and lowers the threshold: slow start begins at the head.
     fn begin_loss_recovery(&mut self, now: Instant) {
         self.report_losses(now);
         self.congestion.recover = self.board.nxt();
         self.loss.repaired_until = Some(self.board.nxt());
         self.marks.on_reduction(self.board.nxt());
-        // RFC 5681, §3.1: the loss window is one segment. What SACK and time have shown to be still
-        // in flight is added to it.
+        // RFC 5681, §3.1: the loss window is one segment. Data that SACK and time show to be in
+        // flight are added to it.
         self.congestion.control.window.cwnd = self.board.pipe() + self.congestion.control.window.mss;
         self.congestion.enter(now, CongestionState::Loss);
         self.loss.duplicates = 0;
@@ -126,7 +126,7 @@ impl Sender {
     fn undo_timeout(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.congestion.tests_timeout = false;
         self.board.unmark_lost();
-        // If pacing still holds back what the timeout had marked, nothing leaves now, and nothing
+        // If pacing still holds data that the timeout had marked, nothing leaves now, and nothing
         // has restarted the timer since.
         self.timing.start(now);
         self.undo_reduction(now);
@@ -137,12 +137,12 @@ impl Sender {
     /// Returns `true` if the ACK shows the timeout to be spurious: F-RTO (RFC 5682, §3.1).
     fn test_timeout(&mut self, summary: &AckSummary, passes_recover: bool) -> bool {
         if self.config.undo && self.board.delivery().original_acked {
-            // Step 3.b: data that were sent only once have arrived, though everything was taken for
+            // Step 3.b: data that were sent once have arrived, although everything was considered
             // lost.
             return true;
         }
         if self.board.nxt() > self.congestion.recover {
-            // Step 3.a: a duplicate ACK of the new data, so there was a loss.
+            // Step 3.a: this is a duplicate ACK of the new data, so there was a loss.
             self.congestion.tests_timeout &= !summary.is_duplicate;
         } else if summary.advance.bytes > 0 && !passes_recover {
             // Step 2.b.
@@ -152,7 +152,7 @@ impl Sender {
         false
     }
 
-    /// Ends the test if no new data may leave, so that retransmissions do (step 2.b of F-RTO).
+    /// Ends the test if no new data may leave, so that retransmissions may (step 2.b of F-RTO).
     #[cold]
     pub(super) fn conclude_without_new_data(&mut self, room: u64) {
         let fits = |octets: u64| octets.min(self.congestion.control.window.mss) <= room;

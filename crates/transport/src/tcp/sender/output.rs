@@ -1,4 +1,4 @@
-//! Transmission: the next segment, and when it leaves.
+//! Selects and writes the next segment, at its time.
 
 use super::super::rules::ForcedRetransmission;
 use super::connection::Data;
@@ -11,7 +11,7 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Segment};
 use std::ops::Range;
 
-/// Outgoing octets of the stream. They are selected and counted before their segment is written.
+/// Outgoing bytes of the stream. They are selected and counted before their segment is written.
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     range: Range<u64>,
@@ -69,7 +69,7 @@ impl Sender {
         true
     }
 
-    /// Returns the next outgoing octets of the stream, if any may leave.
+    /// Returns the next outgoing bytes of the stream, if any may leave.
     #[inline]
     fn next_in_stream(&mut self, now: Instant) -> Option<Leaving> {
         let leaving = self.take_from_stream(now);
@@ -114,7 +114,7 @@ impl Sender {
         self.next_without_new(now, forced, room)
     }
 
-    /// Ends the attempt to send after new data have left, if nothing may follow. That is the usual
+    /// Ends the attempt to send after new data have left, if nothing may follow. This is the usual
     /// case, and saves a call without effect.
     #[inline]
     fn look_ahead(&mut self, now: Instant) {
@@ -129,11 +129,12 @@ impl Sender {
         }
     }
 
-    /// Returns the octets that leave if nothing lost waits for its retransmission and no new data
+    /// Returns the bytes that leave if nothing lost waits for its retransmission and no new data
     /// may leave.
     #[inline(never)]
     fn next_without_new(&mut self, now: Instant, forced: bool, room: u64) -> Option<Leaving> {
-        // RFC 6675, §4, NextSeg rule 3: without new data, a segment that may turn out to be lost.
+        // RFC 6675, §4, NextSeg rule 3: without new data, retransmit a segment that may turn out to
+        // be lost.
         if self.congestion.state == CongestionState::Recovery
             && self.connection.has_sack
             && !self.detects_by_time()
@@ -150,8 +151,8 @@ impl Sender {
         self.transmission.forced = false;
         self.note_application_limit(room);
         if self.is_shut_out() {
-            // RFC 9293, §3.8.6.1: the first probe after a retransmission timeout, the next ones at
-            // growing intervals.
+            // RFC 9293, §3.8.6.1: the first probe leaves after a retransmission timeout, the next
+            // ones at growing intervals.
             self.timing.start(now);
             self.time_hold();
         }
@@ -170,7 +171,7 @@ impl Sender {
         }
     }
 
-    /// Returns the octets that may be sent and never were; the FIN counts as one.
+    /// Returns the new bytes that may be sent; the FIN counts as one.
     #[inline]
     pub(super) fn unsent_with_fin(&self) -> u64 {
         let sendable = self.buffer.sendable();
@@ -182,37 +183,38 @@ impl Sender {
         self.unsent_with_fin() > 0
     }
 
-    /// Returns the same, up to the end of the first record.
+    /// Returns the new bytes that may be sent, up to the end of the first record.
     #[inline]
     pub(super) fn unsent_of_record(&self) -> u64 {
         self.records.first_of(self.unsent_with_fin(), self.board.nxt(), self.buffer.sendable())
     }
 
-    /// Returns the maximum that the application and the peer's window allow in one new segment.
+    /// Returns the maximum size that the application and the peer's window permit for a new
+    /// segment.
     pub(super) fn sendable_octets(&self) -> u64 {
         self.sendable_of(self.unsent_of_record(), self.full_payload())
     }
 
-    /// Returns the octets of one new segment, given `unsent` octets and at most `full` per segment.
+    /// Returns the bytes of one new segment, given `unsent` bytes and at most `full` per segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
-        // A FIN takes a sequence number and no room (RFC 9293, §3.4), so a full segment carries it
-        // as well (Linux's `tcp_send_fin`).
+        // A FIN takes a sequence number and no room (RFC 9293, §3.4), so a full segment can carry
+        // it (Linux's `tcp_send_fin`).
         let with_fin = full + u64::from(unsent == full + 1 && self.buffer.end() == Some(self.buffer.sendable()));
         unsent.min(with_fin).min(self.peer_window.room(self.board.nxt()))
     }
 
-    /// Returns the size of the next new segment, unless it is held back for a later write.
+    /// Returns the size of the next new segment, unless it is held for a later write.
     #[inline]
     pub(super) fn new_data(&self) -> Option<u64> {
         self.next_new().filter(|octets| !self.is_held(*octets))
     }
 
-    /// Returns the size of the next new segment that the application and the peer's window allow.
+    /// Returns the size of the next new segment that the application and the peer's window permit.
     ///
-    /// A segment that is not full waits for more room. Exceptions are one that holds all unsent
-    /// data of its record, and one that fills half of the largest window offered by the peer while
-    /// nothing is outstanding (RFC 9293, §3.8.6.2.1).
+    /// A partial segment waits for more room. Exceptions are one that holds all unsent data of its
+    /// record, and one that fills half of the peer's largest window while nothing is outstanding
+    /// (RFC 9293, §3.8.6.2.1).
     #[inline]
     pub(super) fn next_new(&self) -> Option<u64> {
         let (unsent, full) = (self.unsent_of_record(), self.full_payload());
@@ -222,7 +224,7 @@ impl Sender {
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
-    /// Counts `octets` of new data as sent.
+    /// Counts `octets` bytes of new data as sent.
     #[inline]
     pub(super) fn transmit(&mut self, now: Instant, octets: u64) -> Leaving {
         let start = self.board.nxt();
@@ -236,8 +238,8 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Leaving> {
-        // A FIN takes no room, neither that of this segment nor that of one in flight, which the
-        // scoreboard counts as an octet.
+        // A FIN takes no room, neither in this segment nor in one in flight, although the
+        // scoreboard counts it as a byte.
         let payload = segment.end - segment.start - u64::from(self.holds_fin(&segment));
         let octets = payload.min(self.congestion.control.window.mss);
         let fin_in_flight = u64::from(self.has_sent_fin() && self.board.is_tail_in_flight());
@@ -253,8 +255,8 @@ impl Sender {
     /// Returns `true` if the loss window of one segment is used.
     ///
     /// After a timeout the earliest segment is retransmitted (RFC 6298, §5.4). The window of one
-    /// segment (RFC 5681, §3.1) is for that one, however few octets it has: several together would
-    /// overflow the same queue repeatedly. Stacks merge what fits into one segment (Linux's
+    /// segment (RFC 5681, §3.1) is for that segment, however short: several together would overflow
+    /// the same queue repeatedly. Stacks merge data that fit into one segment (Linux's
     /// `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count segments.
     fn is_loss_window_used(&self, fin_in_flight: u64) -> bool {
         let window = &self.congestion.control.window;
@@ -281,7 +283,7 @@ impl Sender {
         sampler.on_sent(now, in_flight + octets, in_flight == 0)
     }
 
-    /// The FIN takes the octet behind the last.
+    /// The FIN has the number after the last byte.
     #[inline]
     fn holds_fin(&self, range: &Range<u64>) -> bool {
         self.buffer.end().is_some_and(|end| range.end > end)
@@ -302,7 +304,7 @@ impl Sender {
         }
     }
 
-    /// Writes the segment with the outgoing octets, for the first time or as a retransmission.
+    /// Writes the segment with the outgoing bytes, for the first time or as a retransmission.
     #[inline]
     pub(super) fn write_data(&mut self, now: Instant, Leaving { range, is_new }: Leaving, place: &mut Segment) {
         let has_fin = self.holds_fin(&range);

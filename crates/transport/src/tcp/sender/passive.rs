@@ -1,5 +1,5 @@
-//! The sender as the half of a [`Connection`](crate::tcp::Connection): the end that listens, and
-//! the interface between both halves.
+//! The sender as half of a [`Connection`](crate::tcp::Connection): the listening end, and the
+//! interface between both halves.
 
 use super::chronograph::Condition;
 use super::{Controller, Phase, Sender, TcpConfig, announced_mss};
@@ -28,7 +28,7 @@ impl Sender {
         self.marks.accept(&self.config, &self.rules, syn);
     }
 
-    /// Sends no larger segments than the peer's `syn` or SYN-ACK allows (RFC 9293, §3.7.1).
+    /// Limits segments to the size that the peer's `syn` or SYN-ACK permits (RFC 9293, §3.7.1).
     pub(super) fn adopt_mss(&mut self, syn: &Segment) {
         let full_size = self.connection.full_size(syn.options.mss, announced_mss(&self.config));
         if full_size != self.congestion.control.window.mss {
@@ -36,8 +36,8 @@ impl Sender {
         }
     }
 
-    /// Establishes the connection if `segment` acknowledges the SYN-ACK. `sent_at` is when the
-    /// SYN-ACK left, if it left only once.
+    /// Establishes the connection if `segment` acknowledges the SYN-ACK. `sent_at` is the departure
+    /// of the SYN-ACK, if it left once.
     pub(in crate::tcp) fn take_ack_of_syn(
         &mut self,
         now: Instant,
@@ -58,13 +58,13 @@ impl Sender {
         self.marks.note_handshake(syn);
     }
 
-    /// Processes the peer's `syn_ack` after its SYN: both ends have opened the connection.
+    /// Processes the peer's `syn_ack` after its SYN, in a simultaneous open.
     pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
         self.marks.repeat(syn_ack);
         self.connection.ack_due = true;
     }
 
-    /// Records that the `syn_ack` leaves now. It is retransmitted if it is not acknowledged in time
+    /// Records that the `syn_ack` leaves now. It is retransmitted unless it is acknowledged in time
     /// (RFC 9293, §3.8.1).
     pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant, syn_ack: &Segment) {
         self.marks.note_handshake(syn_ack);
@@ -93,7 +93,7 @@ impl Sender {
         segment.ack.is_after(self.next_seq())
     }
 
-    /// Returns `true` if `segment` is older than any ACK of this connection can be: by more than
+    /// Returns `true` if `segment` is older than any possible ACK of this connection: by more than
     /// the largest window that the peer has offered (RFC 5961, §5.2).
     pub(in crate::tcp) fn is_too_old(&self, segment: &Segment) -> bool {
         let una = self.connection.seq_at(self.board.una());
@@ -110,7 +110,7 @@ impl Sender {
         self.connection.bare(now, self.next_seq())
     }
 
-    /// Ends the connection for this reason. Nothing is sent any more, and unsent data are discarded
+    /// Ends the connection for this reason. Nothing more is sent, and unsent data are discarded
     /// (Linux's `tcp_write_queue_purge`).
     pub(in crate::tcp) fn end(&mut self, now: Instant, reason: Closing) {
         self.connection.phase = Phase::Aborted;
@@ -124,8 +124,8 @@ impl Sender {
         self.buffer.end().is_some_and(|end| self.board.nxt() > end)
     }
 
-    /// Returns `true` if the FIN is acknowledged, cumulatively or by SACK: it is the last octet
-    /// that is ever sent.
+    /// Returns `true` if the FIN, which has the last number, is acknowledged cumulatively or by
+    /// SACK.
     #[inline]
     pub(super) fn is_fin_acknowledged(&self) -> bool {
         self.has_sent_fin() && self.board.tail().is_none()

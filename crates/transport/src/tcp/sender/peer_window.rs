@@ -6,49 +6,49 @@ use acklab_wire::tcp::{Segment, SeqNumber};
 /// RFC 7323, §2.3: a larger shift is used as 14.
 const MAX_SHIFT: u8 = 14;
 
-/// The peer's receive window.
+/// The receive window of the peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerWindow {
-    /// The offset behind the last that may be sent: SND.UNA + SND.WND of the segment that updated
-    /// the window last.
+    /// The right edge of the window: SND.UNA + SND.WND of the segment that updated the window last.
     end: u64,
     /// That segment's acknowledgment number, as an offset (SND.WL2).
     acked: u64,
-    /// Its sequence number (SND.WL1). A SYN's is one less than that of the first ACK behind it.
+    /// Its sequence number (SND.WL1). That of a SYN is one less than that of the first ACK after
+    /// it.
     seq: SeqNumber,
     /// The sequence number of the SYN.
     syn: SeqNumber,
     rule: WindowUpdate,
-    /// The peer sends no data, so its segments all have one sequence number.
+    /// `true` if the peer sends no data, so that all its segments have one sequence number.
     is_silent: bool,
     shift: u8,
     /// Max(SND.WND): the largest window that the peer has offered (RFC 9293, §3.8.6.2.1).
     largest: u64,
 }
 
-/// How an ACK moved the right edge of the window.
+/// The movement of the window's right edge on an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
-    /// It moved at all, or, by Linux's rule, the segment updated the window: then it is no
-    /// duplicate ACK without SACK.
+    /// `true` if it moved or, by Linux's rule, the segment updated the window. Without SACK, the
+    /// ACK is then no duplicate.
     pub(super) at_all: bool,
-    /// It moved right.
+    /// `true` if it moved right.
     pub(super) forward: bool,
 }
 
 impl PeerWindow {
-    /// Creates the window before the peer has offered any. It changes by `rule`.
+    /// Creates the window before the peer has offered any. `rule` determines its updates.
     pub(super) const fn new(rule: WindowUpdate) -> Self {
         Self { end: 0, acked: 0, seq: SeqNumber(0), syn: SeqNumber(0), rule, is_silent: false, shift: 0, largest: 0 }
     }
 
-    /// Returns the window of a peer that sends no data.
+    /// Returns the window for a peer that sends no data.
     pub(super) const fn of_silent_peer(self) -> Self {
         Self { is_silent: true, ..self }
     }
 
     /// Returns the window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), with the shift
-    /// of later ones.
+    /// of later windows.
     pub(super) fn establish(self, syn: &Segment) -> Self {
         let window = u64::from(syn.window);
         let shift = syn.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
@@ -74,8 +74,8 @@ impl PeerWindow {
             WindowUpdate::NewerOrWider => moved.forward,
         };
         if self.rule == WindowUpdate::NewerWiderOrShut {
-            // `FLAG_WIN_UPDATE`: also of one that renews SND.WL1 alone, as the first ACK after the
-            // SYN does.
+            // `FLAG_WIN_UPDATE` is also set if only SND.WL1 changes, as by the first ACK after the
+            // SYN.
             moved.at_all = updates;
         }
         if updates {
@@ -85,7 +85,7 @@ impl PeerWindow {
         moved
     }
 
-    /// Returns the octets that may be sent beyond `nxt`.
+    /// Returns the bytes that may be sent beyond `nxt`.
     #[inline]
     pub(super) const fn room(&self, nxt: u64) -> u64 {
         self.end.saturating_sub(nxt)
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(window.room(500), 100, "what was acknowledged was within the window");
     }
 
-    /// The same ACK again with a smaller window, with none, and with a larger one.
+    /// The same ACK repeated with a smaller window, with none, and with a larger one.
     #[test]
     fn stacks_differ_on_what_shrinks_a_window() {
         let segment = |window| Segment {

@@ -1,5 +1,5 @@
-//! Delivery by ACKs without SACK: each duplicate stands for a segment (RFC 9937, §6; Linux's
-//! `tcp_add_reno_sack`).
+//! Counts deliveries by ACKs without SACK: each duplicate represents a segment (RFC 9937, §6;
+//! Linux's `tcp_add_reno_sack`).
 
 use super::super::rules::{PlainDelivery, PlainExit, ReorderingDegree};
 use super::Sender;
@@ -12,9 +12,9 @@ use acklab_base::Instant;
 const LIMITED_TRANSMIT: u32 = 2;
 
 impl Sender {
-    /// Counts a duplicate ACK as the delivery of a segment, and ends the count where an ACK
-    /// advances outside of a fast recovery (Linux's `tcp_reset_reno_sack`). Returns the octets that
-    /// the duplicate delivers.
+    /// Counts a duplicate ACK as the delivery of a segment. Ends the count if an ACK advances
+    /// snd.una outside a fast recovery (Linux's `tcp_reset_reno_sack`). Returns the bytes that the
+    /// duplicate delivers.
     #[inline(never)]
     pub(super) fn count_without_sack(&mut self, is_duplicate: bool, advance: &Advance) -> u64 {
         let mss = self.congestion.control.window.mss;
@@ -39,8 +39,8 @@ impl Sender {
         delivered
     }
 
-    /// Returns the octets of an ACK that count as delivered for congestion control. By its numbers
-    /// and duplicates it delivers `delivered`.
+    /// Returns the bytes of an ACK that count as delivered for congestion control. By its numbers
+    /// and duplicates, it delivers `delivered` bytes.
     #[inline]
     pub(super) fn newly_delivered(&self, delivered: u64) -> u64 {
         if self.connection.has_sack || self.rules.plain_delivery == PlainDelivery::EachDuplicate {
@@ -49,9 +49,9 @@ impl Sender {
         (self.board.una() + self.board.reported()).saturating_sub(self.counters.delivered)
     }
 
-    /// Returns `true` if duplicates count as deliveries. After a timeout they may come from its own
-    /// retransmissions. The first two count only if they may send (RFC 3042), and later ones where
-    /// they begin a recovery.
+    /// Returns `true` if duplicates count as deliveries. After a timeout, its own retransmissions
+    /// may have elicited them. The first two count only if they may send data (RFC 3042), later
+    /// ones only if they begin a recovery.
     fn counts_duplicates(&self) -> bool {
         match self.congestion.state {
             CongestionState::Loss => false,
@@ -63,8 +63,8 @@ impl Sender {
         }
     }
 
-    /// Processes more duplicates than segments can have arrived, of which `acked` have just been
-    /// acknowledged. Linux takes that for reordering (`tcp_check_reno_reordering`).
+    /// Processes more duplicates than segments can have arrived, with `acked` segments just
+    /// acknowledged. Linux treats this as reordering (`tcp_check_reno_reordering`).
     fn note_excess_duplicates(&mut self, acked: usize) {
         if self.rules.reordering_degree == ReorderingDegree::Measured {
             self.loss.reordering.on_excess_duplicates(self.board.segments() + acked);
@@ -72,15 +72,15 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if enough duplicate ACKs have come to show a loss, and the last recovery's
-    /// retransmissions did not elicit them.
+    /// Returns `true` if enough duplicate ACKs have arrived to indicate a loss, and the last
+    /// recovery's retransmissions did not elicit them.
     pub(super) fn shows_loss_by_duplicates(&self) -> bool {
         self.loss.has_enough_duplicates()
             && (self.connection.has_sack || (self.duplicates_may_count() && self.is_beyond_last_recovery()))
     }
 
-    /// Returns `true` if another duplicate may count. Linux counts as many as segments can have
-    /// arrived: one less than are outstanding.
+    /// Returns `true` if another duplicate may count. Linux counts at most one less than the
+    /// outstanding segments.
     fn duplicates_may_count(&self) -> bool {
         let degree = self.loss.reordering.degree() as usize;
         self.rules.reordering_degree == ReorderingDegree::Fixed || self.board.segments() > degree
@@ -96,8 +96,8 @@ impl Sender {
             && self.board.una() == self.congestion.recover
     }
 
-    /// Holds the recovery until an ACK of later data: duplicates that its retransmissions elicit
-    /// begin no other (Linux's `tcp_is_non_sack_preventing_reopen`).
+    /// Prolongs the recovery until an ACK of later data, so that duplicates elicited by its
+    /// retransmissions begin no new one (Linux's `tcp_is_non_sack_preventing_reopen`).
     #[inline(never)]
     pub(super) fn hold_recovery(&mut self, now: Instant, summary: &AckSummary) -> u64 {
         self.board.clear_duplicate_credit();

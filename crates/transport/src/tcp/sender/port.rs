@@ -1,13 +1,13 @@
-//! The port of the end that sends.
+//! The port of the sending end.
 
 use super::send_memory::SendMemory;
 use super::{Phase, SendFlags, Sender};
 use acklab_base::{Instant, StreamPort};
 
 impl Sender {
-    /// Writes `octets` octets with `flags` (RFC 9293, §3.9.1.2; Linux's `tcp_sendmsg_locked`).
+    /// Writes `octets` bytes with `flags` (RFC 9293, §3.9.1.2; Linux's `tcp_sendmsg_locked`).
     /// Returns the number accepted, as [`write`](StreamPort::write) does. If not all are accepted,
-    /// the application writes the rest later, so the flags have no effect yet.
+    /// the flags have no effect yet, because the application writes the rest later.
     pub(in crate::tcp) fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
         if self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
             return 0;

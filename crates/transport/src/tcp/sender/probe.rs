@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985, §7) and zero-window probes (RFC 9293, §3.8.6.1).
+//! Sends tail loss probes (RFC 8985, §7) and zero-window probes (RFC 9293, §3.8.6.1).
 
 use super::super::rules::RepeatedProbe;
 use super::summary::AckSummary;
@@ -9,7 +9,8 @@ use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
-    /// Schedules or cancels a probe: an ACK has moved snd.una, or data have left (RFC 8985, §7.2).
+    /// Schedules or cancels a probe after an ACK has moved snd.una, or data have left (RFC 8985,
+    /// §7.2).
     #[inline]
     pub(super) fn arm_probe_timeout(&mut self, now: Instant) {
         let is_quiet = matches!(self.congestion.state, CongestionState::Open | CongestionState::Reduced);
@@ -29,21 +30,21 @@ impl Sender {
         self.loss.probe.schedule(now, &timing);
     }
 
-    /// Schedules new data if there are some, or else the last segment, regardless of the congestion
-    /// window (§7.3). Repeated probes would keep the sender from measuring a longer round trip, so
-    /// the retransmission timer is then left to expire.
+    /// Schedules new data if there are any, otherwise the last segment, regardless of the
+    /// congestion window (§7.3). Repeated probes would prevent the measurement of a longer round
+    /// trip, so the retransmission timer is left to expire.
     pub(super) fn schedule_tail_probe(&mut self) {
         let must_wait =
             self.rules.repeated_probe == RepeatedProbe::AfterMeasurement && self.loss.probe.awaits_measurement;
         self.transmission.tail_probe_due = !must_wait && !self.board.is_empty();
     }
 
-    /// Writes the probe that is due. Returns `false` if none is.
+    /// Writes the due probe. Returns `false` if none is due.
     pub(super) fn write_tail_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.tail_probe_due) || self.transmission.is_refused {
             return false;
         }
-        // Linux's `tcp_send_loss_probe` sends what is held back as well (`TCP_NAGLE_OFF`).
+        // Linux's `tcp_send_loss_probe` also sends held data (`TCP_NAGLE_OFF`).
         let (leaving, is_retransmission) = match (self.next_new(), self.board.tail()) {
             (Some(octets), _) => (self.transmit(now, octets), false),
             (None, Some(last)) => (self.retransmit(now, last), true),
@@ -61,7 +62,7 @@ impl Sender {
     }
 
     /// Ends the probe's episode if the ACK decides it (§7.4). Reduces the window if the probe has
-    /// repaired a loss that nothing else has shown.
+    /// repaired a loss that had no other sign.
     #[inline]
     pub(super) fn conclude_probe(&mut self, now: Instant, summary: &AckSummary) {
         let Some(Episode { until, is_retransmission }) = self.loss.probe.episode else { return };
@@ -79,8 +80,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the peer's window, or the device, prevents sending and nothing is
-    /// outstanding whose ACK could open it.
+    /// Returns `true` if the peer's window or the device prevents sending, and nothing is
+    /// outstanding whose ACK could open the window.
     pub(super) fn is_shut_out(&self) -> bool {
         self.connection.phase == Phase::Established
             && self.board.is_empty()
@@ -90,9 +91,9 @@ impl Sender {
 
     /// Writes a window probe (RFC 9293, §3.8.6.1) in Linux's form (`tcp_write_wakeup`).
     ///
-    /// It carries as much data as the window allows, as §3.8.6.2.1 requires after its timeout. If
-    /// the window allows none, it is a segment without data from before the window. The peer must
-    /// answer that with an ACK that shows its window.
+    /// It carries as much data as the window permits, as §3.8.6.2.1 requires after its timeout. If
+    /// the window permits none, the probe is a segment without data from below the window. The peer
+    /// must answer it with an ACK that shows its window.
     pub(super) fn write_window_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
             return false;

@@ -1,19 +1,19 @@
-//! Which segments carry PSH (RFC 9293, §3.9.1.2).
+//! Selects the segments that carry PSH (RFC 9293, §3.9.1.2).
 
 use super::super::rules::Push;
 use super::Sender;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The offsets behind the last octet of pushed data that are not acknowledged, in order.
+/// The ends of unacknowledged pushed data, as offsets in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pushes {
     ends: VecDeque<u64>,
     /// The last offset that was pushed (`pushed_seq`).
     last: u64,
-    /// The number of them below the newest segment of new data.
+    /// The number of them below the newest new segment.
     passed: usize,
-    /// The end of the last write is not pushed, because more follows (`MSG_MORE`).
+    /// `true` if the end of the last write is not pushed, because more follows (`MSG_MORE`).
     leaves_end: bool,
 }
 
@@ -23,13 +23,13 @@ impl Pushes {
         (self.last, self.leaves_end) = (end, false);
     }
 
-    /// Returns `true` if data are pushed within `range`, which is retransmitted.
+    /// Returns `true` if `range`, which is retransmitted, contains pushed data.
     fn is_within(&self, range: &Range<u64>) -> bool {
         let next = self.ends.partition_point(|end| *end <= range.start);
         self.ends.get(next).is_some_and(|end| *end <= range.end)
     }
 
-    /// Returns `true` if data is pushed within `range` of new data.
+    /// Returns `true` if `range` of new data contains pushed data.
     #[inline]
     fn is_within_new(&mut self, range: &Range<u64>) -> bool {
         while let Some(end) = self.ends.get(self.passed) {
@@ -41,7 +41,7 @@ impl Pushes {
         false
     }
 
-    /// Removes what lies below `una`, which is acknowledged.
+    /// Removes the ends below `una`, which is acknowledged.
     #[inline]
     pub(super) fn forget(&mut self, una: u64) {
         while self.ends.pop_front_if(|end| *end <= una).is_some() {
@@ -60,12 +60,12 @@ impl Sender {
         }
     }
 
-    /// Pushes the end of a write unless more follows, and within it each half of the peer's window
-    /// (Linux's `tcp_push` and `forced_push`).
+    /// Pushes the end of a write unless more follows, and within the write each half of the peer's
+    /// window (Linux's `tcp_push` and `forced_push`).
     fn push_write(&mut self, more: bool) {
         let (written, nxt, full) = (self.buffer.written(), self.board.nxt(), self.full_payload());
         loop {
-            // Linux looks at each segment that is full (`forced_push`).
+            // Linux checks this at each full segment (`forced_push`).
             let beyond = (self.pushes.last + self.peer_window.largest() / 2).max(nxt);
             let end = nxt + (beyond + 1 - nxt).next_multiple_of(full);
             if end >= written {
@@ -80,8 +80,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the segment that holds `range` carries PSH; `is_new` if it is sent for the
-    /// first time.
+    /// Returns `true` if the segment that contains `range` carries PSH; `is_new` if it leaves for
+    /// the first time.
     #[inline]
     pub(super) fn is_pushed(&mut self, range: &Range<u64>, is_new: bool) -> bool {
         (range.end >= self.buffer.sendable() && !self.pushes.leaves_end)

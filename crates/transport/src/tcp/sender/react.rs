@@ -36,8 +36,8 @@ impl Sender {
         if is_reducing { growth } else { growth.max(self.growth_out_of_order(summary)) }
     }
 
-    /// Returns `true` if more is acknowledged than had been sent when the last recovery began. Its
-    /// retransmissions then have not elicited the duplicates (RFC 6582, §3.2, step 2).
+    /// Returns `true` if data are acknowledged beyond those sent when the last recovery began. Then
+    /// its retransmissions have not elicited the duplicates (RFC 6582, §3.2, step 2).
     pub(super) fn is_beyond_last_recovery(&self) -> bool {
         let una = self.board.una();
         self.rules.duplicates_at_exit == DuplicatesAtExit::Counted
@@ -85,7 +85,7 @@ impl Sender {
         summary.advance.bytes
     }
 
-    /// Enters Open or Disorder, as the ACK shows it.
+    /// Enters Open or Disorder, depending on the ACK.
     #[inline]
     pub(super) fn settle_order(&mut self, now: Instant, summary: &AckSummary) {
         let state = match (summary.is_duplicate, summary.advance.bytes > 0) {
@@ -98,9 +98,9 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the ACK advances to a segment that SACK has acknowledged (Linux's
-    /// `tcp_check_sack_reneging`). If no other ACK comes soon, the retransmission timer detects
-    /// that the receiver has reneged.
+    /// Returns `true` if the ACK advances to a SACKed segment (Linux's `tcp_check_sack_reneging`).
+    /// Unless another ACK arrives soon, the retransmission timer detects that the receiver has
+    /// reneged.
     fn suspects_reneging(&mut self, now: Instant, summary: &AckSummary) -> bool {
         let suspects = self.rules.reneging == Reneging::Suspected
             && summary.advance.bytes > 0

@@ -1,9 +1,9 @@
-//! The ends of records: a segment ends where a record ends (`MSG_EOR` of `sendmsg`). Linux's
+//! The ends of records: a segment ends with its record (`MSG_EOR` of `sendmsg`). Linux's
 //! `tcp_skb_can_collapse_to` appends nothing to a `struct sk_buff` whose `eor` is set.
 
 use std::collections::VecDeque;
 
-/// The ends of unsent records: offsets behind their last octets, in order.
+/// The ends of unsent records, as offsets after their last bytes, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     ends: VecDeque<u64>,
@@ -21,9 +21,9 @@ impl Records {
         while self.ends.pop_front_if(|end| *end <= nxt).is_some() {}
     }
 
-    /// Returns those of `unsent` octets from `nxt` on that belong to the first record. `sendable`
-    /// is the end of the data: a record that ends there leaves room for the FIN, which counts as an
-    /// octet (Linux's `tcp_send_fin` takes the last segment whatever it ends).
+    /// Returns the part of `unsent` bytes from `nxt` on that belongs to the first record.
+    /// `sendable` is the end of the data: a record that ends there leaves room for the FIN, which
+    /// counts as a byte (Linux's `tcp_send_fin` uses the last segment even if it ends a record).
     #[inline]
     pub(super) fn first_of(&self, unsent: u64, nxt: u64, sendable: u64) -> u64 {
         match self.ends.front() {
@@ -32,8 +32,8 @@ impl Records {
         }
     }
 
-    /// Returns the number of segments of at most `full` octets from `nxt` to `written`, and the
-    /// octets by which the last one can grow.
+    /// Returns the number of segments of at most `full` bytes from `nxt` to `written`, and the
+    /// bytes by which the last one can grow.
     pub(super) fn segments(&self, nxt: u64, written: u64, full: u64) -> (u64, u64) {
         let (mut start, mut segments) = (nxt, 0);
         for end in &self.ends {
@@ -70,8 +70,8 @@ mod tests {
         assert_eq!(records(&[400]).first_of(401, 0, 400), 401);
     }
 
-    /// The contents of a send buffer in segments of 1000 octets: 2 + 1 of records, 1 that can grow
-    /// by 800.
+    /// The contents of a send buffer in segments of 1000 bytes: 2 + 1 of records, and 1 that can
+    /// grow by 800.
     #[test]
     fn the_last_segment_grows_unless_it_ends_a_record() {
         assert_eq!(records(&[1400, 1800]).segments(0, 2000, 1000), (4, 800));

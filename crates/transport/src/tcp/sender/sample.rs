@@ -11,14 +11,14 @@ use acklab_wire::tcp::Segment;
 /// The measurement of an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// For SRTT and the retransmission timeout.
+    /// The sample for SRTT and the retransmission timeout.
     rtt: Duration,
-    /// For the minimum round trip, if that sample differs.
+    /// The sample for the minimum round trip, if it differs.
     least: Duration,
 }
 
 impl Sender {
-    /// Takes a sample, if the ACK gives one. Retransmitted segments give none (Karn's algorithm).
+    /// Takes a sample, if the ACK yields one. Retransmitted segments yield none (Karn's algorithm).
     #[inline(always)]
     pub(super) fn sample_rtt(
         &mut self,
@@ -44,8 +44,8 @@ impl Sender {
     /// The sample is the age of the oldest segment that this ACK is the first to acknowledge,
     /// unless any that it covers was retransmitted. Otherwise it is that of the oldest segment that
     /// it SACKs. If there is none and the ACK advances, it is the age of the timestamp that it
-    /// echoes. The minimum round trip follows from the youngest segment, which waited least for the
-    /// ACK.
+    /// echoes. The minimum round trip is measured with the youngest segment, which waited least for
+    /// the ACK.
     #[inline]
     fn sample_of_send_times(
         &mut self,
@@ -65,8 +65,8 @@ impl Sender {
         Some(Sample { rtt, least: rtt })
     }
 
-    /// Returns `true` if an ACK that gives a sample restarts the timer although it does not
-    /// advance: it SACKs a segment that left before the head last did.
+    /// Returns `true` if an ACK that yields a sample restarts the timer although it does not
+    /// advance snd.una: it SACKs a segment that left before the head's last transmission.
     pub(super) fn restarts_timer(&self, summary: &AckSummary) -> bool {
         let sacked = summary.newly_sacked_sent.map(|(first, _)| first);
         self.rules.sack_restart == SackRestart::BeforeHead

@@ -1,12 +1,12 @@
-//! The memory of a send buffer in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`,
+//! Counts the memory of a send buffer in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`,
 //! `include/net/sock.h`; function names in parentheses).
 //!
 //! A segment needs more memory than its payload, and `tcp_wmem` limits the memory. The limit grows
 //! with the congestion window (`tcp_sndbuf_expand`). An application that has filled the buffer may
 //! write again when a third of it is free (`sk_stream_write_space`).
 //!
-//! Segmentation offload puts many segments into one `struct sk_buff`. It is modelled only for a
-//! buffer whose size the application sets (`offload`): a small one holds few of those, so that
+//! Segmentation offload combines many segments into one `struct sk_buff`. It is modelled only for a
+//! buffer whose size the application sets (`offload`). A small buffer holds few such structures, so
 //! their size determines its contents.
 
 mod offload;
@@ -17,13 +17,13 @@ use acklab_base::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the size of the send buffer limits.
+/// The quantity that the size of the send buffer limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SendBufferLimit {
-    /// The octets that are written and not acknowledged.
+    /// The bytes that are written and not acknowledged.
     Payload,
-    /// The memory that they take in Linux, where the size is the most to which the buffer grows
+    /// The memory that they take in Linux. The size is then the maximum to which the buffer grows
     /// (`tcp_wmem[2]`).
     Memory,
 }
@@ -34,10 +34,10 @@ const SK_BUFF: u64 = 256;
 const SHARED_INFO: u64 = 320;
 /// `MAX_TCP_HEADER` of a kernel without 802.11; with `CONFIG_WLAN` it is 320.
 const MAX_TCP_HEADER: u64 = 256;
-/// The memory that a segment needs beside its payload, which lies in pages (`tcp_stream_alloc_skb`,
-/// `SKB_TRUESIZE`): 832 octets, which `SO_MEMINFO` shows as well.
+/// The memory of a segment beside its payload, which lies in pages (`tcp_stream_alloc_skb`,
+/// `SKB_TRUESIZE`): 832 bytes, as `SO_MEMINFO` confirms.
 const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
-/// `TCP_INIT_CWND`: the minimum of segments in the windows that the buffer holds.
+/// `TCP_INIT_CWND`: the minimum number of segments in the windows that the buffer holds.
 const MIN_SEGMENTS: u64 = 10;
 
 /// The state of a send buffer that counts memory.
@@ -49,20 +49,20 @@ pub(super) struct SendMemory {
     largest: u64,
     /// The memory of a segment in `tcp_sndbuf_expand`: a head whose size is a power of two.
     per_segment: u64,
-    /// The application waits for room (`SOCK_NOSPACE`).
+    /// `true` if the application waits for room (`SOCK_NOSPACE`).
     has_waiting_writer: bool,
-    /// The application has set the limit (`SOCK_SNDBUF_LOCK`).
+    /// `true` if the application has set the limit (`SOCK_SNDBUF_LOCK`).
     is_fixed: bool,
 }
 
 /// The contents of a send buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
-    /// Octets of payload.
+    /// Bytes of payload.
     pub(super) payload: u64,
-    /// Segments, or what offload combines them into: a `struct sk_buff` each.
+    /// The number of `struct sk_buff`: segments, or the combinations of segments by offload.
     pub(super) segments: u64,
-    /// Octets by which the last of those can still grow.
+    /// The bytes by which the last of them can still grow.
     pub(super) space_in_last: u64,
 }
 
@@ -80,7 +80,7 @@ impl SendMemory {
         Self { limit: 0, largest, per_segment, has_waiting_writer: false, is_fixed: false }
     }
 
-    /// Returns the size for `windows` windows of `segments`, as far as the buffer may grow.
+    /// Returns the size for `windows` windows of `segments`, limited to the maximum of the buffer.
     fn size_for(&self, segments: u64, windows: u64) -> u64 {
         let wanted = windows.saturating_mul(segments.max(MIN_SEGMENTS)).saturating_mul(self.per_segment);
         wanted.min(self.largest)
@@ -97,8 +97,8 @@ impl SendMemory {
         self.has_waiting_writer
     }
 
-    /// Returns the octets that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a
-    /// segment begins as long as the limit is not reached.
+    /// Returns the bytes that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a
+    /// segment may begin while the limit is not reached.
     pub(super) const fn room(&self, held: Held, full_size: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -107,12 +107,12 @@ impl SendMemory {
         held.space_in_last + free.div_ceil(full_size + OVERHEAD) * full_size
     }
 
-    /// Records that the application uses all the room that there is, and waits for more.
+    /// Records that the application has used all the room, and waits for more.
     pub(super) const fn note_full(&mut self) {
         self.has_waiting_writer = true;
     }
 
-    /// Releases the waiting application if the free memory is half of the used
+    /// Releases the waiting application if the free memory is at least half of the used memory
     /// (`__sk_stream_is_writeable`).
     const fn release_writer(&mut self, held: Held) {
         let taken = held.memory();
@@ -121,7 +121,7 @@ impl SendMemory {
 }
 
 impl Sender {
-    /// Gives the buffer its first size once the connection is established
+    /// Sets the initial size of the buffer once the connection is established
     /// (`tcp_init_buffer_space`).
     pub(super) fn begin_memory(&mut self) {
         let has_fixed = self.memory.is_some();
@@ -138,7 +138,7 @@ impl Sender {
         self.congestion.control.window.cwnd / self.congestion.control.window.mss
     }
 
-    /// Returns the octets that the memory lets the application write.
+    /// Returns the bytes that the memory permits the application to write.
     pub(super) fn room_in(&self, memory: &SendMemory) -> u64 {
         if memory.is_fixed {
             self.room_in_fixed(memory)
@@ -147,8 +147,8 @@ impl Sender {
         }
     }
 
-    /// Returns the contents of the send buffer. SACK lets adjacent segments merge
-    /// (`tcp_shift_skb_data`), so those count by their payload only.
+    /// Returns the contents of the send buffer. SACK merges adjacent segments
+    /// (`tcp_shift_skb_data`), so those count only by their payload.
     pub(super) fn held(&self) -> Held {
         let full_size = self.congestion.control.window.mss;
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
@@ -157,10 +157,10 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent_segments, space_in_last }
     }
 
-    /// Checks the buffer after an ACK, before what it permits is sent.
+    /// Checks the buffer after an ACK, before the data that it permits are sent.
     ///
     /// If the application waits and the congestion window is not full, the buffer grows
-    /// (`tcp_should_expand_sndbuf`). The application may write if enough of the buffer is free.
+    /// (`tcp_should_expand_sndbuf`). The application may write once enough of the buffer is free.
     /// Linux checks this after each new segment (`tcp_event_new_data_sent` calls
     /// `tcp_check_space`). So the window counts as not full if it is not full after the first one.
     pub(super) fn check_space(&mut self, now: Instant) {
@@ -186,7 +186,7 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the window of `segments` is full once a segment has left.
+    /// Returns `true` if the window of `segments` is full after one segment has left.
     #[inline(never)]
     fn fills_window(&self, segments: u64) -> bool {
         // With pacing, the first segment may have to wait.
@@ -205,14 +205,14 @@ mod tests {
         Held { payload: segments * MSS, segments, space_in_last: 0 }
     }
 
-    /// A kernel of 6.18 shows `sk_sndbuf` 46,080 once the connection stands: 2 · 10 segments of
-    /// 2048 + 256 octets.
+    /// A kernel of 6.18 shows `sk_sndbuf` 46,080 once the connection is established: 2 · 10
+    /// segments of 2048 + 256 bytes.
     #[test]
     fn the_first_size_holds_two_initial_windows() {
         let mut memory = SendMemory::new(4 << 20, 1460);
         memory.expand(10, 2);
         assert_eq!((memory.per_segment, memory.limit), (2304, 46_080));
-        // 20 segments of 2280 octets leave 480, so one more may begin.
+        // 20 segments of 2280 bytes leave 480, so one more may begin.
         assert_eq!(memory.room(segments(0), MSS), 21 * MSS);
         assert_eq!(memory.room(segments(20), MSS), MSS);
         assert_eq!(memory.room(segments(21), MSS), 0);
@@ -228,8 +228,8 @@ mod tests {
         assert_eq!(memory.limit, 4 << 20, "it does not shrink");
     }
 
-    /// 46,080 octets: at 13 segments 29,640 are taken and 16,440 free, which is more than half of
-    /// them; at 14 it is less.
+    /// Of 46,080 bytes, 13 segments take 29,640. The free 16,440 are more than half of those; at 14
+    /// segments they are less.
     #[test]
     fn a_waiting_application_writes_when_a_third_is_free() {
         let mut memory = SendMemory::new(4 << 20, 1460);

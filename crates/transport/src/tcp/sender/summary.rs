@@ -1,4 +1,4 @@
-//! The effect of one ACK, as the parts of the sender need it.
+//! The effect of one ACK, in the form that the parts of the sender need.
 
 use super::ecn::Echoed;
 use super::inform::AckReport;
@@ -9,31 +9,31 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckSummary {
     pub(super) advance: Advance,
-    /// Octets newly acknowledged, cumulatively or selectively, and those delivered twice.
+    /// The newly acknowledged bytes, cumulatively or selectively, and those delivered twice.
     pub(super) delivered: u64,
-    /// When the first and the last segment left that SACK newly acknowledges and that were never
-    /// retransmitted.
+    /// The departures of the first and last newly SACKed segment that were never retransmitted.
     pub(super) newly_sacked_sent: Option<(Instant, Instant)>,
-    /// It restarts the retransmission timer even if it does not advance snd.una.
+    /// `true` if it restarts the retransmission timer even without advancing snd.una.
     pub(super) restarts_timer: bool,
-    /// Octets that D-SACK reports as received twice, as far as they count as delivered.
+    /// Bytes that D-SACK reports as received twice, as far as they count as delivered.
     pub(super) delivered_twice: u64,
-    /// Octets that SACK newly acknowledges.
+    /// Newly SACKed bytes.
     pub(super) newly_sacked: u64,
-    /// Octets newly marked lost.
+    /// Bytes newly marked lost.
     pub(super) lost: u64,
-    /// A retransmission is among them.
+    /// `true` if a retransmission is among them.
     pub(super) retransmissions_lost: bool,
-    /// It brings new SACK information (RFC 6675, §2); without SACK, it is a duplicate ACK (RFC
-    /// 5681, §2).
+    /// `true` if it has new SACK information (RFC 6675, §2) or, without SACK, is a duplicate ACK
+    /// (RFC 5681, §2).
     pub(super) is_duplicate: bool,
-    /// It is from below snd.una, and only its SACK blocks count.
+    /// `true` if it is below snd.una, so that only its SACK blocks count.
     pub(super) is_old: bool,
-    /// A D-SACK reports that the tail loss probe and the segment that it repeats both arrived.
+    /// `true` if a D-SACK reports that the tail loss probe and the segment that it repeats both
+    /// arrived.
     pub(super) reports_probe: bool,
     /// The timestamp that it echoes.
     pub(super) echo: Option<u32>,
-    /// Octets in flight before it.
+    /// Bytes in flight before it.
     pub(super) prior_flight: u64,
     /// The marks that it echoes.
     pub(super) echoed: Echoed,
@@ -46,7 +46,7 @@ impl AckSummary {
         AckReport { delivered, marked: echoed.marked, prior_flight, rtt: None, growth }
     }
 
-    /// Returns `true` if it advances snd.una and brings new SACK information. Without SACK it never
+    /// Returns `true` if it advances snd.una and has new SACK information. Without SACK, it never
     /// does both.
     pub(super) const fn advances_with_sack(&self) -> bool {
         self.is_duplicate && self.advance.bytes > 0

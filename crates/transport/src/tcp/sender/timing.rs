@@ -1,4 +1,4 @@
-//! Round-trip times, and the retransmission timer that follows them (RFC 6298).
+//! Round-trip times, and the retransmission timer that uses them (RFC 6298).
 
 use super::super::rules::BackoffEnd;
 use crate::recovery::rto::{self, Timer};
@@ -27,13 +27,13 @@ impl Timing {
         }
     }
 
-    /// Starts the timer for what was sent.
+    /// Starts the timer for data that were sent.
     #[inline]
     pub(super) fn start(&mut self, now: Instant) {
         self.rto.start(now, &self.rtt);
     }
 
-    /// Restarts the timer: new data were acknowledged.
+    /// Restarts the timer, because new data were acknowledged.
     pub(super) fn restart(&mut self, now: Instant) {
         if self.backoff_end == BackoffEnd::NewAck {
             self.rto.end_backoff();

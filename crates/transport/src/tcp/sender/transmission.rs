@@ -1,4 +1,4 @@
-//! What delays or forces a transmission besides the windows.
+//! The state of transmission besides the windows: delays and forced transmissions.
 
 use crate::limit::Limit;
 use crate::pacing::Pacer;
@@ -9,28 +9,29 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Transmission {
     pub(super) pacer: Pacer,
-    /// When pacing lets the next segment leave, if only pacing delays it.
+    /// When pacing permits the next segment, if only pacing delays it.
     pub(super) paced_until: Alarm,
     /// When data left last.
     pub(super) last_sent: Option<Instant>,
-    /// A segment is to be sent now, regardless of the window.
+    /// `true` if a segment must be sent now, regardless of the window.
     pub(super) forced: bool,
-    /// Only new data may leave, no retransmission, until the next ACK (RFC 5682, §3.1, step 2).
+    /// `true` if only new data may leave, no retransmission, until the next ACK (RFC 5682, §3.1,
+    /// step 2).
     pub(super) only_new: bool,
     pub(super) tail_probe_due: bool,
     pub(super) window_probe_due: bool,
     /// Zero-window probes since the last ACK (`icsk_probes_out`).
     pub(super) probes: u32,
-    /// The device of the host refuses outgoing packets.
+    /// `true` if the host's device refuses outgoing packets.
     pub(super) is_refused: bool,
-    /// The segment that left last ended the attempt: the window or pacing keeps back the next, and
-    /// nothing has come since that could change it.
+    /// `true` if the last segment ended the attempt to send: the window or pacing blocks the next,
+    /// and nothing has arrived since.
     pub(super) is_spent: bool,
-    /// Octets of options that the receiving half of the connection puts on a new segment.
+    /// Bytes of options that the receiving half of the connection adds to a new segment.
     pub(super) options_beside: u64,
-    /// What ended the last attempt to send.
+    /// The limit that ended the last attempt to send.
     pub(super) limit: Limit,
-    /// The peer's window kept the next segment back then.
+    /// `true` if the peer's window blocked the next segment then.
     pub(super) limited_by_peer: bool,
 }
 

@@ -2,8 +2,8 @@
 //! `TCP_USER_TIMEOUT`).
 //!
 //! As in Linux, the time counts from the first expiry of the retransmission timer for the same data
-//! (`retrans_stamp`) or for the same shut window (`icsk_probes_tstamp`). No timer goes beyond its
-//! end (`tcp_clamp_rto_to_user_timeout`, `tcp_clamp_probe0_to_user_timeout`). It applies once the
+//! (`retrans_stamp`) or for the same shut window (`icsk_probes_tstamp`). No timer exceeds its end
+//! (`tcp_clamp_rto_to_user_timeout`, `tcp_clamp_probe0_to_user_timeout`). It applies once the
 //! connection is established.
 
 use super::Sender;
@@ -17,20 +17,20 @@ pub(super) struct UserTimeout {
     limit: Option<Duration>,
     /// The stall for which the retransmission timer has last expired.
     stalled: Option<Stall>,
-    /// When the connection is aborted if it is still stalled.
+    /// When the connection is aborted, if it is still stalled.
     alarm: Alarm,
 }
 
-/// The position of a connection that does not advance.
+/// The position of a stalled connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stall {
     una: u64,
-    /// Nothing is outstanding: probes wait for a window.
+    /// `true` if nothing is outstanding and probes wait for a window.
     is_probing: bool,
 }
 
 impl UserTimeout {
-    /// Returns when the connection is aborted at the earliest.
+    /// Returns the earliest time at which the connection is aborted.
     #[inline]
     pub(super) const fn alarm(&self) -> Alarm {
         self.alarm
@@ -38,8 +38,8 @@ impl UserTimeout {
 }
 
 impl Sender {
-    /// Aborts the connection once it has not advanced for `limit` since its retransmission timer
-    /// first expired, or never (`None`).
+    /// Aborts the connection if it has not advanced for `limit` since its retransmission timer
+    /// first expired; `None` disables this.
     pub(in crate::tcp) fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.user_timeout = UserTimeout { limit, ..UserTimeout::default() };
     }

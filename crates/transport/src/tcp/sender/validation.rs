@@ -9,39 +9,39 @@ use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
 /// The use of the window by the last transmissions, as Linux tracks it (`net/ipv4/tcp_output.c`;
-/// its names in parentheses). Sizes in octets, where Linux counts segments.
+/// its names in parentheses). Sizes are bytes; Linux counts segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// The window was full (`is_cwnd_limited`).
+    /// `true` if the window was full (`is_cwnd_limited`).
     is_limited: bool,
-    /// If not, the maximum that was outstanding (`max_packets_out`).
+    /// Otherwise, the maximum outstanding (`max_packets_out`).
     most: u64,
-    /// Both hold until this is acknowledged (`cwnd_usage_seq`).
+    /// The position until whose acknowledgment both are valid (`cwnd_usage_seq`).
     until: u64,
-    /// All below had left when the use was last checked.
+    /// The end of the data sent when the use was last checked.
     seen: u64,
-    /// The maximum that was outstanding since the window was last used (`snd_cwnd_used`).
+    /// The maximum outstanding since the window was last used (`snd_cwnd_used`).
     used: u64,
-    /// When the window was last used, or an ACK last let it grow (`snd_cwnd_stamp`).
+    /// When the window was last used, or an ACK last increased it (`snd_cwnd_stamp`).
     since: Instant,
 }
 
 impl Usage {
     /// Returns `true` if the window is used (`tcp_is_cwnd_limited`): in slow start, half a window
-    /// is enough.
+    /// suffices.
     #[inline]
     const fn limits(&self, window: &Window) -> bool {
         self.is_limited || (window.in_slow_start() && window.cwnd < 2 * self.most)
     }
 
-    /// Restarts the record after the window was reset for a silence (`tcp_cwnd_restart`).
+    /// Restarts the record after the window was reset for an idle period (`tcp_cwnd_restart`).
     pub(super) const fn restart(&mut self, now: Instant) {
         (self.used, self.since) = (0, now);
     }
 }
 
 impl Sender {
-    /// Records that nothing leaves for now, with `room` octets left in the window.
+    /// Records that nothing leaves now, with `room` bytes left in the window.
     #[inline]
     pub(super) fn note_limit(&mut self, now: Instant, room: u64) {
         let delayed = if self.transmission.paced_until.is_set() { self.delayed() } else { 0 };
@@ -52,15 +52,16 @@ impl Sender {
         }
     }
 
-    /// Returns the octets that only pacing keeps back: those lost and not retransmitted yet, and
-    /// the new ones that the peer's window admits.
+    /// Returns the bytes that only pacing delays: lost bytes that are not retransmitted yet, and
+    /// new ones that the peer's window permits.
     fn delayed(&self) -> u64 {
         let board = &self.board;
         let new = self.unsent_with_fin().min(self.peer_window.room(board.nxt()));
         board.lost().saturating_sub(board.retransmitted()) + new
     }
 
-    /// Returns `true` if the window is used. `prior_flight` was in flight before the present ACK.
+    /// Returns `true` if the window is used. `prior_flight` bytes were in flight before the present
+    /// ACK.
     #[inline]
     pub(super) fn uses_window(&mut self, now: Instant, prior_flight: u64) -> bool {
         let window = &self.congestion.control.window;
@@ -76,8 +77,8 @@ impl Sender {
         }
     }
 
-    /// Checks the use of the window at the end of Linux's `tcp_write_xmit`: if it has sent
-    /// something, or if the window keeps back what is not sent.
+    /// Checks the use of the window at the end of Linux's `tcp_write_xmit`: if it has sent data, or
+    /// if the window blocks data.
     #[inline]
     fn note_usage(&mut self, now: Instant) {
         let is_limited = self.transmission.limit == Limit::Window;

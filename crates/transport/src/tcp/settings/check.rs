@@ -1,4 +1,4 @@
-//! Settings of a connection that make no sense, alone or together.
+//! Checks the settings of a connection, alone and in combination.
 
 use super::Settings;
 use crate::fault::{Fault, above_zero};
@@ -6,18 +6,19 @@ use crate::tcp::config::RttClock;
 use crate::tcp::ecn;
 use acklab_base::Bytes;
 
-/// What an IP packet of 65,535 octets can carry beside headers of 40 octets and timestamps of 12.
+/// The maximum payload of an IP packet of 65,535 bytes beside headers of 40 bytes and timestamps of
+/// 12.
 const LARGEST_MSS: Bytes = Bytes(65_483);
 /// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
 const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
-/// More than any machine holds.
+/// The maximum of a buffer: more memory than any machine has.
 const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
 
 impl Settings {
     /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// If a setting makes no sense: the first one.
+    /// Returns the first invalid setting.
     pub fn check(&self) -> Result<(), Fault> {
         self.sizes()?;
         self.timeouts()?;

@@ -1,22 +1,22 @@
-//! The numbers that have arrived, as far back as any of them may still be late.
+//! Stores the numbers that have arrived, as far back as any of them may still be late.
 
-/// The count of numbers that are stored below the highest: the maximum by which WireGuard lets
-/// packets be late (Linux, `COUNTER_BITS_TOTAL` in `drivers/net/wireguard/messages.h`), by the ring
-/// of bits of RFC 6479.
+/// The count of stored numbers below the highest: the maximum lateness that WireGuard permits
+/// (Linux, `COUNTER_BITS_TOTAL` in `drivers/net/wireguard/messages.h`), as the ring of bits of RFC
+/// 6479.
 const REMEMBERED: u64 = 8192;
 const BITS: u64 = u64::BITS as u64;
 
 /// The meaning of the number of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It is beyond all before it, and skips some.
+    /// It is above all before it, and may skip some.
     Next {
-        /// The count of skipped numbers.
+        /// The number of skipped numbers.
         passed_over: u64,
     },
-    /// It was passed over.
+    /// It was skipped before.
     Late,
-    /// It has arrived before.
+    /// It arrived before.
     Duplicate,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum Arrival {
 #[derive(Debug)]
 pub(super) struct Numbers {
     highest: u64,
-    /// A bit for each of the last numbers, at its place modulo their count.
+    /// One bit per recent number, at the number modulo the size of the array.
     arrived: Box<[u64; (REMEMBERED / BITS) as usize]>,
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a set of all numbers, for steps that lead back and forth within memory.
+        /// Compares the ring with a set of all numbers, for steps back and forth within memory.
         #[test]
         fn it_is_a_set(steps in vec(prop_oneof![1i64..4, 1i64..200, -300i64..1], 1..400)) {
             let (mut numbers, mut set, mut number) = (Numbers::default(), BTreeSet::new(), 0i64);

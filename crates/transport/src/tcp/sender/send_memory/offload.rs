@@ -1,19 +1,19 @@
 //! A send buffer whose size the application sets (`SO_SNDBUF`), in a kernel with segmentation
 //! offload.
 //!
-//! A `struct sk_buff` holds as many segments as offload allows (`tcp_xmit_size_goal`). The limit is
-//! checked only before one begins, so the buffer may hold nearly one more than its size.
+//! A `struct sk_buff` holds as many segments as offload permits (`tcp_xmit_size_goal`). The limit
+//! is checked only before one begins, so the buffer may exceed its size by nearly one of them.
 
 use super::{Held, OVERHEAD, SendMemory};
 use crate::tcp::sender::Sender;
 
-/// `sysctl_wmem_max`, since Linux 6.17: the maximum that the application obtains.
+/// `sysctl_wmem_max`, since Linux 6.17: the maximum that the application can request.
 const MOST: u64 = 4 << 20;
 /// `SOCK_MIN_SNDBUF` on a 64-bit machine: twice `TCP_SKB_MIN_TRUESIZE`.
 const LEAST: u64 = 4608;
-/// `sk_gso_max_size`: `GSO_LEGACY_MAX_SIZE` without `MAX_TCP_HEADER` and one (`sk_setup_caps`).
+/// `sk_gso_max_size`: `GSO_LEGACY_MAX_SIZE` minus `MAX_TCP_HEADER` minus one (`sk_setup_caps`).
 const OFFLOADED: u64 = 65_536 - super::MAX_TCP_HEADER - 1;
-/// `TCP_MSS_DEFAULT`: half of a window that is no larger would be too little.
+/// `TCP_MSS_DEFAULT`: the maximum window of which half would be too little.
 const SMALL_WINDOW: u64 = 536;
 
 impl SendMemory {
@@ -24,9 +24,9 @@ impl SendMemory {
         Self { limit, largest: limit, per_segment: 0, has_waiting_writer: false, is_fixed: true }
     }
 
-    /// Returns the octets that may be written into buffers of `full_size`, if as many as `leaving`
-    /// may leave at once. Those make room in the buffer that is being filled, without another check
-    /// of the limit (`tcp_push_one`).
+    /// Returns the bytes that may be written into buffers of `full_size`, if `leaving` bytes may
+    /// leave at once. Those make room in the buffer that is being filled, without another check of
+    /// the limit (`tcp_push_one`).
     fn room_with_offload(&self, held: Held, full_size: u64, mut leaving: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -47,8 +47,8 @@ impl SendMemory {
 }
 
 impl Sender {
-    /// Sets the size of the send buffer in octets of payload and overhead, half of what the kernel
-    /// then counts (`SO_SNDBUF`). It no longer follows the congestion window.
+    /// Sets the size of the send buffer in bytes of payload and overhead, half of the kernel's
+    /// count (`SO_SNDBUF`). The size no longer follows the congestion window.
     pub(in crate::tcp) fn set_send_buffer(&mut self, size: u64) {
         let has_waiting_writer = self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer);
         self.memory = Some(SendMemory { has_waiting_writer, ..SendMemory::fixed(size) });
@@ -73,7 +73,7 @@ impl Sender {
         (OFFLOADED.min(bound) / mss).max(1) * mss
     }
 
-    /// Returns the contents of the buffer, in buffers of the size that offload gives them.
+    /// Returns the contents of the buffer, in the buffer sizes of offload.
     pub(super) fn held_with_offload(&self) -> Held {
         let full_size = self.offloaded_size();
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
@@ -82,7 +82,7 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent, space_in_last }
     }
 
-    /// Returns the octets in whole segments that both windows let leave now, beyond what is written
+    /// Returns the bytes in whole segments that both windows permit now, beyond the data written
     /// already.
     fn leaving_at_once(&self) -> u64 {
         let room = self.congestion.room(self.board.pipe()).min(self.peer_window.room(self.board.nxt()));
@@ -102,8 +102,8 @@ mod tests {
         assert_eq!([0, 10_000, 1 << 40].map(|size| SendMemory::fixed(size).limit), [LEAST, 20_000, 8 << 20]);
     }
 
-    /// 42,000 octets of memory in buffers of 25,000: a second one begins at 25,832, and at 36,664
-    /// where 10,000 left of the first.
+    /// 42,000 bytes of memory in buffers of 25,000: a second one begins at 25,832, and at 36,664 if
+    /// 10,000 left of the first.
     #[test]
     fn what_leaves_while_it_is_written_makes_room() {
         let memory = SendMemory::fixed(21_000);
@@ -120,7 +120,7 @@ mod tests {
         let mut memory = SendMemory::fixed(21_000);
         memory.note_full();
         assert_eq!(memory.room_with_offload(NOTHING, 25_000, 0), 0);
-        // Two thirds of 42,000 may be taken.
+        // Two thirds of 42,000 may be used.
         memory.release_writer(Held { payload: 27_500, segments: 1, space_in_last: 0 });
         assert!(memory.has_waiting_writer);
         memory.release_writer(Held { payload: 27_000, segments: 1, space_in_last: 0 });
