@@ -1,5 +1,5 @@
-//! Prints the frame error rate by SNR, as `validation/ns3/error_rates` does: modulation and coding,
-//! octets, SNR in dB, rate.
+//! Prints the frame error rate by SNR, as `validation/ns3/error_rates` does. The columns are
+//! modulation and coding, octets, SNR in dB, and rate.
 
 use acklab_wifi::phy::{Format, Guard, Mode, Standard, Width};
 use acklab_wifi::reception::ErrorTable;

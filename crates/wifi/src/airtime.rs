@@ -1,12 +1,13 @@
-//! The use of the medium, accounted for to the nanosecond.
+//! Accounts for the use of the medium to the nanosecond.
 
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// The use of a nanosecond.
+/// The use of a time interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// PPDUs with data, preambles included. A PPDU that also carries ACKs is divided by octets.
+    /// PPDUs with data, including preambles. The time of a PPDU that also carries ACKs is divided
+    /// by octets.
     Data,
     /// PPDUs with pure ACKs of the transport.
     TransportAck,

@@ -1,4 +1,4 @@
-//! A cell as a machine: one access point, its stations, and the shared medium.
+//! A cell as a state machine: one access point, its stations, and the shared medium.
 //!
 //! The cell holds the state of all stations. It computes the winner of the next contention and
 //! advances to that instant. A frame exchange costs three wake-ups: at its start, at the end of its

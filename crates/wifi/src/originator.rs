@@ -20,9 +20,9 @@ pub(crate) struct Mpdu<D> {
     /// When it was first sent.
     pub(crate) first_sent: Option<Instant>,
     pub(crate) failures: u8,
-    /// The peer has received it, whether or not that is confirmed.
+    /// `true` if the peer has received it, whether or not that is confirmed.
     pub(crate) is_received: bool,
-    /// It was acknowledged or given up.
+    /// `true` if it was acknowledged or given up.
     pub(crate) is_settled: bool,
     pub(crate) is_given_up: bool,
     /// Octets of packets in it that acknowledge and carry no data.
@@ -38,10 +38,10 @@ pub(crate) struct Originator<D> {
     pub(crate) frames: VecDeque<Mpdu<D>>,
     /// The sequence numbers in the PPDU that is being sent.
     pub(crate) sent: Vec<u64>,
-    /// A Block ACK is missing, or the recipient's window must be moved: a Block ACK request is sent
-    /// before anything else.
+    /// `true` if a Block ACK is missing, or the recipient's window must be moved. A Block ACK
+    /// request is then sent before anything else.
     pub(crate) must_request: bool,
-    /// The recipient's window must be moved past a frame that was given up.
+    /// `true` if the recipient's window must be moved past a frame that was given up.
     pub(crate) has_gap: bool,
     /// Consecutive Block ACK requests without a Block ACK.
     pub(crate) requests: u8,

@@ -16,7 +16,7 @@ pub struct Ppdu<D> {
     pub to: Option<usize>,
     /// Its mode.
     pub mode: Mode,
-    /// Its duration field: the time for which it reserves the medium after its end.
+    /// The octets of its PSDU.
     pub octets: Bytes,
     /// Its duration field: for how long it reserves the medium after its end.
     pub reserved: Duration,
@@ -33,9 +33,9 @@ pub struct Ppdu<D> {
 /// Power levels at a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
-    /// Noise over the width of the channel in dBm, including the noise figure.
+    /// The power of the signal at the receiver in dBm.
     pub power_dbm: f64,
-    /// Noise over the width of the channel in dBm, the noise figure included.
+    /// The noise over the width of the channel in dBm, including the noise figure.
     pub noise_dbm: f64,
 }
 
@@ -97,9 +97,9 @@ pub struct Mpdu<D> {
     pub sequence: u16,
     /// Traffic identifier; `None` without QoS.
     pub tid: Option<u8>,
-    /// It is a retransmission.
+    /// `true` for a retransmission.
     pub is_retry: bool,
-    /// The sender has more data for the same peer.
+    /// `true` if the sender has more data for the same peer.
     pub has_more: bool,
     /// SYNC of TCP/HACK: the sender has moved on although an earlier response frame is missing.
     pub is_sync: bool,
@@ -107,9 +107,9 @@ pub struct Mpdu<D> {
     pub octets: Bytes,
     /// The packets in it.
     pub packets: Vec<D>,
-    /// Its packets are in an A-MSDU.
+    /// `true` if its packets are in an A-MSDU.
     pub is_a_msdu: bool,
-    /// The peer has received it.
+    /// `true` if the peer has received it.
     pub is_received: bool,
 }
 

@@ -5,7 +5,7 @@
 //! | [`Capabilities`] | the capabilities common to both ends, and their modes |
 //! | [`RateConfig`] | the settings |
 //! | [`RateControl`] | the state: one fixed mode, [`Ideal`] or [`MinstrelHt`] |
-//! | [`Exchange`] | the frame exchange for which the ideal one compares goodputs |
+//! | [`Exchange`] | the frame exchange for which the ideal rate control compares goodputs |
 //! | [`Refusal`] | why settings are refused |
 
 mod capabilities;

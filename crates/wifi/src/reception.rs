@@ -61,7 +61,7 @@ pub enum Kind {
 pub struct Interferer {
     /// Its sender.
     pub from: usize,
-    /// It began before the frame in question.
+    /// `true` if it began before the frame in question.
     pub is_earlier: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Saturated stations, compared with a fixed point of the literature and with a naive simulator.
+//! Compares saturated stations with a fixed point of the literature and with a naive simulator.
 
 use crate::common::durations::{MPDU, QOS_MPDU, US, a_mpdu, dsss, ht, ofdm};
 use crate::common::fixed_point::{Model, Times};
@@ -87,7 +87,7 @@ impl Case {
                 "guard_interval": "800ns",
                 "rate": {"control": "fixed", "mcs": 7},
                 "aggregation": {"max_frames": FRAMES},
-                // The referee does not model lifetimes.
+                // The reference simulator does not model lifetimes.
                 "retries": {"lifetime": "0s"},
                 "rts_threshold": has_rts.then_some("0B"),
             }),
@@ -220,8 +220,8 @@ fn agree(one: (f64, f64), other: (f64, f64)) -> bool {
     (one.0 - other.0).abs() <= 4.0 * error.max(1e-9)
 }
 
-/// Compares the cell with the referee. The referee simulates five times as many busy periods as the
-/// cell has exchanges.
+/// Compares the cell with the reference simulator, which simulates five times as many busy periods
+/// as the cell has exchanges.
 #[expect(clippy::disallowed_methods, reason = "cases know nothing of each other, and take seconds")]
 fn compare(stations: &[u32], periods: u64) {
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Contention between categories, compared with the naive simulator and a fixed point of the
+//! Compares contention between categories with the naive simulator and a fixed point of the
 //! literature.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
@@ -43,7 +43,7 @@ fn contender(node: usize, category: Category) -> Contender {
     Contender { node, aifsn, cw_min, cw_max, retries: Some(7), gives_up: true, data, request: None, timeout: 45 * US }
 }
 
-/// Returns the frames per second of each source, in the cell and in the referee.
+/// Returns the frames per second of each source, in the cell and in the reference simulator.
 fn both(sources: &[(usize, Category)], periods: u64) -> (Vec<f64>, Vec<f64>) {
     let stations = sources.iter().map(|(node, _)| *node).max().unwrap_or(1);
     let access = json!({"background": {"cw_max": 63}, "best_effort": {"cw_max": 63}});
@@ -90,7 +90,7 @@ fn within_a_station_the_higher_category_comes_first() {
     let alone = [(1, Category::BestEffort), (1, Category::Background)];
     let several = [(1, Category::BestEffort), (1, Category::Video), (2, Category::BestEffort), (2, Category::Video)];
     for sources in [&alone[..], &several[..]] {
-        // The referee ranks by order.
+        // The reference simulator ranks by order.
         let mut ranked = sources.to_vec();
         ranked.sort_by_key(|(node, category)| (*node, *category));
         let (cell, referee) = both(&ranked, 40_000);

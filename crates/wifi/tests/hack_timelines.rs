@@ -79,7 +79,7 @@ fn figure_5a_what_a_lost_block_ack_carried_goes_with_the_next() {
             "sta block_ack +9 lost",
             "ap block_ack_request",
             "sta block_ack +23 => a2 a3 a4 a5",
-            // Another batch: the Block ACK has arrived, and no ACK is retained any more.
+            // In the next batch, the Block ACK has arrived, and no ACK is retained any more.
             "ap data 6 7",
             "sta block_ack",
             "sta data a6 a7 => a6 a7",

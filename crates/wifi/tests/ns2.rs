@@ -1,4 +1,4 @@
-//! The dialect of ns-2: each of its rules in the smallest cell that shows it. Times are those of
+//! Tests the dialect of ns-2, each rule in the smallest cell that shows it. Times are those of
 //! 802.11b with the long preamble and control frames at 1 Mbps: DIFS 50 µs, slot 20 µs, ACK 304 µs,
 //! EIFS 10 + 304 + 50 = 364 µs.
 

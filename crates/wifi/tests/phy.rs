@@ -1,4 +1,4 @@
-//! The physical layers, compared with the tables of the standard and with durations computed by
+//! Compares the physical layers with the tables of the standard and with durations computed by
 //! hand.
 
 #![expect(clippy::float_cmp, reason = "durations are multiples of 100 ns")]

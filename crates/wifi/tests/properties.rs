@@ -1,4 +1,4 @@
-//! Properties of every cell, under any contention.
+//! Tests properties of every cell, under any contention.
 
 use crate::common::octets::Octets;
 use crate::common::packet::{Packet, attach_nodes, place_of};

@@ -1,5 +1,5 @@
-//! Reception as a cell uses it: models of the channel, which nodes hear each other, capture, fades
-//! and absences.
+//! Tests reception as a cell uses it: models of the channel, hidden nodes, capture, fades and
+//! absences.
 
 #![expect(clippy::float_cmp, reason = "certainty is exact, and so is a rate that was given")]
 

@@ -1,5 +1,5 @@
-//! Rules of the MAC, each in the smallest cell that shows it: queues after failures, retry limits,
-//! lifetimes, NAV, EIFS, named sets.
+//! Tests rules of the MAC, each in the smallest cell that shows it: queues after failures, retry
+//! limits, lifetimes, NAV, EIFS, named sets.
 
 #![allow(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]
 
@@ -67,7 +67,7 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
 }
 
 /// Ten packets are in the queue when a PPDU takes them all, and twenty more arrive while it is on
-/// the air. By the rule of 2014 the queue is then empty, and ten of them fit; otherwise the ten on
+/// the air. By the rule of 2014, the queue is then empty, and ten of them fit. Otherwise the ten on
 /// the air still count. The limit applies to one station, or to all.
 #[test]
 fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {

@@ -1,4 +1,4 @@
-//! A single saturated sender, compared with the cycle of the standard: AIFS, backoff, PPDU, SIFS,
+//! Compares a single saturated sender with the cycle of the standard: AIFS, backoff, PPDU, SIFS,
 //! response frame.
 
 #![expect(clippy::needless_pass_by_value, reason = "settings are written where they are passed")]

@@ -88,7 +88,7 @@ pub struct Overrides {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 1023)]
     pub cw_max: Option<u16>,
-    /// How the window follows failures and successes.
+    /// The policy that adapts the window to failures and successes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cw_control: Option<Control>,
     /// The lower limit of the window under `mimd`, in slots. Default: `cw_min`.
@@ -112,7 +112,7 @@ pub struct Parameters {
     pub cw_min: u16,
     /// CWmax in slots: the maximum of the contention window.
     pub cw_max: u16,
-    /// How the window follows failures and successes.
+    /// The policy that adapts the window to failures and successes.
     pub cw_control: Control,
     /// The lower limit of the window under [`Control::Mimd`]; CWmin if absent.
     pub cw_floor: Option<u16>,

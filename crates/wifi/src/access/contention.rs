@@ -25,8 +25,8 @@ struct Lane {
     view: usize,
     aifsn: u8,
     aifs: Duration,
-    /// aCCATime, or longer: two senders whose transmissions begin within this time do not sense
-    /// each other.
+    /// The sensing delay: aCCATime, or longer. Two senders whose transmissions begin within this
+    /// time do not sense each other.
     cca: Duration,
     /// Slots counted in all past idle periods.
     counted: u64,
@@ -38,8 +38,8 @@ struct Lane {
 
 /// The backoff of an EDCAF whose first slot begins at another instant than its lane's. It is
 /// counted separately until the medium is next busy. This happens after a transmission without a
-/// response, when the EDCAF waits for the timeout and others for EIFS, or if the dialect requires
-/// it.
+/// response, because the EDCAF waits for the timeout and others wait for EIFS. Some dialects also
+/// require it.
 #[derive(Clone, Copy, Debug)]
 struct DetachedBackoff {
     edcaf: EdcafId,
@@ -67,8 +67,8 @@ struct View {
     /// Transmissions sensed now.
     heard: u32,
     idle_from: Instant,
-    /// When the last erroneous reception within this busy period ended, and how much longer than
-    /// AIFS nodes here defer because of it.
+    /// The end of the last erroneous reception within this busy period, and the time by which nodes
+    /// here defer longer than AIFS because of it.
     erroneous: Option<(Instant, Duration)>,
     /// The network allocation vector (NAV): the medium is reserved until then (10.3.2.4).
     nav: Instant,
@@ -92,7 +92,7 @@ pub(crate) struct Contention {
     /// Views whose NAV may be reset, with the instants.
     nav_resets: Vec<(Instant, usize)>,
     /// EDCAFs that will transmit although the medium has just become busy, because they cannot
-    /// sense that in time, and when.
+    /// sense it in time, and the instants at which they transmit.
     committed: Vec<(Instant, EdcafId)>,
 }
 

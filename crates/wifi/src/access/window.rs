@@ -62,7 +62,7 @@ impl Window {
     }
 
     /// Adapts the window after a frame was given up (10.3.3: it returns to CWmin when a retry
-    /// counter reaches its limit). With `resets_mimd`, [`Control::Mimd`] does so as well.
+    /// counter reaches its limit). With `resets_mimd`, this also applies to [`Control::Mimd`].
     pub const fn give_up(&mut self, resets_mimd: bool) {
         if resets_mimd || matches!(self.control, Control::Standard) {
             self.now = self.minimum;

@@ -63,8 +63,8 @@ impl<D: Packet> Cell<D> {
         Some(data)
     }
 
-    /// Assembles frames to retransmit, then new ones, within the window (10.25.6.5), `maximum`
-    /// octets and the limit of frames.
+    /// Assembles an aggregate: frames to retransmit first, then new ones, within the window
+    /// (10.25.6.5), `maximum` octets and the limit of frames.
     fn assemble_aggregate(
         &mut self,
         now: Instant,

@@ -13,7 +13,7 @@ use acklab_path::counters::QueueLength;
 use acklab_path::queue::{self, Buffer, Verdict};
 use std::ops::Range;
 
-/// A frame queue for one peer and category: mac80211's txq, and both sides of its Block ACK
+/// A frame queue for one peer and category: mac80211's txq, with both sides of its Block ACK
 /// agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TxqId(pub(super) u32);
@@ -35,15 +35,15 @@ pub(super) struct Txq<D> {
     pub(super) originator: Originator<D>,
     pub(super) recipient: Recipient<D>,
     pub(super) rate: RateControl,
-    /// Consecutive failures of the next PPDU.
+    /// The number of consecutive failures of the next PPDU.
     pub(super) attempt: u32,
     /// Failures of its first frame without RTS: the short retry count of the MSDU (10.3.4.4).
     pub(super) short_retries: u8,
     /// Failures of its first frame behind RTS: the long retry count of the MSDU.
     pub(super) long_retries: u8,
-    /// The queue is among the ready queues of its EDCAF.
+    /// `true` if the queue is among the ready queues of its EDCAF.
     pub(super) is_ready: bool,
-    /// Its sender is absent, or its receiver has announced an absence.
+    /// `true` if its sender is absent, or its receiver has announced an absence.
     pub(super) is_paused: bool,
     /// Packets that wait or are unacknowledged.
     pub(super) occupancy: Occupancy,

@@ -52,7 +52,7 @@ impl<D: Packet> Cell<D> {
         let sifs = self.rules.timing.sifs;
         let limit = Some(parameters.txop_limit).filter(|limit| !limit.is_zero());
         let (mut packets, mut used) = (0, Duration::ZERO);
-        // The transmission opportunity continues SIFS after an exchange if another one fits
+        // The transmission opportunity continues SIFS after an exchange if another exchange fits
         // (10.23.2.9).
         loop {
             let ahead = if packets == 0 { Duration::ZERO } else { sifs };

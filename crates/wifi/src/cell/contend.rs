@@ -27,13 +27,14 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The MAC has nothing else to send: the next frame leaves its queue, and contends.
+    /// Takes the next frame from its queue and starts contention, because the MAC has nothing else
+    /// to send.
     fn take_frame(&mut self, now: Instant, id: EdcafId) {
         if let Some(txq) = self.backlog.edcafs[id].ready.first()
             && self.backlog.txqs[txq].originator.is_empty()
         {
-            // The discipline may drop all waiting packets. The EDCAF notices when it has won and
-            // has nothing to transmit.
+            // The discipline may drop all waiting packets. The EDCAF detects this once it has won
+            // and has nothing to transmit.
             let _ = self.next_mpdu(now, txq);
         }
     }

@@ -22,13 +22,13 @@ pub(super) struct DialectRules {
     pub(super) mimd_limit: MimdLimit,
     pub(super) durations: Durations,
     pub(super) encapsulation: Encapsulation,
-    /// The queue of a failed exchange is served first. Otherwise it waits for the other queues of
-    /// its EDCAF.
+    /// `true` if the queue of a failed exchange is served first. Otherwise it waits for the other
+    /// queues of its EDCAF.
     pub(super) serves_failed_first: bool,
-    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end
-    /// of the PPDU.
+    /// `true` if each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up
+    /// at the end of the PPDU.
     pub(super) passes_up_each_mpdu: bool,
-    /// Block ACK requests have a limit of transmissions by default.
+    /// `true` if Block ACK requests have a limit of transmissions by default.
     pub(super) limits_requests: bool,
 }
 

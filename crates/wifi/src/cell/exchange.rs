@@ -27,12 +27,12 @@ pub(super) struct Exchange {
     pub(super) data: Data,
     /// The number of the PPDU in the cell, which identifies it in overlaps.
     pub(super) number: u64,
-    /// It overlapped with another PPDU that its receiver senses.
+    /// `true` if it overlapped with another PPDU that its receiver senses.
     pub(super) has_collided: bool,
-    /// It overlapped with a PPDU that began before either preamble could be detected, so that
-    /// bystanders neither receive it nor defer for EIFS.
+    /// `true` if it overlapped with a PPDU that began before either preamble could be detected.
+    /// Bystanders then neither receive it nor defer for EIFS.
     pub(super) is_undetected: bool,
-    /// It overlapped with a PPDU that its sender senses and that ends no earlier.
+    /// `true` if it overlapped with a PPDU that its sender senses and that ends no earlier.
     pub(super) is_outlasted: bool,
     pub(super) txop_ends: Option<Instant>,
     pub(super) arrived: Arrived,
@@ -57,9 +57,9 @@ pub(super) struct Arrived {
     pub(super) octets: Bytes,
     /// When the next MPDU ends, if it is passed up before the PPDU ends.
     pub(super) next: Instant,
-    /// The signal fields were received.
+    /// `true` if the signal fields were received.
     pub(super) is_header_read: bool,
-    /// At least one MPDU was received.
+    /// `true` if at least one MPDU was received.
     pub(super) is_any_read: bool,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Data {
     pub(super) frames: u32,
     /// MPDUs that were never sent before.
     pub(super) first_tries: u32,
-    /// RTS is sent before it.
+    /// `true` if RTS is sent before it.
     pub(super) needs_rts: bool,
     /// MORE DATA: its sender has more data for the same peer (9.2.4.1.8).
     pub(super) has_more: bool,

@@ -10,7 +10,7 @@ use crate::rate;
 use acklab_base::{Bytes, Duration};
 use acklab_path::{queue, thinner};
 
-/// ns-2's `DSSS_MaxPropagationDelay`, there and back (`mac-802_11.h`).
+/// ns-2's `DSSS_MaxPropagationDelay`, for a round trip (`mac-802_11.h`).
 const NS2_PROPAGATION: Duration = Duration::from_micros(4);
 
 /// The rules of all nodes of a cell.
@@ -22,7 +22,7 @@ pub(super) struct Rules {
     /// The kind of frame that reserves the medium before each OFDM frame, and its mode.
     pub(super) protection: Option<(Protection, Mode)>,
     pub(super) has_qos: bool,
-    /// Even a single frame is sent within an A-MPDU.
+    /// `true` if even a single frame is sent within an A-MPDU.
     pub(super) always_delimits: bool,
     pub(super) rts_threshold: Option<Bytes>,
     pub(super) retries: Retries,
@@ -39,8 +39,8 @@ pub(super) struct Rules {
     pub(super) a_msdu: Bytes,
     pub(super) window: u16,
     pub(super) after_missed: AfterMissed,
-    /// Each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up at the end
-    /// of the PPDU.
+    /// `true` if each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up
+    /// at the end of the PPDU.
     pub(super) passes_up_each_mpdu: bool,
     pub(super) eifs_after_collision: EifsAfterCollision,
     /// The time from the end of a frame to the start of its response: at least SIFS.

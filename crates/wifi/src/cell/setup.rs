@@ -24,7 +24,7 @@ use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
 use std::fmt;
 
-/// Why a configuration does not describe a possible cell.
+/// The reason why a configuration does not describe a possible cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// The rate control of a node.

@@ -33,7 +33,7 @@ pub(crate) struct Driver<D> {
     /// The number of retained ACKs that a response frame has carried. They are the first.
     transmitted: usize,
     last_response: LastResponse,
-    /// The peer has announced more data for this node.
+    /// `true` if the peer has announced more data for this node.
     is_latched: bool,
     /// The first MSN that has not been confirmed or given up.
     first_unconfirmed: u16,
@@ -67,7 +67,7 @@ struct LastResponse {
 pub(crate) struct ReceivedPpdu {
     /// The sequence number, if it holds a single frame that elicits an ACK.
     pub(crate) single: Option<u64>,
-    /// Its sender has moved on although an earlier response frame is missing.
+    /// `true` if its sender has moved on although an earlier response frame is missing.
     pub(crate) is_sync: bool,
 }
 
@@ -122,8 +122,8 @@ impl<D: Packet> Driver<D> {
     }
 
     /// Returns how many more ACKs can be compressed before the peer must have confirmed some. While
-    /// cleared MSNs are unconfirmed, uses at most half of the remaining space: if all MSNs were
-    /// cleared, no ACK could be compressed any more.
+    /// cleared MSNs are unconfirmed, at most half of the remaining space is used. If all MSNs were
+    /// cleared, no further ACK could be compressed.
     pub(crate) fn msns_left(&self) -> u16 {
         let retained = self.retained.len() as u16;
         let cleared = self.compressor.next_msn().wrapping_sub(self.first_unconfirmed) - retained;

@@ -46,7 +46,7 @@ impl Capture {
 pub(super) struct Overlap {
     /// Its power.
     pub(super) power_dbm: f64,
-    /// It began before the frame in question.
+    /// `true` if it began before the frame in question.
     pub(super) is_earlier: bool,
 }
 

@@ -1,6 +1,6 @@
 //! A naive simulator of contention, which advances from one transmission to the next with every
-//! backoff in a list: the referee between the cell and the closed forms. It shares only the rules
-//! of 802.11 with the cell.
+//! backoff in a list. It is the reference between the cell and the closed forms, and shares only
+//! the rules of 802.11 with the cell.
 //!
 //! All stations hear each other, and all are saturated.
 

@@ -1,4 +1,4 @@
-//! Slots of 9 µs and SIFS of 16 µs, as at 5 GHz; times in microseconds.
+//! Tests backoffs with slots of 9 µs and SIFS of 16 µs, as at 5 GHz. Times are in microseconds.
 
 use super::*;
 use crate::access::Category;

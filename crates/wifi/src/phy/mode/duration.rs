@@ -44,7 +44,7 @@ impl Mode {
         Duration::from_nanos(self.preamble().as_nanos() + payload)
     }
 
-    /// Returns the same without the rounding of DSSS to whole microseconds.
+    /// Returns the same duration without the rounding of DSSS to whole microseconds.
     #[must_use]
     pub fn exact_duration(self, psdu: Bytes) -> Duration {
         match self.dsss_rate() {

@@ -201,7 +201,7 @@ impl Sampler {
             if *row == rows {
                 (*column, *row) = ((*column + 1) % COLUMNS, 0);
             }
-            // Some groups lack an MCS that they would have.
+            // Some groups lack an MCS within their range.
             let rate = (minimum..end).find(|rate| usize::from(table.rates[*rate].mode.mcs) == mcs);
             if rate.is_some() {
                 return rate;

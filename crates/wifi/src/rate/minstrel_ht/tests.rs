@@ -130,8 +130,8 @@ fn it_follows_a_step_down_and_a_step_up() {
         let mut sender = Sender::new(capabilities, seed);
         for snr_db in [32.0, 14.0, 32.0] {
             let (maximum, mode) = best(capabilities, snr_db);
-            // The statistics of a formerly good rate decay over some intervals, and there are eight
-            // groups of them.
+            // The statistics of a formerly good rate decay over some intervals, in each of eight
+            // groups.
             sender.run(SECOND * 2, mode, |mode| synthetic(mode, snr_db, FRAME));
             let goodput = sender.run(SECOND, mode, |mode| synthetic(mode, snr_db, FRAME));
             assert!(goodput > 0.85 * maximum, "seed {seed} at {snr_db} dB: {goodput} of {maximum}");

@@ -2,8 +2,8 @@
 
 use crate::phy::Modulation;
 
-/// Returns the signal-to-noise ratio at which a bit of BPSK is equivalent, for a Viterbi decoder,
-/// to an average bit of `modulation` at `snr` (symbol energy over noise density).
+/// Returns the signal-to-noise ratio of an equivalent bit of BPSK. For a Viterbi decoder, that bit
+/// equals an average bit of `modulation` at `snr` (symbol energy over noise density).
 ///
 /// This is −ln of the Bhattacharyya parameter of the bits, averaged over the positions in a symbol,
 /// because interleaving spreads them: Guillén i Fàbregas, Martinez and Caire, "Error probability of

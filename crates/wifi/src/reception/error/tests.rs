@@ -19,8 +19,9 @@ fn threshold(table: &ErrorTable, mode: Mode) -> f64 {
     high
 }
 
-/// A closed form: QPSK at rate 1/2 has a_10 = 11, so 11664 bits with 11·Q(√(10·snr)) each fail once
-/// in ten and farther events add a sixth. Halved energy per bit makes it 3.01 dB more than BPSK.
+/// A closed form: QPSK at rate 1/2 has a_10 = 11. So one in ten frames of 11664 bits fails at
+/// 11·Q(√(10·snr)) per bit, and farther events add a sixth. With half the energy per bit, QPSK
+/// needs 3.01 dB more than BPSK.
 #[test]
 fn the_threshold_of_qpsk_is_the_one_of_its_first_terms_and_3_db_above_bpsk() {
     let table = ErrorTable::new(Standard::A);
@@ -68,7 +69,7 @@ fn a_constellation_of_4096_points_needs_more_by_what_its_bits_cost() {
     assert!((30.1..36.0).contains(&maximum), "{maximum}");
 }
 
-/// Between its points a curve follows the formula.
+/// Between its points, a curve follows the formula.
 #[test]
 fn interpolation_is_close_to_the_formula() {
     let table = ErrorTable::new(Standard::Ac);
@@ -94,7 +95,7 @@ fn a_curve_ends_in_certainty_on_both_sides_and_never_rises() {
     assert_eq!(table.success(Mode::ofdm(0), 50.0, 65_535), 1.0);
 }
 
-/// Twice the octets, twice the chances to fail.
+/// Twice the octets have twice the probability of failure.
 #[test]
 fn errors_are_independent_of_each_other() {
     let table = ErrorTable::new(Standard::A);
