@@ -63,8 +63,8 @@ pub struct Counters {
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) counters: Counters,
-    /// Packets that have [passed](Self::passes) within the window. Each is several counts, which
-    /// are computed [when they are read](Self::counters_with).
+    /// Packets that have [passed](Self::passes) within the window. Each increments several
+    /// counters, which are computed [when they are read](Self::counters_with).
     passed: u64,
     /// Octets of these packets.
     bytes_passed: Bytes,
@@ -156,7 +156,7 @@ impl Tally {
 
     /// Counts a packet that passes a FIFO whose departures are known on arrival, and its server. It
     /// reaches the far end at `arrival`, if that is known and not [counted](Self::delivers)
-    /// otherwise.
+    /// elsewhere.
     #[inline(always)]
     pub(crate) fn passes(&mut self, passage: Passage, arrival: Option<Instant>) {
         let Passage { arrived, leaves, start, end, size, on_wire } = passage;

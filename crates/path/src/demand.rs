@@ -1,6 +1,6 @@
 //! Capacity on demand: the return channel of a satellite terminal, as in DVB-RCS2 (ETSI EN 301
-//! 545-2), and the upstream of a cable modem, as in DOCSIS (CableLabs, MULPI). Requests, grants and
-//! MAPs of DOCSIS correspond to requests, assignments and superframes.
+//! 545-2), and the upstream of a cable modem, as in DOCSIS (CableLabs, MULPI). The requests, grants
+//! and MAPs of DOCSIS are the requests, assignments and superframes of this model.
 //!
 //! Time is divided into superframes of slots. At the beginning of a superframe, the terminal
 //! requests capacity for the waiting octets. The network control centre assigns slots, and the
@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `slots` | the slots of a carrier and their times |
 //! | `assignment` | requests on their way, and the slots that the control centre assigns |
-//! | `request` | what the terminal requests |
+//! | `request` | the requests of the terminal |
 //!
 //! [`Terminal`] combines them. It handles sizes only; the [link](crate::link) has the packets.
 
@@ -45,8 +45,8 @@ impl Standard {
     }
 }
 
-/// The capacity of a terminal: constantly, by rate and by volume. At least one of the three must be
-/// given.
+/// The capacity of a terminal: constant, by rate and by volume. At least one of the three is
+/// required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemandConfig {

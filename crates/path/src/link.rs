@@ -130,8 +130,8 @@ impl<D: Datagram + Clone> Link<D> {
         of_link.into_iter().chain(of_shaper).min_by(f64::total_cmp)
     }
 
-    /// Returns `true` if only the FIFO, the gate, the server and the delay process a packet: it can
-    /// [pass](Self::pass) immediately.
+    /// Returns `true` if only the FIFO, the gate, the server and the delay process a packet, so
+    /// that it can [pass](Self::pass) immediately.
     #[must_use]
     #[inline]
     pub const fn is_plain(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Serialisation: when a packet has left the sending end of a link.
+//! Serialisation: computes when a packet has left the sending end of a link.
 
 mod schedule;
 mod trace;

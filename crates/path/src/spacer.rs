@@ -1,13 +1,13 @@
 //! Spacers: boxes at the far end of a link that spread ACKs over time, and restore missing ones.
 //!
-//! ACKs that arrive together, or one that replaces many, cause an ACK-clocked sender to send
-//! bursts, and slow the growth of its window. Partridge (*ACK Spacing for High Delay-Bandwidth
-//! Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) spaces ACKs by the time
-//! that the data that they acknowledge take on the bottleneck. Balakrishnan, Padmanabhan and Katz
-//! (*The Effects of Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC 3449, "ACK
-//! Reconstruction") restore at the end of a thin link the ACKs that an ACK filter has removed at
-//! its beginning. The implementation follows the authors' own code in ns-2 (`tcp/ack-recons.cc` and
-//! `tcl/lib/ns-queue.tcl`).
+//! ACKs that arrive together, or one ACK that replaces many, make an ACK-clocked sender send
+//! bursts. They also slow the growth of its window. Partridge (*ACK Spacing for High
+//! Delay-Bandwidth Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) spaces
+//! ACKs by the time that the data that they acknowledge take on the bottleneck. Balakrishnan,
+//! Padmanabhan and Katz (*The Effects of Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC
+//! 3449, "ACK Reconstruction") restore at the end of a thin link the ACKs that an ACK filter has
+//! removed at its beginning. The implementation follows the authors' own code in ns-2
+//! (`tcp/ack-recons.cc` and `tcl/lib/ns-queue.tcl`).
 //!
 //! Only pure ACKs that acknowledge new data and have no other content are spaced. Other packets,
 //! duplicates and SACK first of all, leave immediately after the waiting ones of their flow. So

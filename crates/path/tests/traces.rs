@@ -1,4 +1,4 @@
-//! Parsing of traces, on the seeds of the fuzz target and on random text.
+//! Tests the parser of traces, on the seeds of the fuzz target and on random text.
 
 use properties::trace::traces_are_served_or_refused;
 use proptest::prelude::*;

@@ -1,27 +1,27 @@
-//! The octets of the handshake at one level (RFC 9001, §4.1.3).
+//! The bytes of the handshake at one level (RFC 9001, §4.1.3).
 
 use std::collections::BTreeMap;
 
-/// The maximum number of bytes kept beyond the first missing one: TLS messages have 64 KiB at most
-/// (RFC 9000, §7.5: 4096 at least).
+/// The maximum number of bytes stored beyond the first gap: TLS messages have at most 64 KiB (RFC
+/// 9000, §7.5: at least 4096).
 const MOST: u64 = 1 << 16;
 
-/// The memory for a piece besides its bytes: an entry of the map and of the heap.
+/// The memory of a piece besides its bytes: an entry of the map and of the heap.
 const PIECE: usize = 64;
 
 /// The bytes sent, all of which are kept until the handshake ends, and the bytes that have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct CryptoStream {
     pub(crate) outgoing: Vec<u8>,
-    /// Octets that have arrived in order.
+    /// The number of bytes that have arrived in order.
     read: u64,
-    /// Octets that have arrived beyond, by their offset.
+    /// Bytes that have arrived beyond a gap, by their offset.
     early: BTreeMap<u64, Vec<u8>>,
 }
 
 impl CryptoStream {
-    /// Accepts octets that have arrived. Returns those that are next in order, or `None` if they
-    /// lie too far ahead.
+    /// Accepts arrived bytes. Returns those that are next in order, or `None` if they lie too far
+    /// ahead.
     pub(crate) fn arrive(&mut self, offset: u64, octets: &[u8]) -> Option<Vec<u8>> {
         let end = offset + octets.len() as u64;
         if end > self.read + MOST {
@@ -40,7 +40,7 @@ impl CryptoStream {
             self.read += new.len() as u64;
             ready.extend_from_slice(new);
         }
-        // Neither pieces that overlap nor small ones take more memory than this.
+        // The memory is bounded for overlapping and for small pieces.
         let kept: usize = self.early.values().map(|octets| octets.len() + PIECE).sum();
         (kept as u64 <= 2 * MOST).then_some(ready)
     }

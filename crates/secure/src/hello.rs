@@ -1,5 +1,5 @@
-//! The first datagram of a client, which a server reads before it keeps anything, and the answers
-//! to it that need no state.
+//! The first datagram of a client, which a server reads before it stores any state, and the
+//! stateless answers to it.
 
 use crate::protection::{Side, encipher, initial_keys};
 use crate::refused::Refused;
@@ -12,19 +12,19 @@ use acklab_wire::tack::protected::{Head, Level, first_octet, head};
 use acklab_wire::tack::version::MIN_OPEN;
 use acklab_wire::tack::{ConnectionId, Frame, Frames, Packet, PktSeq, Timestamp};
 
-/// Octets of the header of a packet that opens a connection: all are readable.
+/// The octets of the header of a packet that opens a connection; all are unencrypted.
 pub(crate) const HEADER: usize = 17;
 
-/// The content of a client's first datagram. Nothing of it is authenticated.
+/// The content of a client's first datagram. It is not authenticated.
 #[derive(Debug)]
 pub struct Hello {
     /// The packet, for the transport.
     pub packet: Packet,
     /// The connection id to which packets to the client are addressed.
     pub source: ConnectionId,
-    /// The token that a server has given it.
+    /// The token that a server has given to the client.
     pub token: Option<Box<[u8]>>,
-    /// The Open frame, octet by octet.
+    /// The Open frame, as bytes.
     pub(crate) open: Vec<u8>,
     /// The ClientHello.
     pub(crate) crypto: Vec<u8>,
@@ -37,7 +37,7 @@ pub fn opens(datagram: &[u8]) -> bool {
 }
 
 impl Hello {
-    /// Reads the datagram of a client, which came with this ECN field.
+    /// Reads the datagram of a client, which arrived with this ECN field.
     ///
     /// # Errors
     /// If it opens no connection.
@@ -83,12 +83,12 @@ impl Hello {
         Ok(Self { packet: Packet { ecn, connection, number, departed, frames }, source, token, open, crypto })
     }
 
-    /// Answers that the client has to come back with this token.
+    /// Appends the answer that the client must return with this token.
     pub fn answer_with_token(&self, token: &[u8], out: &mut Outbox) {
         self.answer(Frame::Token(token.into()), out);
     }
 
-    /// Answers that there will be no connection, for the reason of this code.
+    /// Appends the answer that refuses the connection with this code.
     pub fn answer_with_close(&self, code: u32, out: &mut Outbox) {
         self.answer(Frame::Close { code }, out);
     }
@@ -102,8 +102,8 @@ impl Hello {
     }
 }
 
-/// Seals the packet of a client that opens a connection, with the octets of its ClientHello, and
-/// the token of the server if there is one. Returns `false` if they have no room in a datagram.
+/// Seals the packet of a client that opens a connection, with its ClientHello and the server's
+/// token, if there is one. Returns `false` if they do not fit into a datagram.
 pub(crate) fn seal_open(packet: &Packet, open: &Frame, crypto: &[u8], token: Option<&[u8]>, out: &mut Outbox) -> bool {
     let (start, octets) = (out.start(), &mut out.octets);
     octets.push(first_octet(Level::Initial, false, packet.number.0));
@@ -134,7 +134,7 @@ pub(crate) fn seal_open(packet: &Packet, open: &Frame, crypto: &[u8], token: Opt
     sealed
 }
 
-/// Returns the frames of a packet but its padding.
+/// Returns the frames of a packet except padding.
 pub(crate) fn without_padding(frames: &Frames) -> impl Iterator<Item = &Frame> {
     frames.iter().filter(|frame| !matches!(frame, Frame::Padding(_)))
 }

@@ -1,8 +1,8 @@
 //! The identity of a server, and the servers that a client trusts.
 //!
-//! A server has a certificate from files, or makes one on its first run, which clients pin by its
-//! fingerprint, as ssh clients do. A client trusts no server whose certificate it cannot check in
-//! one of these ways.
+//! A server has a certificate from files, or creates one on its first run. Clients pin a created
+//! certificate by its fingerprint, as ssh clients do. A client trusts only servers whose
+//! certificate it can check in one of these ways.
 
 use ring::digest;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -32,7 +32,7 @@ impl IdentityError {
 }
 
 fn error(source: impl fmt::Display) -> IdentityError {
-    // Messages of libraries quote files, whose control characters a terminal would obey.
+    // Messages of libraries quote files, whose control characters could control a terminal.
     let text = source.to_string();
     IdentityError(text.chars().map(|one| if one.is_control() { char::REPLACEMENT_CHARACTER } else { one }).collect())
 }
@@ -79,7 +79,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// A text is no fingerprint.
+/// The error of a text that is no fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected \"sha256:\" and 64 hexadecimal digits")]
 pub struct NoFingerprint;
@@ -114,11 +114,10 @@ impl Clone for Identity {
 }
 
 impl Identity {
-    /// Creates a key and a certificate that it signs itself, for these names. Returns both in PEM
-    /// as well.
+    /// Creates a key and a self-signed certificate for these names. Also returns both in PEM.
     ///
     /// # Errors
-    /// If a name is none.
+    /// If a name is invalid.
     pub fn generate(names: impl IntoIterator<Item = String>) -> Result<(Self, String, String), IdentityError> {
         let key = Self::new_key()?;
         let certificate = Self::certificate(key.as_bytes(), names)?;
@@ -133,12 +132,13 @@ impl Identity {
         Ok(rcgen::KeyPair::generate().map_err(error)?.serialize_pem())
     }
 
-    /// Creates a certificate, in PEM, that a private key in PEM signs itself, for these names.
+    /// Creates a certificate for these names, signed with a private key in PEM. Returns the
+    /// certificate in PEM.
     ///
     /// # Errors
-    /// If a name is none, or the key is malformed.
+    /// If a name is invalid, or the key is malformed.
     pub fn certificate(key: &[u8], names: impl IntoIterator<Item = String>) -> Result<String, IdentityError> {
-        // Read as `from_pem` reads it: other readers of PEM accept other keys.
+        // Uses the same reader as `from_pem`, because other readers of PEM accept other keys.
         let key = PrivateKeyDer::from_pem_slice(key).map_err(of_key)?;
         let key = rcgen::KeyPair::try_from(&key).map_err(of_key)?;
         let names: Vec<_> = names.into_iter().collect();
@@ -149,7 +149,7 @@ impl Identity {
     /// in PEM.
     ///
     /// # Errors
-    /// If there is none, or it is malformed.
+    /// If one is missing or malformed.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         let certificates = self::certificates(certificates)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(of_key)?;
@@ -169,11 +169,11 @@ pub type Decide = dyn Fn(&ServerName<'_>, Fingerprint) -> bool + Send + Sync;
 /// The servers that a client trusts.
 #[derive(Clone)]
 pub enum Trust {
-    /// A server whose certificate leads to one of these.
+    /// Servers whose certificate leads to one of these authorities.
     Roots(Arc<RootCertStore>),
-    /// A server whose certificate has this fingerprint, whatever its name.
+    /// The server with this fingerprint, whatever its name.
     Pinned(Fingerprint),
-    /// A server of whose fingerprint this returns `true`, as with the known hosts of ssh.
+    /// Servers for whose fingerprint this returns `true`, as with the known hosts of ssh.
     Known(Arc<Decide>),
 }
 
@@ -187,7 +187,7 @@ impl fmt::Debug for Trust {
     }
 }
 
-/// Returns the cipher suites of TLS 1.3, the one with the cheapest packets first.
+/// Returns the cipher suites of TLS 1.3, the one with the lowest cost per packet first.
 fn suites() -> Arc<CryptoProvider> {
     let suite = provider::cipher_suite::TLS13_AES_128_GCM_SHA256;
     let others = provider::default_provider().cipher_suites.into_iter().filter(|other| other.suite() != suite.suite());
@@ -195,7 +195,7 @@ fn suites() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider { cipher_suites, ..provider::default_provider() })
 }
 
-/// Returns TLS for servers of this identity. Secrets are written to `log`.
+/// Returns the TLS configuration of servers with this identity. Secrets are written to `log`.
 ///
 /// # Errors
 /// If the key does not belong to the certificate.
@@ -208,15 +208,15 @@ pub fn server_config(identity: Identity, log: Arc<dyn KeyLog>) -> Result<Arc<Ser
         .map_err(error)?;
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.key_log = log;
-    // There is no resumption, whose tickets would have to travel after the handshake.
+    // Resumption is not supported, because its tickets would be sent after the handshake.
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }
 
-/// Returns TLS for clients that trust these servers. Secrets are written to `log`.
+/// Returns the TLS configuration of clients that trust these servers. Secrets are written to `log`.
 ///
 /// # Errors
-/// If the cryptography has no TLS 1.3.
+/// If the cryptography does not support TLS 1.3.
 pub fn client_config(trust: Trust, log: Arc<dyn KeyLog>) -> Result<Arc<ClientConfig>, IdentityError> {
     let suites = suites();
     let builder = ClientConfig::builder_with_provider(Arc::<CryptoProvider>::clone(&suites))

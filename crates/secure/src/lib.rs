@@ -1,9 +1,9 @@
 //! TLS 1.3 around the packets of the TACK transport.
 //!
-//! A [`Session`] is the cryptography of either end of a connection: a machine without clock and
-//! socket, between the [packets](acklab_wire::tack) of a transport and the datagrams of a network.
-//! The handshake is that of QUIC (RFC 9001) through the interface that rustls has for it. Its
-//! octets travel in Crypto frames beside the Open and the Accept of the transport. So both
+//! A [`Session`] is the cryptography of one end of a connection: a state machine without clock and
+//! socket. It lies between the [packets](acklab_wire::tack) of a transport and the datagrams of a
+//! network. The handshake is that of QUIC (RFC 9001), with rustls' interface for QUIC. Its bytes
+//! are sent in Crypto frames, together with the Open and the Accept of the transport. So both
 //! handshakes take one round trip together, and the transport's timers repeat both.
 //!
 //! ```text
@@ -19,16 +19,16 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`session`] | [`Session`]: the handshake, and packets to datagrams and back |
-//! | [`hello`] | the first datagram of a client, which a server reads before it keeps anything |
+//! | [`session`] | [`Session`]: the handshake, and the conversion between packets and datagrams |
+//! | [`hello`] | the first datagram of a client, which a server reads before it stores any state |
 //! | [`token`] | retry tokens: a client shows that it receives at its address |
 //! | [`reset`] | stateless resets: a host that has lost a connection reports it |
 //! | [`identity`] | certificates: from files, or made here and pinned by their fingerprint |
 //! | [`outbox`] | [`Outbox`]: datagrams to be sent |
-//! | [`refused`] | what is refused of datagrams, and how often |
+//! | [`refused`] | reasons for refusing packets, and their counts |
 //! | `phases` | keys of the connection, and their updates |
 //! | `protection` | the protection of one packet |
-//! | `crypto_stream` | the octets of the handshake at one level |
+//! | `crypto_stream` | the bytes of the handshake at one level |
 
 mod crypto_stream;
 pub mod hello;

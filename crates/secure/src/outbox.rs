@@ -1,8 +1,8 @@
-//! Datagrams that are to be sent.
+//! Datagrams to send.
 
 use acklab_base::Ecn;
 
-/// Datagrams in the order of sending, one behind the other in the same memory.
+/// Datagrams in the order of sending, contiguous in memory.
 #[derive(Debug, Default)]
 pub struct Outbox {
     pub(crate) octets: Vec<u8>,
@@ -10,7 +10,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Ends the datagram whose octets were appended. It is sent with this ECN field.
+    /// Ends the current datagram after its bytes were appended. It is sent with this ECN field.
     pub(crate) fn end(&mut self, ecn: Ecn) {
         self.ends.push((self.octets.len(), ecn));
     }
@@ -26,7 +26,7 @@ impl Outbox {
         starts.zip(&self.ends).map(|(start, (end, ecn))| (&self.octets[start..*end], *ecn))
     }
 
-    /// Moves the datagrams of `other` to the end.
+    /// Moves the datagrams of `other` to the end of this.
     pub fn append(&mut self, other: &mut Self) {
         let base = self.octets.len();
         self.octets.append(&mut other.octets);
@@ -45,8 +45,8 @@ impl Outbox {
         self.ends.len()
     }
 
-    /// Runs of datagrams of one size, the last perhaps shorter, with the same ECN field: octets,
-    /// size and field of each.
+    /// Returns runs of datagrams of one size, the last perhaps shorter, with the same ECN field:
+    /// the bytes, the size and the field of each run.
     pub fn runs(&self) -> impl Iterator<Item = (&[u8], usize, Ecn)> {
         let mut datagrams = self.iter().map(|(octets, ecn)| (octets.len(), ecn)).peekable();
         let mut start = 0;

@@ -5,27 +5,27 @@ use acklab_wire::tack::PktSeq;
 use acklab_wire::tack::protected::{Head, PHASE};
 use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, PacketKeySet, Secrets};
 
-/// Keys of one phase after the other, and the largest packet number of either direction.
+/// The keys of successive phases, and the largest packet number of each direction.
 pub(crate) struct Phases {
     mask: Box<dyn HeaderProtectionKey>,
     unmask: Box<dyn HeaderProtectionKey>,
     current: PacketKeySet,
-    /// The keys of the previous phase, for packets that were overtaken.
+    /// The keys of the previous phase, for late packets.
     previous: Option<Box<dyn PacketKey>>,
     next: PacketKeySet,
     secrets: Secrets,
     phase: bool,
-    /// The lowest number that has arrived in this phase: the peer has these keys.
+    /// The lowest number that has arrived in this phase, which shows that the peer has these keys.
     first_arrived: Option<u64>,
-    /// The number that is expected next from the peer, and the lowest that may leave next.
+    /// The next expected number of the peer, and the lowest number that may leave next.
     expected: u64,
     pub(crate) next_number: u64,
-    /// Packets sealed in this phase.
+    /// The number of packets sealed in this phase.
     sealed: u64,
-    /// Packets that could not be opened, with any keys (RFC 9001, §6.6).
+    /// The number of packets that no keys could open (RFC 9001, §6.6).
     failures: u64,
     pub(crate) updates: u64,
-    /// The packet that was opened last is the newest.
+    /// `true` if the packet opened last is the newest.
     pub(crate) opened_newest: bool,
 }
 
@@ -64,8 +64,8 @@ impl Phases {
         self.updates += 1;
     }
 
-    /// Takes the next keys once this many packets are sealed with these and the peer is known to
-    /// have them.
+    /// Switches to the next keys once this many packets are sealed with the present ones and the
+    /// peer is known to have them.
     pub(crate) fn update_after(&mut self, packets: u64) {
         let limit = packets.min(self.current.local.confidentiality_limit() / 2);
         if self.sealed >= limit && self.first_arrived.is_some() {
@@ -73,14 +73,15 @@ impl Phases {
         }
     }
 
-    /// Returns `true` if no packet may be sealed or opened any more (RFC 9001, §6.6).
+    /// Returns `true` if the keys are exhausted: no packet may be sealed or opened any more (RFC
+    /// 9001, §6.6).
     pub(crate) fn are_exhausted(&self) -> bool {
         self.sealed >= self.current.local.confidentiality_limit()
             || self.failures >= self.current.remote.integrity_limit()
     }
 
-    /// Seals the packet that begins at `start`. Returns `false` if that is not possible: a number
-    /// that was used before would reveal octets.
+    /// Seals the packet that begins at `start`. Returns `false` if its number was used before,
+    /// because reusing a number would reveal plaintext.
     #[must_use]
     pub(crate) fn seal(&mut self, octets: &mut Vec<u8>, start: usize, number_at: usize, number: PktSeq) -> bool {
         let number = number.near(self.next_number);
@@ -92,7 +93,8 @@ impl Phases {
         protection::seal(octets, start, number_at, number, &*self.mask, &*self.current.local)
     }
 
-    /// Opens a packet. Returns its PKT.SEQ and what follows it, or `None` if it is not the peer's.
+    /// Opens a packet. Returns its PKT.SEQ and its content, or `None` if the peer has not sealed
+    /// it.
     pub(crate) fn open<'a>(&mut self, packet: &'a mut [u8], head: &Head) -> Option<(PktSeq, &'a [u8])> {
         let (first, number) = protection::unmask(packet, head.number_at, &*self.unmask)?;
         let full = number.near(self.expected);

@@ -8,20 +8,20 @@ use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, Version};
 /// Octets of PKT.SEQ.
 const NUMBER: usize = 4;
 
-/// Which end of a connection.
+/// The end of a connection.
 pub(crate) type Side = rustls::Side;
 
-/// Returns the keys of packets before TLS has any, which follow from `seed` (RFC 9001, §5.2).
-/// Returns `None` if the cipher suite has no such keys.
+/// Returns the initial keys, which are derived from `seed` (RFC 9001, §5.2). Returns `None` if the
+/// cipher suite has no such keys.
 pub(crate) fn initial_keys(seed: &[u8], side: Side) -> Option<Keys> {
     let suite = TLS13_AES_128_GCM_SHA256.tls13()?.quic_suite()?;
     Some(suite.keys(seed, side, Version::V1))
 }
 
-/// Returns the mask for the first octet and PKT.SEQ. `payload` begins behind PKT.SEQ.
+/// Returns the mask for the first octet and PKT.SEQ. `payload` begins after PKT.SEQ.
 fn mask(key: &dyn HeaderProtectionKey, payload: &[u8]) -> Option<(u8, [u8; NUMBER])> {
-    // The form of a long header with a packet number of four octets: four bits of the first octet
-    // are masked.
+    // The form of a long header with a packet number of four octets, in which four bits of the
+    // first octet are masked.
     const LONG: u8 = 0x83;
     let (mut first, mut number) = (LONG, [0; NUMBER]);
     key.encrypt_in_place(payload.get(..SAMPLE)?, &mut first, &mut number).ok()?;
@@ -35,8 +35,8 @@ fn apply(packet: &mut [u8], number_at: usize, (first, number): (u8, [u8; NUMBER]
     }
 }
 
-/// Enciphers what follows the first `header` octets of a packet that begins at `start`, and appends
-/// the tag. Returns `false` if it is too long.
+/// Encrypts the bytes after the first `header` bytes of a packet that begins at `start`, and
+/// appends the tag. Returns `false` if it is too long.
 #[must_use]
 pub(crate) fn encipher(octets: &mut Vec<u8>, start: usize, header: usize, number: u64, key: &dyn PacketKey) -> bool {
     let (header, payload) = octets[start..].split_at_mut(header);
@@ -45,7 +45,7 @@ pub(crate) fn encipher(octets: &mut Vec<u8>, start: usize, header: usize, number
     true
 }
 
-/// Seals the packet that begins at `start`, whose PKT.SEQ is `number_at` octets behind. Returns
+/// Seals the packet that begins at `start`, whose PKT.SEQ is at the offset `number_at`. Returns
 /// `false` if it is too long.
 #[must_use]
 pub(crate) fn seal(
@@ -74,7 +74,7 @@ pub(crate) fn unmask(packet: &mut [u8], number_at: usize, header: &dyn HeaderPro
     Some((packet[0], PktSeq(number)))
 }
 
-/// Deciphers a packet whose mask is removed. Returns what was behind PKT.SEQ, without the tag.
+/// Decrypts a packet whose mask is removed. Returns the bytes after PKT.SEQ, without the tag.
 pub(crate) fn decipher<'a>(
     packet: &'a mut [u8],
     number_at: usize,

@@ -1,6 +1,6 @@
-//! Packets of datagrams that are refused before a transport sees them.
+//! Reasons for refusing packets of datagrams before a transport receives them.
 
-/// The reason why a packet is refused. A refusal only increases a count.
+/// The reason why a packet is refused. A refusal only increments a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Refused {
     /// It is no protected packet of this version.
@@ -9,23 +9,22 @@ pub enum Refused {
     /// It is addressed to another connection.
     #[error("the packet is addressed to another connection")]
     Connection,
-    /// It is not what the peer has sealed: forged, corrupted or of another connection.
+    /// The peer has not sealed it: it is forged, corrupted or of another connection.
     #[error("the packet is forged or corrupted")]
     Forged,
-    /// It came before the keys that open it, and there is no more room to keep it.
+    /// It arrived before the keys that open it, and there is no room to store it.
     #[error("the packet came before its keys")]
     Early,
-    /// It is protected by keys that are not in use any more.
+    /// It is protected by keys that are no longer in use.
     #[error("the packet came after its keys were discarded")]
     Late,
-    /// Its content is no frames, or frames that have no place at its level.
+    /// Its content is not a sequence of frames, or has frames that are not permitted at its level.
     #[error("the packet holds what has no place in it")]
     Frames,
-    /// It opens a connection, and is smaller than such a datagram must be, or holds no whole
-    /// ClientHello.
+    /// It opens a connection, and is smaller than the minimum or has no complete ClientHello.
     #[error("the datagram cannot open a connection")]
     Hello,
-    /// The octets of the handshake that it carries lie too far ahead, or contradict others.
+    /// The bytes of the handshake that it carries lie too far ahead, or contradict others.
     #[error("the octets of the handshake have no place")]
     Crypto,
 }

@@ -1,16 +1,17 @@
-//! Stateless resets (RFC 9000, §10.3): a host without state of a connection notifies the peer.
+//! Stateless resets (RFC 9000, §10.3): a host that has no state of a connection notifies the peer.
 //!
-//! The token of a connection follows from its id and from a key that the host keeps over restarts.
-//! The peer learned the token in the handshake.
+//! The token of a connection is derived from its id and a key that the host keeps across restarts.
+//! The peer received the token in the handshake.
 
 use acklab_wire::tack::ConnectionId;
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// Octets of a token.
+/// The octets of a token.
 pub const TOKEN: usize = 16;
-/// A reset looks like the shortest packet that elicits no answer. It is shorter than the packet
-/// that it answers, so that two hosts do not reset each other without end (RFC 9000, §10.3.3).
+/// The minimum size of a reset, that of the shortest packet that elicits no answer. A reset is
+/// shorter than the packet that it answers, so that two hosts do not reset each other without end
+/// (RFC 9000, §10.3.3).
 const LEAST: usize = 43;
 
 /// The key of a host.
@@ -18,13 +19,13 @@ const LEAST: usize = 43;
 pub struct ResetKey(hmac::Key);
 
 impl ResetKey {
-    /// Derives the key from these octets, which must be secret.
+    /// Derives the key from these bytes, which must be secret.
     #[must_use]
     pub fn new(octets: &[u8; 32]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, octets))
     }
 
-    /// Returns the token of the connection that this host calls `id`.
+    /// Returns the token of the connection with the id `id` at this host.
     #[must_use]
     pub fn token(&self, id: ConnectionId) -> [u8; TOKEN] {
         let mut token = [0; TOKEN];
@@ -32,8 +33,8 @@ impl ResetKey {
         token
     }
 
-    /// Returns the answer to a datagram of `length` octets of a connection that this host does not
-    /// know. Returns `None` if that was too short to be answered.
+    /// Returns the answer to a datagram of `length` bytes for an unknown connection. Returns `None`
+    /// if the datagram is too short to be answered.
     #[must_use]
     pub fn answer(&self, id: ConnectionId, length: usize) -> Option<Vec<u8>> {
         let size = (length.checked_sub(1)?).min(LEAST);
@@ -48,8 +49,8 @@ impl ResetKey {
     }
 }
 
-/// Returns the token at the end of a datagram, if it can be a reset: the datagram is of a
-/// connection that is not known here.
+/// Returns the token at the end of a datagram of an unknown connection, if the datagram can be a
+/// reset.
 #[must_use]
 pub fn token_of(datagram: &[u8]) -> Option<&[u8; TOKEN]> {
     datagram.last_chunk().filter(|_| datagram.len() >= LEAST)

@@ -1,8 +1,8 @@
-//! A connection as cryptography sees it.
+//! The cryptography of one connection.
 //!
-//! It has no timer: the octets of the handshake leave with the packets of the transport's
-//! handshake, and again with their repetitions. A client that has received all of the server's part
-//! sends its last message with its first packets, until the server answers one.
+//! It has no timer: the bytes of the handshake leave with the packets of the transport's handshake,
+//! and with their repetitions. Once a client has received the server's complete part, it sends its
+//! last message with its first packets, until the server answers one.
 
 mod open;
 mod seal;
@@ -29,17 +29,17 @@ use std::sync::Arc;
 
 pub(crate) use seal::append_level;
 
-/// The maximum number of packets sealed with the same keys, unless the session is configured
-/// otherwise: half of what AES-GCM allows (RFC 9001, §6.6).
+/// The default maximum number of packets sealed with the same keys: half of the limit of AES-GCM
+/// (RFC 9001, §6.6).
 const UPDATE_AFTER: u64 = 1 << 22;
-/// One packet of data in this many carries the last message of the client. Packets without data,
-/// which probes are, all carry it.
+/// One data packet in this many carries the last message of the client. All packets without data,
+/// such as probes, carry it.
 const LAST_MESSAGE_INTERVAL: u32 = 8;
-/// Errors of TLS as codes of a Close, above those of applications: the alert is added (RFC 9001,
-/// §4.8).
+/// The base of the codes that report errors of TLS in a Close, above the codes of applications. The
+/// alert is added (RFC 9001, §4.8).
 const CRYPTO_ERROR: u32 = 1 << 31 | 0x100;
 
-/// Octets of a stream in a datagram that was opened.
+/// Bytes of a stream in an opened datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// The stream.
@@ -51,21 +51,20 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Returns the frame of octets of the handshake.
+    /// Returns the frame of bytes of the handshake.
     pub(crate) const fn crypto(offset: usize, octets: &[u8]) -> Frame {
         Frame::Crypto(Crypto { offset: offset as u32, length: octets.len() as u16 })
     }
 }
 
-/// Something has happened that the driver has to know.
+/// An event for the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The server requires the client to come back with a token: the transport must repeat its
-    /// Open.
+    /// The server requires the client to return with a token: the transport must repeat its Open.
     Repeat,
     /// The peer is authenticated.
     Complete,
-    /// The handshake has failed, for this reason, and there is no connection.
+    /// The handshake has failed for this reason, and there is no connection.
     Failed {
         /// The code of a Close.
         code: u32,
@@ -74,7 +73,7 @@ pub enum Step {
     },
 }
 
-/// The parts of the handshake that have left.
+/// The part of the handshake that has left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
     initial: usize,
@@ -86,7 +85,7 @@ pub struct Session {
     side: Side,
     /// The connection id to which the peer addresses packets.
     local: ConnectionId,
-    /// The connection id to which packets of the handshake are addressed; the client learns it from
+    /// The connection id to which packets of the handshake are addressed. The client receives it in
     /// the Accept.
     remote: ConnectionId,
     /// The parameters with which a client begins TLS, once its transport has made the Open.
@@ -96,25 +95,25 @@ pub struct Session {
     handshake: Option<Keys>,
     phases: Option<Phases>,
     update_after: u64,
-    /// Octets of the handshake at the levels Initial and Handshake, and numbers of packets.
+    /// The bytes of the handshake at the levels Initial and Handshake, and packet numbers.
     crypto: [CryptoStream; 2],
     numbers: [u64; 2],
     /// The level at which TLS writes next.
     writes: Level,
     flight: Flight,
     token: Option<Box<[u8]>>,
-    /// Octets that may be sent before the address of the client is validated.
+    /// The bytes that may be sent before the client's address is validated.
     credit: u64,
     is_validated: bool,
-    /// The peer is authenticated.
+    /// `true` if the peer is authenticated.
     is_complete: bool,
-    /// The server is known to have the last message of the client.
+    /// `true` if the server is known to have the last message of the client.
     is_confirmed: bool,
-    /// Packets that have left before that.
+    /// The number of packets that have left before that.
     unconfirmed: u32,
     has_failed: bool,
     reset_token: Option<[u8; TOKEN]>,
-    /// Datagrams that came before the keys that open them.
+    /// Datagrams that arrived before the keys that open them.
     early: VecDeque<(Vec<u8>, Ecn)>,
     steps: VecDeque<Step>,
     refused: RefusedCounts,
@@ -159,8 +158,8 @@ impl Session {
         }
     }
 
-    /// Creates the end that opens a connection to the server of this name. `id` is that of its
-    /// transport.
+    /// Creates the end that opens a connection to the server of this name. `id` is its transport's
+    /// connection id.
     #[must_use]
     pub fn client(config: Arc<ClientConfig>, name: ServerName<'static>, id: ConnectionId) -> Self {
         let mut session = Self::new(Side::Client, id, ConnectionId(0));
@@ -169,12 +168,12 @@ impl Session {
         session
     }
 
-    /// Creates the end that is opened by `hello`. `id` is that of its transport, and `reset` the
-    /// token by which its host would reset the connection. `is_validated` is `true` if the client
-    /// has shown that it receives at its address.
+    /// Creates the end that accepts the connection of `hello`. `id` is its transport's connection
+    /// id, and `reset` the token with which its host would reset the connection. `is_validated` is
+    /// `true` if the client's address is validated.
     ///
     /// # Errors
-    /// If the server's configuration cannot be used with QUIC's interface.
+    /// If the server's configuration does not support QUIC's interface.
     pub fn server(
         config: Arc<ServerConfig>,
         hello: &Hello,
@@ -194,13 +193,13 @@ impl Session {
         Ok(session)
     }
 
-    /// Receives another datagram of a client that has received nothing from this server. Its octets
-    /// of the handshake are those of the first.
+    /// Receives a repeated first datagram of a client that has received nothing from this server.
+    /// Its handshake bytes are those of the first one.
     pub const fn on_hello(&mut self) {
         self.credit = self.credit.saturating_add(AMPLIFICATION * MIN_OPEN as u64);
     }
 
-    /// Takes the next keys after this many packets.
+    /// Switches to the next keys after this many packets.
     pub const fn update_keys_after(&mut self, packets: u64) {
         self.update_after = packets;
     }
@@ -211,13 +210,13 @@ impl Session {
         self.is_complete
     }
 
-    /// Returns `true` if this is the end that was opened.
+    /// Returns `true` if this is the accepting end.
     #[must_use]
     pub fn is_server(&self) -> bool {
         self.side == Side::Server
     }
 
-    /// Returns `true` if the packet that was opened last is the newest of the peer.
+    /// Returns `true` if the packet opened last is the newest of the peer.
     #[must_use]
     pub fn opened_newest(&self) -> bool {
         self.phases.as_ref().is_some_and(|phases| phases.opened_newest)
@@ -235,13 +234,13 @@ impl Session {
         &self.refused
     }
 
-    /// Returns the token by which the host of the peer would reset the connection.
+    /// Returns the token with which the peer's host would reset the connection.
     #[must_use]
     pub const fn reset_token(&self) -> Option<&[u8; TOKEN]> {
         self.reset_token.as_ref()
     }
 
-    /// Takes the next event, in order.
+    /// Removes and returns the next event, in order.
     pub fn take_step(&mut self) -> Option<Step> {
         self.steps.pop_front()
     }
@@ -252,7 +251,7 @@ impl Session {
         }
     }
 
-    /// Accepts octets of the handshake. Returns `false` if they have no place.
+    /// Accepts bytes of the handshake. Returns `false` if they do not fit.
     fn hear(&mut self, level: Level, offset: u64, octets: &[u8]) -> bool {
         let index = usize::from(level == Level::Handshake);
         let Some(ready) = self.crypto[index].arrive(offset, octets) else { return false };
@@ -269,7 +268,7 @@ impl Session {
         true
     }
 
-    /// Moves the output of TLS, and installs its keys.
+    /// Sends the output of TLS, and installs its keys.
     fn advance(&mut self) {
         let Some(tls) = &mut self.tls else { return };
         loop {
@@ -306,7 +305,7 @@ impl Session {
         self.steps.push_back(Step::Complete);
     }
 
-    /// Checks that the Open on which the transport acts is the one that TLS protects.
+    /// Checks that the Open that the transport uses is the one that TLS protects.
     fn check_open(&mut self, open: &[u8]) {
         let Some(tls) = &self.tls else { return };
         let told = tls.quic_transport_parameters().and_then(|octets| parameters::find(octets, parameters::OPEN));

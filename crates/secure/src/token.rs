@@ -1,8 +1,8 @@
-//! Retry tokens (RFC 9000, §8.1.2): a client that returns one receives at the address to which it
-//! was sent.
+//! Retry tokens (RFC 9000, §8.1.2): a client that returns a token receives at the address to which
+//! it was sent.
 //!
-//! A token is sealed by a key of its server, so that the server keeps nothing. It is bound to the
-//! address, to the connection id that the client has chosen, and to the time.
+//! A token is sealed by a key of its server, so that the server stores no state. It is bound to the
+//! address, the client's connection id and the time.
 
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::ConnectionId;
@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The time for which a token is valid (RFC 9000, §8.1.3: tokens of a Retry are used at once).
 const LIFETIME: Duration = Duration::from_secs(15);
-/// The time for which a key seals; it opens for as long again.
+/// The time for which a key seals tokens; it opens them for the same time afterwards.
 const KEY_LIFETIME: Duration = Duration::from_secs(30 * 60);
 const KEY: usize = 32;
 
@@ -25,7 +25,7 @@ pub struct Tokens {
     since: Instant,
 }
 
-/// The system has no random numbers.
+/// The error of a system without random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the system gives no random numbers")]
 pub struct NoRandomness;
@@ -58,7 +58,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// Returns a token for the client that calls itself `source` and sends from `address`.
+    /// Returns a token for the client with the connection id `source` at `address`.
     ///
     /// # Errors
     /// If the system has no random numbers.
@@ -73,8 +73,7 @@ impl Tokens {
         Ok([&nonce[..], &sealed].concat())
     }
 
-    /// Returns `true` if this server has made `token` for this client and this address, and not
-    /// long ago.
+    /// Returns `true` if this server has recently made `token` for this client and this address.
     pub fn check(&mut self, now: Instant, address: SocketAddr, source: ConnectionId, token: &[u8]) -> bool {
         if self.rotate(now).is_err() {
             return false;

@@ -1,4 +1,4 @@
-//! The parsers of certificates and keys, on the seeds of the fuzz target and on random bytes.
+//! Tests the parsers of certificates and keys, on the seeds of the fuzz target and on random bytes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ fn identities_are_read_or_refused_on_the_seeds_of_the_fuzz_target() {
 }
 
 proptest! {
-    /// One octet of a file with a certificate and its key is another.
+    /// One byte of a file with a certificate and its key is changed.
     #[test]
     fn a_damaged_identity_is_read_or_refused(place in any::<prop::sample::Index>(), octet in any::<u8>()) {
         let (_, certificate, key) = Identity::generate(["localhost".to_owned()]).unwrap();

@@ -1,10 +1,10 @@
 //! The requests of a terminal: the rules of the request manager of ns-3's satellite module (sns3,
 //! `satellite-request-manager.cc`).
 //!
-//! They differ in three points. That module adds a tenth for link overhead, which is known here. It
-//! has no terminal that requests both rate and volume; here, the rate is then that of the arrivals,
-//! and volume is requested for the rest. It repeats a request of volume if the control centre may
-//! have dropped it, which cannot happen here.
+//! They differ in three points. That module adds a tenth for link overhead, which is known here. In
+//! that module, no terminal requests both rate and volume. Here, the rate is then that of the
+//! arrivals, and volume is requested for the rest. That module repeats a request of volume if the
+//! control centre may have dropped it, which cannot happen here.
 
 use super::assignment::Assignment;
 use super::{DemandConfig, Standard};

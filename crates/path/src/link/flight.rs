@@ -3,7 +3,7 @@
 use acklab_base::{Datagram, Instant};
 use std::collections::VecDeque;
 
-/// About the number of packets in a first cache of 32 KiB.
+/// Roughly the number of packets in a first-level cache of 32 KiB.
 const LONG: usize = 128;
 
 /// The packets that have left the server, in the order of their arrival at the far end.

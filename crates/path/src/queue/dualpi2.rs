@@ -84,8 +84,8 @@ impl Settings for Config {
 /// The minimum time between changes of the controller, which is the target or a third of the
 /// maximum RTT; more frequent changes would only cost time.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
-/// The coupling factor k: classic packets are dropped with (p/k)² where scalable ones are marked
-/// with p (RFC 9332, §2.1; 2 by §2.5.1).
+/// The coupling factor k: classic packets are dropped with (p/k)² if scalable ones are marked with
+/// p (RFC 9332, §2.1; 2 by §2.5.1).
 const COUPLING: f64 = 2.0;
 /// The ramp does not mark the only packet of the L-queue (RFC 9332, Appendix A.1: `Th_len`).
 const MIN_LENGTH: usize = 1;

@@ -12,7 +12,7 @@ use acklab_base::{Bytes, Datagram, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The settings of a discipline in a scenario. All settings have a `limit`, the capacity of the
+/// The settings of a discipline in a scenario. Every discipline has a `limit`, the capacity of the
 /// queue, which is unlimited by default.
 pub(crate) trait Settings: Copy + Default {
     /// The [`Discipline`] that these settings configure.

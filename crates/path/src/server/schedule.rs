@@ -74,7 +74,8 @@ impl Schedule {
     /// rate of its time.
     #[inline(never)]
     pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
-        // In bits times 10⁹, so that products of rate and nanoseconds are subtracted exactly.
+        // The unit is bits times 10⁹, so that products of rate and nanoseconds are subtracted
+        // exactly.
         let mut work = u128::from(size.get()) * 8 * 1_000_000_000;
         let mut now = start;
         while self.steps.get(self.current + 1).is_some_and(|next| Instant::ZERO + next.at <= now) {

@@ -121,7 +121,7 @@ fn the_size_of_a_segment_is_that_of_the_handshake() {
     assert_eq!(run.left(), [(0, 0), (4000, 1024), (6000, 2048)]);
 }
 
-/// A duplicate releases the waiting ACKs immediately, in order, and the ACK that ends the recovery
+/// A duplicate releases the waiting ACKs immediately, in order. The ACK that ends the recovery
 /// arrives alone.
 #[test]
 fn losses_end_the_spacing() {
@@ -151,7 +151,7 @@ fn everything_else_passes_behind_what_waits() {
 }
 
 proptest! {
-    /// Numbers never decrease, each arrived ACK leaves, and no later than those behind it permit.
+    /// Numbers never decrease, and each arrived ACK leaves no later than the ACKs behind it permit.
     #[test]
     fn nothing_is_reordered_or_lost(steps in proptest::collection::vec((0u64..6, 0u32..30), 1..80), rule in 0usize..3) {
         let config = SpacerConfig::built_in().nth(rule).unwrap();

@@ -2,8 +2,8 @@
 //! `dhd_ip.c`, with the numbers of `dhd_ip.h`.
 //!
 //! Only segments without payload and without flags besides ACK are held. The driver inspects
-//! neither options nor duplicates: an ACK with SACK and one that repeats a number are held and
-//! removed as any other. Segments that it does not hold overtake the held one.
+//! neither options nor duplicates: ACKs with SACK and duplicates are held and removed like any
+//! other. Segments that it does not hold overtake the held one.
 //!
 //! The table has four entries. With a fifth flow the driver holds its ACK without storing it, so
 //! that it is lost; here it passes.

@@ -63,8 +63,8 @@ impl Run {
 #[test]
 fn one_of_several_goes_on_and_the_last_after_a_time() {
     let config = every::Config { acks: 3, hold: Duration::from_millis(20) };
-    // The first shows the position of the flow. Of the next three the third passes; the last leaves
-    // 20 ms after its arrival.
+    // The first one shows the position of the flow. Of the next three the third passes; the last
+    // leaves 20 ms after its arrival.
     let mut run = Run::of(config);
     assert_eq!(run.acks(&[(0, 10), (1, 11), (2, 12), (3, 13), (4, 14)]).left(), [(0, 10), (3, 13), (24, 14)]);
     assert_eq!(run.removed, Removed { packets: 2, bytes: Bytes(104) });
@@ -159,8 +159,8 @@ fn scsc_thins_by_the_rate_after_slow_start() {
     assert_eq!(run.left().len(), 100, "after SACK all pass again");
 }
 
-/// ACKs for more than two segments, as delayed ACKs are, duplicates, and all packets of a flow
-/// whose SYN was not seen.
+/// These are ACKs for more than two segments, such as delayed ACKs; duplicates; and all packets of
+/// a flow whose SYN was not seen.
 #[test]
 fn scsc_passes_what_it_does_not_know() {
     let wide = |number: u32| ack(0, number).with(|header| header.window = u16::MAX);

@@ -1,5 +1,5 @@
-//! Properties of any text as a trace. The tests of this crate and the fuzz target `link_trace`
-//! share them.
+//! Tests properties of any text as a trace. The tests of this crate and the fuzz target
+//! `link_trace` share them.
 
 use acklab_base::random::Seed;
 use acklab_base::{AckHeader, Bytes, Datagram, Duration, Ecn, FlowKey, Instant, Machine, NodeId};
@@ -33,11 +33,11 @@ impl Datagram for Packet {
     }
 }
 
-/// Any text is refused in one line, or serves packets in order, at most as many as it has
-/// opportunities.
+/// Checks that any text is refused in one line, or serves packets in order, at most as many as it
+/// has opportunities.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property fails.
 pub(crate) fn traces_are_served_or_refused(octets: &[u8]) {
     let text = String::from_utf8_lossy(octets);
     let trace = match Trace::parse(&text) {

@@ -1,4 +1,4 @@
-//! Datagrams to packets.
+//! Converts datagrams to packets.
 
 use super::{Piece, Session};
 use crate::protection::{self, Side};
@@ -8,18 +8,18 @@ use acklab_wire::tack::decode::{decode_frames, decode_frames_into};
 use acklab_wire::tack::protected::{Head, Level, head};
 use acklab_wire::tack::{Frame, Frames, Packet, Timestamp};
 
-/// The most datagrams that are kept because they came before their keys: the first flight of a peer
-/// that was overtaken by a part of it (RFC 9000, §5.2.2).
+/// The maximum number of datagrams kept because they arrived before their keys: the first flight of
+/// a peer, if it was reordered (RFC 9000, §5.2.2).
 const MAX_EARLY: usize = 10;
 
 impl Session {
-    /// Opens a datagram that came with this ECN field, in its place. Returns `true` if there is a
-    /// packet for the transport, which is written into `packet`, and where the octets of streams
-    /// stand that it carries into `pieces`: a processor that moves what it has just written in
-    /// smaller parts waits for all that it wrote before.
+    /// Opens a datagram in place, which arrived with this ECN field. Returns `true` if there is a
+    /// packet for the transport. Writes it into `packet`, and the places of its stream bytes into
+    /// `pieces`. The packet is written where the caller needs it, because copying recently written
+    /// data in smaller parts stalls the processor.
     ///
     /// # Errors
-    /// If nothing of the datagram has an effect. It is counted.
+    /// If nothing of the datagram has an effect. The refusal is counted.
     #[inline]
     pub fn open(
         &mut self,
@@ -35,7 +35,7 @@ impl Session {
         opened
     }
 
-    /// Returns a datagram that came before its keys, which are there now.
+    /// Returns a datagram that arrived before its keys, if they are now available.
     pub fn take_early(&mut self) -> Option<(Vec<u8>, Ecn)> {
         if self.is_complete { self.early.pop_front() } else { None }
     }
@@ -59,8 +59,8 @@ impl Session {
             }
             if head.level == Level::Session {
                 let has_opened = self.open_session(&mut datagram[at..], &head, at, ecn, opened, pieces);
-                // The packet of the handshake may be refused and the packet behind it accepted, or
-                // the reverse.
+                // One of the handshake packet and the packet behind it may be refused while the
+                // other is accepted.
                 return has_opened.or_else(|refused| {
                     if result.is_ok() {
                         self.refused.count(refused);
@@ -82,8 +82,8 @@ impl Session {
         if head.connection != self.local {
             return Err(Refused::Connection);
         }
-        // A server accepts only the first datagram at this level, and a client that is confirmed
-        // needs neither.
+        // At this level, a server accepts only the first datagram. A confirmed client needs no
+        // further one.
         let is_over =
             if self.side == Side::Server { level == Level::Initial || self.is_complete } else { self.is_confirmed };
         if is_over {
@@ -107,13 +107,13 @@ impl Session {
         if all { Ok(()) } else { Err(Refused::Crypto) }
     }
 
-    /// Handles the content of a packet of the handshake besides octets of TLS.
+    /// Handles the content of a handshake packet except bytes of TLS.
     fn take_frames(&mut self, frames: &Frames) -> Result<(), Refused> {
         for frame in frames.iter() {
             match frame {
                 Frame::Crypto(_) | Frame::Padding(_) => {}
                 Frame::Close { code } => self.fail(*code, format!("the peer closes with code {code:#x}")),
-                // A client comes back once (RFC 9000, §17.2.5.2).
+                // A client returns with a token once (RFC 9000, §17.2.5.2).
                 Frame::Token(token)
                     if self.side == Side::Client && self.token.is_none() && self.handshake.is_none() =>
                 {
@@ -126,7 +126,7 @@ impl Session {
         Ok(())
     }
 
-    /// Opens a packet of the transport. Returns `false` if it is kept until there are keys.
+    /// Opens a packet of the transport. Returns `false` if it is stored until there are keys.
     #[inline]
     fn open_session(
         &mut self,
@@ -152,7 +152,7 @@ impl Session {
         let (number, payload) = phases.open(packet, head).ok_or(Refused::Forged)?;
         let departed = payload.first_chunk().map(|octets| u32::from_be_bytes(*octets)).ok_or(Refused::Frames)?;
         let octets = payload.get(4..).unwrap_or_default();
-        // The offset of the frames in the datagram: the tag stands behind them.
+        // The offset of the frames in the datagram. The tag follows them.
         let base = at + end - acklab_wire::tack::TAG as usize - octets.len();
         let origin = octets.as_ptr() as usize;
         opened.frames.clear();
@@ -171,7 +171,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Confirms that a server that sends more than its Accept has the last message of the client.
+    /// Confirms the client's last message, because a server that sends more than its Accept has
+    /// received it.
     #[inline]
     fn confirm(&mut self, frames: &Frames) {
         if !self.is_confirmed {

@@ -1,4 +1,4 @@
-//! Packets to datagrams.
+//! Converts packets to datagrams.
 
 use super::{Flight, LAST_MESSAGE_INTERVAL, Session};
 use crate::hello::{seal_open, without_padding};
@@ -12,16 +12,16 @@ use acklab_wire::tack::{ConnectionId, Frame, Frames, HEADER, Packet, TAG, Timest
 use rustls::quic::DirectionalKeys;
 use std::ops::Range;
 
-/// A packet of the handshake without the octets that it carries.
+/// A packet of the handshake, not counting the bytes that it carries.
 const LEVEL_OVERHEAD: usize = HEADER as usize + LENGTH + 8 + TAG as usize;
-/// The octets of the largest packet beside which a packet with the last message of a client has
-/// room in a datagram of the base size.
+/// The size of the largest packet that fits into a datagram of the base size together with the last
+/// message of a client.
 const ROOM_BESIDE: usize = MIN_OPEN - 160;
 
 impl Session {
-    /// Seals a packet of the transport, and appends the datagrams that are to leave. `copy` appends
-    /// the octets of a stream to what it is given. Returns `false` if the packet cannot leave: its
-    /// keys are missing or exhausted, or the client's address has to be validated first.
+    /// Seals a packet of the transport, and appends the datagrams to send. `copy` appends the bytes
+    /// of a stream to its argument. Returns `false` if the packet cannot leave because its keys are
+    /// missing or exhausted, or the client's address must be validated first.
     pub fn seal(
         &mut self,
         packet: &Packet,
@@ -49,8 +49,8 @@ impl Session {
         !crypto.is_empty() && seal_open(packet, open, crypto, self.token.as_deref(), out)
     }
 
-    /// Seals the handshake of the server, as far as the client may be sent it, and the Accept
-    /// behind it.
+    /// Seals the server's part of the handshake, limited by the credit of the client's address,
+    /// followed by the Accept.
     fn seal_accept(&mut self, packet: &Packet, out: &mut Outbox) -> bool {
         if self.flight.handshake == self.crypto[1].outgoing.len() {
             self.flight = Flight::default();
@@ -79,8 +79,8 @@ impl Session {
         out.end(ecn);
     }
 
-    /// Appends packets with octets of the handshake to the datagram that begins at `start`, as many
-    /// as have room.
+    /// Appends packets with bytes of the handshake to the datagram that begins at `start`, as many
+    /// as fit.
     fn append_flight(&mut self, start: usize, departed: Timestamp, out: &mut Outbox) -> bool {
         for level in [Level::Initial, Level::Handshake] {
             let index = usize::from(level == Level::Handshake);
@@ -108,8 +108,8 @@ impl Session {
         true
     }
 
-    /// Appends the last message of the client, in the datagram of `packet` if both have room in one
-    /// of the base size, or in one before.
+    /// Appends the last message of the client, in the datagram of `packet` if both fit into the
+    /// base size, or otherwise in a datagram before it.
     fn append_last_message(&mut self, packet: &Packet, out: &mut Outbox) {
         let (Some(keys), octets) = (&self.handshake, &self.crypto[1].outgoing) else { return };
         let is_turn = self.unconfirmed.is_multiple_of(LAST_MESSAGE_INTERVAL);
@@ -168,14 +168,14 @@ impl Session {
         true
     }
 
-    /// Reports to the peer that there is no connection, for the reason of this code, as far as the
-    /// peer can read it.
+    /// Reports to the peer that the connection is refused with this code, in all packets that the
+    /// peer may be able to read.
     pub fn seal_failure(&mut self, code: u32, out: &mut Outbox) {
         let frames: Frames = std::iter::once(Frame::Close { code }).collect();
         let (level, keys) = match (self.side, &self.handshake) {
             (Side::Server, _) => (Level::Initial, &self.initial),
             (Side::Client, Some(_)) => (Level::Handshake, &self.handshake),
-            // A server keeps nothing of a client that it has not answered.
+            // A server keeps no state of a client that it has not answered.
             (Side::Client, None) => return,
         };
         let index = usize::from(level == Level::Handshake);
@@ -189,8 +189,8 @@ impl Session {
     }
 }
 
-/// Appends a packet of the handshake to the datagram that is being written. `crypto` are the octets
-/// of its last frame. Returns `false`, and appends nothing, if it is too long.
+/// Appends a packet of the handshake to the current datagram. `crypto` are the bytes of its last
+/// frame. Returns `false`, and appends nothing, if it is too long.
 #[expect(clippy::too_many_arguments, reason = "they are the fields of a packet")]
 pub(crate) fn append_level(
     out: &mut Outbox,

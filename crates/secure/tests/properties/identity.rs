@@ -1,5 +1,5 @@
-//! Properties that hold for any bytes as certificates and keys. The tests of this crate and the
-//! fuzz target `identity` share them.
+//! Tests properties that hold for any bytes as certificates and keys. The tests of this crate and
+//! the fuzz target `identity` share them.
 
 use acklab_secure::identity::{Identity, server_config};
 use rustls::NoKeyLog;
@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// The separator between the certificates and the key. A file that holds both is read as both.
 const BOUNDARY: &[u8] = b"====";
 
-/// Checks that any octets are an identity, which a server takes or refuses, or are refused in one
+/// Checks that any bytes are an identity, which a server accepts or refuses, or are refused in one
 /// line.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property fails.
 pub(crate) fn identities_are_read_or_refused(octets: &[u8]) {
     let place = octets.windows(BOUNDARY.len()).position(|window| window == BOUNDARY);
     let (certificates, key) =
@@ -24,7 +24,7 @@ pub(crate) fn identities_are_read_or_refused(octets: &[u8]) {
             server_config(identity, Arc::new(NoKeyLog)).map(drop)
         }),
         Identity::certificate(key, ["host".to_owned()]).map(|certificate| {
-            // A certificate signed by a key is read again with it.
+            // A certificate signed by a key can be read together with it.
             Identity::from_pem(certificate.as_bytes(), key).expect("a key that signs");
         }),
     ];

@@ -18,7 +18,7 @@ pub(crate) struct Chain<D> {
 #[derive(Clone, Debug)]
 struct Node<D> {
     waiting: Option<(Instant, D)>,
-    /// Whether the ACK of its flow before it has the same acknowledgment number.
+    /// `true` if the previous ACK of its flow has the same acknowledgment number.
     is_duplicate: bool,
     in_all: Neighbours,
     in_flow: Neighbours,

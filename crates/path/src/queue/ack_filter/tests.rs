@@ -1,4 +1,4 @@
-//! Event tests: which ACK is removed, and the order of the rest.
+//! Tests which ACK is removed, and the order of the others.
 
 use super::cake::Cake;
 use super::newest::{Keeps, Newest, Place};

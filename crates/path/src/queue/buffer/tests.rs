@@ -1,4 +1,4 @@
-//! Event tests: which packets are offered, which leave, and which are counted.
+//! Tests which packets are accepted, which leave, and which are counted.
 
 use super::*;
 use crate::queue::ack_filter::{cake, newest};

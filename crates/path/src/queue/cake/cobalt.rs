@@ -2,9 +2,9 @@
 //! that do not (`cobalt_*` in `sch_cake.c`).
 //!
 //! Unlike RFC 8289, this CoDel does not reset its rate when it stops dropping: `count` falls as it
-//! rose, a step each time a signal would have been due. Its square roots are exact; the kernel's
-//! come from a Newton step. Nor does it spare a queue of less than a packet: only the waiting time
-//! of a packet matters.
+//! rose, a step each time a signal would have been due. Its square roots are exact; the kernel
+//! approximates them by a Newton step. It also signals in a queue of less than a packet: only the
+//! waiting time of a packet matters.
 
 use super::duration;
 use crate::queue::mark;

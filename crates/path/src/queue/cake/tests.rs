@@ -1,4 +1,4 @@
-//! Shares of capacity, departures from a shaper, and signals of COBALT.
+//! Tests shares of capacity, departures from a shaper, and signals of COBALT.
 
 use super::*;
 use crate::link::{Link, LinkConfig};
@@ -57,7 +57,7 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Returns the share of the packets of host 1 if it sends by eight flows and host 2 by one, all
+/// Returns the share of host 1's packets if it sends by eight flows and host 2 by one, all
 /// backlogged.
 fn share(isolation: Isolation, hosts: fn(u32) -> [u64; 2]) -> f64 {
     let mut queue: Cake<Between> = Config { isolation, ..Config::default() }.discipline(draws());

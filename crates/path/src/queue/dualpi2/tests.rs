@@ -1,4 +1,4 @@
-//! The coupling, the ramp, the scheduler and the equilibrium.
+//! Tests the coupling, the ramp, the scheduler and the equilibrium.
 
 use super::*;
 use crate::queue::pie::tests::equilibrium;

@@ -1,4 +1,4 @@
-//! The order of service, and which flows lose packets.
+//! Tests the order of service, and which flows lose packets.
 
 use super::*;
 use crate::queue::sample::{Packet, data, draws};

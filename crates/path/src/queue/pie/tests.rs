@@ -1,4 +1,4 @@
-//! The controller, compared with values computed by hand, and its equilibrium.
+//! Compares the controller with values computed by hand, and tests its equilibrium.
 
 use super::*;
 use crate::queue::sample::{Packet, data, draws};
