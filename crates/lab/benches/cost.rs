@@ -1,13 +1,13 @@
-//! The cost of runs: `make bench`. With a text, the cost of those that have it in their names; with
-//! `--stations`, that of a frame on the air in cells of one to 500 stations; with `--instructions`,
-//! the instructions for each segment that is delivered, which are the same on a busy machine,
-//! counted by valgrind; with `--misses`, the same with the misses of caches, by the number of
-//! flows.
+//! Measures the cost of runs: `make bench`. With a text, measures the runs whose names contain it.
+//! With `--stations`, measures frames on the air in cells of one to 500 stations. With
+//! `--instructions`, counts the instructions per delivered segment with valgrind, which are
+//! independent of the load of the machine. With `--misses`, also counts cache misses, by the number
+//! of flows.
 //!
-//! Each scenario runs eleven times, each in its own process, and the cheapest run counts. What it
-//! is compared with runs right after it, because the speed of a machine changes from second to
-//! second, and the median of the ratios counts. ns-3, whose programs `make -C validation/ns3`
-//! builds, runs in the first three rounds only: one of its rounds takes minutes.
+//! Each scenario runs eleven times, each in its own process, and the cheapest run counts. Its
+//! reference runs right after it, because the speed of a machine varies from second to second; the
+//! median of the ratios counts. ns-3, whose programs `make -C validation/ns3` builds, runs only in
+//! the first three rounds, because one of its rounds takes minutes.
 
 use acklab_lab::{Results, RunOptions, run, scenario};
 use arrow_array::UInt64Array;
@@ -32,7 +32,7 @@ struct Work {
 /// The reference of a comparison.
 enum Against {
     Nothing,
-    /// The same in ns-3, per delivered byte: the program and its arguments.
+    /// The same scenario in ns-3, per delivered byte: the program and its arguments.
     Ns3(&'static str),
     /// The same cell without TCP/HACK, per second: its index in [`WORK`].
     Stock(usize),
@@ -40,16 +40,16 @@ enum Against {
     Tcp(usize),
 }
 
-/// The access point's queue: 126 packets for each station.
+/// The access point's queue: 126 packets per station.
 const TEN_STATIONS: &[&str] = &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets"];
 const FIFTY_STATIONS: &[&str] = &["wifi.0.station.0.count=50", "wifi.0.ap.queue.limit=6300packets"];
 
-/// The same with TCP ACKs in response frames.
+/// The same scenario with TCP ACKs in response frames.
 const HACK: &[&str] = &["wifi.0.hack={}"];
 const TEN_STATIONS_HACK: &[&str] =
     &["wifi.0.station.0.count=10", "wifi.0.ap.queue.limit=1260packets", "wifi.0.hack={}"];
 
-/// The same over TACK, whose ACKs are rare.
+/// The same scenario over TACK, whose ACKs are rare.
 const TACK: &[&str] = &[r#"flow.0.transport={protocol="tack", send_buffer="32MiB", receive_buffer="32MiB"}"#];
 const TACK_BBR: &[&str] =
     &[r#"flow.0.transport={protocol="tack", congestion="bbr", send_buffer="32MiB", receive_buffer="32MiB"}"#];
@@ -140,8 +140,7 @@ const AC_CAPACITY: &str = include_str!("cost/ac_capacity.toml");
 const WIFI_B_UPLOAD: &str = include_str!("cost/wifi_b_upload.toml");
 
 /// The entries of [`WORK`] that run in cells of all sizes: aggregates from the access point, and
-/// single frames from all contenders. Each has the number of packets that its queue holds per
-/// station.
+/// single frames from all contenders. Each has the number of packets per station in its queue.
 const SWEPT: [(usize, u32); 2] = [(5, 126), (8, 5)];
 const STATIONS: [u32; 9] = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
@@ -157,7 +156,7 @@ struct Cost {
     wakes: f64,
     /// Data PPDUs, Block ACK requests and their response frames.
     frames: f64,
-    /// Octets that applications have read.
+    /// Bytes that applications have read.
     delivered: f64,
     peak_megabytes: f64,
 }
@@ -250,16 +249,16 @@ fn sweep((index, packets): (usize, u32)) {
     }
 }
 
-/// The totals of all runs of one of [`WORK`].
+/// The totals of all runs of one entry of [`WORK`].
 #[derive(Default)]
 struct Line {
     cheapest: Option<Cost>,
-    /// Its cost over that of what it is compared with.
+    /// Its costs divided by those of its reference.
     ratios: Vec<f64>,
 }
 
-/// Runs these lines of [`WORK`] in rounds, so that a slow minute of the machine makes none of them
-/// dearer than another.
+/// Runs these entries of [`WORK`] in rounds, so that a slow minute of the machine affects all of
+/// them.
 fn rounds(chosen: &[usize]) -> Vec<(usize, Line)> {
     let mut lines: Vec<(usize, Line)> = chosen.iter().map(|&index| (index, Line::default())).collect();
     for round in 0..REPEATS {
@@ -291,7 +290,7 @@ impl Cost {
         self.cpu_seconds / self.simulated_seconds
     }
 
-    /// Returns the CPU seconds per delivered octet.
+    /// Returns the CPU seconds per delivered byte.
     fn of_an_octet(&self) -> f64 {
         self.cpu_seconds / self.delivered
     }
@@ -314,7 +313,7 @@ fn in_a_process(index: usize, sets: &[String]) -> Option<Cost> {
     Some(Cost { cpu_seconds, simulated_seconds, hops, wakes, frames, delivered, peak_megabytes })
 }
 
-/// Returns ns-3's CPU seconds per delivered octet.
+/// Returns ns-3's CPU seconds per delivered byte.
 fn ns3_of_an_octet(command: &str) -> Option<f64> {
     let mut words = command.split_whitespace();
     let output = Command::new(Path::new(NS3).join(words.next()?)).args(words).arg("--observe=false").output().ok()?;
@@ -322,11 +321,11 @@ fn ns3_of_an_octet(command: &str) -> Option<f64> {
     Some(told["cpu_seconds"].as_f64()? / told["delivered_bytes"].as_f64()?)
 }
 
-/// The octets of a segment of TCP that fills 1500 octets with a timestamp.
+/// The bytes of a TCP segment that fills 1500 bytes with a timestamp.
 const SEGMENT: f64 = 1448.0;
 
-/// Instructions for each [`SEGMENT`] that is delivered, without what a run costs once: between a
-/// tenth and a fifth of the duration.
+/// Returns the instructions per delivered [`SEGMENT`], without the fixed cost of a run: the
+/// difference between a tenth and a fifth of the duration.
 fn instructions(index: usize) -> Option<f64> {
     let scenario = scenario::load(WORK[index].text, "benchmark", &[], None).ok()?;
     let share = |share: f64| format!("duration={}s", scenario.duration.as_secs_f64() * share);
@@ -338,13 +337,13 @@ fn instructions(index: usize) -> Option<f64> {
 const MULTIPLIED: usize = 2;
 const FLOWS: [u32; 4] = [1, 100, 1_000, 10_000];
 
-/// The caches of a core of a server: 48 KiB for data and 2 MiB behind it (Intel Sapphire Rapids),
-/// by size, ways and octets in a line. What valgrind calls the last cache is the last one that a
-/// core has for itself.
+/// The caches of a core of a server: 48 KiB for data, and 2 MiB as second level (Intel Sapphire
+/// Rapids), by size, ways and bytes per line. For valgrind, the last cache is the last one that a
+/// core does not share.
 const CACHES: &[&str] = &["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
-/// Instructions, misses of the first cache of data and misses of the second for each [`SEGMENT`],
-/// with 1 Mbps for each flow.
+/// Returns the instructions, misses of the first data cache and misses of the second per
+/// [`SEGMENT`], with 1 Mbps per flow.
 fn misses(flows: u32) -> Option<[f64; 3]> {
     let sets = [
         format!("flow.0.count={flows}"),
@@ -359,7 +358,7 @@ fn misses(flows: u32) -> Option<[f64; 3]> {
     each_segment(MULTIPLIED, CACHES, &sets, &durations, ["I refs:", "D1 misses:", "LL misses:"])
 }
 
-/// Returns valgrind's counts under these labels between two durations, per [`SEGMENT`] delivered
+/// Returns valgrind's counts with these labels between two durations, per [`SEGMENT`] delivered
 /// there.
 fn each_segment<const N: usize>(
     index: usize,
@@ -389,7 +388,7 @@ fn each_segment<const N: usize>(
     Some(std::array::from_fn(|place| (more[place] - counts[place]) / segments))
 }
 
-/// The place of the delivered octets in what [`measure`] prints.
+/// The index of the delivered bytes in the output of [`measure`].
 const DELIVERED: usize = 5;
 
 fn measure(work: &Work, sets: &[String]) {

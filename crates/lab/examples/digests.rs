@@ -3,7 +3,7 @@
 //!
 //! Each line of the list is the path of a scenario and any number of `KEY=VALUE`, separated by
 //! tabs. For each line, the program prints a digest of all tables of that run, followed by the
-//! line. Two builds that print the same give the same tables to the octet.
+//! line. Two builds with the same output produce identical tables.
 
 use acklab_lab::{RunOptions, run, scenario};
 use arrow_array::cast::AsArray;

@@ -52,7 +52,7 @@ pub(crate) fn window(scenario: &Scenario) -> Range<Instant> {
     from..Instant::ZERO + scenario.measure.until.unwrap_or(scenario.duration)
 }
 
-/// The network of a scenario in parts: all that does not depend on who its hosts are.
+/// The network of a scenario in parts, except its hosts.
 pub(crate) struct Parts<P> {
     links: Vec<Link<P>>,
     cells: Vec<Cell<P>>,
@@ -145,7 +145,7 @@ impl<P: Observed> Parts<P> {
     }
 
     /// Returns the path from each of these nodes to each other one, for packets of `full_size`
-    /// octets, of which `payload` are data.
+    /// bytes, of which `payload` are data.
     pub(crate) fn paths_between(
         &mut self,
         scenario: &Scenario,
@@ -165,7 +165,8 @@ impl<P: Observed> Parts<P> {
         paths
     }
 
-    /// Refuses flows whose way a proxy splits, which hosts with connections of their own cannot do.
+    /// Refuses flows whose path a proxy splits, because hosts with their own connections cannot use
+    /// proxies.
     pub(crate) fn refuse_split_ways(&self) -> Result<(), Error> {
         let split = self.flows.iter().find_map(|flow| Some((flow, flow.way.splits.first()?)));
         split.map_or(Ok(()), |(flow, split)| {
@@ -236,12 +237,12 @@ pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(Wor
     Ok((world, Subjects { peps, ..subjects(scenario, plans) }))
 }
 
-/// Checks what a valid scenario needs to be run, by either [`run`](crate::run()) or
-/// [`emulate`](crate::emulate()): the trace files that it names, its cells and its routes.
+/// Checks what a valid scenario needs in order to run, by either [`run`](crate::run()) or
+/// [`emulate`](crate::emulate()): its trace files, its cells and its routes.
 ///
 /// # Errors
-/// As [`run`](crate::run()) and with the same message, but for a strategy or transport that is not
-/// among those of `options`: those of the user are known only to a run.
+/// As for [`run`](crate::run()), with the same message, except for a strategy or transport that is
+/// not among those of `options`: only a run has those of the user.
 pub fn check(scenario: &Scenario, options: &RunOptions) -> Result<(), Error> {
     match Parts::<Packet>::new(scenario, options) {
         Ok(_) | Err(Error::NoStrategy { .. }) => Ok(()),
@@ -282,8 +283,8 @@ fn server(config: &link::LinkConfig, name: &str, options: &RunOptions) -> Result
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
 }
 
-/// The largest trace that is read, in octets: a trace of a gigabit link over ten minutes. An
-/// endless file is an error, not a hang.
+/// The largest trace that is read, in bytes: that of a gigabit link over ten minutes. An endless
+/// file is an error, not a hang.
 const LARGEST_TRACE: u64 = 1 << 28;
 
 fn read_trace(path: &Path) -> io::Result<String> {
@@ -333,8 +334,8 @@ fn attach(
     let routes = [first.data, last.acks];
     let keys = routes.map(|route| route.flow);
     let refused = |source| Error::Attach { flow: plan.flow.name.clone(), source };
-    // The packets that arrive at one end have the key of those that the other end of its connection
-    // sends.
+    // The packets that arrive at one end have the flow key of those that the other end of its
+    // connection sends.
     world.attach(from, first.acks.flow).map_err(refused)?;
     world.attach(to, last.data.flow).map_err(refused)?;
     world.hosts.add(|pool| {

@@ -1,27 +1,27 @@
 //! A scenario in real time: its network carries the packets of real hosts.
 //!
-//! Each node on which a flow ends or an application runs is a network namespace whose only link is
-//! a TUN device. What its kernel sends enters the network of the scenario: the same links, queues,
-//! gates and cells as in a simulation, run by the clock. Flows are run by the kernel's TCP and UDP,
-//! or by acklab's own endpoints, which are ports of the network beside those of the devices.
+//! Each node with a flow's end or an application is a network namespace whose only link is a TUN
+//! device. The packets that its kernel sends enter the network of the scenario: the same links,
+//! queues, gates and cells as in a simulation, run by the clock. The kernel's TCP and UDP run the
+//! flows, or acklab's own endpoints, which are additional ports of the network.
 //!
 //! In the order of reading:
 //!
 //! | module | contents |
 //! |---|---|
-//! | `addresses` | the IP addresses of nodes |
+//! | `addresses` | assigns the IP addresses of nodes |
 //! | `packet` | the packet of a real host |
 //! | `hosts` | the hosts of the network: TUN devices with the measurement of their flows, and own endpoints |
 //! | `end` | one end of a flow: measured from packets and from `TCP_INFO`, or an own endpoint |
-//! | `kernel` | what a flow requires of the kernel, or why it is refused |
+//! | `kernel` | the requirements of a flow on the kernel, or the reason to refuse it |
 //! | `traffic` | the applications of flows |
-//! | `programs` | the connections of programs, which are found by their packets |
+//! | `programs` | finds the connections of programs by their packets |
 //! | `command` | commands on nodes |
-//! | `live` | what it shows while it runs |
+//! | `live` | samples of a running emulation |
 //! | `runner` | runs the world up to an instant, and takes samples on the way |
 //! | `stage` | namespaces, devices, routes and sockets |
-//! | `calibrate` | what this machine can carry |
-//! | `trust` | how late packets were, and whether the results may be trusted |
+//! | `calibrate` | measures the capacity of this machine |
+//! | `trust` | the lateness of packets, and whether the results are reliable |
 
 mod addresses;
 mod calibrate;
@@ -65,7 +65,7 @@ pub use trust::Verdict;
 /// Options of an emulation that are not part of the scenario.
 #[derive(Clone, Debug, Default)]
 pub struct EmulateOptions {
-    /// The options that a simulation has as well.
+    /// The options that a simulation also has.
     pub run: RunOptions,
     /// The folder for the output of applications; without it, none is kept.
     pub outputs: Option<PathBuf>,
@@ -73,7 +73,7 @@ pub struct EmulateOptions {
     pub internet: Option<String>,
     /// A command with the terminal, and its node. The run ends when it ends.
     pub foreground: Option<Foreground>,
-    /// The destination of a sample of each second, for a live view of the run.
+    /// The receiver of a sample per second, for a live view of the run.
     pub live: Option<Sender<Sample>>,
     /// The requested behavior of idle processors.
     pub processors: IdleProcessors,
@@ -92,27 +92,27 @@ pub struct Foreground {
 /// The results of an emulation.
 #[derive(Clone, Debug)]
 pub struct Emulation {
-    /// The results that a simulation has as well, with the tables `timing`, `kernel` and
-    /// `applications` after those of a simulation.
+    /// The results that a simulation also has, followed by the tables `timing`, `kernel` and
+    /// `applications`.
     pub results: Results,
     /// Whether the results are reliable.
     pub verdict: Verdict,
     /// The exit status of the command with the terminal: 128 and the signal if a signal ended it.
     pub exit_status: Option<i32>,
-    /// When the run was stopped before its end. The results are those of the window of measurement
-    /// up to then.
+    /// When the run was stopped before its end. The results then cover the window of measurement up
+    /// to that time.
     pub stopped: Option<Instant>,
 }
 
-/// Runs `scenario` in real time. Calls `goes_on` from time to time, and stops if it returns
-/// `false`: what was measured by then is returned.
+/// Runs `scenario` in real time. Calls `goes_on` periodically, and stops if it returns `false`; the
+/// measurements up to then are returned.
 ///
-/// The calling thread carries the packets. It gets real-time priority where the system allows that,
-/// moves to a network namespace of its own, and should end afterwards.
+/// The calling thread carries the packets. It gets real-time priority if the system permits that,
+/// moves to a new network namespace, and should end afterwards.
 ///
 /// # Errors
-/// If the process lacks a permission, a flow requires what the kernel cannot do, a capture cannot
-/// be written, or `goes_on` returned `false` before the window of measurement began.
+/// If the process lacks a permission, a flow requires an ability that the kernel lacks, a capture
+/// cannot be written, or `goes_on` returned `false` before the window of measurement began.
 pub fn emulate(
     scenario: &Scenario,
     options: &EmulateOptions,
@@ -121,11 +121,11 @@ pub fn emulate(
     emulate_while(scenario, options, &mut goes_on)
 }
 
-/// The time from the first machine of a world until its packets are carried, most of which is spent
-/// on locking memory: a flow that starts at zero shall not wait for it.
+/// The time from the first machine of a world until its packets are carried. Most of it is spent on
+/// locking memory. A flow that starts at zero must not wait for it.
 const PREPARATION: Duration = Duration::from_millis(20);
 
-/// Runs [`emulate`] for any `goes_on`, compiled once.
+/// Runs [`emulate`] for any `goes_on`, so that it is compiled once.
 fn emulate_while(
     scenario: &Scenario,
     options: &EmulateOptions,
@@ -140,7 +140,7 @@ fn emulate_while(
     let before = stage.overruns()?;
     let jobs = stage.jobs(scenario, options)?;
 
-    // From here on, threads share the time of the clock.
+    // From here on, the threads share the clock.
     let applications =
         Applications::start(traffic, clock).map_err(host_error("cannot start the applications of flows"))?;
     let has_jobs = !jobs.is_empty();
@@ -150,7 +150,7 @@ fn emulate_while(
         None
     };
     let wakefulness = Wakefulness::keep(options.processors, clock);
-    // Commands have processes of their own, which the system places as it likes.
+    // Commands run in their own processes, which the system places on any processor.
     if !has_jobs {
         realtime::share_a_processor();
     }
@@ -213,7 +213,7 @@ fn emulate_while(
     Ok(Emulation { results, verdict, exit_status, stopped })
 }
 
-/// Returns the error for what the system refuses.
+/// Returns the error of an action that the system refuses.
 pub(crate) fn host_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     let what = what.into();
     |source| Error::Host { what, source }

@@ -15,7 +15,7 @@ pub enum Error {
         "flow: found none, expected at least one, because a simulation runs no `application`: `acklab emulate` does"
     )]
     NoFlow,
-    /// No flow of a scenario runs over TCP, at which a script could be played.
+    /// No flow of a scenario runs over TCP, so no script can be played.
     #[error("flow: found none over TCP, expected one at whose TCP scripts are played")]
     NoTcp,
     /// A flow of a simulation requires the stack of the kernel.
@@ -26,7 +26,7 @@ pub enum Error {
         /// The flow's name.
         flow: String,
     },
-    /// A path between interfaces has none.
+    /// The scenario has no interfaces.
     #[error("interface: found none, expected two, each with its `node` and its `device`")]
     NoInterfaces,
     /// The nodes of a flow are not connected.
@@ -153,7 +153,7 @@ pub enum Error {
         /// The node of the proxy.
         node: String,
     },
-    /// A proxy stands on the way of a flow of an emulation.
+    /// A proxy is on the path of a flow of an emulation.
     #[error(
         "flow \"{flow}\": found the proxy at \"{node}\" on its way, expected none, because an emulation splits no connection"
     )]
@@ -163,7 +163,7 @@ pub enum Error {
         /// The node of the proxy.
         node: String,
     },
-    /// A flow of an emulation requires what the kernel's TCP cannot do.
+    /// A flow of an emulation requires an ability that the kernel's TCP lacks.
     #[error("flow \"{flow}\": {key}: found {found}, expected {expected}")]
     Kernel {
         /// The flow's name.
@@ -183,7 +183,7 @@ pub enum Error {
         /// A description of the nodes that exist.
         expected: String,
     },
-    /// The system refuses what an emulation needs.
+    /// The system refuses an action that an emulation needs.
     #[error("{what}: {source}")]
     Host {
         /// The attempted action.
@@ -191,10 +191,10 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// A network namespace cannot be made.
+    /// A network namespace cannot be created.
     #[error(transparent)]
     Namespace(#[from] acklab_live::namespace::Error),
-    /// A TUN device cannot be made.
+    /// A TUN device cannot be created.
     #[error(transparent)]
     Tun(#[from] acklab_live::tun::Error),
     /// A log of an endpoint cannot be written.

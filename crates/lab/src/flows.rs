@@ -81,8 +81,8 @@ impl Measured for Flows {
         self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
     }
 
-    /// Closes the relays. A flow over proxies is complete when the last of them knows that its
-    /// receiver has everything.
+    /// Closes the relays. A flow over proxies is complete when the last of them has detected that
+    /// its receiver has everything.
     fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
         let mut closed = Vec::new();
         for (flow, relay) in &mut self.relays {

@@ -1,11 +1,11 @@
-//! A scenario between two interfaces of this host: its path carries the traffic that the host
+//! Runs a scenario between two interfaces of this host: its path carries the traffic that the host
 //! forwards from one to the other.
 //!
-//! The kernel forwards, by a bridge or by its routes, and what it forwards is
-//! [diverted](acklab_live::diversion) in front of the second interface: it passes the links,
-//! queues, gates and cells between the nodes of the interfaces, run by the clock, and leaves
-//! through that interface. What is no IP packet, or the host's own, stays with the kernel. If this
-//! process stalls, is overloaded or ends, traffic takes the way of the kernel again.
+//! The kernel forwards, by a bridge or by its routes. Forwarded packets are
+//! [diverted](acklab_live::diversion) in front of the second interface. They pass the links,
+//! queues, gates and cells between the nodes of the interfaces, run by the clock, and leave through
+//! that interface. Packets that are not IP, and the host's own packets, stay with the kernel. If
+//! this process stalls, is overloaded or ends, the kernel forwards traffic directly.
 //!
 //! | module | contents |
 //! |---|---|
@@ -32,8 +32,8 @@ use hosts::{Boundary, InlineHosts, Interfaces};
 use std::io;
 use std::sync::mpsc::Sender;
 
-/// The longest time ahead of the clock for which packets that wait in the path are still delivered
-/// at the end, all at once.
+/// The maximum time ahead of the clock for which waiting packets are still delivered at the end,
+/// all at once.
 const SETTLING: Duration = Duration::from_secs(600);
 
 /// Options of a path between interfaces that are not part of the scenario.
@@ -41,30 +41,30 @@ const SETTLING: Duration = Duration::from_secs(600);
 pub struct InlineOptions {
     /// The options that a simulation has as well.
     pub run: RunOptions,
-    /// The destination of a sample of each second, for a live view.
+    /// The receiver of a sample per second, for a live view.
     pub live: Option<Sender<Sample>>,
     /// The requested behavior of idle processors.
     pub processors: IdleProcessors,
-    /// The way in which frames come from the kernel. Default: the best that the system allows.
+    /// The method by which frames reach this process. Default: the best that the system permits.
     pub method: Option<Method>,
 }
 
-/// The devices between the interfaces, reported once they stand.
+/// The devices between the interfaces, reported once they exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The means of forwarding without this process, for people.
+    /// The means of forwarding without this process, for messages.
     pub forwarding: &'static str,
-    /// The way in which frames come from the kernel, for people.
+    /// The method by which frames reach this process, for messages.
     pub method: &'static str,
-    /// The priority of the thread that carries packets, for people.
+    /// The priority of the thread that carries packets, for messages.
     pub priority: &'static str,
 }
 
-/// Puts the path of `scenario` between its two interfaces, for its duration or until `goes_on`,
-/// which is called from time to time, returns `false`. Calls `stands` once traffic takes the path.
-/// The tables are those of a simulation, with `interfaces` and `timing` after them.
+/// Runs the path of `scenario` between its two interfaces, for its duration or until `goes_on`,
+/// which is called periodically, returns `false`. Calls `stands` once traffic takes the path.
+/// Returns the tables of a simulation, followed by `interfaces` and `timing`.
 ///
-/// The calling thread carries the packets. It gets real-time priority where the system allows that,
+/// The calling thread carries the packets. It gets real-time priority if the system permits that,
 /// and should end afterwards.
 ///
 /// # Errors
@@ -125,8 +125,7 @@ pub fn inline(
     let until = runner.now(window.end);
     let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
     runner.run_until(&mut world, Instant::ZERO + scenario.duration, clock, &mut goes_on)?;
-    // Packets that wait in the path leave it in order, and then traffic takes the way of the
-    // kernel.
+    // Packets that wait in the path leave it in order. Then the kernel forwards traffic directly.
     let wakes = runner.driver().wakes();
     runner.driver().settle(&mut world, SETTLING);
     world.hosts.step_aside().map_err(refused("cannot step aside"))?;

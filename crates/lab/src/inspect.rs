@@ -1,9 +1,9 @@
-//! Reads a capture, pcap or pcapng, or a log in qlog, and reports what its packets do. Files of any
-//! length are read in bounded memory.
+//! Reads a capture, pcap or pcapng, or a log in qlog, and analyses its packets. Files of any length
+//! are read in bounded memory.
 //!
 //! | module | reads |
 //! |---|---|
-//! | `compressed` | the octets of a file that gzip or zstd compressed |
+//! | `compressed` | decompresses files of gzip or zstd |
 //! | `pcap` | pcap |
 //! | `pcapng` | pcapng |
 //! | `qlog` | the log of an endpoint |
@@ -30,8 +30,8 @@ const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// Packets between two calls of the watcher.
 const WATCH_EVERY: u64 = 1 << 14;
 
-/// The content of a file, and whether the file ended in the midst of a packet, as it does when a
-/// capture program is killed.
+/// The content of a file, and whether the file ends within a packet, as it does when a capture
+/// program is killed.
 #[derive(Clone, Debug)]
 pub struct Inspected {
     /// The results from the packets.
@@ -41,11 +41,11 @@ pub struct Inspected {
 }
 
 /// Reads the capture at `path`, or a log: all of its traces, or the one with the number `trace`
-/// from 1. `watch` receives now and then the share that is read, and returns whether to go on.
+/// from 1. `watch` receives the share that was read, and returns whether to continue.
 ///
 /// # Errors
-/// If the file cannot be read, is no capture, or is a log without data or without this trace; and
-/// if `watch` returns false.
+/// If the file cannot be read, is no capture, or is a log without data or without this trace; or if
+/// `watch` returns `false`.
 pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> bool) -> Result<Inspected, Error> {
     let refused = |reason: String| Error::ReadCapture { path: path.to_owned(), reason };
     let source = Source { path, read: Cell::new(0), stopped: Cell::new(false), watch: RefCell::new(&mut watch) };
@@ -77,7 +77,7 @@ fn read<'a>(source: &'a Source<'a>, trace: Option<usize>) -> Result<Inspected, S
             };
             qlog::read(again, trace, &mut progress)
         } else {
-            // A log may be read twice, and a pipe can be read once.
+            // A log may be read twice, but a pipe can be read only once.
             let mut text = Vec::new();
             whole.read_to_end(&mut text).map_err(cannot)?;
             qlog::read(|| Ok(text.as_slice()), trace, &mut progress)
@@ -100,19 +100,19 @@ fn read<'a>(source: &'a Source<'a>, trace: Option<usize>) -> Result<Inspected, S
     }
 }
 
-/// The file that is read, and the watcher of the reading.
+/// The file, and the watcher of the reading.
 struct Source<'a> {
     path: &'a Path,
-    /// Octets of the file that were read.
+    /// The bytes of the file that were read.
     read: Cell<u64>,
-    /// The watcher has ended the reading.
+    /// `true` if the watcher has stopped the reading.
     stopped: Cell<bool>,
     watch: RefCell<&'a mut dyn FnMut(f64) -> bool>,
 }
 
 impl Source<'_> {
-    /// Opens the file. The first octets of a FIFO have to come within [`PATIENCE`]; after them, a
-    /// program that captures may be silent until the watcher ends the reading.
+    /// Opens the file. The first bytes of a FIFO must arrive within [`PATIENCE`]. Afterwards, a
+    /// capturing program may be silent until the watcher stops the reading.
     fn open(&self) -> io::Result<named_file::Reader<impl FnMut(Duration) -> io::Result<()>>> {
         named_file::Reader::open(self.path, |waited| {
             if self.read.get() == 0 && waited >= PATIENCE {
@@ -125,7 +125,7 @@ impl Source<'_> {
         })
     }
 
-    /// Reports the share that is read to the watcher, and returns whether to go on.
+    /// Reports the share that was read to the watcher. Returns `true` to continue.
     fn goes_on(&self, share: f64) -> bool {
         let goes_on = (self.watch.borrow_mut())(share);
         self.stopped.set(self.stopped.get() || !goes_on);
@@ -133,7 +133,7 @@ impl Source<'_> {
     }
 }
 
-/// A file, and how much of it was read.
+/// A file, and the number of bytes that were read.
 struct Counted<'a, R> {
     file: R,
     read: &'a Cell<u64>,
@@ -147,21 +147,21 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// Returns the octets of a file, decompressed.
+/// Returns the bytes of a file, decompressed.
 fn opened<'a>(file: impl Read + 'a, read: &'a Cell<u64>) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut file = Counted { file, read };
     let (first, present) = first_octets(&mut file)?;
     Ok(compressed::open(&first[..present], file))
 }
 
-/// Returns the first octets of a file, and how many there are.
+/// Returns the first bytes of a file, and their number.
 fn first_octets(from: &mut impl Read) -> io::Result<([u8; 4], usize)> {
     let mut first = [0; 4];
     let present = fill(from, &mut first)?;
     Ok((first, present))
 }
 
-/// Reads octets until `to` is full or the file ends, and returns how many there are.
+/// Reads bytes until `to` is full or the file ends, and returns their number.
 fn fill(from: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
     let mut present = 0;
     while present < to.len() {
@@ -175,7 +175,7 @@ fn fill(from: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
     Ok(present)
 }
 
-/// Skips `count` octets.
+/// Skips `count` bytes.
 fn skip(from: &mut impl Read, count: u64) -> io::Result<()> {
     if count == 0 {
         return Ok(());
@@ -184,7 +184,7 @@ fn skip(from: &mut impl Read, count: u64) -> io::Result<()> {
     if skipped < count { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
-/// Returns a frame of `length` octets, of which some may be present, without its last octets.
+/// Returns a frame of `length` bytes, of which some may be present, without its FCS.
 fn without_fcs(octets: &[u8], length: u32, fcs: u32) -> (&[u8], u32) {
     let length = length.max(octets.len() as u32).saturating_sub(fcs);
     (&octets[..octets.len().min(length as usize)], length)
@@ -199,7 +199,7 @@ enum Stop {
 
 struct Progress<'a> {
     source: &'a Source<'a>,
-    /// Octets of the file.
+    /// Bytes of the file.
     length: f64,
     packets: u64,
 }

@@ -7,9 +7,9 @@
 //! |---|---|
 //! | [`scenario`] | the scenario language: a typed document that is parsed, validated and described by a JSON Schema |
 //! | `strategies` | [`Strategies`]: ACK policies, congestion controllers and transports that the user adds |
-//! | [`check`] | what a run needs besides a valid scenario, without the run |
+//! | [`check`] | checks the requirements of a run besides a valid scenario, without the run |
 //! | [`run()`] | one run of a scenario: [`RunOptions`] and [`Results`] |
-//! | [`emulate()`] | the same scenario in real time, with the packets of real applications and of the kernel's TCP |
+//! | [`emulate()`] | the same scenario in real time, with packets of real applications and the kernel's TCP |
 //! | [`inline()`] | the path of a scenario between two interfaces of this host |
 //! | `assemble` | the network of a scenario: links, cells, flows and observers |
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
@@ -17,7 +17,7 @@
 //! | [`packetdrill`] | scripts of packetdrill, played at the TCP of a flow |
 //! | [`inspect`] | results from the packets of a capture |
 //! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and meters |
-//! | `error` | [`Error`]: why a run cannot start or continue |
+//! | `error` | [`Error`]: the reasons why a run cannot start or continue |
 
 mod assemble;
 pub mod emulate;

@@ -139,7 +139,7 @@ impl Packet {
         Self(Box::new(Body { header: Header::of(&pdu, route, origin), pdu: Content::new(pdu) }))
     }
 
-    /// Like [`new`](Self::new), but reuses the memory of `spare` if that carries a `P` too.
+    /// Like [`new`](Self::new), but reuses the memory of `spare` if that also carries a `P`.
     fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: P, route: Route, origin: Instant) -> Self {
         if let Some(mut packet) = spare
             && let Some(carried) = packet.pdu_mut::<P>()

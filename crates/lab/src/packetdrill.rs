@@ -1,4 +1,4 @@
-//! packetdrill's scripts, played at the TCP of a flow, or at the kernel's.
+//! Plays packetdrill's scripts at the TCP of a flow, or at the kernel's.
 
 pub mod kernel;
 
@@ -63,8 +63,8 @@ impl Subject {
 /// overrides that of the script.
 ///
 /// # Errors
-/// If the script cannot be read, or if the process lacks the permission to make a network namespace
-/// with a device.
+/// If the script cannot be read, or if the process lacks the permission to create a network
+/// namespace with a device.
 pub fn play_at_kernel(path: &Path, tolerance: Option<Duration>) -> Result<Verdict, Error> {
     Ok(match read(path, tolerance)? {
         Ok(script) => play(&script, &mut Kernel::new()?),
@@ -72,8 +72,8 @@ pub fn play_at_kernel(path: &Path, tolerance: Option<Duration>) -> Result<Verdic
     })
 }
 
-/// The largest script that is read, in octets; what stands behind is not. Chosen: packetdrill's own
-/// scripts have some kilobytes.
+/// The bytes of a script that are read; the rest is ignored. Chosen: packetdrill's own scripts have
+/// some kilobytes.
 const LARGEST_SCRIPT: u64 = 1 << 26;
 
 fn read(path: &Path, tolerance: Option<Duration>) -> Result<Result<Script, Refusal>, Error> {

@@ -21,8 +21,8 @@ pub struct RunOptions {
     pub base: PathBuf,
     /// The folder for captures; without it, none is written.
     pub captures: Option<PathBuf>,
-    /// The destination of the logs of endpoints; without it, none is written. A flow over a
-    /// transport without packets of its own, such as UDP, has none.
+    /// The folder and format of the endpoints' logs; without it, none is written. A flow over a
+    /// transport without its own packets, such as UDP, has none.
     pub qlog: Option<qlog::Options>,
     /// Strategies of the user that the scenario names.
     pub strategies: Strategies,
@@ -51,7 +51,7 @@ pub struct Results {
     /// The tables: `flows`, `links`, `network` and `acks` first, then those of cells and the
     /// requested series.
     pub tables: Vec<Table>,
-    /// The number of wake-ups: a measure of the computing work.
+    /// The number of wake-ups, as a measure of the computing work.
     pub wakes: u64,
     /// Packets delivered by links and cells.
     pub hops: u64,
@@ -59,8 +59,8 @@ pub struct Results {
     pub undeliverable: u64,
 }
 
-/// Runs `scenario` to its end. Calls `goes_on` from time to time, and stops if it returns `false`.
-/// If the scenario uses a strategy of the user, it is called after every wake-up, because the
+/// Runs `scenario` to its end. Calls `goes_on` periodically, and stops if it returns `false`. If
+/// the scenario uses a strategy of the user, `goes_on` is called after every wake-up, because the
 /// strategy may have failed.
 ///
 /// # Errors
@@ -70,8 +70,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() 
     run_while(scenario, options, &mut goes_on)
 }
 
-/// Runs [`run`] for any `goes_on`: a generic function would compile the loop of events, and all
-/// that it inlines, at each call anew.
+/// Runs [`run`] for any `goes_on`. A generic function would compile the event loop, and all that it
+/// inlines, for each caller.
 fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut() -> bool) -> Result<Results, Error> {
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);
@@ -104,7 +104,7 @@ fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut(
     Ok(Results { tables, wakes: clock.wakes(), hops, undeliverable: world.undeliverable() })
 }
 
-/// Runs to `until`, part by part of the time to `end`. The order of events does not depend on the
+/// Runs to `until`, in parts of the time to `end`. The order of events does not depend on the
 /// parts.
 fn advance(
     scenario: &Scenario,
@@ -132,8 +132,8 @@ fn advance(
     world.hosts.check_logs().map_err(Error::from)
 }
 
-/// Returns the name of a machine, which has this port if it is an endpoint or a proxy: the flow,
-/// link direction or cell.
+/// Returns the name of a machine: the flow, link direction or cell. `port` is the port of an
+/// endpoint or a proxy.
 fn name_of(scenario: &Scenario, port: Option<PortId>, machine: MachineId) -> String {
     let directions = 2 * scenario.link.len();
     match (port, machine.0 as usize) {

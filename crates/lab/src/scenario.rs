@@ -12,12 +12,12 @@
 //! | module | contents |
 //! |---|---|
 //! | `flow`, `application`, `interface`, `ends`, `pep`, `measure` | the types of flows, commands, interfaces, settings at both ends, proxies and measurements; those of transports are in [`transports`](crate::transports), those of links in [`acklab_path`] |
-//! | `fit` | what a fit found of each parameter, and the refusal of what it did not find |
-//! | `document` | the parsed text: values that know their position |
+//! | `fit` | the findings of a fit about each parameter, and the refusal of unknown parameters |
+//! | `document` | the parsed text: values with their positions |
 //! | `sets` | values given by `--set` |
 //! | `shorthand` | the expansion of abbreviated forms |
 //! | `schema` | the JSON Schema of the types |
-//! | `types` | the types, as they are read from the schema |
+//! | `types` | the types, read from the schema |
 //! | `check` | validation of the document against the types |
 //! | `validate` | rules that types cannot express, and the names of strategies |
 //! | `refuse`, `snippet` | the error message: its position, and the excerpt of the text |
@@ -77,8 +77,8 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(example = "CCperf experiment #55")]
     pub title: String,
-    /// Simulated time from start to end. The default is ten years, the longest, if there are
-    /// interfaces: until it is stopped.
+    /// Simulated time from start to end. With interfaces, the default is ten years, the maximum:
+    /// the run lasts until it is stopped.
     #[schemars(example = "15s")]
     pub duration: Duration,
     /// The source of all randomness of the run. The same scenario with the same seed gives the same

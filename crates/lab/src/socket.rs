@@ -1,5 +1,5 @@
-//! The connection of an endpoint with the network: it adds the IP header to what the endpoint
-//! sends, runs the application, and informs the probes.
+//! Connects an endpoint with the network: adds the IP header to its packets, runs the application,
+//! and informs the probes.
 
 mod application;
 mod pattern;
@@ -19,7 +19,7 @@ use acklab_wire::IpPacket;
 use acklab_wire::ipv4::Ipv4Fields;
 use acklab_wire::pdu::{EncodeError, Pdu};
 
-/// An endpoint at a port of the network, whatever its transport.
+/// An endpoint at a port of the network, for any transport.
 pub(crate) trait Socket: End {
     /// Accepts a packet that arrives.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
@@ -33,11 +33,11 @@ pub(crate) trait Socket: End {
     /// Accepts a packet that arrives. Returns the first departure that follows.
     fn exchange(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
-    /// Writes the IP packet that is `packet`, which has just departed, to `octets`, with the octets
-    /// of `pattern` in its streams.
+    /// Encodes `packet`, which has just left, as an IP packet in `octets`, with the bytes of
+    /// `pattern` in its streams.
     ///
     /// # Errors
-    /// If it does not fit a packet. `octets` is empty then.
+    /// If it does not fit into a packet. `octets` is then empty.
     fn encode(
         &self,
         packet: Packet,
@@ -47,7 +47,7 @@ pub(crate) trait Socket: End {
     ) -> Result<(), EncodeError>;
 
     /// Accepts an IP packet whose content dates from `origin`. Returns `false` if it does not
-    /// belong to this transport, or if its streams hold other octets than those of `pattern`.
+    /// belong to this transport, or if its streams hold bytes other than those of `pattern`.
     fn accept_octets(
         &mut self,
         now: Instant,
@@ -63,7 +63,7 @@ pub(crate) trait Socket: End {
     /// Writes `log` from now on.
     fn keep_log(&mut self, log: Log);
 
-    /// Returns the log that it writes.
+    /// Returns its log.
     fn log(&mut self) -> Option<&mut Log>;
 }
 
@@ -91,8 +91,8 @@ where
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
-    /// Accepts a packet that arrives. Returns it, unless it is of another transport: the next
-    /// departure may take its memory.
+    /// Accepts a packet that arrives. Returns it for reuse by the next departure, unless it belongs
+    /// to another transport.
     #[inline(always)]
     fn take(&mut self, now: Instant, packet: Packet, probes: &mut Probes) -> Option<Packet> {
         let pdu = packet.pdu::<E::Datagram>()?;
@@ -103,7 +103,7 @@ where
         Some(packet)
     }
 
-    /// Returns the next departure, in the memory of `spare`, if there is one.
+    /// Returns the next departure, in the memory of `spare` if there is one.
     #[inline(always)]
     fn give(&mut self, now: Instant, spare: Option<Packet>, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let Self { endpoint, meter, route, spares, .. } = self;

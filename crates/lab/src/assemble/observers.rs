@@ -100,7 +100,7 @@ fn hosts(scenario: &Scenario) -> Vec<(IpAddr, String)> {
     (0..).map(address).zip(scenario.node_names()).collect()
 }
 
-/// Returns the index of the cell that is called `point`.
+/// Returns the index of the cell with the name `point`.
 fn cell_at(scenario: &Scenario, point: &str) -> Option<usize> {
     scenario.wifi.iter().position(|cell| cell.name == point)
 }
@@ -125,8 +125,8 @@ fn air_monitors<P: Observed>(scenario: &Scenario, options: &RunOptions) -> Resul
     Ok(monitors)
 }
 
-/// Returns the points of the network that the scenario calls `point`: a direction's name, that name
-/// with `.out`, or a node's name. `ports_of` returns the ports of the node that has the name.
+/// Returns the points of the network with the name `point`: a direction's name, that name with
+/// `.out`, or a node's name. `ports_of` returns the ports of the node with a name.
 fn capture_points(scenario: &Scenario, point: &str, ports_of: impl Fn(&str) -> Vec<PortId>) -> Vec<CapturePoint> {
     for direction in 0..2 * scenario.link.len() {
         let name = direction_name(scenario, direction);

@@ -31,13 +31,14 @@ pub(crate) struct FlowPlan {
     /// The transmission time of a full-sized packet on the slowest link, in seconds. A cell counts
     /// by the rate of its PHY, because the packets of an aggregate follow each other at that rate.
     pub(crate) segment_time: f64,
-    /// The capacities of the cells on the path of the data, with the cell and its node that sends.
+    /// The capacities of the cells on the path of the data, each with the cell and its sending
+    /// node.
     pub(super) capacities: Vec<(usize, usize, f64)>,
 }
 
 impl FlowPlan {
-    /// Creates the plan of a flow whose data take `path`. The sender's own connection takes `own`
-    /// there and back, which ends at the first proxy.
+    /// Creates the plan of a flow whose data take `path`. `own` is the round-trip path of the
+    /// sender's own connection, which ends at the first proxy.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         flow: Flow,
@@ -74,13 +75,13 @@ impl FlowPlan {
         Self { info, segment_time: whole.segment_time, capacities: capacities.collect(), flow }
     }
 
-    /// Returns the propagation delay of its path there and back.
+    /// Returns the propagation delay of its round-trip path.
     pub(super) fn base_rtt(&self) -> Duration {
         self.info.base_rtt.unwrap_or_default()
     }
 }
 
-/// The facts about a path there and back that the tables require, for all its users.
+/// The facts about a round-trip path that the tables require, for all its users.
 #[derive(Clone, Debug)]
 pub(crate) struct PathFacts {
     /// Its bottlenecks and delays.
@@ -124,8 +125,8 @@ impl PathFacts {
     }
 }
 
-/// Returns a hop as a bottleneck for packets of `octets`. Returns `None` if they take no time to
-/// send.
+/// Returns a hop as a bottleneck for packets of `octets` bytes. Returns `None` if they take no time
+/// to send.
 fn bottleneck<P: Packet>(
     scenario: &Scenario,
     category: Category,

@@ -1,4 +1,4 @@
-//! The connections that carry a flow, and the proxies between them.
+//! The path of a flow: the connections that carry it, and the proxies between them.
 
 use crate::packet::Route;
 use crate::scenario::{Flow, Pep, Scenario};
@@ -8,7 +8,7 @@ use acklab_transport::tcp;
 use acklab_wire::{Endpoints, IpVersion};
 use std::collections::BTreeMap;
 
-/// The way of a flow from its sender to its receiver. Without a proxy, it is one connection.
+/// The path of a flow from its sender to its receiver. Without a proxy, it is one connection.
 pub(crate) struct Way {
     /// The nodes at which connections begin and end: one more than there are connections.
     pub(crate) stops: Vec<NodeId>,
@@ -16,15 +16,15 @@ pub(crate) struct Way {
     pub(super) splits: Vec<Split>,
 }
 
-/// A proxy on the way of a flow.
+/// A proxy on the path of a flow.
 pub(super) struct Split {
     pub(super) pep: Pep,
-    /// The links before and behind it.
+    /// The links before and after it.
     links: [String; 2],
 }
 
 impl Split {
-    /// Returns the settings of the proxy's ends toward the sender and toward the receiver, of a
+    /// Returns the settings of the proxy's ends toward the sender and toward the receiver, for a
     /// flow with these settings.
     pub(super) fn settings<'a>(&'a self, flow: &'a tcp::Settings) -> [&'a tcp::Settings; 2] {
         [0, 1].map(|side: usize| self.pep.settings(&self.links[side]).unwrap_or(flow))
@@ -32,8 +32,8 @@ impl Split {
 }
 
 impl Way {
-    /// Creates the way of `flow` on the computed route of `map` between its `ends`. `nodes` are the
-    /// nodes by name.
+    /// Creates the path of `flow` on the computed route of `map` between its `ends`. `nodes` are
+    /// the nodes by name.
     pub(super) fn new(
         scenario: &Scenario,
         map: &Map,

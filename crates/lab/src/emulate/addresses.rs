@@ -1,4 +1,4 @@
-//! The IP addresses of nodes: those that they have in a simulation.
+//! Assigns the IP addresses of nodes: the same as in a simulation.
 
 use acklab_base::NodeId;
 use acklab_wire::{Endpoints, IpVersion, address_of_node};
@@ -27,8 +27,8 @@ fn number_of(address: IpAddr) -> Option<u64> {
     }
 }
 
-/// Returns the node with this address among the first `nodes`. Other addresses are those of
-/// `internet`, if one host has them, and otherwise of [`NodeId::NOWHERE`].
+/// Returns the node with this address among the first `nodes`. Other addresses belong to
+/// `internet`, if a single host can have them, and otherwise to [`NodeId::NOWHERE`].
 pub(super) fn node_of(address: IpAddr, nodes: usize, internet: Option<NodeId>) -> NodeId {
     // Zero is the address of the network.
     let number = number_of(address).filter(|number| (1..=nodes as u64).contains(number));
@@ -36,7 +36,7 @@ pub(super) fn node_of(address: IpAddr, nodes: usize, internet: Option<NodeId>) -
     number.map_or_else(outside, |number| NodeId(number as u32 - 1))
 }
 
-/// Returns `true` if it is an IPv4 address that a host in another network may have.
+/// Returns `true` for an IPv4 address that a single host in another network may have.
 fn is_of_one_host(address: IpAddr) -> bool {
     let IpAddr::V4(address) = address else { return false };
     !(address.is_multicast() || address.is_broadcast() || address.is_link_local() || address.is_unspecified())

@@ -29,48 +29,47 @@ to = "receiver"
 forward = { delay = "1ms" }
 reverse = { delay = "1ms" }
 "#;
-/// The time of each measurement, after as long a time to settle.
+/// The duration of each measurement, after a settling time of the same length.
 const PHASE: Duration = Duration::from_secs(1);
 /// A full packet of 1500 octets.
 const PAYLOAD: usize = 1472;
 /// The packets that the moderate load sends each millisecond.
 const MODERATE: u64 = 5;
-/// The packets that the flood hands to the kernel at once, so that sending costs less than
-/// carrying.
+/// The packets per call of the flood, so that sending costs less than carrying.
 const AT_ONCE: usize = 40;
-/// The pace that stands for as fast as possible.
+/// The pace value of the maximum rate.
 const FLOOD: u64 = u64::MAX;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
-/// The time for which standstills of the processor are watched. The kernel takes a processor from
+/// The time for which stalls of the processor are observed. The kernel takes a processor from
 /// real-time threads after 950 ms (`sched_rt_runtime_us`, and the server for fair threads).
 const WATCH: Duration = Duration::from_millis(900);
 
 /// The capacity of this machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// Packets of 1500 octets per second through one link.
+    /// Packets of 1500 bytes per second through one link.
     pub packets_per_second: f64,
     /// The capacity in Mbps.
     pub mbps: f64,
-    /// The time that the thread which carries packets needs for each, in microseconds.
+    /// The time per packet of the thread that carries packets, in microseconds.
     pub cpu_us_per_packet: f64,
-    /// The median of lateness at 5000 packets per second, in microseconds.
+    /// The median lateness at 5000 packets per second, in microseconds.
     pub p50_lateness_us: f64,
     /// The 99th percentile of lateness at 5000 packets per second, in microseconds.
     pub p99_lateness_us: f64,
-    /// The standstills of the processor in the last 900 ms, without any load.
+    /// The stalls of the processor in the last 900 ms, without any load.
     pub standstill: Standstill,
     /// The share of a processor that the hypervisor took in the worst second, if the kernel reports
     /// it.
     pub stolen: Option<f64>,
-    /// The privileges that the thread which carries packets had at the end.
+    /// The final privileges of the thread that carries packets.
     pub granted: Granted,
 }
 
 /// Measures this machine for five seconds, with idle processors as in an emulation. Calls `goes_on`
-/// from time to time, and stops if it returns `false`. The calling thread carries the packets and
-/// should end afterwards.
+/// periodically, and stops if it returns `false`. The calling thread carries the packets and should
+/// end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, or if `goes_on` returned `false`.
@@ -89,8 +88,8 @@ pub fn calibrate(processors: IdleProcessors, goes_on: impl FnMut() -> bool) -> R
         let made = Udp::between(&stage.namespace_of(node)?, address(node)?, address(peer)?);
         made.map_err(host_error(format!("cannot make the socket of node \"{node}\"")))
     };
-    // The receiver has a peer, as a connection of TCP has, so that the kernel finds the socket
-    // before it looks for a route.
+    // The receiver has a peer, like a TCP connection, so that the kernel finds the socket before it
+    // looks up a route.
     let (sender, _receiver) = (socket("sender", "receiver")?, socket("receiver", "sender")?);
     sender.cut_into_datagrams(PAYLOAD as u16).map_err(host_error("cannot send many packets at once"))?;
 
@@ -133,7 +132,7 @@ struct Bench<G> {
 }
 
 impl<G: FnMut() -> bool> Bench<G> {
-    /// Runs for one phase, with a measurement of its own.
+    /// Runs for one phase, with its own measurement.
     fn run(&mut self) -> Result<(), Error> {
         self.until += PHASE;
         self.world.hosts.outlet.reset();

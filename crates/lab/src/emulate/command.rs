@@ -16,14 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// The interval at which the commands are looked at.
+/// The interval of checks of the commands.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// The interval at which it is looked how long they waited for a processor.
+/// The interval between readings of their waits for a processor.
 const SAMPLING: Duration = Duration::from_millis(100);
-/// The time between the request to end and the end by force.
+/// The time between the request to end and the forced end.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A command that is to be started.
+/// A command to start.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) name: String,
@@ -35,7 +35,7 @@ pub(super) struct Job {
     pub(super) environment: Vec<(String, String)>,
     pub(super) start: Instant,
     pub(super) stop: Option<Instant>,
-    /// The file for its output; without it, the output goes where that of this process goes.
+    /// The file for its output; without it, the output goes to this process's output.
     pub(super) output: Option<PathBuf>,
     /// `true` if the run ends with it, and it uses the terminal.
     pub(super) is_foreground: bool,
@@ -117,7 +117,7 @@ pub(super) struct Commands {
 #[derive(Debug, Default)]
 pub(super) struct Attended {
     pub(super) reports: Vec<Report>,
-    /// The waits for a processor of threads that commands have left in the background.
+    /// The waits for a processor of threads that commands left in the background.
     pub(super) waits_of_orphans: Vec<Wait>,
 }
 
@@ -139,7 +139,7 @@ impl Commands {
         self.foreground_ended.load(Ordering::Relaxed)
     }
 
-    /// Ends all commands, and returns what became of each.
+    /// Ends all commands, and returns their outcomes.
     pub(super) fn finish(mut self) -> Result<Attended, Error> {
         self.stop.store(true, Ordering::Relaxed);
         let joined = self.thread.take().map(JoinHandle::join);
@@ -169,7 +169,7 @@ struct Running {
 }
 
 fn attend(jobs: Vec<Job>, clock: WallClock, stop: &AtomicBool, foreground_ended: &AtomicBool) -> io::Result<Attended> {
-    // All that the commands start ends with this thread.
+    // All processes that the commands start end with this thread.
     let household = Household::new()?;
     clock.wait_for_start();
     let mut all: Vec<Running> = jobs.into_iter().map(|job| Running::new(job, clock.now())).collect();
@@ -213,7 +213,7 @@ impl Running {
         Self { job, report, child: None, asked: None, delays: RunDelays::new(now) }
     }
 
-    /// Looks how long its threads have waited for a processor.
+    /// Reads how long its threads have waited for a processor.
     fn sample(&mut self, now: Instant) {
         match &self.child {
             Some(child) => self.delays.sample_family(now, child.id()),
@@ -270,7 +270,7 @@ impl Running {
                     let file = File::create(path)?;
                     command.stdout(file.try_clone()?).stderr(file);
                 }
-                // Standard output belongs to the results.
+                // Standard output is reserved for the results.
                 None => _ = command.stdout(Stdio::null()).stderr(Stdio::null()),
             }
         }

@@ -1,4 +1,4 @@
-//! One end of a flow: of the kernel, whose packets are measured from outside, or of acklab itself.
+//! One end of a flow: the kernel's, measured by its packets, or acklab's own.
 //!
 //! | module | contents |
 //! |---|---|
@@ -20,29 +20,29 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tcp::TcpEnd;
 use udp::UdpEnd;
 
-/// The octets that are read at once, which are more than a segment.
+/// The bytes per read, more than a segment.
 const READ_AT_ONCE: usize = 4096;
 
-/// The state of one end that the thread of the applications shows.
+/// The state of one end, published by the thread of the applications.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// The socket of a connection, once there is one.
+    /// The socket of a connection, once it exists.
     pub(super) socket: OnceLock<Tcp>,
-    /// Octets that the application has written.
+    /// Bytes that the application has written.
     pub(super) written: AtomicU64,
     /// The application that reads, unless it reads all data on arrival.
     pub(super) reader: Option<Mutex<Reader>>,
-    /// Octets that it has read.
+    /// Bytes that it has read.
     pub(super) read: AtomicU64,
-    /// The end has nothing to send.
+    /// `true` if the end has nothing to send.
     pub(super) only_receives: bool,
     /// The reason why the flow failed.
     pub(super) failure: OnceLock<String>,
 }
 
 impl Shown {
-    /// Creates the state of an end whose application reads by `reader`, and has nothing to send if
-    /// it `only_receives`.
+    /// Creates the state of an end whose application reads with `reader`, and has nothing to send
+    /// if `only_receives`.
     pub(super) fn reading(reader: Option<Reader>, only_receives: bool) -> Self {
         Self { reader: reader.map(Mutex::new), only_receives, ..Self::default() }
     }
@@ -54,19 +54,19 @@ impl Shown {
         Some(with(&mut reader.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Reads all that has arrived at a connection whose application reads on arrival, as the
-    /// applications of a simulation do: before the next packet is delivered, because the kernel
-    /// acknowledges fewer segments while data wait to be read. The thread that carries packets does
-    /// it itself, because a change to another thread and back would take longer than the delivery.
+    /// Reads all arrived data of a connection whose application reads on arrival, as in a
+    /// simulation: before the next packet is delivered, because the kernel acknowledges fewer
+    /// segments while data wait to be read. The thread that carries packets does this itself,
+    /// because switching threads twice would take longer than the delivery.
     fn read_on_arrival(&self) {
         let (None, Some(socket)) = (&self.reader, self.socket.get()) else { return };
         let mut buffer = [0; READ_AT_ONCE];
         while let Ok(Some(READ_AT_ONCE)) = socket.discard(&mut buffer) {}
     }
 
-    /// Closes an end that only receives, once the peer has finished and all data have come.
-    /// Otherwise its kernel lets the last ACK wait for data to carry it (`tcp_fin`). Returns `true`
-    /// if nothing remains to be done.
+    /// Closes an end that only receives, once the peer has finished and all data have arrived.
+    /// Otherwise its kernel would delay the last ACK until data can carry it (`tcp_fin`). Returns
+    /// `true` if nothing remains to be done.
     fn close_with_peer(&self) -> bool {
         let (true, Some(socket)) = (self.only_receives, self.socket.get()) else { return true };
         let has_all = socket.info().is_ok_and(|info| info.is_half_closed());
@@ -88,7 +88,7 @@ enum Kind {
     Udp(Box<UdpEnd>),
 }
 
-/// One end of a flow, whosever stack it is.
+/// One end of a flow, on any stack.
 pub(crate) enum HostEnd {
     /// The kernel's.
     Kernel(KernelEnd),
@@ -131,7 +131,7 @@ pub(super) struct State {
     pub(super) smoothed_rtt: Option<Duration>,
     /// Congestion window in octets.
     pub(super) window: Option<u64>,
-    /// One-way delay of the datagram that arrived last.
+    /// One-way delay of the last datagram.
     pub(super) transit: Option<Duration>,
 }
 
@@ -147,7 +147,7 @@ impl KernelEnd {
     }
 
     /// Creates an end of a connection or an exchange of datagrams of programs, whose sockets are
-    /// not visible. Only its packets are seen; full ones carry `full` bytes of payload.
+    /// not visible. Only its packets are observed; full ones carry `full` bytes of payload.
     pub(super) fn of_program(end: u8, is_tcp: bool, full: Bytes) -> Self {
         Self(if is_tcp {
             Kind::Tcp(Box::new(TcpEnd::of_program(end)))
@@ -156,8 +156,8 @@ impl KernelEnd {
         })
     }
 
-    /// Records that a packet leaves this end. Returns the data that it carries, and the instant
-    /// from which its content dates.
+    /// Records that a packet leaves this end. Returns its data, and the instant from which its
+    /// content dates.
     pub(super) fn departs(
         &mut self,
         now: Instant,

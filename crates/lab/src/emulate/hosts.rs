@@ -20,18 +20,18 @@ use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
 use std::io;
 
-/// The packets that may leave a host at the instant of one delivery. More than a kernel answers at
-/// once, unless processes flood the device as well, and these have their turn when the driver reads
-/// it.
+/// The maximum number of packets that may leave a host at the instant of one delivery. It exceeds
+/// the number of immediate answers of a kernel. If processes also flood the device, their packets
+/// leave when the driver reads it.
 const MAX_ANSWERS: u32 = 64;
 
 /// The network of an emulation.
 pub(super) type RealWorld = World<RealPacket, RealHosts>;
 
-/// The hosts. Port `i` is TUN device `i`, and the ports behind are ends of acklab's own.
+/// The hosts. Port `i` is TUN device `i`; the following ports are acklab's own ends.
 ///
 /// A kernel's answer to a packet waits in the device when the delivery returns. It enters the
-/// network at the instant of the delivery, as the answer of a simulated host does, and not at the
+/// network at the instant of the delivery, like the answer of a simulated host, and not at the
 /// later time at which the driver would read the device.
 pub(super) struct RealHosts {
     pub(super) outlet: Outlet,
@@ -41,38 +41,39 @@ pub(super) struct RealHosts {
     internet: Option<NodeId>,
     /// The maximum size of a packet that a device yields.
     mtu: usize,
-    /// By port, the packet that was read and has not entered the network yet.
+    /// For each port, the packet that was read and has not entered the network.
     inbox: Vec<Option<RealPacket>>,
-    /// By port, how many packets may be read as answers to the packet that was delivered last.
+    /// For each port, the number of packets that may still be read as answers to the last delivered
+    /// packet.
     answers: Vec<u32>,
     flows: Vec<Flow<HostEnd>>,
-    /// By port after those of the devices, the flow and the end that is there.
+    /// For each port after those of the devices, its flow and end.
     own: Vec<(u32, u8)>,
-    /// By flow, the octets that its ends write.
+    /// For each flow, the bytes that its ends write.
     patterns: Vec<[Pattern; 2]>,
-    /// The packets of acklab's own ends, as these see them.
+    /// The packets of acklab's own ends, in their own form.
     pool: Pool,
-    /// Packets that arrived with other octets than were sent, or could not be sent.
+    /// Packets that arrived with different bytes than were sent, or could not be sent.
     corrupted: u64,
-    /// By flow of packets, the flow and the end that sends them.
+    /// For each flow key of packets, the flow and the sending end.
     ends: FlowTable<(u32, u8)>,
-    /// The connections of programs, and by device the node at which it is.
+    /// The connections of programs, and the node of each device.
     programs: Option<(Programs, Vec<NodeId>)>,
-    /// The number of flows that are measured, all of them until the window of measurement ends.
+    /// The number of measured flows: all of them until the window of measurement ends.
     measured: usize,
-    /// Delivered packets without octets, whose memory the next ones take.
+    /// Delivered packets without bytes, whose memory is reused.
     spare: Vec<RealPacket>,
-    /// The memory of their octets.
+    /// The memory of their bytes.
     memory: Vec<Vec<u8>>,
     /// Packets without a node as their destination, such as multicast of the kernel's own.
     pub(super) ignored: u64,
 }
 
 impl RealHosts {
-    /// Hosts in a network of `nodes` nodes. The devices of `outlet` yield packets of at most `mtu`
-    /// octets.
+    /// Creates the hosts of a network of `nodes` nodes. The devices of `outlet` yield packets of at
+    /// most `mtu` bytes.
     ///
-    /// Packets to addresses of no node go to `internet`, if there is one.
+    /// Packets to other addresses go to `internet`, if there is one.
     pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize, internet: Option<NodeId>) -> Self {
         let inbox = outlet.devices().iter().map(|_| None).collect();
         let answers = vec![0; outlet.devices().len()];
@@ -103,7 +104,7 @@ impl RealHosts {
         self.programs = Some((programs, devices_at));
     }
 
-    /// Ends the measurement of programs. Returns the facts that the tables require about the
+    /// Ends the measurement of programs. Returns the facts that the tables require about those
     /// directions of their connections that carried data.
     pub(super) fn settle(&mut self, now: Instant) -> Vec<FlowInfo> {
         let Some((mut programs, _)) = self.programs.take() else { return Vec::new() };
@@ -112,7 +113,7 @@ impl RealHosts {
         infos
     }
 
-    /// Adds a flow of the kernel, which is measured from its packets.
+    /// Adds a flow of the kernel, measured by its packets.
     pub(super) fn add_kernel(&mut self, ends: [KernelEnd; 2], keys: [FlowKey; 2], probes: Probes) {
         self.register(keys);
         self.add(ends.map(HostEnd::Kernel), keys, probes, [Pattern::default(); 2]);
@@ -126,8 +127,8 @@ impl RealHosts {
         }
     }
 
-    /// Adds a flow of acklab's own ends, which `bind` makes. Their ports come next, and their
-    /// applications write the octets of `patterns`.
+    /// Adds a flow of acklab's own ends, which `bind` creates. Their ports come next, and their
+    /// applications write the bytes of `patterns`.
     pub(super) fn add_own(
         &mut self,
         bind: impl FnOnce(&mut Pool) -> [Box<dyn Socket>; 2],
@@ -154,15 +155,15 @@ impl RealHosts {
         &mut self.flows[last]
     }
 
-    /// Describes the failures at acklab's own ends, for people.
+    /// Describes the failures at acklab's own ends, for messages.
     pub(super) fn failures(&self) -> Option<String> {
         let count = self.corrupted;
         (count > 0)
             .then(|| format!("{count} packets of acklab's own stack did not arrive with the octets that were sent"))
     }
 
-    /// Returns the end of acklab's own at `port`, with what it needs: the probes of its flow and
-    /// the octets that it writes and reads.
+    /// Returns acklab's own end at `port`, with the probes of its flow and the bytes that it writes
+    /// and reads.
     fn own(&mut self, port: PortId) -> Option<Own<'_>> {
         let (flow, end) = *self.own.get(port.index().checked_sub(self.outlet.devices().len())?)?;
         let (flow, end) = (flow as usize, usize::from(end));
@@ -172,7 +173,7 @@ impl RealHosts {
         Some(Own { socket: &mut **socket, probes, pool: &mut self.pool, writes, reads })
     }
 
-    /// Returns the packet that acklab's own end at `port` sends as `packet`, in octets.
+    /// Encodes `packet`, which acklab's own end at `port` sends.
     fn encoded(&mut self, port: PortId, packet: Packet) -> Option<RealPacket> {
         let mut octets = self.memory.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
         let origin = packet.origin();
@@ -185,8 +186,8 @@ impl RealHosts {
         packet
     }
 
-    /// Keeps the memory of a delivered packet, unless it is too small for the next one, as that of
-    /// a decompressed ACK is.
+    /// Keeps the memory of a delivered packet for reuse, unless it is too small for the next one,
+    /// such as that of a decompressed ACK.
     fn keep(&mut self, mut packet: RealPacket) {
         let octets = packet.take_octets();
         if octets.capacity() >= self.mtu {
@@ -216,7 +217,7 @@ impl RealHosts {
         Ok(true)
     }
 
-    /// Informs the measurement of a packet's flow that the packet leaves its host.
+    /// Reports to the measurement of a packet's flow that the packet leaves its host.
     fn note_departure(&mut self, now: Instant, device: usize, packet: &mut RealPacket) {
         let known = self.ends.get(packet.flow()).copied();
         let Some((number, end)) = known.or_else(|| self.find_program(now, device, packet)) else { return };
@@ -232,7 +233,7 @@ impl RealHosts {
         packet.annotate(Note { flow: number, end, data }, origin);
     }
 
-    /// Returns the number and the end of the connection of programs that the packet begins, if it
+    /// Returns the number and the end of the program's connection that the packet begins, if it
     /// begins one.
     #[cold]
     fn find_program(&mut self, now: Instant, device: usize, packet: &RealPacket) -> Option<(u32, u8)> {
@@ -245,7 +246,7 @@ impl RealHosts {
     }
 }
 
-/// An end of acklab's own at work.
+/// An own end of acklab, while it is used.
 struct Own<'a> {
     socket: &'a mut dyn Socket,
     probes: &'a mut Probes,
@@ -302,7 +303,7 @@ impl Hosts<RealPacket> for RealHosts {
             return Departure::Last(packet, None);
         }
         while self.answers[device] > 0 {
-            // A device that fails does so again when the driver reads it.
+            // A device that fails here fails again when the driver reads it.
             self.answers[device] = match self.read(device, now) {
                 Ok(true) => self.answers[device] - 1,
                 Ok(false) | Err(_) => 0,

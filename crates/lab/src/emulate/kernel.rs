@@ -1,5 +1,5 @@
-//! A scenario's requirements of the kernel's TCP: the options, routes and parameters that set them,
-//! or a refusal that names what the kernel cannot do.
+//! A scenario's requirements on the kernel's TCP: the options, routes and parameters that set them,
+//! or a refusal that names the missing ability.
 
 use crate::error::Error;
 use crate::scenario::{Flow, Transport};
@@ -9,7 +9,7 @@ use acklab_transport::tcp::{Preset, Settings, TcpConfig, ecn};
 use acklab_transport::{ack, cc};
 use std::collections::BTreeMap;
 
-/// The requirements of one flow over TCP, for the kernel at both ends.
+/// The requirements of one flow over TCP on the kernel at both ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Request {
     /// The options of its sockets.
@@ -22,9 +22,9 @@ pub(super) struct Request {
 
 /// Parameters that every namespace gets, with the reason.
 pub(super) const PARAMETERS: [(&str, &str); 5] = [
-    // A connection does not learn from earlier ones.
+    // Connections must not reuse metrics of earlier ones.
     ("net/ipv4/tcp_no_metrics_save", "1"),
-    // The port of a flow is its own.
+    // A flow may use any port.
     ("net/ipv4/ip_unprivileged_port_start", "0"),
     // Every user may ping.
     ("net/ipv4/ping_group_range", "0 2147483647"),
@@ -33,7 +33,7 @@ pub(super) const PARAMETERS: [(&str, &str); 5] = [
     ("net/ipv6/conf/default/addr_gen_mode", "1"),
 ];
 
-/// Parameters that the results name, because TCP depends on them.
+/// Parameters that the results list, because TCP depends on them.
 pub(super) const REPORTED: [&str; 18] = [
     "net/ipv4/tcp_sack",
     "net/ipv4/tcp_dsack",
@@ -55,8 +55,8 @@ pub(super) const REPORTED: [&str; 18] = [
     "net/ipv4/tcp_no_metrics_save",
 ];
 
-/// Returns the name of a controller in the kernel. Returns `None` if the kernel does not have it,
-/// or not with these constants.
+/// Returns the name of a controller in the kernel. Returns `None` if the kernel does not have it
+/// with these constants.
 fn controller(congestion: &cc::ControllerConfig) -> Option<&'static str> {
     let kernel = match congestion {
         cc::ControllerConfig::NewReno(_) => "reno",
@@ -69,16 +69,16 @@ fn controller(congestion: &cc::ControllerConfig) -> Option<&'static str> {
     (cc::ControllerConfig::named(congestion.name()).as_ref() == Some(congestion)).then_some(kernel)
 }
 
-/// Returns the number that a parameter has for a switch.
+/// Returns the value of a parameter for a switch.
 fn switch(on: bool) -> String {
     u8::from(on).to_string()
 }
 
-/// Returns what `flow` requires of the kernel's TCP. Returns `None` for a flow over UDP, which
-/// requires nothing.
+/// Returns the requirements of `flow` on the kernel's TCP. Returns `None` for a flow over UDP,
+/// which has none.
 ///
 /// # Errors
-/// If the kernel cannot do it.
+/// If the kernel does not support a setting.
 pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
     let refuse = |key: &str, found: String, expected: &str| Error::Kernel {
         flow: flow.name.clone(),
@@ -105,7 +105,7 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
         let found = format!("\"{}\", with these constants", config.congestion.name());
         return Err(refuse("congestion", found, "reno, cubic, vegas, bbr or dctcp, with their default constants"));
     };
-    // All settings that the kernel has by default, beside this controller.
+    // The settings that the kernel has by default, with this controller.
     let default = Settings { congestion: Some(config.congestion), ..Settings::of(Preset::Linux) };
     let usual = default.config();
     let mut request = Request::default();
@@ -168,8 +168,8 @@ const SETTABLE: [&str; 13] = [
     "min_rto",
 ];
 
-/// Returns the first setting that differs from those of the kernel and that nothing can set: its
-/// name, its value, and the kernel's.
+/// Returns the first setting that differs from the kernel's and cannot be set: its name, its value,
+/// and the kernel's value.
 fn remaining(settings: &Settings, default: &Settings) -> Option<(String, String, String)> {
     let full = |settings: &Settings| match serde_json::to_value(settings.in_full()) {
         Ok(serde_json::Value::Object(full)) => full,
@@ -184,7 +184,7 @@ fn remaining(settings: &Settings, default: &Settings) -> Option<(String, String,
     Some((key.clone(), value.to_string(), format!("{expected}, which is what the kernel does")))
 }
 
-/// The requirements of several flows for one namespace.
+/// The requirements of several flows on one namespace.
 #[derive(Debug, Default)]
 pub(super) struct Agreement<'a> {
     parameters: BTreeMap<&'static str, (String, &'a str)>,
@@ -194,7 +194,7 @@ impl<'a> Agreement<'a> {
     /// Adds the parameters of `flow`.
     ///
     /// # Errors
-    /// If another flow requires another value.
+    /// If another flow requires a different value.
     pub(super) fn add(&mut self, flow: &'a Flow, request: &Request) -> Result<(), Error> {
         for (parameter, value) in &request.parameters {
             let (agreed, owner) = self.parameters.entry(parameter).or_insert_with(|| (value.clone(), &flow.name));

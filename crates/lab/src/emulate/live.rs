@@ -1,4 +1,4 @@
-//! The samples that an emulation shows while it runs: one per second.
+//! The samples of a running emulation: one per second.
 
 use super::end::HostEnd;
 use super::packet::RealPacket;
@@ -24,7 +24,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 pub struct Sample {
     /// The end of the second, from the start of the run, in seconds.
     pub time: f64,
-    /// The duration of the run in seconds; absent if it has no end of its own.
+    /// The duration of the run in seconds; absent if it is unlimited.
     pub duration: Option<f64>,
     /// The directions of flows that carry data.
     pub flows: Vec<FlowSample>,
@@ -41,11 +41,11 @@ pub struct Sample {
 pub struct FlowSample {
     /// Its name.
     pub flow: String,
-    /// Payload that arrived, in Mbps.
+    /// The goodput, in Mbps.
     pub throughput: f64,
     /// Smoothed round-trip time in milliseconds.
     pub srtt: Option<f64>,
-    /// One-way delay of the datagram that arrived last, in milliseconds.
+    /// One-way delay of the last datagram, in milliseconds.
     pub delay: Option<f64>,
     /// Congestion window in segments.
     pub cwnd: Option<f64>,
@@ -62,7 +62,7 @@ pub struct LinkSample {
     pub link: String,
     /// The rate at which it sent, in Mbps.
     pub rate: f64,
-    /// Packets that wait now.
+    /// The number of waiting packets.
     pub queue: u64,
     /// Packets dropped by its queue.
     pub drops: u64,
@@ -75,7 +75,7 @@ pub struct LinkSample {
 pub struct CellSample {
     /// Its name.
     pub cell: String,
-    /// Packets that wait now, by node.
+    /// The number of waiting packets, by node.
     pub queues: BTreeMap<String, u64>,
     /// Shares of the airtime, by use.
     pub airtime: BTreeMap<&'static str, f64>,
@@ -108,8 +108,8 @@ pub(crate) trait Real: Hosts<RealPacket> + Measured<End = HostEnd> {
     /// Returns the lateness of deliveries.
     fn lateness(&self) -> &Lateness;
 
-    /// Returns the facts about the directions of flows that were found during the run, after the
-    /// first `known` of them.
+    /// Returns the facts about the directions of flows found during the run, after the first
+    /// `known` of them.
     fn infos_after(&self, _known: usize) -> &[FlowInfo] {
         &[]
     }
@@ -128,7 +128,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// Creates a monitor of `world` at its start, which runs for `duration` or until it is stopped.
+    /// Creates a monitor of `world` at its start. It runs for `duration`, or until it is stopped.
     pub(crate) fn new<H: Real>(
         to: Sender<Sample>,
         world: &mut World<RealPacket, H>,
@@ -144,7 +144,7 @@ impl Monitor {
         self.next
     }
 
-    /// Records that `world` has other flows from now on.
+    /// Adopts the changed flows of `world`.
     pub(super) fn renew<H: Real>(&mut self, world: &World<RealPacket, H>, now: Instant) {
         self.ends = ends(world, now);
     }
@@ -169,7 +169,7 @@ impl Monitor {
         };
         self.last = now;
         self.next = now + INTERVAL;
-        // The receiver may have gone; the run goes on.
+        // If the receiver is gone, the run continues.
         let _ = self.to.send(sample);
     }
 
@@ -181,7 +181,7 @@ impl Monitor {
         seconds: f64,
     ) -> Vec<FlowSample> {
         let after = ends(world, now);
-        // Connections of programs that have begun since.
+        // Adds connections of programs that have begun since.
         self.ends.resize_with(after.len(), Default::default);
         let mut samples = Vec::new();
         let mut infos = subjects.flows.iter();

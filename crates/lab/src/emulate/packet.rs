@@ -1,4 +1,4 @@
-//! The packet of a real host, with what the measurement of its flow keeps of it.
+//! The packet of a real host, with the data that the measurement of its flow stores in it.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId, Opening};
 use acklab_live::diversion::LinkHeader;
@@ -14,9 +14,9 @@ use acklab_wire::{IpPacket, IpVersion};
 /// Data of a measured flow in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Data {
-    /// The stream offset of the first octet.
+    /// The stream offset of the first byte.
     pub(super) offset: u64,
-    /// The number of octets.
+    /// The number of bytes.
     pub(super) payload: u32,
 }
 
@@ -31,8 +31,8 @@ pub(crate) struct Note {
     pub(super) data: Option<Data>,
 }
 
-/// The octets of an IP packet that passes the network. It is a pointer, because a packet moves from
-/// machine to machine a dozen times.
+/// The bytes of an IP packet in the network. It is a pointer, because a packet moves from machine
+/// to machine a dozen times.
 #[derive(Clone, Debug)]
 pub(crate) struct RealPacket(Box<Parts>);
 
@@ -42,12 +42,12 @@ struct Parts {
     origin: Instant,
     /// Present if the packet belongs to a measured flow.
     note: Option<Note>,
-    /// The header of the link layer that it has; empty if there is none.
+    /// The link-layer header; empty if there is none.
     link_header: LinkHeader,
 }
 
 impl RealPacket {
-    /// Creates a packet whose content dates from `origin`, in the memory of `spare` if there is
+    /// Creates a packet whose content dates from `origin`. Reuses the memory of `spare` if there is
     /// one.
     pub(crate) fn new(packet: IpPacket, origin: Instant, spare: Option<Self>) -> Self {
         let parts = Parts { packet, origin, note: None, link_header: LinkHeader::new() };
@@ -60,12 +60,12 @@ impl RealPacket {
         }
     }
 
-    /// Adds the header of the link layer that the packet has.
+    /// Adds the packet's link-layer header.
     pub(crate) fn set_link_header(&mut self, header: &LinkHeader) {
         self.0.link_header.clone_from(header);
     }
 
-    /// Returns the header of the link layer that the packet has; empty if there is none.
+    /// Returns the packet's link-layer header; empty if there is none.
     pub(crate) fn link_header(&self) -> &LinkHeader {
         &self.0.link_header
     }
@@ -85,23 +85,23 @@ impl RealPacket {
         self.0.note
     }
 
-    /// Returns the packet as it was parsed.
+    /// Returns the parsed packet.
     pub(super) fn ip(&self) -> &IpPacket {
         &self.0.packet
     }
 
-    /// Returns the segment that the packet carries, if it is one of TCP.
+    /// Returns the TCP segment in the packet, if it is one.
     pub(super) fn segment(&self) -> Option<Segment> {
         self.0.packet.segment()
     }
 
-    /// Returns the datagram of test traffic that the packet carries, if it is one.
+    /// Returns the datagram of test traffic in the packet, if it is one.
     pub(super) fn datagram(&self) -> Option<UserDatagram> {
         self.0.packet.datagram()
     }
 
-    /// Returns `true` if the kernel of the receiver answers the packet itself, if anything does.
-    /// Processes answer datagrams of UDP.
+    /// Returns `true` if only the receiver's kernel answers the packet. Processes answer UDP
+    /// datagrams.
     pub(super) fn is_answered_by_kernel(&self) -> bool {
         !self.0.packet.is_udp()
     }
@@ -110,7 +110,7 @@ impl RealPacket {
         self.0.packet.octets()
     }
 
-    /// Takes the octets out of a packet that is not needed any more.
+    /// Takes the bytes out of a packet that is no longer needed.
     pub(crate) fn take_octets(&mut self) -> Vec<u8> {
         self.0.packet.take_octets()
     }

@@ -1,9 +1,9 @@
-//! Connections of programs: what passes the network between its hosts besides the flows of the
-//! scenario, found by its packets.
+//! Connections of programs: traffic between the hosts besides the flows of the scenario, found by
+//! its packets.
 //!
-//! A connection of TCP begins with a SYN, and an exchange over UDP with the first datagram between
-//! two sockets. Each is a flow with a name such as `client:40312-server:5201`, the end that began
-//! first, and both of its directions are measured.
+//! A TCP connection begins with a SYN, an exchange over UDP with the first datagram between two
+//! sockets. Each is a flow with a name such as `client:40312-server:5201`, in which the end that
+//! began comes first. Both of its directions are measured.
 
 use super::end::{HostEnd, KernelEnd};
 use super::packet::RealPacket;
@@ -16,12 +16,13 @@ use acklab_measure::{FlowInfo, FlowProbe, Probes};
 use acklab_wire::tcp::Flags;
 use std::collections::BTreeMap;
 
-/// The connections that are measured. Each takes some kilobytes, and a scan of ports opens many.
+/// The maximum number of measured connections. Each takes some kilobytes, and a port scan opens
+/// many.
 const MOST: usize = 4096;
 /// The name of programs' traffic in the table of flows.
 pub(super) const TRAFFIC: &str = "program";
 
-/// A path between two hosts, and a probe of what takes it.
+/// A path between two hosts, and a probe of its traffic.
 struct Path {
     facts: PathFacts,
     probe: FlowProbe,
@@ -34,12 +35,12 @@ pub(super) struct Programs {
     paths: BTreeMap<(NodeId, NodeId), Path>,
     /// The full payload of a datagram.
     full: Bytes,
-    /// The index of the first of them among the flows.
+    /// The index of the first program's connection among the flows.
     first: usize,
     count: usize,
-    /// For each, the facts about both directions that the tables require.
+    /// For each connection, the facts about both directions that the tables require.
     infos: Vec<FlowInfo>,
-    /// By direction, when its last data have left.
+    /// For each direction, the departure of its last data.
     last: Vec<Instant>,
 }
 
@@ -69,8 +70,9 @@ impl Programs {
         &self.infos[known.min(self.infos.len())..]
     }
 
-    /// Returns the connection that `packet` begins, which leaves the host at `from` and is none of
-    /// the `flows` that are known. `None` if it does not begin one, or if there are too many.
+    /// Returns the connection that `packet` begins, which leaves the host at `from` and belongs to
+    /// none of the known `flows`. Returns `None` if it does not begin one, or if there are too
+    /// many.
     pub(super) fn find(&mut self, now: Instant, from: NodeId, packet: &RealPacket, flows: usize) -> Option<Found> {
         let ([source, destination], is_tcp) = (packet.ip().sockets()?, !packet.ip().is_udp());
         let begins = |flags: Flags| flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
@@ -107,7 +109,7 @@ impl Programs {
         Some(Found { ends, keys, probes })
     }
 
-    /// Records that data leave this end of a flow. Flows of the scenario are not those of programs.
+    /// Records that data leave this end of a flow, unless it is a flow of the scenario.
     pub(super) fn note_data(&mut self, now: Instant, flow: usize, end: u8) {
         let direction = flow.checked_sub(self.first).map(|connection| 2 * connection + usize::from(end));
         if let Some(last) = direction.and_then(|direction| self.last.get_mut(direction)) {
@@ -115,13 +117,12 @@ impl Programs {
         }
     }
 
-    /// Ends the measurement: only directions with data in its window remain among `flows`. Returns
-    /// the facts about them that the tables require, and the number of flows whose measurement goes
-    /// on.
+    /// Ends the measurement: only directions with data in its window remain in `flows`. Returns the
+    /// facts about them that the tables require, and the number of flows that are still measured.
     pub(super) fn settle(&mut self, now: Instant, flows: &mut Vec<Flow<HostEnd>>) -> (Vec<FlowInfo>, usize) {
         let first = if self.count == 0 { flows.len() } else { self.first };
-        // A connection is active from its first packet to its last data: it is not visible whether
-        // a program has more to send.
+        // A connection is active from its first packet to its last data, because it is not visible
+        // whether a program has more to send.
         let ended = |(info, last): (FlowInfo, Instant)| FlowInfo { stop: Some(last), ..info };
         let mut infos = std::mem::take(&mut self.infos).into_iter().zip(std::mem::take(&mut self.last)).map(ended);
         self.count = MOST;

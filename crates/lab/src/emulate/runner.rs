@@ -1,5 +1,4 @@
-//! Runs a world in real time, up to an instant or until it is stopped, and takes samples on the
-//! way.
+//! Runs a world in real time, up to an instant or until it is stopped, and takes samples meanwhile.
 
 use super::host_error;
 use super::live::{Monitor, Real};
@@ -15,7 +14,7 @@ pub(crate) struct Runner<D> {
     driver: Driver,
     devices: D,
     subjects: Subjects,
-    /// The directions of flows of the scenario. Those that were found follow.
+    /// The number of directions of the scenario's flows. The found ones follow.
     of_scenario: usize,
     monitor: Option<Monitor>,
     ended_early: Option<Instant>,

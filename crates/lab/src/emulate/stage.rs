@@ -6,8 +6,8 @@
 //! | `internet` | the node that leads to the networks of this machine |
 //! | `sockets` | the sockets of the kernel's flows |
 //! | `own` | the flows of acklab's own stack |
-//! | `jobs` | the commands, each with the namespace of its node |
-//! | `provenance` | what the kernel is and has, and what it dropped |
+//! | `jobs` | the commands, each in the namespace of its node |
+//! | `provenance` | the kernel's version, parameters and drops |
 
 mod devices;
 mod internet;
@@ -56,15 +56,14 @@ struct Host {
 struct Cast {
     flow: scenario::Flow,
     ends: [NodeId; 2],
-    /// Its ends are acklab's own.
+    /// `true` if its ends are acklab's own.
     is_own: bool,
-    /// Its requirements of the kernel's TCP; `None` for a flow over UDP, or over acklab's own
-    /// stack.
+    /// Its requirements on the kernel's TCP; `None` for a flow over UDP or acklab's own stack.
     request: Option<Request>,
 }
 
 impl Cast {
-    /// Returns the largest packet of the flow in octets over IPv4, if its size is set.
+    /// Returns the size of the flow's largest packet over IPv4 in bytes, if it is set.
     fn largest_packet(&self) -> Option<u64> {
         match &self.request {
             _ if self.is_own => None,
@@ -88,8 +87,8 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Moves the thread to a network namespace of its own, and makes those of the hosts with their
-    /// devices, addresses and routes.
+    /// Moves the thread to a new network namespace, and creates the namespaces of the hosts with
+    /// their devices, addresses and routes.
     pub(super) fn new(scenario: &Scenario, options: &EmulateOptions, parts: &Parts<RealPacket>) -> Result<Self, Error> {
         let home = Namespace::here().map_err(host_error("cannot keep a namespace"))?;
         namespace::leave_home()?;
@@ -99,17 +98,16 @@ impl Stage {
             let request = if is_own { None } else { kernel::request(&flow)? };
             casts.push(Cast { flow, ends: part.ends, is_own, request });
         }
-        // An application's write to UDP travels whole, as in a simulation.
+        // An application's write to UDP is never fragmented, as in a simulation.
         let mtu = casts.iter().filter_map(Cast::largest_packet).fold(MTU, u64::max);
-        // Large packets of one flow do not make the segments of the others larger.
+        // Large packets of one flow must not enlarge the segments of the others.
         if mtu > MTU {
             for request in casts.iter_mut().filter_map(|cast| cast.request.as_mut()) {
                 request.options.mss.get_or_insert((MTU - IPV4_HEADER - TCP_HEADER) as u32);
             }
         }
         let version = scenario.ip_version();
-        // The longer header of IPv6 makes packets longer and not segments shorter, as in a
-        // simulation.
+        // The longer header of IPv6 makes packets longer, not segments shorter, as in a simulation.
         let mtu = (mtu + if casts.iter().all(|cast| cast.is_own) { 0 } else { version.longer_by() }) as u32;
         let nodes = parts.nodes.clone();
         let mut stage =
@@ -132,7 +130,7 @@ impl Stage {
         })
     }
 
-    /// Returns the nodes on which flows end, commands run, or that commands name. A command with
+    /// Returns the nodes with ends of flows, with commands, or named in commands. A command with
     /// the terminal may reach every node at the edge.
     fn nodes_with_hosts(&self, scenario: &Scenario, options: &EmulateOptions) -> Result<BTreeSet<NodeId>, Error> {
         let mut hosts: BTreeSet<NodeId> =
@@ -157,7 +155,7 @@ impl Stage {
         Ok(hosts)
     }
 
-    /// Connects the network with the hosts, and makes the sockets of the flows.
+    /// Connects the network with the hosts, and creates the sockets of the flows.
     pub(super) fn populate(
         &mut self,
         scenario: &Scenario,
@@ -200,13 +198,13 @@ impl Stage {
         Ok((world, traffic, plans))
     }
 
-    /// Returns the programs that may run at these nodes. Their packets are as large as the devices
-    /// let them be.
+    /// Returns the programs that may run at these nodes. Their packets have the maximum size of the
+    /// devices.
     fn programs(&self, scenario: &Scenario, parts: &mut Parts<RealPacket>, at: &[NodeId]) -> Programs {
         let mut names = vec![String::new(); self.nodes.len()];
         self.nodes.iter().for_each(|(name, node)| names[node.index()].clone_from(name));
         let headers = IPV4_HEADER + self.version.longer_by();
-        // With timestamps, as Linux has them.
+        // With timestamps, the default of Linux.
         let payload = u64::from(self.mtu) - headers - TCP_HEADER - TIMESTAMPS;
         let paths = parts.paths_between(scenario, at, self.mtu.into(), payload);
         Programs::new(scenario, names, paths, Bytes(u64::from(self.mtu) - headers - UDP_HEADER))

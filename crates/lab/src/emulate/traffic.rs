@@ -1,8 +1,8 @@
-//! The applications of flows: what they write to the sockets of the kernel, and read from them.
+//! The applications of flows, which write to the kernel's sockets and read from them.
 //!
-//! One thread runs all of them. It is not the thread that carries packets, which would wait for the
-//! kernel to copy what is written. Only where the application of a connection reads all data on
-//! arrival, the thread that carries packets reads them, after each packet.
+//! One thread runs all applications. It is not the thread that carries packets, which would wait
+//! for the kernel to copy written data. An exception are connections whose application reads on
+//! arrival: the thread that carries packets reads their data after each packet.
 //!
 //! | module | contents |
 //! |---|---|
@@ -23,9 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use stream::{CHUNK, StreamWorker};
 
-/// The interval at which the thread looks whether it should end.
+/// The interval of checks whether the thread should end.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// The interval at which it looks how long it waited for a processor, which costs some
+/// The interval between readings of its waits for a processor, each of which costs some
 /// microseconds.
 const SAMPLING: Duration = Duration::from_secs(1);
 
@@ -47,7 +47,7 @@ impl Applications {
     /// Starts the applications.
     ///
     /// # Errors
-    /// If the system does not allow another thread or descriptor.
+    /// If the system permits no further thread or descriptor.
     pub(super) fn start(ends: Vec<TrafficEnd>, clock: WallClock) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let watch = Watch::new()?;
@@ -69,14 +69,14 @@ impl Applications {
         Ok(Self { stop, thread: Some(thread) })
     }
 
-    /// Ends the applications. Returns how long their thread waited for a processor.
+    /// Ends the applications. Returns their thread's waits for a processor.
     pub(super) fn finish(mut self) -> Vec<Wait> {
         self.join()
     }
 
     fn join(&mut self) -> Vec<Wait> {
         self.stop.store(true, Ordering::Relaxed);
-        // A thread that panicked has printed why.
+        // A thread that panicked has already printed a message.
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
@@ -113,11 +113,11 @@ fn run(workers: &mut [Worker], watch: &Watch, clock: WallClock, stop: &AtomicBoo
         }
     }
     delays.sample_this_thread(clock.now());
-    // Without a flow it has nothing to do.
+    // Without a flow, the thread has nothing to do.
     if workers.is_empty() { Vec::new() } else { delays.finish(clock.now()) }
 }
 
-/// One end at work.
+/// A running end.
 enum Worker {
     Stream(StreamWorker),
     Datagrams(DatagramWorker),

@@ -9,17 +9,19 @@ use acklab_live::{Lateness, Outlet, Wait};
 use acklab_measure::Table;
 use std::ops::Range;
 
-/// The 99th percentile of lateness of the whole window may be this part of the time constant.
+/// The divisor of the time constant that yields the limit of the 99th percentile of lateness over
+/// the whole window.
 const SHARE: u64 = 20;
-/// The part of the time constant by which 999 of 1000 packets may be late in each second. A longer
-/// stall sends the packets that it held back as a burst, which fills queues that the scenario
-/// leaves empty.
+/// The divisor of the time constant that yields the limit of the 99.9th percentile of lateness in
+/// each second. A longer stall releases the packets that it delayed as a burst, which fills queues
+/// that the scenario leaves empty.
 const SHARE_OF_SECOND: u64 = 4;
-/// The time constant where the scenario has no smaller one: the tick of a kernel with `HZ=250`.
+/// The maximum time constant, used if the scenario has no smaller one: the tick of a kernel with
+/// `HZ=250`.
 const LARGEST_CONSTANT: Duration = Duration::from_millis(4);
 
-/// The share of each second for which a thread of a program may wait for a processor: as for
-/// packets, one of a hundred may be late.
+/// The limit of the share of each second in which a thread of a program waits for a processor. As
+/// for packets, one in a hundred may be late.
 const SHARE_OF_WAITING: f64 = 0.01;
 
 /// The reliability of the results.
@@ -41,16 +43,16 @@ impl Verdict {
 #[derive(Debug)]
 pub(crate) struct Timing {
     lateness: Lateness,
-    /// The longest time that a host took for packets that were due at one instant.
+    /// The longest time that a host took to accept packets due at one instant.
     longest_handover: Duration,
     constant: Duration,
     granted: Granted,
-    /// Packets that a device did not take.
+    /// Packets that a device refused.
     refused: u64,
     /// Packets that waited in a device until its queue was full.
     overruns: u64,
     ignored: u64,
-    /// The program that waited longest for a processor in one second.
+    /// The program that waited longest for a processor within one second.
     starved: Option<Starved>,
     /// The second in which the hypervisor took most of a processor.
     stolen: Option<Wait>,
@@ -107,8 +109,8 @@ impl Timing {
         }
     }
 
-    /// Counts how long the threads of `program` waited for a processor, in the intervals that lie
-    /// at least by half in `window`.
+    /// Counts how long the threads of `program` waited for a processor, in the intervals of which
+    /// at least half lies in `window`.
     pub(crate) fn count_waits(&mut self, program: &str, waits: &[Wait], window: &Range<Instant>) {
         let within = waits.iter().filter(|wait| {
             let common = wait.ended.min(window.end).since(wait.began.max(window.start));
@@ -126,17 +128,17 @@ impl Timing {
         self.stopped = Some(at);
     }
 
-    /// Returns the bound of the 99th percentile of the window.
+    /// Returns the limit of the 99th percentile of the window.
     fn bound(&self) -> Duration {
         self.constant / SHARE
     }
 
-    /// Returns the bound of the 99.9th percentile of each second.
+    /// Returns the limit of the 99.9th percentile of each second.
     fn bound_of_second(&self) -> Duration {
         self.constant / SHARE_OF_SECOND
     }
 
-    /// Returns whether the results are reliable. `failures` are those of flows.
+    /// Returns the verdict on the results. `failures` are those of flows.
     pub(crate) fn verdict(&self, failures: Vec<String>) -> Verdict {
         let mut reasons = failures;
         let how =
@@ -256,8 +258,8 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert_eq!(time_constant(&scenario("8ms", gate)), Duration::from_millis(2));
     }
 
-    /// Returns the timing of `packets` packets a millisecond apart, each `late` microseconds late
-    /// but for a stall.
+    /// Returns the timing of `packets` packets a millisecond apart, each `late` microseconds late,
+    /// except during a stall.
     fn timing(packets: u64, late: u64, stall: Range<u64>) -> Timing {
         let mut lateness = Lateness::default();
         for due in 0..packets {
@@ -309,7 +311,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
         );
     }
 
-    /// A hundredth of a second, the smallest unit of the kernel's count, may be taken.
+    /// A hundredth of a second is tolerated, the smallest unit of the kernel's count.
     #[test]
     fn a_processor_that_the_hypervisor_takes_spoils_the_run() {
         let taken = |share, idling| {
@@ -328,7 +330,8 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert!(taken(0.02, Idling::MayHalt)[0].ends_with("(limit 1 %)"));
     }
 
-    /// A stall of 5 ms in ten seconds is one packet of two thousand, and enough to fill a queue.
+    /// A stall of 5 ms in ten seconds delays one packet in two thousand, and is enough to fill a
+    /// queue.
     #[test]
     fn one_stall_spoils_its_second_and_the_run() {
         let stalled = timing(10_000, 10, 3_300..3_305);

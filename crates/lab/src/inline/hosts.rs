@@ -1,4 +1,4 @@
-//! The two interfaces at the ports of the network.
+//! Connects the two interfaces with the ports of the network.
 
 use crate::assemble::World;
 use crate::emulate::end::HostEnd;
@@ -17,24 +17,26 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// The time for which traffic is diverted without a sign of life: five times the longest interval
-/// at which a driver flushes its devices. It does not exceed the shortest retransmission timeout of
+/// between flushes of a driver's devices. It is not above the minimum retransmission timeout of
 /// common stacks (200 ms in Linux).
 const GRACE: Duration = Duration::from_millis(100);
-/// The interval at which the diversion is prolonged and its losses are counted.
+/// The interval at which the diversion is extended and its losses are counted.
 const BEAT: Duration = Duration::from_millis(10);
-/// The part of the packets of one second that may be lost in front of the path before traffic
-/// bypasses it: where more are lost, loss and not the path determines what congestion control does.
+/// The divisor of the packets of one second that yields the tolerated losses in front of the path.
+/// With more losses, traffic bypasses the path, because these losses instead of the path would
+/// determine congestion control.
 const LOST_SHARE: u64 = 100;
 /// The time for which an overloaded path is bypassed.
 const RELIEF: Duration = Duration::from_secs(1);
-/// A decision on a processor that was made before the diversion was suspended has taken effect
-/// after this time.
+/// After this time, all decisions on processors that were made before the suspension of the
+/// diversion have taken effect.
 const LAST_DECISIONS: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// The network of a path between interfaces.
 pub(super) type InlineWorld = World<RealPacket, InlineHosts>;
 
-/// One interface: what comes in there and is to leave through the other, and the exit through it.
+/// One interface: the packets that arrive there and leave through the other, and the output through
+/// it.
 #[derive(Debug)]
 pub(super) struct Boundary {
     diversion: Diversion,
@@ -45,23 +47,21 @@ pub(super) struct Boundary {
 /// The counters of an interface.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Packets that came in there and took the path.
+    /// Packets that arrived there and entered the path.
     entered: u64,
-    /// Octets of these.
+    /// Bytes of these.
     octets: u64,
-    /// Packets that came in there and that are none of well-formed IP: they passed without the
-    /// path.
+    /// Packets that arrived there and are not well-formed IP: they bypass the path.
     untouched: u64,
-    /// Packets that were to leave there and were discarded, because later ones may have bypassed
-    /// the path.
+    /// Packets to leave there that were discarded, because later ones may have bypassed the path.
     discarded: u64,
-    /// Packets that came in there and were lost in front of the path.
+    /// Packets that arrived there and were lost in front of the path.
     overruns: u64,
 }
 
 impl Boundary {
     pub(super) fn new(here: &Interface, other: &Interface, method: Option<Method>) -> Result<Self, diversion::Error> {
-        // Ten of the fifteen letters of a device's name are left to the interface.
+        // A device's name has fifteen letters, of which ten are left for the interface.
         let name: String = here.name.chars().take(10).chain("-ack%d".chars()).collect();
         let name = if name.len() > 15 { "acklab-tap%d".to_owned() } else { name };
         let diversion = Diversion::new(here.index, other.index, &name, here.mtu.max(other.mtu), method)?;
@@ -81,24 +81,24 @@ pub(super) struct InlineHosts {
     pub(super) outlet: Outlet<Boundary>,
     nodes: [NodeId; 2],
     clock: WallClock,
-    /// By port, the packet that was read and has not entered the network yet.
+    /// For each port, the packet that was read and has not entered the network.
     inbox: [Option<RealPacket>; 2],
-    /// Packets that were read before this instant are discarded: later ones may have bypassed the
+    /// Packets read before this instant are discarded, because later ones may have bypassed the
     /// path.
     discards_before: Instant,
     next_beat: Instant,
-    /// When traffic takes the path again, if it bypasses an overloaded one.
+    /// When traffic takes the path again, if it bypasses an overloaded path.
     relieved_until: Option<Instant>,
-    /// The packets that entered and that were lost in front of the path, up to the beginning of the
-    /// current second.
+    /// The totals of packets that entered and that were lost in front of the path, at the start of
+    /// the present second.
     at_second: (Instant, u64, u64),
-    /// The number of times that this process stood still for longer than the grace.
+    /// The number of stalls of this process that exceeded the grace period.
     stalls: u64,
     /// The number of times that the path was bypassed because of overload.
     overloads: u64,
-    /// Delivered packets without octets, whose memory the next ones take.
+    /// Delivered packets without bytes, whose memory is reused.
     spare: Vec<RealPacket>,
-    /// The memory of their octets.
+    /// The memory of their bytes.
     memory: Vec<Vec<u8>>,
 }
 
@@ -120,18 +120,18 @@ impl InlineHosts {
         }
     }
 
-    /// Returns the way in which frames come from the kernel.
+    /// Returns the method by which frames reach this process.
     pub(super) fn method(&self) -> Method {
         self.outlet.devices()[0].diversion.method()
     }
 
-    /// Returns the packets that were lost in front of the path.
+    /// Returns the number of packets lost in front of the path.
     pub(super) fn overruns(&self) -> u64 {
         self.outlet.devices().iter().map(|boundary| boundary.counts.overruns).sum()
     }
 
-    /// Reads the next frame that came in at an interface into the inbox of its port. What is no
-    /// whole IP packet passes untouched. Returns `false` if no frame waits.
+    /// Reads the next frame that arrived at an interface into the inbox of its port. A frame
+    /// without a complete IP packet passes unchanged. Returns `false` if no frame waits.
     fn read(&mut self, side: usize, now: Instant) -> io::Result<bool> {
         let mut octets = self.memory.pop().unwrap_or_default();
         let mut header = LinkHeader::new();
@@ -142,7 +142,7 @@ impl InlineHosts {
             return Ok(false);
         };
         if length > octets.len() {
-            // A frame larger than the interfaces carried when the path was put there.
+            // The frame exceeds the MTU of the interfaces when the path was created.
             here.counts.overruns += 1;
             self.memory.push(octets);
             return Ok(true);
@@ -163,7 +163,7 @@ impl InlineHosts {
         Ok(true)
     }
 
-    /// Sends what was delivered, and prolongs the diversion.
+    /// Sends delivered packets, and extends the diversion.
     fn flush(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         if let Some(until) = self.relieved_until {
@@ -174,7 +174,7 @@ impl InlineHosts {
             self.relieved_until = None;
             self.next_beat = now;
         } else if self.next_beat > Instant::ZERO && !self.is_in_force() {
-            // Traffic has bypassed the path while this process stood still.
+            // Traffic has bypassed the path while this process stalled.
             self.stalls += 1;
             self.discard(now)?;
             self.next_beat = now;
@@ -193,7 +193,7 @@ impl InlineHosts {
         self.outlet.devices().iter().all(|boundary| boundary.diversion.is_in_force())
     }
 
-    /// Prolongs the diversion, unless too many packets are lost in front of the path.
+    /// Extends the diversion, unless too many packets are lost in front of the path.
     fn beat(&mut self, now: Instant) -> io::Result<()> {
         self.next_beat = now + BEAT;
         for Boundary { diversion, counts, .. } in self.outlet.devices_mut() {
@@ -233,8 +233,8 @@ impl InlineHosts {
         Ok(())
     }
 
-    /// Lets traffic take the way of the kernel. The path is empty; what still waits in front of it
-    /// leaves first.
+    /// Lets the kernel forward traffic directly. The path is empty; packets that still wait in
+    /// front of it leave first.
     pub(super) fn step_aside(&mut self) -> io::Result<()> {
         self.flush()?;
         let mut waits = self.relieved_until.is_none() && self.is_in_force();
@@ -256,7 +256,7 @@ impl InlineHosts {
         self.discard(self.clock.now())
     }
 
-    /// Returns the tables `interfaces`, which counts from the beginning to the end, and `inline`.
+    /// Returns the tables `interfaces`, which covers the whole run, and `inline`.
     pub(super) fn tables(&self, scenario: &Scenario, forwarding: &str) -> [Table; 2] {
         let boundaries = self.outlet.devices();
         let counts = |count: fn(&Boundary) -> u64| boundaries.iter().map(count).map(Some);

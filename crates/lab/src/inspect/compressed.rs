@@ -1,4 +1,4 @@
-//! Decompresses a file, by its first octets.
+//! Decompresses a file. Its first bytes identify the format.
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -8,13 +8,13 @@ use std::io::{self, BufRead, BufReader, Read};
 /// The first octets of gzip (RFC 1952, §2.3.1) and of zstd (RFC 8878, §3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Octets that are read at a time.
+/// The bytes per read.
 const BUFFER: usize = 1 << 16;
-/// Formats that are not decompressed, and the program that does.
+/// Formats that are not decompressed, each with a program that decompresses it.
 const OTHERS: [(&[u8], &str); 4] =
     [(&[0x04, 0x22, 0x4d, 0x18], "lz4"), (b"BZh", "bzip2"), (&[0xfd, b'7', b'z', b'X'], "xz"), (b"PK\x03\x04", "zip")];
 
-/// Returns the octets of a file that begins with `first` and continues with `rest`.
+/// Returns the bytes of a file that begins with `first` and continues with `rest`.
 pub(super) fn open<'a>(first: &[u8], rest: impl Read + 'a) -> Box<dyn BufRead + 'a> {
     let file = BufReader::with_capacity(BUFFER, io::Cursor::new(first.to_vec()).chain(rest));
     if first.starts_with(&GZIP) {
@@ -36,7 +36,7 @@ struct ZstdFrames<R> {
     source: R,
     decoder: FrameDecoder,
     is_within_frame: bool,
-    /// The file ends within the frame.
+    /// `true` if the file ends within the frame.
     is_cut: bool,
 }
 
@@ -45,7 +45,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { source, decoder: FrameDecoder::new(), is_within_frame: false, is_cut: false }
     }
 
-    /// Begins the next frame. Returns whether there is one.
+    /// Begins the next frame. Returns `false` if there is none.
     fn begin(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {
@@ -59,8 +59,8 @@ impl<R: BufRead> ZstdFrames<R> {
         Ok(false)
     }
 
-    /// Returns the error of a decoder, which does not distinguish an end of the file within a frame
-    /// from damage.
+    /// Returns the error of a decoder. The decoder does not distinguish a truncated frame from a
+    /// damaged one.
     fn failed(&mut self, error: FrameDecoderError) -> io::Error {
         match self.source.fill_buf() {
             Ok([]) => io::ErrorKind::UnexpectedEof.into(),
@@ -69,12 +69,12 @@ impl<R: BufRead> ZstdFrames<R> {
         }
     }
 
-    /// Decodes blocks until octets can be taken or the frame is finished.
+    /// Decodes blocks until bytes are available or the frame is finished.
     ///
-    /// A decoder gives the last octets only once a frame is finished: its window, often a megabyte.
-    /// Where the file ends within the frame, an empty block finishes it.
+    /// A decoder returns the last bytes only once a frame is finished: its window, often a
+    /// megabyte. If the file ends within the frame, an empty block finishes it.
     fn decode(&mut self) -> io::Result<()> {
-        /// The header of an empty raw block that is the last, and room for a checksum.
+        /// The header of an empty raw last block, and room for a checksum.
         const END: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
         while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
             let Err(error) = self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)) else {
@@ -93,7 +93,7 @@ impl<R: BufRead> ZstdFrames<R> {
 
 impl<R: BufRead> Read for ZstdFrames<R> {
     fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
-        // An end of the frame would be concluded from no octets.
+        // Reading zero bytes would look like the end of the frame.
         while !octets.is_empty() {
             if !self.is_within_frame && !self.begin()? {
                 return Ok(0);
@@ -114,7 +114,7 @@ impl<R: BufRead> Read for ZstdFrames<R> {
 mod tests {
     use super::*;
 
-    /// Returns a zstd frame with raw blocks of five octets (RFC 8878, §3.1.1): a single segment
+    /// Returns a zstd frame with raw blocks of five bytes (RFC 8878, §3.1.1): a single segment
     /// without checksum.
     fn frame(octets: &[u8]) -> Vec<u8> {
         let mut frame = [&ZSTD[..], &[0x20, octets.len() as u8]].concat();

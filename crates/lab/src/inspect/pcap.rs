@@ -1,17 +1,17 @@
 //! Reads a pcap file (draft-ietf-opsawg-pcap) and its relatives.
 //!
-//! The format is a header and records, so it is read here. The crate `pcap-file`, which writes
-//! captures here, refuses files that other tools read. They have fractions of a second of a million
-//! microseconds or more, records longer than the snap length of the file, link types with bits of
-//! the FCS, or other magic numbers.
+//! The format is a header and records, so it is parsed here. The crate `pcap-file`, which writes
+//! captures here, refuses files that other tools read: those with fractions of a second of a
+//! million microseconds or more, records longer than the snap length, link types with FCS bits, or
+//! other magic numbers.
 
 use super::{Inspected, Progress, Stop, fill, without_fcs};
 use acklab_base::Instant;
 use acklab_inspect::{Inspector, LinkType, Options};
 use std::io::{self, Read};
 
-/// Octets of the longest record: as in Wireshark, `WTAP_MAX_PACKET_SIZE_STANDARD`. A longer one is
-/// taken for damage.
+/// The maximum size of a record in bytes, as in Wireshark, `WTAP_MAX_PACKET_SIZE_STANDARD`. A
+/// longer one counts as damage.
 pub(super) const MAX_RECORD: u32 = 262_144;
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
@@ -20,16 +20,16 @@ const RECORD_HEADER: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
     is_big_endian: bool,
-    /// Nanoseconds of a unit in which fractions of a second are counted.
+    /// The nanoseconds of a unit of the fractions of a second.
     unit: u64,
-    /// Octets that follow the header of the file.
+    /// The bytes that follow the header of the file.
     more_of_file: usize,
-    /// Octets that follow the header of each record.
+    /// The bytes that follow the header of each record.
     more_of_record: usize,
 }
 
 impl Format {
-    /// Returns the format of a file that begins with these octets, or `None` if it is not pcap.
+    /// Returns the format of a file that begins with these bytes, or `None` if it is not pcap.
     pub(super) fn of(magic: [u8; 4]) -> Option<Self> {
         let plain = |is_big_endian, unit| Self { is_big_endian, unit, more_of_file: 0, more_of_record: 0 };
         let known = |is_big_endian: bool, magic: u32| match magic {
@@ -58,15 +58,17 @@ impl Format {
 /// The content of a file's header.
 struct Header {
     link_type: LinkType,
-    /// Octets of the FCS at the end of each frame.
+    /// The bytes of the FCS at the end of each frame.
     fcs: u32,
-    /// Which version: files up to 2.2 have the length on the wire first, those of 2.3 either.
+    /// The version. Files up to 2.2 have the length on the wire first, those of 2.3 in either
+    /// place.
     version: (u16, u16),
 }
 
 impl Header {
     fn of(format: Format, octets: &[u8; FILE_HEADER]) -> Self {
-        /// The bit of the link type field that announces the length of the FCS, in 16 bits each.
+        /// The bit of the link type field that announces the length of the FCS, in units of 16
+        /// bits.
         const HAS_FCS: u32 = 0x0400_0000;
         let number =
             |place: usize| format.number([octets[place], octets[place + 1], octets[place + 2], octets[place + 3]]);
@@ -122,14 +124,14 @@ pub(super) fn read(mut file: impl Read, format: Format, progress: &mut Progress<
 struct Records<R> {
     file: R,
     format: Format,
-    /// Octets that were read.
+    /// The number of bytes read.
     octets: u64,
-    /// Octets before the next record.
+    /// The bytes before the next record.
     more: usize,
 }
 
 impl<R: Read> Records<R> {
-    /// Reads the next record into `frame`, and returns its time and the length on the wire; `None`
+    /// Reads the next record into `frame`. Returns its time and the length on the wire, or `None`
     /// at the end of the file.
     fn next(&mut self, header: &Header, frame: &mut Vec<u8>) -> Result<Option<(Instant, u32)>, String> {
         let start = self.octets;
@@ -155,7 +157,7 @@ impl<R: Read> Records<R> {
         frame.resize(captured as usize, 0);
         self.file.read_exact(frame).map_err(failed)?;
         self.octets += RECORD_HEADER as u64 + u64::from(captured);
-        // A fraction may be a second or more.
+        // The fraction may be a second or more.
         let at = u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * self.format.unit;
         Ok(Some((Instant::from_nanos(at), length)))
     }
@@ -170,7 +172,7 @@ impl<R: Read> Records<R> {
 mod tests {
     use super::*;
 
-    /// Returns a file whose numbers are little-endian, with one record of four octets.
+    /// Returns a file whose numbers are little-endian, with one record of four bytes.
     fn file(magic: u32, version: (u16, u16), network: u32, record: [u32; 4], more: [&[u8]; 2]) -> Vec<u8> {
         let mut octets = magic.to_le_bytes().to_vec();
         octets.extend(version.0.to_le_bytes());
@@ -185,7 +187,7 @@ mod tests {
         octets
     }
 
-    /// Returns the first record: nanoseconds, octets, length.
+    /// Returns the first record: nanoseconds, bytes, length.
     fn record(octets: &[u8]) -> (u64, Vec<u8>, u32) {
         let format = Format::of(*octets.first_chunk().unwrap()).unwrap();
         let header = Header::of(format, octets.first_chunk().unwrap());

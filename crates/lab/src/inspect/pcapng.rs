@@ -1,8 +1,8 @@
 //! Reads a pcapng file (draft-ietf-opsawg-pcapng).
 //!
-//! The crate `pcap-file`, which writes captures here, refuses a file for an option that it does not
-//! expect. Here only the blocks of packets and interfaces are parsed. All others are skipped, and
-//! so are options but five.
+//! The crate `pcap-file`, which writes captures here, refuses a file with an unexpected option.
+//! Here only the blocks of packets and interfaces are parsed. All other blocks are skipped, and all
+//! but five options.
 
 mod block;
 mod interface;
@@ -48,7 +48,7 @@ impl Default for Packets {
 }
 
 impl Packets {
-    /// Takes a block. Returns what is wrong with it.
+    /// Parses a block. Returns a description of its fault, if any.
     fn block(&mut self, kind: u32, mut body: Body<'_>) -> Result<(), String> {
         match kind {
             kind::SECTION => self.interfaces.clear(),
@@ -68,7 +68,7 @@ impl Packets {
         Ok(())
     }
 
-    /// Returns a packet behind the number of its interface: time, lengths, octets, options.
+    /// Returns the packet after the number of its interface: time, lengths, bytes, options.
     fn packet(&mut self, interface: Option<u32>, mut body: Body<'_>) -> Option<()> {
         let interface = self.interfaces.get(interface? as usize).copied();
         let ticks = u64::from(body.number()?) << 32 | u64::from(body.number()?);
@@ -85,7 +85,7 @@ impl Packets {
         Some(())
     }
 
-    /// Returns a packet of the first interface: its length, and octets up to the snap length.
+    /// Returns a packet of the first interface: its length, and its bytes up to the snap length.
     fn simple_packet(&mut self, mut body: Body<'_>) -> Option<()> {
         let length = body.number()?;
         let interface = self.interfaces.first().copied();
@@ -99,7 +99,7 @@ impl Packets {
     }
 }
 
-/// Returns the octets of the FCS by the flags of a packet (`epb_flags`, bits 5 to 8).
+/// Returns the bytes of the FCS by the flags of a packet (`epb_flags`, bits 5 to 8).
 fn fcs_of_packet((code, mut value): (u16, Body<'_>)) -> Option<u32> {
     const FLAGS: u16 = 2;
     (code == FLAGS).then(|| value.number().map(|flags| flags >> 5 & 0xf))?

@@ -8,11 +8,11 @@ use std::io::{self, ErrorKind, Read};
 /// The message for JSON that is no log.
 const NO_LOG: &str =
     "found a text with neither traces nor events, expected a log in qlog, or a capture as pcap or pcapng";
-/// The share of the work that is done by reading a text once.
+/// The share of the work that reading a text once takes.
 const PASS: f64 = 0.5;
 
-/// Returns `true` if a text that begins with these octets may be a log: JSON, with or without a
-/// byte order mark or white space in front.
+/// Returns `true` if a text that begins with these bytes may be a log: JSON, possibly after a byte
+/// order mark or white space.
 pub(super) fn begins_with(octets: &[u8]) -> bool {
     let octets = octets.strip_prefix(&qlog::BYTE_ORDER_MARK).unwrap_or(octets);
     matches!(octets.trim_ascii_start().first(), Some(&qlog::SEPARATOR | b'{' | b'['))
@@ -29,7 +29,7 @@ pub(super) fn read<R: Read>(
     let damage = RefCell::new(None);
     let mut before = 0.0;
     let open_watched = || {
-        // A log that is read twice takes about as long each time.
+        // A log that is read twice takes about the same time each.
         let source = Watched { source: open()?, progress: &progress, before, damage: &damage };
         before = PASS;
         Ok(source)
@@ -75,17 +75,17 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A source that reports how much of it is read.
+/// A source that reports the share that was read.
 struct Watched<'p, 'w, R> {
     source: R,
     progress: &'p RefCell<&'p mut Progress<'w>>,
-    /// The share of the work that was done before.
+    /// The share of the work done before.
     before: f64,
     /// The reason why the source ends early, if it does.
     damage: &'p RefCell<Option<io::Error>>,
 }
 
-/// The watcher requested a stop.
+/// The error of a stop by the watcher.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped")]
 struct Stopped;

@@ -6,7 +6,7 @@ use acklab_base::Instant;
 use acklab_inspect::{Inspector, LinkType, Options};
 use std::io::{self, Read};
 
-/// The first octets of a file.
+/// The first bytes of a file.
 pub(super) const MAGIC: [u8; 4] = *b"snoo";
 const FILE_HEADER: usize = 16;
 const RECORD_HEADER: usize = 24;
@@ -37,7 +37,7 @@ pub(super) fn read(mut file: impl Read, progress: &mut Progress<'_>) -> Result<I
 }
 
 /// Reads the record at `start` into `frame`. Returns its time, the length on the wire, and the
-/// octets of the record; `None` at the end of the file.
+/// bytes of the record; `None` at the end of the file.
 fn record(file: &mut impl Read, start: u64, frame: &mut Vec<u8>) -> Result<Option<(Instant, u32, u64)>, String> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => ends_at(start),

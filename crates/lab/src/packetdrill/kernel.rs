@@ -1,5 +1,5 @@
-//! The TCP of this machine's kernel as a stack at which scripts are played, as packetdrill does it:
-//! in real time, with a TUN device in a network namespace in place of the network.
+//! Plays scripts at the TCP of this machine's kernel, as packetdrill does: in real time, with a TUN
+//! device in a network namespace in place of the network.
 
 use crate::error::Error;
 use acklab_base::{Duration, Instant};
@@ -16,16 +16,16 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The kernel's address, and that of the peer, which a script plays (RFC 2544, appendix C.2.2:
-/// networks for tests of devices).
+/// The kernel's address and the address of the peer, which a script plays (RFC 2544, appendix
+/// C.2.2: networks for tests of devices).
 const LOCAL: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const REMOTE: Ipv4Addr = Ipv4Addr::new(198, 19, 0, 1);
-/// The port that is listened at, at either end, and the one from which connections are opened.
+/// The listening port of either end, and the port from which connections are opened.
 const PORT: u16 = 8080;
 const CLIENT_PORT: u16 = 49152;
-/// The device, whose packets are of one segment each and wait to be read.
+/// The device. Its packets hold one segment each and wait to be read.
 const DEVICE: Device = Device { mtu: 1500, queue_len: 10_000, gso_max_segs: 1 };
-/// The interval between retries of a call that blocks.
+/// The interval between retries of a blocking call.
 const RETRY: Duration = Duration::from_micros(500);
 /// The largest IP packet.
 const LARGEST: usize = 65_535;
@@ -36,19 +36,19 @@ pub struct Kernel {
     namespace: Namespace,
     tun: Tun,
     watch: Watch,
-    /// It starts with the first event.
+    /// The clock, which starts with the first event.
     clock: Option<WallClock>,
     metrics: Metrics,
     has_route: bool,
-    /// The controller of each socket; a namespace takes as its default only what every user may
-    /// choose.
+    /// The controller of each socket. A namespace accepts as its default only controllers that
+    /// every user may choose.
     congestion: Option<String>,
     sockets: BTreeMap<i64, Socket>,
-    /// The number of the connection, once there is one.
+    /// The descriptor of the connection, once there is one.
     connection: Option<i64>,
     pending: Option<Pending>,
     ended: Option<(Instant, Answer)>,
-    /// The ports of the connection: those of a peer that opens it.
+    /// The ports of the connection, for a peer that opens it.
     ports: Endpoints,
     octets: Vec<u8>,
 }
@@ -81,7 +81,7 @@ impl Kernel {
         let tun = Tun::new(&namespace, "acklab0")?;
         let refused = |source| Error::Host { what: "cannot configure the device of a script".to_owned(), source };
         let configure = || {
-            // A connection does not learn from earlier ones.
+            // Connections must not reuse metrics of earlier ones.
             namespace.set("net/ipv4/tcp_no_metrics_save", "1")?;
             let netlink = Netlink::new(&namespace)?;
             netlink.configure(tun.index(), DEVICE)?;
@@ -112,8 +112,8 @@ impl Kernel {
         })
     }
 
-    /// Adds the route to the peer, before the clock starts: a script has set its attributes by
-    /// then.
+    /// Adds the route to the peer before the clock starts, because a script has set its attributes
+    /// by then.
     fn add_route(&mut self, line: usize) -> Result<(), Refusal> {
         if !std::mem::replace(&mut self.has_route, true) {
             let netlink = Netlink::new(&self.namespace);
@@ -127,7 +127,7 @@ impl Kernel {
         *self.clock.get_or_insert_with(WallClock::start)
     }
 
-    /// Takes what waits in the device.
+    /// Takes the packets that wait in the device.
     fn receive(&mut self, left: &mut Departures) {
         let clock = self.clock();
         loop {
@@ -135,7 +135,7 @@ impl Kernel {
             if !self.tun.read(&mut self.octets).unwrap_or(false) {
                 return;
             }
-            // Packets that are not TCP, such as announcements of IPv6, do not concern a script.
+            // Packets that are not TCP, such as IPv6 announcements, are irrelevant to a script.
             if let Ok((_, segment)) = decode(&self.octets, Checksums::Verify) {
                 left.push_back((clock.now(), segment));
             }
@@ -216,7 +216,7 @@ impl Kernel {
             .ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Gives the socket its address and its options.
+    /// Binds the socket to its address and sets its options.
     fn bound(&mut self, number: i64, port: u16) -> io::Result<()> {
         let Some(socket) = self.sockets.get_mut(&number) else { return Ok(()) };
         socket.options.congestion.clone_from(&self.congestion);
@@ -256,12 +256,12 @@ impl Kernel {
         Ok(None)
     }
 
-    /// Reads an option that has a value in the script: zero if it is that. Returns `None` for an
-    /// option that is out of scope.
+    /// Reads an option whose value in the script only matters as zero or not zero. Returns `None`
+    /// for an option that is out of scope.
     fn option(&self, number: i64, call: &Call) -> Option<io::Result<Option<i64>>> {
         let expected = call.option_value()?;
         let found = match call.option() {
-            // A failed connection reports the error when it is used.
+            // A failed connection reports its error on the next use.
             "SO_ERROR" => Ok(0),
             "SO_SNDBUF" => self.tcp(number).and_then(|tcp| tcp.send_buffer()),
             _ => return None,
@@ -286,8 +286,7 @@ impl Kernel {
             ("TCP_NODELAY", None) => socket.has_no_delay = true,
             ("TCP_NODELAY", Some(tcp)) => return Some(tcp.set_no_delay().map(|()| 0)),
             ("TCP_MAXSEG", None) => socket.options.mss = u32::try_from(value).ok(),
-            // The kernel doubles what it is given; the option of the socket is given what it takes
-            // in all.
+            // The kernel doubles the given value; the option stores the total.
             ("SO_SNDBUF", None) => socket.options.send_buffer = Some(2 * size),
             ("SO_SNDBUF", Some(tcp)) => return Some(tcp.set_send_buffer(2 * size).map(|()| 0)),
             ("TCP_USER_TIMEOUT", Some(tcp)) => {
@@ -373,7 +372,7 @@ impl Stack for Kernel {
         self.clock();
         let mut packet = Vec::new();
         if segment.encode(self.ports, Ipv4Fields::default(), Extent::Whole, &mut packet).is_ok() {
-            // A packet that the kernel does not take is lost, which the script then shows.
+            // A packet that the kernel refuses is lost, which the script then detects.
             let _ = self.tun.write(&packet);
         }
         self.receive(left);
@@ -437,7 +436,7 @@ impl Stack for Kernel {
     }
 }
 
-/// Returns the name of an error, as scripts write it.
+/// Returns the name of an error, as in scripts.
 fn name_of(error: &io::Error) -> String {
     let name = match error.kind() {
         io::ErrorKind::BrokenPipe => "EPIPE",

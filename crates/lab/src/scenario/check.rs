@@ -13,8 +13,8 @@ use serde_json::Value as Json;
 
 /// Checks the whole of `document`.
 ///
-/// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that
-/// only other variants know.
+/// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that the
+/// new variant does not have.
 pub(super) fn check(document: &mut Node) -> Result<(), Problem> {
     Check { path: Vec::new() }.value(document, Type::scenario())
 }
@@ -41,7 +41,7 @@ impl Check {
             Some("boolean") => self.expect(matches!(node.value, Value::Boolean(_)), || "true or false".to_owned()),
             Some("integer") => self.integer(&node.value, expected),
             Some("number") => self.number(&node.value, expected),
-            // Serde checks what is described by other keywords.
+            // Serde checks the constraints of other keywords.
             _ => Ok(()),
         }
     }
@@ -200,7 +200,7 @@ impl Check {
     fn keys(&mut self, table: &Table, expected: Type) -> Result<(), Problem> {
         let Some(known) = expected.properties().filter(|_| !expected.is_open()) else { return Ok(()) };
         let Some(key) = table.keys().find(|key| !known.contains_key(*key)) else { return Ok(()) };
-        // The keys of a table that a shorthand implies are known here as well.
+        // The keys of a table that a shorthand implies are also listed here.
         let within = known.iter().filter_map(|(key, schema)| {
             let member = table.get(key).filter(|member| member.shown == Shown::Nothing)?;
             let Value::Table(table) = &member.node.value else { return None };

@@ -79,8 +79,8 @@ pub(super) struct SyntaxError {
     pub(super) message: String,
 }
 
-/// Parses the whole document `name`. No scenario in TOML begins with `{`, so a document in JSON may
-/// have any name.
+/// Parses the whole document `name`. A document in JSON may have any name, because no scenario in
+/// TOML begins with `{`.
 pub(super) fn parse(text: &str, name: &str) -> Result<Node, SyntaxError> {
     let has_name_of_json = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     if has_name_of_json || text.trim_start().starts_with('{') { json::parse(text) } else { toml::parse(text) }

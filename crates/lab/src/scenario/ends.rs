@@ -12,11 +12,11 @@ const PEER: &str = "peer";
 const DESCRIPTION: &str = "The settings of the end at `to`, if they differ from those of the end at `from`. What is left out follows from \
                            their own preset.";
 
-/// The settings of the end at `from`, and those of the end at `to` if they are others:
+/// The settings of the end at `from`, and those of the end at `to` if they differ:
 /// `{ preset = "chrome", peer = { preset = "neqo" } }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ends<S> {
-    /// The settings of the end at `from`, and without a `peer` of both.
+    /// The settings of the end at `from`, or of both ends if there is no `peer`.
     pub from: S,
     /// The settings of the end at `to`.
     pub peer: Option<S>,

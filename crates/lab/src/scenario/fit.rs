@@ -1,14 +1,14 @@
 //! The findings of a fit about each parameter of a path, with their evidence.
 //!
-//! `acklab fit` writes this table beside the path. A run reads it for one thing: a parameter that
-//! the capture does not show, and that nothing has set since, refuses the scenario.
+//! `acklab fit` writes this table beside the path. A run uses it only to refuse the scenario if the
+//! capture does not show a parameter and nothing has set it since.
 
 use super::document::{Node, Value};
 use super::refuse::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fitted path: the capture, and what it shows of each parameter.
+/// A fitted path: the capture, and its findings about each parameter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
@@ -34,7 +34,7 @@ fn example_sets() -> [&'static str; 1] {
     ["link.path.forward.rate=299Mbps"]
 }
 
-/// A scenario of the ensemble: what it sets differently, and its seed.
+/// A scenario of the ensemble: the settings that it changes, and its seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Member {
@@ -62,12 +62,12 @@ pub struct Parameter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "11.8Mbps")]
     pub high: Option<String>,
-    /// The evidence for it, or the reason why it is not known.
+    /// The evidence for it, or the reason why it is unknown.
     pub evidence: String,
     /// Its source: the finding of `acklab inspect`, or the assumption.
     #[schemars(example = "rate of the bottleneck, 198.51.100.7:51001 → 192.0.2.1:443")]
     pub source: String,
-    /// The option that sets it, if it is not known and a run needs it.
+    /// The option that sets it, if it is unknown and a run needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "--set link.path.reverse.rate=VALUE, such as 12Mbps")]
     pub give: Option<String>,

@@ -208,12 +208,12 @@ impl Flow {
         self.transport.tcp().map(|settings| settings.preset)
     }
 
-    /// Returns `true` if the application at `to` writes, too.
+    /// Returns `true` if the application at `to` also writes.
     pub(crate) const fn is_both_ways(&self) -> bool {
         self.back.is_some() || self.page.is_some()
     }
 
-    /// Returns the model of its application, as the flows table has it.
+    /// Returns the model of its application, as in the flows table.
     pub(crate) fn traffic_label(&self) -> String {
         self.page.as_ref().map_or_else(|| self.traffic.label(), Page::label)
     }
@@ -287,7 +287,7 @@ impl Flow {
         })
     }
 
-    /// Returns the octets that the application at `from` sends in all, if it ends by itself.
+    /// Returns the total of bytes that the application at `from` sends, if it ends by itself.
     pub(crate) fn total(&self) -> Option<u64> {
         match &self.page {
             Some(page) => Some(page.sizes().sum()),

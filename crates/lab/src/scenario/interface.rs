@@ -1,11 +1,11 @@
-//! The interfaces of this host between which a path stands.
+//! The interfaces of this host that a path connects.
 
 use super::NAME;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An interface of this host at a node. Only `acklab inline` uses interfaces: what comes in at one
-/// of the two leaves through the other, by the path between their nodes.
+/// An interface of this host at a node. Only `acklab inline` uses interfaces: packets that arrive
+/// at one of the two leave through the other, by the path between their nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {

@@ -40,8 +40,8 @@ pub struct Side {
     /// The link or the Wi-Fi cell.
     #[schemars(regex(pattern = NAME), example = &"satellite")]
     pub link: String,
-    /// The settings of TCP. Its buffers bound what the proxy holds: what has arrived and was not
-    /// read waits in the receive buffer of one side, the rest in the send buffer of the other.
+    /// The settings of TCP. Its buffers bound the data that the proxy stores: unread data wait in
+    /// the receive buffer of one side, the rest in the send buffer of the other.
     pub transport: tcp::Settings,
 }
 

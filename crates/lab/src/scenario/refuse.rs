@@ -158,7 +158,7 @@ impl Problem {
             }
         };
         let mut refusal = match origin {
-            // A position is of no use for a fault of the whole document.
+            // A position is useless for a fault of the whole document.
             Origin::Text(span) => Refusal::of_text(name, text, span.clone().filter(|_| depth > 0), message),
             Origin::Set(index) => Refusal::of_set(sets.get(*index).map_or("", String::as_str), message),
             Origin::Seed => Refusal { place: "--seed".to_owned(), path: String::new(), message, below: String::new() },

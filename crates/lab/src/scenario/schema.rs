@@ -158,7 +158,7 @@ fn list_choices(object: &mut Map<String, Value>) {
     }
 }
 
-/// Joins the lines of a description, which are broken only for readers of the source.
+/// Joins the lines of a description, whose line breaks exist only in the source.
 fn join_lines(object: &mut Map<String, Value>) {
     if let Some(Value::String(text)) = object.get_mut("description") {
         let paragraphs: Vec<String> = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();

@@ -11,8 +11,8 @@
 //! `flow.0.transport.mss`. The shorthands of the text are expanded before (see `shorthand`), so
 //! that `flow.0.congestion.beta` is valid if the text has `congestion = "cubic"`.
 //!
-//! If a set chooses another variant of a tagged table (`flow.0.ack.policy=per-packet`), the keys of
-//! the text that the new variant does not know are removed; `check` does this, because it knows the
+//! If a set chooses another variant of a tagged table (`flow.0.ack.policy=per-packet`), keys of the
+//! text that the new variant does not have are removed. `check` does this, because it has the
 //! variants.
 
 use super::document::{Member, Node, Origin, Shown, Table, Value, parse_toml_value};
@@ -21,7 +21,7 @@ use super::shorthand;
 
 /// The character that stands for any letters in the name of a list's entry.
 const ANY: char = '*';
-/// The maximum number of keys of a path, which no path of the language reaches.
+/// The maximum number of keys of a path. No valid path reaches it.
 const LONGEST_PATH: usize = 16;
 
 /// Applies all `sets` in order. Messages count them from `first`.
@@ -45,7 +45,7 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
         return Err(format!("expected a path such as flow.0.congestion; this one has {} keys", path.len()));
     }
     let value = parse_value(value.trim())?;
-    // From the last entry to the first, because a removed entry moves those behind it.
+    // From the last entry to the first, because removing an entry moves the entries after it.
     for path in selected(document, &path)?.iter().rev() {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         apply_at(document, &path, value.clone(), origin)?;
@@ -65,7 +65,7 @@ fn selected(document: &Node, path: &[&str]) -> Result<Vec<Vec<String>>, String> 
                 Some(Value::Array(items)) => {
                     let so_far = path.join(".");
                     let indices = indices_in(items, &so_far, key)?;
-                    // A single entry keeps the name by which it was given, for messages.
+                    // For messages, a single entry keeps the name by which it was given.
                     let is_one = indices.len() == 1 && !key.contains(ANY);
                     longer.extend(indices.iter().map(|index| {
                         let name = if is_one { (*key).to_owned() } else { index.to_string() };

@@ -25,8 +25,7 @@ const PROTOCOL: &str = "protocol";
 /// The default protocol of a flow.
 const DEFAULT_PROTOCOL: &str = "tcp";
 
-/// Expands all shorthands of `document`. Leaves unchanged what is already expanded or is no valid
-/// scenario.
+/// Expands all shorthands of `document`. Leaves expanded parts and invalid parts unchanged.
 pub(super) fn write_out(document: &mut Node) {
     no_flows(document, "application");
     no_flows(document, "interface");
@@ -45,7 +44,8 @@ fn no_flows(document: &mut Node, beside: &str) {
     imply(document, beside, "flow", || Value::Array(Vec::new()));
 }
 
-/// Gives a path between interfaces the longest duration, because it stands until it is stopped.
+/// Sets the duration of a path between interfaces to the maximum, because it runs until it is
+/// stopped.
 fn no_end(document: &mut Node) {
     imply(document, "interface", "duration", || Value::Text(format!("{}s", LONGEST_TIME.as_nanos() / 1_000_000_000)));
 }

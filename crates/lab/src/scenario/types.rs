@@ -1,8 +1,8 @@
 //! The types of the language, as documents are checked against them.
 //!
-//! They are the JSON Schema with a definition for each type, to which its uses refer. Generating it
-//! takes a sixth of the time that the schema for editors takes, which repeats a type wherever it is
-//! used; each process that loads a scenario generates it once.
+//! They are the JSON Schema with a definition for each type, to which its uses refer. Each process
+//! that loads a scenario generates it once. Generating it takes a sixth of the time of the schema
+//! for editors, which repeats a type at each use.
 
 use super::document::{Table, Value};
 use super::schema::generate;
@@ -74,7 +74,7 @@ impl<'a> Type<'a> {
         self.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
     }
 
-    /// Returns `true` if a table may have keys that the schema does not know.
+    /// Returns `true` if a table may have keys that are not in the schema.
     pub(super) fn is_open(self) -> bool {
         self.get("additionalProperties") != Some(&Json::Bool(false))
     }
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// No keyword is lost or added where a type refers to another.
+    /// No keyword is lost or added when a type refers to another.
     #[test]
     fn a_reference_stands_for_what_it_refers_to() {
         let mut with_references = SCHEMA.clone();

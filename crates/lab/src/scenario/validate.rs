@@ -46,7 +46,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     captures(scenario)
 }
 
-/// Checks that `strategies` have all strategies of the scenario that are not built in.
+/// Checks that `strategies` have all custom strategies of the scenario.
 pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result<(), Problem> {
     for (index, flow) in scenario.flow.iter().enumerate() {
         for (key, name) in flow.transport.custom_names() {
@@ -111,8 +111,8 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
     for (index, capture) in scenario.capture.iter().enumerate() {
         let at = |key: &str| format!("capture.{index}.{key}");
         let point = capture.point.as_str();
-        // The suffix `.out` is only for links; at a node, the packets of its endpoints are captured
-        // in both directions.
+        // The suffix `.out` is only for links, because at a node the packets of its endpoints are
+        // captured in both directions.
         let base = point.strip_suffix(".out").filter(|base| !nodes.iter().any(|node| node == base)).unwrap_or(point);
         if !points.iter().any(|known| known == base) {
             let hint = suggestion(base, points.iter().map(String::as_str));

@@ -1,5 +1,5 @@
-//! One end of a connection that the kernel's TCP runs, measured from the packets that pass its
-//! device, and, of a flow of the scenario, from `TCP_INFO`.
+//! One end of a connection of the kernel's TCP. It is measured by the packets that pass its device
+//! and, for a flow of the scenario, by `TCP_INFO`.
 
 use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
@@ -15,14 +15,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The shortest time between two readings of `TCP_INFO`, which cost as much as a third of a packet
-/// each.
+/// The minimum time between two readings of `TCP_INFO`, each of which costs a third of a packet.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The data that an end sends.
 #[derive(Debug, Default)]
 struct Sent {
-    /// The sequence number of the first octet of data.
+    /// The sequence number of the first byte of data.
     initial: Option<SeqNumber>,
     /// One more than the highest offset sent.
     next: u64,
@@ -31,14 +30,14 @@ struct Sent {
     is_finished: bool,
     packets: u64,
     octets: u64,
-    /// IP octets of all packets.
+    /// IP bytes of all packets.
     ip_octets: u64,
     retransmissions: u64,
     /// The ranges that the peer has acknowledged, cumulatively or selectively.
     acknowledged: Ranges,
     acks_received: u64,
-    /// Segments that are not acknowledged cumulatively: the offset of the end, and the time of
-    /// transmission unless it was retransmitted.
+    /// Segments without a cumulative acknowledgment: the end offset and, unless the segment was
+    /// retransmitted, the time of transmission.
     flight: VecDeque<(u64, Option<Instant>)>,
 }
 
@@ -48,9 +47,9 @@ struct Received {
     ranges: Ranges,
     acks_sent: u64,
     marked: u64,
-    /// When data arrived last.
+    /// The arrival time of the last data.
     newest: Option<Instant>,
-    /// The peer's FIN has come, and the end must still close.
+    /// `true` if the peer's FIN has arrived, and this end must still close.
     closes: bool,
 }
 
@@ -67,7 +66,7 @@ pub(super) struct TcpEnd {
     is_established: bool,
     /// Timeouts of the handshake, which the kernel counts with those of data.
     handshake_timeouts: Option<u32>,
-    /// For a connection of programs, what its packets reveal, instead of `TCP_INFO`.
+    /// For a connection of programs: the facts that its packets reveal, instead of `TCP_INFO`.
     of_program: Option<Box<Seen>>,
 }
 
@@ -77,7 +76,7 @@ struct Seen {
     rtt: rtt::Estimator,
     /// The shift of the windows that the peer advertises (RFC 7323, §2).
     peer_scale: u8,
-    /// The offset up to which the peer's window lets this end send.
+    /// The right edge of the peer's window, as an offset.
     allowed: u64,
     /// The largest payload of a segment sent.
     largest: u64,
@@ -111,8 +110,8 @@ impl TcpEnd {
         &self.vitals
     }
 
-    /// Records that a packet leaves this end. Returns the data that it carries, and the instant
-    /// from which its content dates.
+    /// Records that a packet leaves this end. Returns its data, and the instant from which its
+    /// content dates.
     pub(super) fn departs(
         &mut self,
         now: Instant,
@@ -193,7 +192,7 @@ impl TcpEnd {
         }
     }
 
-    /// Reads the scale of windows from the SYN of a program's peer.
+    /// Reads the window scale from the SYN of a program's peer.
     fn see_scale(&mut self, segment: Option<&Segment>) {
         let Some(seen) = &mut self.of_program else { return };
         if let Some(segment) = segment.filter(|segment| segment.flags.contains(Flags::SYN)) {
@@ -205,14 +204,14 @@ impl TcpEnd {
     fn see_handshake(&mut self, now: Instant, flags: Flags, probes: &mut Probes) {
         let answers = self.sent.initial.is_some() && flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
         if answers && !std::mem::replace(&mut self.is_established, true) {
-            // As in a simulation, an end without data of its own notes it for the data that it
+            // As in a simulation, an end without data of its own records it for the data that it
             // receives.
             probes.of(self.end).record_event(now, Event::Established);
         }
     }
 
-    /// Returns what limits a program's connection, as far as its packets reveal it: without data
-    /// outstanding it is the application, and with the peer's window filled it is the peer. An
+    /// Returns the limit of a program's connection, as far as its packets reveal it. Without
+    /// outstanding data, it is the application; with the peer's window filled, it is the peer. An
     /// application that writes just enough to keep some data outstanding cannot be recognized from
     /// outside.
     fn factor_of_program(&self) -> Option<LimitingFactor> {
@@ -273,8 +272,8 @@ impl TcpEnd {
         self.vitals.written = self.written();
     }
 
-    /// Returns the bytes that the application has written. For programs, only the bytes that have
-    /// left are known.
+    /// Returns the bytes that the application has written. For programs, these are the bytes that
+    /// have left.
     fn written(&self) -> u64 {
         self.of_program.as_ref().map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.sent.next)
     }
@@ -285,8 +284,8 @@ impl TcpEnd {
         self.shown.reader.as_ref().map_or(in_order, |_| self.shown.read.load(Ordering::Relaxed).min(in_order))
     }
 
-    /// Records what an application that reads late may have read since the last packet: most of its
-    /// reads let an ACK leave.
+    /// Records the reads since the last packet of an application that reads late: most of its reads
+    /// cause an ACK.
     fn note_read(&mut self, now: Instant, probes: &mut Probes) {
         if self.shown.reader.is_some()
             && let Some(probe) = probes.received_by(self.end)
@@ -339,10 +338,11 @@ impl End for TcpEnd {
             count(counter::DELIVERED_BYTES, "B", self.delivered()),
         ];
         if self.of_program.is_none() {
-            // Zeros before there is a socket, so that every snapshot has the same counters.
+            // Before there is a socket, the counters are zero, so that every snapshot has the same
+            // counters.
             let info = self.info();
             let read = |of: fn(&TcpInfo) -> u64| info.as_ref().map_or(0, of);
-            // Until the handshake is over, all are its own.
+            // Until the handshake is over, all timeouts belong to it.
             let timeouts = info.as_ref().map_or(0, TcpInfo::total_rto);
             let of_data = timeouts - self.handshake_timeouts.unwrap_or(timeouts);
             counters.extend([

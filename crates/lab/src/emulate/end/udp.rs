@@ -1,4 +1,4 @@
-//! One end of a flow over UDP, measured from the datagrams that pass its device. Those of a flow
+//! One end of a flow over UDP, measured by the datagrams that pass its device. Datagrams of a flow
 //! have the header of test traffic; those of programs are numbered as they leave.
 
 use super::super::packet::{Data, Note, RealPacket};
@@ -12,24 +12,24 @@ use acklab_wire::udp::UserDatagram;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// One end of a flow over UDP: the sending one counts departures, and the receiving one is measured
-/// as in a simulation.
+/// One end of a flow over UDP. The sending end counts departures; the receiving end is measured as
+/// in a simulation.
 #[derive(Debug)]
 pub(super) struct UdpEnd {
     /// 0 for the end that sent the first datagram, 1 for the other.
     end: u8,
-    /// Its datagrams are those of programs. A full one has this payload.
+    /// Set for an end of programs: the payload of a full datagram.
     of_program: Option<u64>,
     shown: Arc<Shown>,
     datagrams: u64,
     octets: u64,
-    /// IP octets of all datagrams.
+    /// IP bytes of all datagrams.
     ip_octets: u64,
     receiver: Receiver,
 }
 
 impl UdpEnd {
-    /// Creates an end of a flow whose datagrams carry at most `full` octets.
+    /// Creates an end of a flow whose datagrams carry at most `full` bytes.
     pub(super) fn new(end: u8, full: Bytes, shown: Arc<Shown>) -> Self {
         let receiver = Receiver::new(full, false);
         Self { end, of_program: None, shown, datagrams: 0, octets: 0, ip_octets: 0, receiver }
@@ -40,7 +40,7 @@ impl UdpEnd {
         Self { of_program: Some(full.get()), ..Self::new(end, full, Arc::default()) }
     }
 
-    /// Returns the datagram in a packet, which is called `number` if it has no number of its own.
+    /// Returns the datagram in a packet, with the number `number` if it has none of its own.
     fn datagram(&self, packet: &RealPacket, number: u64) -> Option<UserDatagram> {
         if self.of_program.is_none() {
             return packet.datagram();
@@ -53,7 +53,7 @@ impl UdpEnd {
         })
     }
 
-    /// Records that a datagram leaves this end. Returns the data that it carries.
+    /// Records that a datagram leaves this end. Returns its data.
     pub(super) fn departs(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) -> Option<Data> {
         let datagram = self.datagram(packet, self.datagrams + 1)?;
         let (offset, payload) = (self.receiver.offset(&datagram), datagram.payload);
@@ -66,12 +66,12 @@ impl UdpEnd {
             probe.data_written(now, &vitals);
             probe.limited(now, Some(LimitingFactor::Application));
         }
-        // The number of a datagram of programs travels beside it.
+        // The number of a program's datagram is passed separately.
         Some(Data { offset: self.of_program.map_or(offset, |_| datagram.number), payload })
     }
 
-    /// Returns the bytes that the application has written. For programs, only the bytes that have
-    /// left are known.
+    /// Returns the bytes that the application has written. For programs, these are the bytes that
+    /// have left.
     fn written(&self) -> u64 {
         self.of_program.map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.octets)
     }
@@ -81,8 +81,8 @@ impl UdpEnd {
         let number = note.data.map_or(1, |data| data.offset);
         let Some(datagram) = self.datagram(packet, number) else { return };
         let before = self.receiver.vitals().received;
-        // The time at which it entered the network, as in a simulation, and not the whole
-        // microseconds that its payload holds.
+        // The time of entry to the network, as in a simulation, instead of the whole microseconds
+        // in its payload.
         self.receiver.accept(now, UserDatagram { sent_at: packet.origin(), ..datagram });
         let vitals = self.receiver.vitals();
         let fresh = vitals.received - before;
@@ -92,7 +92,7 @@ impl UdpEnd {
         }
     }
 
-    /// Returns the transit time of the datagram that arrived last.
+    /// Returns the transit time of the last datagram.
     pub(super) const fn transit(&self) -> Option<acklab_base::Duration> {
         self.receiver.transit()
     }

@@ -1,4 +1,4 @@
-//! The namespace and the device of each host, and the routes between them.
+//! Creates the namespace and the device of each host, and the routes between them.
 
 use super::super::kernel::{self, Agreement};
 use super::super::{addresses, host_error};
@@ -15,24 +15,24 @@ use std::io;
 pub(super) const DEVICE: &str = "acklab0";
 /// The index of the loopback device.
 const LOOPBACK_INDEX: u32 = 1;
-/// The packets that wait in a device until they are read: far more than arrive in a stall of the
-/// reader.
+/// The packets that a device can queue: far more than arrive during a stall of the reader.
 const QUEUE_LEN: u32 = 10_000;
 
 impl Stage {
-    /// Makes the host of a node.
+    /// Creates the host of a node.
     pub(super) fn add_host(&mut self, node: NodeId) -> Result<(), Error> {
         let name =
             self.nodes.iter().find(|(_, known)| **known == node).map_or_else(String::new, |(name, _)| name.clone());
         let namespace = Namespace::new()?;
         for (parameter, value) in kernel::PARAMETERS {
-            // A kernel without IPv6 does not have all of them.
+            // A kernel without IPv6 lacks some parameters.
             let _ = namespace.set(parameter, value);
         }
         let tun = Tun::new(&namespace, DEVICE)?;
         let configure = || {
             let netlink = Netlink::new(&namespace)?;
-            // One segment at a time, so that a packet is a packet also for TCP's own accounting.
+            // The device carries one segment at a time, so that TCP's own accounting also counts
+            // packets.
             let device = Device { mtu: self.mtu, queue_len: QUEUE_LEN, gso_max_segs: 1 };
             netlink.configure(tun.index(), device)?;
             netlink.bring_up(LOOPBACK_INDEX)?;
@@ -60,7 +60,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Routes from each host to each other host.
+    /// Adds routes from each host to each other host.
     pub(super) fn add_routes(&self) -> Result<(), Error> {
         let mut metrics: BTreeMap<(NodeId, NodeId), (Metrics, &str)> = BTreeMap::new();
         for Cast { flow, ends: [from, to], request, .. } in &self.casts {
@@ -96,8 +96,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Calls `set` for each version of IP. A kernel may be without IPv6, which is an error if the
-    /// flows use it.
+    /// Calls `set` for each version of IP. A kernel without IPv6 is an error only if the flows use
+    /// IPv6.
     fn in_both_versions(&self, set: impl Fn(IpVersion) -> io::Result<()>) -> io::Result<()> {
         set(IpVersion::V4)?;
         let done = set(IpVersion::V6);

@@ -1,12 +1,11 @@
 //! The node that leads to the networks of this machine, and through them to the Internet. Its host
-//! forwards packets that are for no node. They pass through a pair of virtual devices to the
-//! namespace of the process, with addresses translated on both sides.
+//! forwards packets that no node receives. They pass through a pair of virtual devices to the
+//! namespace of the process. Both sides translate addresses.
 //!
-//! Nothing of it outlives the run. The pair goes with the namespace of the node. The table of
-//! nftables in the namespace of the process belongs to a process `nft` whose input is a pipe from
-//! here; it ends with the pipe, and the kernel removes a table that is flagged `owner` with its
-//! owner. Whether the machine forwards packets at all (`net.ipv4.ip_forward`) is left to who
-//! administers it.
+//! No part of it outlives the run. The pair ends with the namespace of the node. In the namespace
+//! of the process, a process `nft` owns the nftables table. Its input is a pipe from here, and it
+//! ends with the pipe. The kernel removes a table with the flag `owner` together with its owner.
+//! Only the administrator decides whether the machine forwards packets (`net.ipv4.ip_forward`).
 
 use super::super::host_error;
 use super::{Host, Stage};
@@ -23,14 +22,14 @@ use std::time::Duration;
 
 /// The device of the node's host.
 const INNER: &str = "acklab-out";
-/// The time that `nft` may take.
+/// The maximum time of `nft`.
 const PATIENCE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(10);
 
-/// The way out, as long as it is kept.
+/// The connection to the networks outside, while it is kept.
 pub(super) struct Internet {
     pub(super) node: NodeId,
-    /// The owner of the table in the namespace of the process. `None` where packets need no
+    /// The owner of the table in the namespace of the process. `None` if packets need no
     /// translation there.
     owner: Option<Child>,
 }
@@ -39,7 +38,7 @@ impl Drop for Internet {
     fn drop(&mut self) {
         if let Some(owner) = &mut self.owner {
             drop(owner.stdin.take());
-            // It ends with its input.
+            // The process ends with its input.
             let _ = owner.wait();
         }
     }
@@ -54,7 +53,7 @@ fn addresses() -> [Ipv4Addr; 2] {
 }
 
 impl Stage {
-    /// Connects the host of `node` with `home`, the namespace that the process began in.
+    /// Connects the host of `node` with `home`, the original namespace of the process.
     pub(super) fn open_internet(&mut self, node: NodeId, home: &Namespace) -> Result<(), Error> {
         let forwards =
             home.get("net/ipv4/ip_forward").map_err(host_error("cannot read whether this machine forwards"))?;
@@ -87,7 +86,7 @@ impl Stage {
         self.route_out(node)
     }
 
-    /// Routes what no node has for an address from every other host into the network.
+    /// Routes packets from every other host to addresses outside the network through `node`.
     fn route_out(&self, node: NodeId) -> Result<(), Error> {
         for host in self.hosts.iter().filter(|host| host.node != node) {
             let route = || Netlink::new(&host.namespace)?.add_default_route(host.device, None);
@@ -102,7 +101,7 @@ fn nft_error(source: io::Error) -> Error {
     Error::Host { what: what.to_owned(), source }
 }
 
-/// Makes the pair of devices, with their addresses and routes.
+/// Creates the pair of devices, with their addresses and routes.
 fn connect(host: &Host, home: &Namespace, outer: &str, [inside, outside]: [Ipv4Addr; 2]) -> io::Result<()> {
     let (here, there) = (Netlink::new(&host.namespace)?, Netlink::new(home)?);
     here.add_pair(INNER, outer, home)?;
@@ -136,7 +135,7 @@ fn run(rules: &str) -> io::Result<()> {
 /// its input ends.
 fn own(rules: &str, table: &str) -> io::Result<Child> {
     let mut command = Command::new("nft");
-    // Ctrl-C is for the run, which ends it.
+    // Ctrl-C must reach only the run, which ends the process.
     command.arg("-i").process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut owner = command.spawn()?;
     if let Some(input) = &mut owner.stdin {

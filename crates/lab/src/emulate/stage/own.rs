@@ -1,5 +1,5 @@
 //! The flows of acklab's own stack: their ends are the endpoints of a simulation, whose packets are
-//! octets here.
+//! encoded as bytes here.
 
 use super::super::hosts::RealWorld;
 use super::Cast;
@@ -25,7 +25,7 @@ pub(super) fn add(
     let routes = ways.map(|(way, to)| Route { dscp, version, ..Route::new(protocol, way, to) });
     let keys = ways.map(|(way, _)| version.flow_key(way, protocol));
     let refused = |source| Error::Attach { flow: flow.name.clone(), source };
-    // The packets that arrive at one end have the key of those that the other end sends.
+    // The packets that arrive at one end have the flow key of those that the other end sends.
     world.attach(*from, keys[1]).map_err(refused)?;
     world.attach(*to, keys[0]).map_err(refused)?;
     let patterns = [0, 1].map(|end| Pattern::new(Seed(scenario.seed), &flow.name, end));

@@ -1,4 +1,4 @@
-//! The kernel's version and features, its drops, and failures.
+//! Reports the kernel's version and features, its drops, and failures.
 
 use super::super::end::Shown;
 use super::super::{host_error, kernel};
@@ -11,8 +11,8 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-/// The offloads of TCP and UDP in the devices, in the words of the table `kernel`: none, so that a
-/// packet is a packet.
+/// The offloads of TCP and UDP in the devices, as the table `kernel` names them. All are off, so
+/// that a packet is a packet.
 const DEVICES: [(&str, &str); 5] = [
     ("offloads", "none"),
     ("tso", "off: TCP hands over one segment at a time"),
@@ -45,7 +45,7 @@ impl Stage {
         self.shown.iter().filter_map(failed).collect()
     }
 
-    /// Returns the kernel and its parameters, as the table `kernel`.
+    /// Returns the table `kernel`, with the kernel and its parameters.
     pub(in super::super) fn provenance(&self) -> Result<Table, Error> {
         let mut rows: Vec<(Option<String>, String, String)> = Vec::new();
         rows.push((None, "release".to_owned(), realtime::kernel_release()));
@@ -55,7 +55,7 @@ impl Stage {
         rows.push((None, "mtu".to_owned(), self.mtu.to_string()));
         for host in &self.hosts {
             for parameter in kernel::REPORTED {
-                // Kernels differ in what they have.
+                // Kernels have different parameters.
                 if let Ok(value) = host.namespace.get(parameter) {
                     rows.push((Some(host.name.clone()), parameter.replace('/', "."), value));
                 }

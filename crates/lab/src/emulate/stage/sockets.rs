@@ -1,4 +1,4 @@
-//! The sockets of the flows.
+//! Creates the sockets of the flows.
 
 use super::super::end::{KernelEnd, Shown};
 use super::super::traffic::{TrafficEnd, datagrams, stream};
@@ -14,15 +14,14 @@ use acklab_wire::{Endpoints, address_of_node};
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 
-/// The first dynamic port (RFC 6335, §6), from which the flows are numbered at the end that
-/// connects.
+/// The first dynamic port (RFC 6335, §6), from which client ports of flows are numbered.
 const CLIENT_PORT: u16 = 49_152;
 /// The port of the first flow at the other end.
 const SERVER_PORT: u16 = 20_000;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A flow whose sockets are made.
+/// A flow whose sockets exist.
 pub(super) struct Staged {
     pub(super) ends: [KernelEnd; 2],
     /// The keys of the packets of both ends.
@@ -39,7 +38,7 @@ impl Stage {
         }
     }
 
-    /// Makes the sockets of a flow.
+    /// Creates the sockets of a flow.
     pub(super) fn add_flow(
         &mut self,
         scenario: &Scenario,
@@ -62,7 +61,7 @@ impl Stage {
                 let socket = |end: usize, address: SocketAddr| {
                     let socket = Tcp::bound(namespaces[end], address, &request.options)?;
                     socket.set_tos(tos)?;
-                    // As in a simulation, what an application writes leaves at once.
+                    // As in a simulation, written data leave at once.
                     socket.set_no_delay()?;
                     Ok(socket)
                 };

@@ -11,17 +11,17 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// One end of a flow over UDP: with a writer it sends, without one it receives.
+/// One end of a flow over UDP. It sends if it has a writer, and receives otherwise.
 pub(in super::super) struct DatagramEnd {
     pub(in super::super) socket: Udp,
     pub(in super::super) writer: Option<Writer>,
     pub(in super::super) shown: Arc<Shown>,
 }
 
-/// One end at work.
+/// A running end.
 pub(super) struct DatagramWorker {
     end: DatagramEnd,
-    /// Payloads that are written and for which the socket had no room.
+    /// Payloads that were written when the socket had no room.
     waiting: VecDeque<u32>,
     /// The number of datagrams sent.
     sent: u64,
@@ -42,7 +42,7 @@ impl DatagramWorker {
         &self.end.shown
     }
 
-    /// Lets the application of this end do nothing more.
+    /// Stops the application of this end.
     pub(super) fn give_up(&mut self) {
         self.end.writer = None;
         self.waiting.clear();
@@ -64,7 +64,7 @@ impl DatagramWorker {
             port.send_waiting();
         }
         shown.with_reader(|reader| reader.run(now, Port::Datagram(&mut port)));
-        // Datagrams that are not played are read all the same, as a program would.
+        // Datagrams that are not played are still read, as by a program.
         while port.receive().is_some() {}
         port.error.map_or(Ok(()), Err)
     }
@@ -82,7 +82,7 @@ struct DatagramSocket<'a> {
 }
 
 impl DatagramSocket<'_> {
-    /// Sends what waits, as far as the socket has room.
+    /// Sends waiting payloads, as far as the socket has room.
     fn send_waiting(&mut self) {
         while let Some(payload) = self.waiting.front().copied() {
             let number = *self.sent + 1;

@@ -9,14 +9,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The octets that one system call reads.
+/// The bytes per read call.
 pub(super) const CHUNK: usize = 256 << 10;
-/// The bytes that are written at once. The thread that carries packets shares the processor and
-/// waits meanwhile. The kernel takes some 20 us for these 22 segments. A third of a send buffer of
-/// 4 MiB, which becomes free at once, takes it half a millisecond.
+/// The bytes per write. The thread that carries packets shares the processor and waits meanwhile.
+/// The kernel takes about 20 µs for these 22 segments, but half a millisecond for a third of a send
+/// buffer of 4 MiB, which becomes free at once.
 const SLICE: usize = 32 << 10;
-/// The time that is left to the other thread between two slices. Together they are written at some
-/// 4 Gbps, which is as much as one link carries.
+/// The time that is left to the other thread between two slices. Slices then reach some 4 Gbps, as
+/// much as one link carries.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// One end of a connection.
@@ -30,20 +30,20 @@ pub(in super::super) struct StreamEnd {
 }
 
 impl StreamEnd {
-    /// Returns the events of interest on its connection: the thread that carries packets reads
+    /// Returns the events of interest on its connection. The thread that carries packets reads,
     /// unless the application has a reader.
     fn interest(&self) -> Interest {
         if self.shown.reader.is_some() { Interest::Both } else { Interest::Writing }
     }
 }
 
-/// One end of a connection at work.
+/// A running end of a connection.
 pub(super) struct StreamWorker {
     end: StreamEnd,
-    /// The connection, once it is accepted; for the end that connects, its socket.
+    /// The connection, once it is accepted; for the connecting end, its socket.
     connection: Option<Tcp>,
     is_open: bool,
-    /// When the next slice is written, if the last one was not the end of what there is to write.
+    /// When the next slice is written, if data are left.
     resume: Option<Instant>,
 }
 
@@ -66,7 +66,7 @@ impl StreamWorker {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        // Before there is a connection, there is nothing to write or to read.
+        // Before there is a connection, there is nothing to write or read.
         self.connection.as_ref()?;
         let writer = self.end.writer.as_ref().and_then(Writer::deadline);
         let reader = self.end.shown.with_reader(|reader| reader.deadline()).flatten();
@@ -77,7 +77,7 @@ impl StreamWorker {
         &self.end.shown
     }
 
-    /// Lets the applications of this end do nothing more.
+    /// Stops the applications of this end.
     pub(super) fn give_up(&mut self) {
         self.end.writer = None;
         self.connection = None;
@@ -121,7 +121,7 @@ struct SocketPort<'a> {
     shown: &'a Shown,
     is_open: &'a mut bool,
     buffer: &'a mut [u8],
-    /// The octets that may still be written now.
+    /// The bytes that may still be written now.
     slice: usize,
     error: Option<io::Error>,
 }
@@ -147,7 +147,7 @@ impl StreamPort for SocketPort<'_> {
         *self.is_open || self.socket.info().is_ok_and(|info| info.is_open())
     }
 
-    /// Returns no limit: the kernel reports the room only when it is written to.
+    /// Returns no limit: the kernel reports its room only on a write.
     fn room(&self) -> u64 {
         u64::MAX
     }

@@ -1,11 +1,11 @@
-//! The blocks of a file, and the numbers in them.
+//! Parses the blocks of a file, and the numbers in them.
 
 use crate::inspect::{damaged_at, ends_at, fill, skip};
 use std::io::{self, Read};
 
-/// Octets of the longest block that is parsed, as in Wireshark. A longer one is taken for damage.
+/// The maximum size of a parsed block in bytes, as in Wireshark. A longer one counts as damage.
 const MAX_BLOCK: u32 = 16 << 20;
-/// Octets of type and length before the body of a block, and of the length behind it.
+/// The bytes of type and length before the body of a block, and of the length after it.
 const AROUND: u32 = 12;
 
 /// The types of blocks that are parsed.
@@ -30,13 +30,13 @@ impl<R: Read> Blocks<R> {
         Self { file, is_big_endian: false, octets: 0, body: Vec::new() }
     }
 
-    /// Returns the number of octets read.
+    /// Returns the number of bytes read.
     pub(super) const fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// Reads the next block, whose body is empty if its type is not parsed; `None` at the end of
-    /// the file.
+    /// Reads the next block, whose body is empty if its type is not parsed. Returns `None` at the
+    /// end of the file.
     pub(super) fn next(&mut self) -> Result<Option<(u32, Body<'_>)>, String> {
         let start = self.octets;
         match self.read(start) {
@@ -55,7 +55,7 @@ impl<R: Read> Blocks<R> {
             _ => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
         }
         let [a, b, c, d, length @ ..] = head;
-        // The type of a section is the same in either byte order, which its body begins with.
+        // The type of a section is the same in either byte order, with which its body begins.
         let is_section = u32::from_le_bytes([a, b, c, d]) == kind::SECTION;
         let mut magic = [0; 4];
         if is_section {
@@ -68,7 +68,7 @@ impl<R: Read> Blocks<R> {
         }
         let (kind, length) = (self.number([a, b, c, d]), self.number(length));
         let read = if is_section { magic.len() as u32 } else { 0 };
-        // Each block is padded to a multiple of four octets.
+        // Each block is padded to a multiple of four bytes.
         let Some(body) = length.checked_sub(AROUND).and_then(|body| body.checked_next_multiple_of(4)) else {
             return Err(Failed::Damaged(format!("found a block of {length} octets")));
         };
@@ -132,19 +132,19 @@ impl<'a> Body<'a> {
         Some(if self.is_big_endian { u16::from_be_bytes(*number) } else { u16::from_le_bytes(*number) })
     }
 
-    /// Returns the next `count` octets, and the padding behind them.
+    /// Returns the next `count` bytes, and skips their padding.
     pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.octets.split_at_checked(count)?;
         self.octets = rest.get(count.next_multiple_of(4) - count..).unwrap_or_default();
         Some(taken)
     }
 
-    /// Returns the next octets, `count` at most.
+    /// Returns the next bytes, at most `count`.
     pub(super) fn up_to(&self, count: usize) -> &'a [u8] {
         &self.octets[..self.octets.len().min(count)]
     }
 
-    /// Returns the options: code and value. One that is cut off ends them.
+    /// Returns the options: code and value. A truncated one ends them.
     pub(super) fn options(mut self) -> impl Iterator<Item = (u16, Body<'a>)> {
         const END: u16 = 0;
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The interfaces between which a path stands.
+//! Checks the interfaces that a path connects.
 
 use super::network::Network;
 use super::some_of;

@@ -16,11 +16,11 @@ const MAX_OVERHEAD: Bytes = Bytes(65_535);
 /// The minimum MTU: the size that every internet module must forward without further fragmentation
 /// (RFC 791, §3.2).
 const MIN_MTU: Bytes = Bytes(68);
-/// The shortest and the longest superframe, and the longest time to an assignment. Requests are
-/// kept for the latter, one in a superframe.
+/// The minimum and maximum duration of a superframe, and the maximum time to an assignment.
+/// Requests are kept for that time, one per superframe.
 const SUPERFRAMES: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(10)];
 const SLOWEST_ASSIGNMENT: Duration = Duration::from_secs(10);
-/// The greatest number of superframes for which a requested rate holds: the largest time-out of EN
+/// The maximum number of superframes for which a requested rate holds: the largest time-out of EN
 /// 301 790 is 15.
 const LONGEST_PERSISTENCE: u32 = 255;
 /// The largest volume that may be pending: more than any queue holds.
@@ -109,8 +109,8 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Checks capacity on demand, which takes the place of gate and server, except that `rate` is the
-/// rate of the carrier.
+/// Checks capacity on demand, which replaces gate and server, except that `rate` is the rate of the
+/// carrier.
 fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.demand.{key}");
     let others = [
@@ -167,8 +167,7 @@ fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfi
     }
 }
 
-/// Refuses a queue with a shaper of its own where only the owner of the queue decides when packets
-/// leave.
+/// Refuses a queue with its own shaper if the owner of the queue decides when packets leave.
 pub(super) fn unshaped(path: &str, queue: &queue::QueueConfig, owner: &str) -> Result<(), Problem> {
     if queue.shaper().is_none() {
         return Ok(());
