@@ -1,5 +1,5 @@
 //! Strategies of the user: ACK policies, congestion controllers, rules of requesting ACKs, and
-//! transports that scenarios name and that are not built in.
+//! transports. Scenarios name them, and they are not built in.
 
 use crate::transports::{Endpoints, TransportStart};
 use acklab_transport::ack::{self, AckPolicy, Policy};
@@ -102,8 +102,8 @@ impl Strategies {
         }
     }
 
-    /// Returns the rule of the user that `config` names. The outer `None` means that there is no
-    /// such rule, the inner one that it names none.
+    /// Returns the user's rule that `config` names. The outer `None` means that the run has no such
+    /// rule; the inner one that `config` names none.
     pub(crate) fn ask(&self, config: ask::AskConfig, start: &ask::Start) -> Option<Option<Custom<dyn AskRule + Send>>> {
         match config {
             ask::AskConfig::Custom { name } => Some(Some(Custom::new(name, self.asks.get(name.as_str())?(start)))),

@@ -1,15 +1,15 @@
 //! The transports that scenarios name.
 //!
 //! Each registers itself: a file of this folder implements `Protocol` for its settings, and the
-//! list in this file names it once. That line provides the table `transport` of a flow, its schema,
-//! and the names of transports in messages. No other code in the lab names a transport. Code for
-//! features of TCP, such as proxies, checks for settings of TCP.
+//! list in this file names it once. This line also provides the table `transport` of a flow, its
+//! schema, and the names of transports in messages. No other code in the lab names a transport.
+//! Code for features of TCP, such as proxies, checks for settings of TCP.
 //!
 //! In the order of reading:
 //!
 //! | module | contents |
 //! |---|---|
-//! | `maker` | what makes the controllers, the policies and the two ends of a flow |
+//! | `maker` | makes the controllers, the policies and the two ends of a flow |
 //! | `endpoints` | the two [`Endpoints`] of a flow, and their applications |
 //! | `tcp`, `udp`, `tack`, `quic`, `quinn` | the built-in transports, one file each; `tcp` has the ends at a proxy as well |
 //! | `custom` | a transport of the user |
@@ -42,15 +42,16 @@ use serde::{Deserialize, Serialize};
 /// The abilities of a transport besides carrying data from one end to the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abilities {
-    /// The application at `to` can write, too.
+    /// `true` if the application at `to` can write, too.
     pub(crate) is_duplex: bool,
-    /// An application may read slowly, and what it has not read waits.
+    /// `true` if the transport keeps data in order until a slow application reads them.
     pub(crate) keeps_order: bool,
-    /// It carries messages that may be given up.
+    /// `true` if the transport carries messages that may be abandoned.
     pub(crate) has_messages: bool,
-    /// The kernel has it as well.
+    /// `true` if the kernel implements the transport as well.
     pub(crate) is_in_kernel: bool,
-    /// Its packets can be read from octets, so that its endpoints can be hosts of an emulation.
+    /// `true` if packets can be decoded from octets, so that the endpoints can be hosts of an
+    /// emulation.
     pub(crate) has_octets: bool,
 }
 
@@ -66,17 +67,17 @@ trait Protocol: Clone {
     /// Its abilities.
     const ABILITIES: Abilities;
 
-    /// Returns the name in tables, if it is not always the same.
+    /// Returns the name in tables, which may depend on the settings.
     fn name(&self) -> &str {
         Self::NAME
     }
 
-    /// Returns the same settings, all of them written out.
+    /// Returns the same settings with all defaults written out.
     fn written_out(&self) -> Self {
         self.clone()
     }
 
-    /// Checks what the schema cannot express, for `flow` over this version of IP. The path of a
+    /// Checks `flow` over this version of IP for what the schema cannot express. The path of a
     /// fault begins at the flow.
     fn check_for(&self, flow: &Flow, version: IpVersion) -> Result<(), Fault>;
 
@@ -91,8 +92,8 @@ trait Protocol: Clone {
         None
     }
 
-    /// Returns the settings of TCP, if it is TCP: proxies split it, and the kernel may have to
-    /// apply them.
+    /// Returns the settings of TCP, if the transport is TCP. Proxies split TCP, and the kernel may
+    /// have to apply these settings.
     fn tcp(&self) -> Option<&acklab_transport::tcp::Settings> {
         None
     }
@@ -106,8 +107,8 @@ trait Protocol: Clone {
     fn endpoints(&self, maker: &Maker<'_>, version: IpVersion) -> Result<Endpoints, Error>;
 }
 
-/// Makes [`Transport`] from a list of the settings of transports. `boxed` settings do not enlarge
-/// it.
+/// Defines [`Transport`] from a list of the settings of transports. `boxed` settings are stored on
+/// the heap, so they do not enlarge the type.
 macro_rules! transports {
     ($($(#[doc = $doc:literal])+ $Variant:ident($Settings:ty) $($boxed:ident)?,)+) => {
         /// A transport protocol and its settings.
@@ -118,7 +119,7 @@ macro_rules! transports {
             $($(#[doc = $doc])+ $Variant(stored!($Settings $(, $boxed)?)),)+
         }
 
-        /// The names of all transports, and what they can do.
+        /// The names of all transports, and their abilities.
         const ABILITIES: &[(&str, Abilities)] = &[$((<$Settings>::NAME, <$Settings>::ABILITIES)),+];
 
         /// Evaluates `$then` with the settings of a transport.
@@ -148,7 +149,7 @@ macro_rules! transports {
     };
 }
 
-/// The type by which [`Transport`] holds settings.
+/// The type in which [`Transport`] stores settings.
 macro_rules! stored {
     ($Settings:ty) => { $Settings };
     ($Settings:ty, boxed) => { Box<$Settings> };
@@ -160,8 +161,8 @@ transports! {
     /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement.
     /// Supports the `traffic` models `constant`, `poisson` and `video`, and none of TCP's settings.
     Udp(acklab_transport::udp::Settings),
-    /// TACK (Li et al., SIGCOMM 2020) as a transport of its own over UDP: few acknowledgments, and
-    /// a receiver that detects losses, times round trips and measures rates.
+    /// TACK (Li et al., SIGCOMM 2020) as a separate transport over UDP: it sends few
+    /// acknowledgments, and the receiver detects losses, times round trips and measures rates.
     Tack(acklab_transport::tack::Settings) boxed,
     /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets
     /// that encryption adds are counted.
@@ -192,17 +193,17 @@ impl Transport {
         each!(self, settings => settings.custom_names())
     }
 
-    /// Returns the largest message that may be given up, if it carries such messages.
+    /// Returns the largest message that may be abandoned, if the transport carries such messages.
     pub(crate) fn largest_message(&self) -> Option<Bytes> {
         each!(self, settings => settings.largest_message())
     }
 
-    /// Returns the settings of TCP, if it is TCP.
+    /// Returns the settings of TCP, if the transport is TCP.
     pub(crate) fn tcp(&self) -> Option<&acklab_transport::tcp::Settings> {
         each!(self, settings => settings.tcp())
     }
 
-    /// Returns the names of the transports with these abilities, for messages.
+    /// Returns the names of the transports with these abilities, for use in messages.
     pub(crate) fn names_with(able: impl Fn(&Abilities) -> bool) -> Vec<&'static str> {
         ABILITIES.iter().filter(|(_, abilities)| able(abilities)).map(|(name, _)| *name).collect()
     }
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Returns the built-in transports and one of the user.
+    /// Returns the built-in transports and a custom one.
     fn all() -> Vec<Transport> {
         let tables = [
             json!({ "protocol": "tcp", "preset": "rfc" }),

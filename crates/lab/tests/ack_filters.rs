@@ -1,4 +1,4 @@
-//! ACK filters against each other, behind one gate.
+//! Compares ACK filters behind the same gate.
 
 use crate::common::tables::Tables;
 
@@ -55,15 +55,15 @@ impl Line {
         self.0.counts("links", "max_qdisc_length_l2")[REVERSE]
     }
 
-    /// Milliseconds.
+    /// Returns the mean wait in milliseconds.
     fn wait(&self) -> f64 {
         self.0.numbers("links", "mean_qdisc_delay_l2")[REVERSE]
     }
 }
 
-/// With a quota for all ACKs, six or seven ACKs arrive between two slots of the gate. A slot then
-/// passes those that the filter leaves: one ACK, or two with CAKE's. The few additional ones belong
-/// to recoveries.
+/// With a quota for all ACKs, six or seven ACKs arrive between two slots of the gate. The filter
+/// leaves one of them, or two with CAKE's filter, and the next slot passes these. The few
+/// additional ones belong to recoveries.
 #[test]
 fn a_tick_passes_what_the_filter_leaves() {
     let unfiltered = Line::run("\"fifo\"", 10);
@@ -83,9 +83,9 @@ fn a_tick_passes_what_the_filter_leaves() {
     }
 }
 
-/// An ACK arrives every 0.75 ms. In place, the ACK that passes in a slot has the position of the
-/// first arrival after the previous slot; at the tail it is the last arrival. Its information is
-/// equally new in both cases.
+/// An ACK arrives every 0.75 ms. A filter that replaces in place gives the ACK that passes the
+/// position of the first arrival after the previous slot. A filter at the tail gives it the
+/// position of the last arrival. Its information is equally new in both cases.
 #[test]
 fn a_place_has_waited_since_the_first_and_a_packet_at_the_tail_since_it_came() {
     let wait = |place| Line::run(&format!("\"ack-filter\", keeps = \"nothing\", place = \"{place}\""), 10).wait();
@@ -95,9 +95,9 @@ fn a_place_has_waited_since_the_first_and_a_packet_at_the_tail_since_it_came() {
 }
 
 /// With a quota of one ACK per slot, a seventh of the arrivals, the flow depends on the filter. A
-/// filter that keeps all ACKs with SACK blocks queues those of a recovery, so the sender learns
-/// late that its losses are repaired; CAKE's drops an ACK whose blocks a newer one repeats, and
-/// queues none.
+/// filter that keeps all ACKs with SACK blocks queues the ACKs of a recovery, so the sender learns
+/// late that its losses are repaired. CAKE's filter drops an ACK whose blocks a newer one repeats,
+/// and so queues none.
 #[test]
 fn a_filter_that_keeps_every_sack_block_delays_a_recovery_and_one_that_compares_them_does_not() {
     let unfiltered = Line::run("\"fifo\"", 1);

@@ -1,5 +1,5 @@
-//! Acknowledged data have arrived, and arrived data were sent: three rates of a flow, in that
-//! order.
+//! Three rates of a flow in order: data are sent, then arrive, then are acknowledged, so no later
+//! rate exceeds an earlier one.
 
 use crate::common::tables::Tables;
 
@@ -22,7 +22,7 @@ congestion = "bbr"
 sack = false
 "#;
 
-/// Reordering makes packets look lost that arrive after their repetitions, and half of the feedback
+/// Packets are reordered and so look lost, but arrive after their repetitions. Half of the feedback
 /// is lost.
 const REORDERED: &str = r#"
 duration = "8s"
@@ -62,7 +62,7 @@ fn check(text: &str, sets: &[&str], share: f64) {
     assert!(acknowledged >= share * arrived, "{sets:?}: {acknowledged} of {arrived} Mbps");
 }
 
-/// Linux counted 12.04 Mbps as delivered here, of 11.28 sent and 7.77 arrived.
+/// Here Linux counted 12.04 Mbps as delivered, although 11.28 Mbps were sent and 7.77 Mbps arrived.
 #[test]
 fn without_sack_no_octet_is_acknowledged_twice() {
     for preset in ["linux", "rfc", "ns3"] {
@@ -73,7 +73,7 @@ fn without_sack_no_octet_is_acknowledged_twice() {
     }
 }
 
-/// TACK counted packets: 3 % more than octets had arrived.
+/// TACK counted packets: 3 % more than the octets that had arrived.
 #[test]
 fn packets_that_were_only_late_carry_nothing_new() {
     for transport in TRANSPORTS {
@@ -81,7 +81,7 @@ fn packets_that_were_only_late_carry_nothing_new() {
     }
 }
 
-/// All octets are acknowledged at the end, and the end of the stream is none of them.
+/// All octets are acknowledged at the end. The end of the stream does not count as an octet.
 #[test]
 fn the_end_of_a_stream_is_no_octet() {
     for transport in TRANSPORTS {

@@ -1,8 +1,8 @@
-//! ACKs-first scheduling on a return link that data of the other direction fill.
+//! ACKs-first scheduling on a return link that an upload fills.
 
 use crate::common::tables::Tables;
 
-/// A cable line: the upload fills 100 places of the slow direction, 1.2 s of it.
+/// A cable line: the upload keeps 100 packets queued in the slow direction, which take 1.2 s.
 const LINE: &str = r#"
 duration = "20s"
 seed = 1
@@ -37,14 +37,14 @@ fn goodputs(discipline: &str) -> Vec<f64> {
     Tables::run(LINE, &[set], None).numbers("flows", "mean_throughput_l7")
 }
 
-/// An ACK in the FIFO waits 1.2 s behind the upload, and 870 ACKs a second take 0.36 of its 1 Mbps.
-/// Ahead of the data it waits for one packet, 12 ms.
+/// In the FIFO, an ACK waits 1.2 s behind the upload. 870 ACKs per second take 0.36 Mbps of the 1
+/// Mbps. With ACKs first, an ACK waits for one data packet, 12 ms.
 #[test]
 fn a_download_no_longer_waits_behind_the_upload() {
     let (fifo, first) = (goodputs("fifo"), goodputs("acks-first"));
     println!("FIFO {fifo:?}, ACKs first {first:?}");
     assert!(first[0] > 0.93 * 20.0 * 1448.0 / 1500.0, "the download fills its direction: {first:?}");
     assert!(fifo[0] < 0.8 * first[0], "{fifo:?} and {first:?}");
-    // What the ACKs leave belongs to the upload.
+    // The upload gets the capacity that the ACKs leave.
     assert!((0.5..0.66).contains(&first[1]), "{first:?}");
 }

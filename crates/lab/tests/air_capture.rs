@@ -91,9 +91,9 @@ fn data(mpdus: Vec<Mpdu<Packet>>) -> Frame<Packet> {
     Frame::Data(mpdus)
 }
 
-/// Returns a download to station 1: an A-MPDU behind RTS and CTS of which one frame is lost, that
-/// frame again, a TCP ACK that collides with one of station 2 and is repeated, a request for a
-/// Block ACK, and an A-MSDU.
+/// Returns the capture of a download to station 1. It contains an A-MPDU behind RTS and CTS of
+/// which one frame is lost, and the retransmission of this frame. A TCP ACK collides with one of
+/// station 2 and is repeated. A request for a Block ACK and an A-MSDU follow.
 fn download(name: &str, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut air = Air::of(&path, Band::Ghz5, extent);
@@ -140,7 +140,7 @@ fn download(name: &str, extent: Extent) -> PathBuf {
 
     let amsdu = vec![mpdu(2, &[&segments[4], &segments[5]]), mpdu(3, &[&segments[6], &segments[7]])];
     air.send(down, HT, 2 * 3080, data(amsdu));
-    // To itself, which silences the others.
+    // CTS to itself, which silences the others.
     air.send((1, 1), CONTROL, 14, Frame::Cts);
     air.send(up, CONTROL, 88, data(vec![Mpdu { tid: None, ..mpdu(78, &[&acks[1]]) }]));
     air.send(down, CONTROL, 14, Frame::Ack);
@@ -210,7 +210,7 @@ fn nothing_is_malformed_and_only_what_is_damaged_is_wrong() {
         // A truncated frame has no FCS to check.
         let expected: &[&str] = if extent == Extent::Whole { &["4", "10", "11"] } else { &["10", "11"] };
         assert_eq!(numbers, expected, "{name}: {found:?}");
-        // tshark must not have to assume any parameter of the link.
+        // The link type and radiotap must give tshark all parameters: it must not assume any.
         assert_eq!(frames(&path, "_ws.expert.message contains \"assuming\"", &[]).unwrap(), [""; 0], "{name}");
     }
 }
@@ -247,7 +247,7 @@ fn the_frames_are_those_that_were_put_in() {
     assert_eq!(bitmaps, ["0d00000000000000", wide]);
     let starts: Vec<&str> = frames.filled("wlan.fixed.ssc.sequence").into_iter().map(|(_, start)| start).collect();
     assert_eq!(starts, ["4094", "2", "2"]);
-    // From the access point, to it, or neither in control frames.
+    // The values mean: from the access point, to it, or neither (control frames).
     let directions: Vec<&str> = [2, 7, 9, 0].map(|at| frames.column("wlan.fc.ds")[at]).to_vec();
     assert_eq!(directions, ["0x02", "0x02", "0x01", "0x00"]);
     // SIFS and an ACK at 24 Mbps.
@@ -279,9 +279,9 @@ fn the_packets_inside_are_dissected() {
 #[test]
 fn rates_and_durations_are_those_that_tshark_works_out() {
     let packet = segment(0, true);
-    // Returns the rate as tshark writes it. It treats a symbol of 40 MHz as two of 20 MHz, and does
-    // not round VHT to symbols. It rounds the rate of one stream of EHT before it multiplies it,
-    // and shows no durations of HE and EHT.
+    // Returns the rate as tshark calculates it. tshark treats a symbol of 40 MHz as two of 20 MHz,
+    // and does not round VHT to symbols. For EHT, it rounds the rate of one stream before it
+    // multiplies it. It shows no durations of HE and EHT.
     let at_2 =
         [(Mode::dsss(0, false), "1", true), (Mode::dsss(2, true), "5.5", true), (Mode::dsss(3, false), "11", true)];
     let at_5 = [

@@ -64,7 +64,7 @@ struct Seen {
     is_retry: bool,
     is_damaged: bool,
     has_error: bool,
-    /// The A-MPDU that it is in.
+    /// The reference number of the A-MPDU that contains the frame.
     reference: Option<String>,
 }
 

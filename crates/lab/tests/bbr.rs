@@ -31,9 +31,10 @@ series = ["operating_point", "queue"]
 
 /// The capacity in Mbps: 1448 of 1502 octets on the wire are payload.
 const CAPACITY: f64 = 20.0 * 1448.0 / 1502.0;
-/// The RTT in ms: propagation there and back, the transmission of a segment, and that of an ACK.
+/// The minimum RTT in ms: propagation in both directions, and the transmission of a segment and of
+/// an ACK.
 const MIN_RTT: f64 = 40.6;
-/// Segments.
+/// The bandwidth-delay product in segments.
 const HELD: f64 = 20e6 * MIN_RTT / 1e3 / 8.0 / 1502.0;
 
 fn run(sets: &[&str]) -> Tables {
@@ -87,9 +88,9 @@ fn it_fills_the_line_and_hardly_the_queue() {
     assert_eq!(tables.counts("flows", "total_retransmissions_l4")[0], 0);
 }
 
-/// A phase takes a shortest round trip and the ACK that ends it. A quarter more for a round trip
-/// queues a quarter of the path, and a quarter less drains it down to the budget of six segments;
-/// what is left of that drains at the margin of 1 %.
+/// A phase takes a minimum round trip and ends with the next ACK. One round trip at a gain of 1.25
+/// queues a quarter of the bandwidth-delay product. The next one at 0.75 drains it down to the
+/// budget of six segments, which drains at the margin of 1 %.
 #[test]
 fn a_cycle_takes_eight_round_trips_and_its_queue_is_drained_at_once() {
     let queue = queue(&run(&[]));
@@ -107,14 +108,15 @@ fn a_cycle_takes_eight_round_trips_and_its_queue_is_drained_at_once() {
     }
 }
 
-/// Each of two flows keeps the maximum of its delivery rate, which exceeds its share, so that the
-/// windows of both exceed the path: only the cap of two bandwidth-delay products bounds the queue,
-/// and with it the RTT.
+/// Each of two flows keeps the maximum of its delivery rate, which exceeds its share, so both
+/// windows together exceed the bandwidth-delay product. Only the cap of two bandwidth-delay
+/// products bounds the queue and the RTT.
 #[test]
 fn two_flows_fill_the_cap_of_twice_what_the_path_holds() {
     let tables = run(&["flow.0.count=2", "duration=9s", "measure.from=3s"]);
     let in_flight: f64 = tables.numbers("flows", "mean_in_flight_l4").iter().sum();
-    // Besides, six segments of budget for each, and a few for what is acknowledged at once.
+    // To this come six segments of budget for each flow, and some for data that are acknowledged at
+    // once.
     assert!((1.8..2.5).contains(&(in_flight / HELD)), "{in_flight} of {HELD}");
     let rtt = mean(tables.numbers("flows", "mean_rtt_l4").into_iter());
     assert!((1.8..2.5).contains(&(rtt / MIN_RTT)), "{rtt} ms");
@@ -133,7 +135,7 @@ fn every_ten_seconds_four_segments_for_200_ms() {
     }
     assert_eq!(pauses.len(), 2, "{pauses:?}");
     for (from, until) in &pauses {
-        // The queue and the path drain, then 200 ms pass, then an ACK of the round comes.
+        // First the queue and the path drain, then 200 ms pass, then an ACK of the round arrives.
         assert!((0.2..0.2 + 3.0 * MIN_RTT / 1e3).contains(&(until - from)), "{from} to {until}");
         let drained = points.iter().filter(|(at, ..)| (from + 0.06..*until).contains(at));
         assert!(drained.clone().count() > 0 && drained.clone().all(|(_, _, in_flight)| *in_flight <= 4.0));
@@ -142,8 +144,8 @@ fn every_ten_seconds_four_segments_for_200_ms() {
     assert!((10.0..10.2).contains(&apart), "{apart} s");
 }
 
-/// ACKs that come more than a round trip apart: what the bursts bring is added to the window, but
-/// for 100 ms at most.
+/// ACKs come more than a round trip apart: the burst that they release is added to the window, up
+/// to the data of 100 ms.
 #[test]
 fn bursts_of_acks_a_tenth_of_a_second_apart_cost_little_and_longer_ones_stall_it() {
     let gated = |interval: &str| run(&[&format!("link.0.reverse.gate={{ interval = \"{interval}\", quota = 10000 }}")]);
@@ -156,11 +158,11 @@ fn bursts_of_acks_a_tenth_of_a_second_apart_cost_little_and_longer_ones_stall_it
     assert!(goodput(&third) > 0.75 * CAPACITY, "version 3 knows no such bound: {}", goodput(&third));
 }
 
-/// A gate through which fewer ACKs pass than are due. Where a bunch of them arrives within no time,
-/// nothing leaves between two of them, and each sample of the rate is that of the gate. Where a
-/// bunch takes time, as in each host, what leaves within it brings samples of more, whose maximum
-/// the window follows: the kernel's mean sRTT on this path is 39 to 53 ms, with bunches of 42 µs
-/// (`docs/models/congestion/bbr.md`).
+/// The gate passes fewer ACKs than are due, so they arrive in bunches. If a bunch arrives in no
+/// time, no packet leaves between two of its ACKs, and each sample of the rate is that of the gate.
+/// In every host a bunch takes some time, so packets that leave within it bring higher samples, and
+/// the window follows their maximum. On this path, the kernel's mean sRTT is 39 to 53 ms with
+/// bunches of 42 µs (`docs/models/congestion/bbr.md`).
 #[test]
 fn behind_a_gate_the_length_of_a_bunch_decides() {
     let srtt = |bunch: &[&str]| {
@@ -176,8 +178,8 @@ fn behind_a_gate_the_length_of_a_bunch_decides() {
     assert!((45.0..56.0).contains(&some), "{some} ms with 187 us for nine ACKs: twice the least round trip at most");
 }
 
-/// A queue of a tenth of the bandwidth-delay product: version 1 loses a part of each probe and of
-/// the excess of several flows, and does not respond; version 3 probes until it loses 2 %, and then
+/// A queue of a tenth of the bandwidth-delay product. Version 1 loses a part of each probe and of
+/// the excess of several flows, and does not respond. Version 3 probes until it loses 2 %, and then
 /// leaves headroom for others.
 #[test]
 fn in_a_short_queue_version_3_bounds_what_version_1_loses() {
@@ -194,8 +196,8 @@ fn in_a_short_queue_version_3_bounds_what_version_1_loses() {
     assert!(third < 0.03, "{third}");
 }
 
-/// Version 3 tolerates 1 % of loss; above 2 % it considers each probe too high. Version 1 tolerates
-/// both.
+/// Version 3 tolerates 1 % of loss. Above 2 %, it considers each probe too high. Version 1
+/// tolerates both loss rates.
 #[test]
 fn random_loss_moves_version_3_above_its_threshold() {
     let lossy = |congestion: &str, probability: &str| {
@@ -210,8 +212,8 @@ fn random_loss_moves_version_3_above_its_threshold() {
     assert!(first > 0.85 && third < 0.75, "{first} and {third}");
 }
 
-/// Version 3 probes when 62 or 63 round trips have passed, for three of them with a full pipe, and
-/// pauses with half of what the path holds.
+/// Version 3 probes after 62 or 63 round trips, and then has a full pipe for three of them. It
+/// pauses with half of the bandwidth-delay product in flight.
 #[test]
 fn version_3_probes_every_62_rounds_and_pauses_at_half() {
     let tables = run(&["flow.0.congestion=bbr3"]);

@@ -48,10 +48,10 @@ fn a_row_for_each_direction() {
     assert_eq!(tables.counts("network", "flows"), [2]);
 }
 
-/// Windows that hold more than the path, in queues that hold more than the windows, and no clusters
-/// of data: those would meet ACKs that come in clusters, and leave gaps (Zhang, Shenker and Clark,
-/// "Observations on the dynamics of a congestion control algorithm: the effects of two-way
-/// traffic", SIGCOMM 1991).
+/// The windows exceed the bandwidth-delay product, the queues exceed the windows, and data do not
+/// leave in clusters. Clusters of data would meet clusters of ACKs, and leave gaps (Zhang, Shenker
+/// and Clark, "Observations on the dynamics of a congestion control algorithm: the effects of
+/// two-way traffic", SIGCOMM 1991).
 const FULL: [&str; 4] = [
     "link.btl.forward.queue.limit=400packets",
     "link.btl.reverse.queue.limit=400packets",
@@ -59,7 +59,7 @@ const FULL: [&str; 4] = [
     "flow.0.pacing=always",
 ];
 
-/// Acknowledgments that are piggybacked on data cost no capacity: each direction carries payload at
+/// Acknowledgments that are piggybacked on data use no capacity. Each direction carries payload at
 /// the rate of the link minus the headers, and no pure ACK is sent.
 #[test]
 fn each_direction_fills_the_link() {
@@ -76,8 +76,8 @@ fn each_direction_fills_the_link() {
     }
 }
 
-/// A window that does not fill the path is sent once per RTT, which consists of the path's and of
-/// the transmission of a segment each way.
+/// A window smaller than the bandwidth-delay product is sent once per RTT. The RTT is that of the
+/// path plus the transmission of a segment in each direction.
 #[test]
 fn each_direction_has_a_window_a_round_trip() {
     let tables = tables(&["flow.0.receive_buffer=13032B", "flow.0.window_scaling=false"]);
@@ -91,7 +91,7 @@ fn each_direction_has_a_window_a_round_trip() {
 }
 
 /// Both transfers end, each with its own FIN. The first flight of ten segments carries all data of
-/// each, so that the data of `a` are acknowledged little more than an RTT after its SYN.
+/// each direction, so the data of `a` are acknowledged little more than an RTT after its SYN.
 #[test]
 fn a_request_and_its_answer_complete() {
     let sets = [

@@ -1,4 +1,4 @@
-//! Captures as read by other programs: tshark and a pcapng reader.
+//! Captures as tshark and a pcapng reader decode them.
 
 use crate::common::packets::packet;
 use crate::common::tshark::{frames, tshark};
@@ -26,14 +26,14 @@ struct Sent {
     lost: bool,
 }
 
-/// Returns a handshake, five segments of which the second is lost, its retransmission, and the end
-/// of both directions.
+/// Returns a conversation: a handshake, five segments of which the second is lost, its
+/// retransmission, and the end of both directions.
 fn conversation() -> Vec<Sent> {
     let client = |offset: u64| SeqNumber::at(SeqNumber(u32::MAX - 2000), offset);
     let server = |offset: u64| SeqNumber::at(SeqNumber(7_000_000), offset);
     let timestamps = |at: Instant| Timestamps { value: (at.as_nanos() / 1_000_000) as u32, echo: 0 };
     let segment = |at, seq, ack, flags, payload| Segment {
-        // Data are ECN-capable, and one segment is marked.
+        // Data packets are ECN-capable, and one segment is marked.
         ecn: if payload == 0 { Ecn::NotEct } else { Ecn::Ect0 },
         seq,
         ack,
@@ -93,8 +93,8 @@ fn conversation() -> Vec<Sent> {
     packets
 }
 
-/// Returns the conversation as the sender of data sees it (`at_sender`) or as its receiver does, in
-/// a file called `name`.
+/// Returns a capture of the conversation in a file called `name`, taken at the sender of data
+/// (`at_sender`) or at its receiver.
 fn capture(name: &str, at_sender: bool, extent: Extent) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut seen: Vec<(Instant, Packet)> = conversation()

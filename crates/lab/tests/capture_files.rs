@@ -1,4 +1,5 @@
-//! The readers of captures and logs, on the seeds of the fuzz target and on damaged files.
+//! Properties of the readers of captures and logs, with the seeds of the fuzz target and with
+//! damaged files.
 
 use crate::properties::capture_file::any_file_is_reported_or_refused;
 use crate::seeds;
@@ -10,7 +11,7 @@ fn any_file_is_reported_or_refused_on_the_seeds_of_the_fuzz_target() {
     seeds::replay("capture_file", any_file_is_reported_or_refused);
 }
 
-/// Returns a capture of two packets of an IPv4 header each, with the octets of this one.
+/// Returns a capture of two packets, each with this IPv4 header.
 fn pcap(header: [u8; 20]) -> Vec<u8> {
     let file = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 101, 0, 0, 0];
     let record = [&[1, 0, 0, 0, 2, 0, 0, 0, 20, 0, 0, 0, 20, 0, 0, 0][..], &header].concat();

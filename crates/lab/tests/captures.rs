@@ -1,4 +1,4 @@
-//! Captures of whole runs: tshark's analysis agrees with the tables of the same run.
+//! Captures of whole runs: the analysis of tshark agrees with the tables of the same run.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::{frames, tshark, tshark_with_names};
@@ -82,7 +82,8 @@ impl Run {
         self.tables.counts("flows", column)[0]
     }
 
-    /// Returns the same with marks above eight packets, echoed in the way of `ecn`.
+    /// Returns the same run with marks above eight packets, which the receiver echoes in the way of
+    /// `ecn`.
     fn marked(test: &str, ecn: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("captures_{test}_{ecn}"));
         fs::create_dir_all(&folder).unwrap();
@@ -152,8 +153,8 @@ fn nothing_is_malformed_and_no_ack_is_for_what_was_never_seen() {
         for point in POINTS {
             let wrong = "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 \
                          || _ws.expert.severity == error";
-            // In the middle only one direction was watched, and what its ACKs acknowledge passed as
-            // well.
+            // The capture between the ends has only one direction, and the ACKs show that all data
+            // passed.
             let wrong = match point {
                 "src_0" => format!("{wrong} || tcp.analysis.ack_lost_segment || tcp.analysis.lost_segment"),
                 "dst_0" => format!("{wrong} || tcp.analysis.ack_lost_segment"),
@@ -163,7 +164,7 @@ fn nothing_is_malformed_and_no_ack_is_for_what_was_never_seen() {
             let Some(found) = frames(&run.capture(point), &wrong, &["_ws.expert.message"]) else { return };
             assert_eq!(found, [""; 0], "{preset} at {point}");
         }
-        // The sender sees no gap in its own data, the receiver one for each run of drops.
+        // The sender sees no gap in its own data. The receiver sees one for each run of drops.
         assert!(!frames(&run.capture("dst_0"), "tcp.analysis.lost_segment", &[]).unwrap().is_empty(), "{preset}");
     }
 }
@@ -182,8 +183,8 @@ fn retransmissions_are_those_of_the_table() {
         assert_eq!(again as u64, run.flow("total_retransmissions_l4"), "{preset}: sequence numbers that repeat");
         assert_eq!(run.flow("total_drops_l2"), run.bottleneck("total_qdisc_drops_l2"), "{preset}");
 
-        // tshark classifies retransmissions by their presumed cause; at the sender, all classes are
-        // retransmissions.
+        // tshark classifies retransmissions by their presumed cause. At the sender, all these
+        // classes are retransmissions.
         let kinds = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission \
                      || tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order";
         assert_eq!(tshark(&run.capture("src_0"), kinds, &["tcp.seq"]).unwrap().len(), again, "{preset}");
@@ -214,8 +215,8 @@ fn packets_and_times_are_those_of_the_run() {
     );
     assert_eq!(count(destination, |frame| frame.flags.contains(Flags::FIN)), 1);
 
-    // 1500 octets take 750 µs at 16 Mbps: to the nanosecond, no packet leaves sooner after the one
-    // before it.
+    // At 16 Mbps, 1500 octets take 750 µs. No packet leaves earlier than that after the one before
+    // it, to the nanosecond.
     let gaps = exit.windows(2).filter(|pair| pair[1].octets == 1500).map(|pair| pair[1].nanos - pair[0].nanos);
     assert_eq!(gaps.min(), Some(750_000));
 }
@@ -248,8 +249,8 @@ fn marks_are_those_of_the_run() {
     }
 }
 
-/// Every packet after the SYN carries the option, the third ACK as well, and the last one counts
-/// the octets of all marks.
+/// The option is in every packet after the SYN, including the third ACK. The last packet's option
+/// counts the octets of all marks.
 #[test]
 fn the_option_of_accurate_ecn_is_that_of_the_run() {
     let run = Run::marked("option", "accurate");

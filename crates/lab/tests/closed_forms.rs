@@ -1,8 +1,8 @@
-//! Controllers compared with formulas and findings of the literature, which do not depend on this
+//! Compares controllers with formulas and findings of the literature, which do not depend on this
 //! simulator.
 //!
-//! `make closed-forms` runs all of them and prints each figure beside its formula; an ordinary test
-//! run runs a part. The comparisons and their deviations are listed in `docs/models/validation.md`.
+//! `make closed-forms` runs all comparisons and prints each figure beside its formula. An ordinary
+//! test run runs a part. `docs/models/validation.md` lists the comparisons and their deviations.
 
 mod bench;
 mod cubic;

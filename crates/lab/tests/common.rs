@@ -1,4 +1,4 @@
-//! Helpers of several test files.
+//! Helpers that several test files share.
 
 pub(crate) mod dumbbell;
 pub(crate) mod names;

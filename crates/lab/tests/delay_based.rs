@@ -1,14 +1,14 @@
-//! Controllers that respond to delay or learn their rate, on a bottleneck: the claims of their
-//! papers, and the effect of few ACKs.
+//! Controllers that respond to delay or learn their rate, on a bottleneck: tests the claims of
+//! their papers, and the effect of few ACKs.
 //!
-//! Each bound comes with its reason.
+//! A comment gives the reason of each bound.
 
 use crate::common::tables::Tables;
 
 /// The share of payload: 1448 of 1500 octets on the wire.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
-/// 20 Mbps and 40 ms: a segment takes 0.6 ms, and 67 fill the path.
+/// 20 Mbps and 40 ms: a segment takes 0.6 ms, and the bandwidth-delay product is 67 segments.
 const MODEST: &str = r#"
 duration = "30s"
 seed = 1
@@ -33,7 +33,7 @@ ack = { policy = "per-packet" }
 "#;
 const MODEST_CAPACITY: f64 = 20.0 * PAYLOAD;
 
-/// 100 Mbps, 30 ms, a buffer of the bandwidth-delay product and random loss: NSDI '15, §4.1.
+/// 100 Mbps, 30 ms, a buffer of the bandwidth-delay product, and random loss (NSDI '15, §4.1).
 const LOSSY: &str = r#"
 duration = "20s"
 seed = 1
@@ -59,9 +59,9 @@ ack = { policy = "per-packet" }
 "#;
 
 struct Outcome {
-    /// Mbps of payload, of each flow.
+    /// The throughput of each flow, in Mbps of payload.
     throughput: Vec<f64>,
-    /// Packets.
+    /// The mean queue in packets.
     queue: f64,
     max_queue: u64,
     jain: f64,
@@ -83,8 +83,8 @@ fn delayed(segments: u32, timer: &str) -> String {
     format!("flow.0.ack={{ policy = \"delayed\", segments = {segments}, timer = \"{timer}\" }}")
 }
 
-/// In equilibrium the queue swings between nothing and 2.5/δ packets, 1.25/δ in the mean (NSDI '18,
-/// §3), and δ is 0.5.
+/// In equilibrium, the queue swings between 0 and 2.5/δ packets, with a mean of 1.25/δ (NSDI '18,
+/// §3). δ is 0.5.
 #[test]
 fn copa_alone_keeps_two_and_a_half_packets_waiting() {
     let alone = run(MODEST, "copa", &[&delayed(2, "40ms")]);
@@ -94,17 +94,17 @@ fn copa_alone_keeps_two_and_a_half_packets_waiting() {
 
 #[test]
 fn two_copa_flows_share_and_keep_twice_as_much_waiting() {
-    // In the default mode alone: the flows may take each other for TCP (see below).
+    // Only the default mode: in others, the flows may take each other for TCP (see below).
     let default_mode = "{ algorithm = \"copa\", competes = false }";
     let two = run(MODEST, default_mode, &["flow.0.count=2", "flow.0.spacing=100ms", "measure.from=10s"]);
     assert!(two.jain > 0.999, "{:?}", two.throughput);
     assert!((3.5..6.0).contains(&two.queue) && two.max_queue <= 12, "{} {}", two.queue, two.max_queue);
 }
 
-/// A trough of the common queue that misses a tenth of its swing once makes a flow compete,
-/// whereupon the other sees no trough either and competes too (what Yang et al., "Improvement of
-/// Copa", IEEE/ACM ToN 2023, call its pathological mode). Only losses end it, so that a deep buffer
-/// fills and a shallow one does not.
+/// If a trough of the common queue once misses a tenth of its swing, a flow begins to compete. Then
+/// the other flow sees no trough either, and competes too (the “pathological mode” of Yang et al.,
+/// "Improvement of Copa", IEEE/ACM ToN 2023). Only losses end this, so a deep buffer fills and a
+/// shallow one does not.
 #[test]
 fn two_copa_flows_may_take_each_other_for_tcp() {
     let sets = ["flow.0.count=2", "flow.0.spacing=2s", "measure.from=10s"];
@@ -114,9 +114,9 @@ fn two_copa_flows_may_take_each_other_for_tcp() {
     assert!(shallow.queue < 40.0 && shallow.jain > 0.99, "{} {}", shallow.queue, shallow.jain);
 }
 
-/// Eight flows aim at 16 packets in the queue, which holds 12, so that losses do not end. Without
-/// the reduction of genericCC a flow that sees no queueing delay grows until nearly all that it
-/// sends is lost.
+/// Eight flows aim at 16 packets in the queue, which holds 12, so losses go on. Without the
+/// reduction of genericCC, a flow that sees no queueing delay grows until nearly all its packets
+/// are lost.
 #[test]
 fn eight_copa_flows_in_a_queue_of_twelve_packets_do_not_run_away() {
     let most_retransmitted = |heavy_loss: f64| {
@@ -147,8 +147,8 @@ fn copa_competes_with_a_flow_that_fills_the_buffer() {
     assert!(vivace.throughput[0] < 0.1 * MODEST_CAPACITY, "{:?}", vivace.throughput);
 }
 
-/// An ACK of 16 segments releases 16 at twice the rate of the bottleneck, and the last of them, the
-/// only one whose round trip is measured, waits behind eight: four times what 1/δ allows.
+/// An ACK of 16 segments releases 16 segments at twice the rate of the bottleneck. Only the last
+/// segment's round trip is measured, and it waits behind eight: four times what 1/δ allows.
 #[test]
 fn copa_takes_the_bursts_of_few_acks_for_a_queue() {
     let each = run(MODEST, "copa", &[]);
@@ -156,17 +156,17 @@ fn copa_takes_the_bursts_of_few_acks_for_a_queue() {
     assert!(thinned.throughput[0] < 0.85 * each.throughput[0], "{:?}", thinned.throughput);
 }
 
-/// With an ACK per round trip, the whole window leaves upon it at twice the rate of the bottleneck.
-/// The only measurement is of its last packet.
+/// With an ACK per round trip, each ACK releases the whole window at twice the rate of the
+/// bottleneck. The only measurement is that of the last packet.
 #[test]
 fn copa_with_an_ack_in_a_round_trip_swings() {
     let rare = run(MODEST, "copa", &[&delayed(1000, "40ms")]);
     assert!(rare.queue > 25.0 && rare.throughput[0] < 0.9 * MODEST_CAPACITY, "{} {:?}", rare.queue, rare.throughput);
 }
 
-/// An ACK by TACK's law comes up to 10 ms after the packet that it measures, and reports this delay
-/// (RFC 9002, §5.3). This quarter of the round trip is no queue. Counting it as a queue left the
-/// flows 11, 35 and 19 of 50 Mbps.
+/// By TACK's law, an ACK comes up to 10 ms after the packet that it measures, and reports this
+/// delay (RFC 9002, §5.3). The delay is a quarter of the round trip, and not caused by a queue.
+/// When Copa counted it as a queue, the flows got only 11, 35 and 19 of 50 Mbps.
 #[test]
 fn a_late_ack_of_quic_is_not_taken_for_a_queue() {
     let path = MODEST.replace("preset = \"linux\"\nmss = \"1448B\"\n", "transport = \"quic\"\n");
@@ -196,26 +196,26 @@ fn allegro_bears_random_loss_that_stops_newreno() {
     }
 }
 
-/// The sigmoid of its utility is centred on 5 %.
+/// The sigmoid of Allegro's utility is centred on 5 %.
 #[test]
 fn allegro_gives_up_beyond_five_percent_of_loss() {
     let beyond = run(LOSSY, "pcc-allegro", &["link.0.forward.loss.probability=0.06"]);
     assert!(beyond.throughput[0] < 20.0, "{:?}", beyond.throughput);
 }
 
-/// Its utility does not depend on delay.
+/// Allegro's utility does not depend on delay.
 #[test]
 fn allegro_fills_the_buffer_and_vivace_does_not() {
     let set = "link.0.forward.queue.limit=67packets";
     let [allegro, vivace] = ["pcc-allegro", "pcc-vivace"].map(|name| run(MODEST, name, &[set]));
     assert!(allegro.queue > 33.0 && allegro.throughput[0] > 0.97 * MODEST_CAPACITY, "{}", allegro.queue);
-    // It keeps 5 % below the capacity, the width of its own probes.
+    // Vivace keeps 5 % below the capacity, the width of its own probes.
     assert!(vivace.queue < 2.0 && vivace.throughput[0] > 0.93 * MODEST_CAPACITY, "{}", vivace.queue);
 }
 
-/// Its loss coefficient weighs a small loss less than the rate that it costs: at 100 Mbps,
-/// 0.9·x^−0.1 = 0.57 a megabit against 11.35 times the loss, so that 5 % is the limit and 1 % is
-/// borne.
+/// For a small loss, Vivace's loss coefficient costs less than the rate gains. At 100 Mbps, a
+/// megabit gains 0.9·x^−0.1 = 0.57 and costs 11.35 times the loss, so the limit is 5 %, and 1 % has
+/// no effect.
 #[test]
 fn vivace_bears_random_loss() {
     let lossy = run(LOSSY, "pcc-vivace", &[]);
@@ -241,9 +241,9 @@ fn allegro_does_not_mind_few_acks() {
     assert!(rare.throughput[0] > 0.95 * 100.0 * PAYLOAD * 0.99, "{:?}", rare.throughput);
 }
 
-/// A slope through four measurements in a round trip has four times the error of one through 67.
-/// Jitter of up to 2 ms, which the many average out, then looks like a queue, and 900·x times it
-/// outweighs every gain.
+/// With four measurements per round trip, the error of the slope is four times that with 67. Many
+/// measurements average jitter of up to 2 ms, but with few of them jitter looks like a queue. 900·x
+/// times this slope exceeds every gain.
 #[test]
 fn vivace_takes_jitter_for_a_queue_when_acks_are_few() {
     let mean = |ack: &str| {

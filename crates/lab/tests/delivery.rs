@@ -1,4 +1,5 @@
-//! When the application at the receiver has its data, whatever the acknowledgments do.
+//! The time at which the application at the receiver has its data does not depend on
+//! acknowledgments.
 
 use crate::common::tables::Tables;
 
@@ -10,8 +11,8 @@ link = [{ name = "path", from = "a", to = "b", forward = { rate = "12Mbps", dela
 flow = [{ from = "a", to = "b", preset = "linux", start = "1s", traffic = { model = "fixed", size = "14480B" } }]
 "#;
 
-/// A SYN and a SYN-ACK of 60 octets, the ACK of 52 and ten packets, behind three propagation
-/// delays.
+/// The arrival time: a SYN and a SYN-ACK of 60 octets, the ACK of 52 and ten packets, and three
+/// propagation delays.
 const ARRIVAL: f64 = (60.0 + 60.0 + 52.0 + 15_000.0) * 8.0 / 12e6 + 3.0 * 0.05;
 
 fn download(sets: &[&str]) -> Tables {
@@ -31,8 +32,8 @@ fn a_download_is_delivered_when_its_last_packet_arrives() {
     assert!((rate / (14_480.0 * 8.0 / 1e6 / ARRIVAL) - 1.0).abs() < 1e-5, "{rate} Mbps");
 }
 
-/// The last ACK crosses a thin return link, which the completion at the sender waits for. The
-/// SYN-ACK crosses it as well, so its time counts.
+/// The last ACK crosses a thin return link, and completion at the sender waits for it. The SYN-ACK
+/// crosses this link as well, so its time counts.
 #[test]
 fn acknowledgments_that_wait_delay_the_completion_and_not_the_delivery() {
     let tables = download(&["link.0.reverse.rate=1kbps"]);
@@ -47,7 +48,7 @@ fn acknowledgments_that_wait_delay_the_completion_and_not_the_delivery() {
 fn a_reader_that_takes_its_time_delays_the_delivery() {
     let reading = "flow.0.reading={ model = \"constant\", rate = \"115.84kbps\", read = \"1448B\" }";
     let delivered = number(&download(&[reading]), "delivery_time_l7");
-    // Ten reads, 0.1 s apart, of which the first may come with the first packet.
+    // Ten reads, 0.1 s apart. The first may come with the first packet.
     assert!((ARRIVAL + 0.8..ARRIVAL + 1.1).contains(&delivered), "{delivered} s");
 }
 
@@ -58,7 +59,7 @@ fn a_window_without_deliveries_has_no_time() {
     assert_eq!(tables.nulls("flows", "mean_receiving_rate_l7"), [true]);
 }
 
-/// Data before the window do not count, neither as octets nor as time.
+/// Data before the window count neither as octets nor as time.
 #[test]
 fn a_window_counts_its_own_deliveries() {
     let endless = ["flow.0.traffic={ model = \"greedy\" }", "measure.from=10s"];

@@ -1,5 +1,5 @@
-//! Capacity on demand between endpoints: what ACKs cost on the return channel of a satellite
-//! terminal.
+//! Capacity on demand between endpoints: the capacity that ACKs need on the return channel of a
+//! satellite terminal.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
@@ -14,19 +14,20 @@ fn of_return(tables: &Tables, column: &str) -> u64 {
     tables.counts("links", column)[3]
 }
 
-/// The SYN-ACK waits for the next superframe, for twelve superframes and for the end of its slot;
-/// the SYN and the SYN-ACK propagate.
+/// The SYN-ACK waits for the next superframe, for twelve superframes and for the end of its slot.
+/// To this comes the propagation of SYN and SYN-ACK.
 #[test]
 fn the_handshake_waits_for_an_assignment() {
     let tables =
         run(&["duration=3s", "flow.0.traffic={ model = \"fixed\", size = \"1B\" }", "measure.series=[\"packets\"]"]);
     let first = tables.numbers("packets", "time")[0];
-    // The SYN of 60 octets arrives at 265.06 ms, so its answer is requested at 300 ms and sent from
+    // The SYN of 60 octets arrives at 265.06 ms. Its answer is requested at 300 ms, and sent from
     // 900 to 900.5 ms.
     assert!((first - 1.1655).abs() < 1e-4, "the first data leave at {first} s");
 }
 
-/// Constant capacity for the SYN-ACK alone: sent in the slot that is there in each superframe.
+/// Constant capacity, just enough for the SYN-ACK: it is sent in the slot that each superframe
+/// contains.
 #[test]
 fn constant_capacity_spares_the_wait() {
     let sets = ["duration=3s", "flow.0.traffic={ model = \"fixed\", size = \"1B\" }", "measure.series=[\"packets\"]"];
@@ -46,7 +47,7 @@ fn the_table_of_links_counts_requests_and_slots() {
     assert_eq!(tables.nulls("links", "total_bytes_assigned_l1"), [true, true, true, false]);
 }
 
-/// Fewer ACKs need fewer slots, and the transfer does not suffer from an ACK for ten segments.
+/// Fewer ACKs need fewer slots. The transfer is not slower with an ACK for ten segments.
 #[test]
 fn fewer_acks_take_less_of_the_return_channel() {
     let of = |segments: u32| {

@@ -1,5 +1,5 @@
-//! What observers report of departures: a probe is an event of the instant at which it leaves, and
-//! only packets with data are counted as such.
+//! Events and counts of departures: the event of a probe has the time at which it leaves, and only
+//! packets with data count as data packets.
 
 use crate::common::tables::Tables;
 
@@ -26,8 +26,8 @@ series = ["packets", "events"]
     Tables::run(path, sets, None)
 }
 
-/// The FIN leaves alone and is lost four times. Each time it is retransmitted without data: two
-/// packets of data leave, none of them twice.
+/// The FIN leaves alone and is lost four times. Each retransmission has no data: two data packets
+/// leave, and neither is sent twice.
 #[test]
 fn a_fin_is_no_data_packet_when_it_leaves_again() {
     let tables = lossy(&[]);
@@ -36,11 +36,11 @@ fn a_fin_is_no_data_packet_when_it_leaves_again() {
     assert_eq!(tables.counts("flows", "total_retransmissions_l4"), [0]);
 }
 
-/// RFC 8985, §7.3: the probe is sent when its timer expires. Its event had the time of the next
-/// arrival or of the next timer, here the retransmission timeout, 240 ms later.
+/// A probe is sent when its timer expires (RFC 8985, §7.3). Its event once had the time of the next
+/// arrival or timer, here the retransmission timeout 240 ms later.
 #[test]
 fn a_probe_is_an_event_of_its_departure() {
-    // Now and then the tail of a write is lost.
+    // Sometimes the tail of a write is lost.
     let tables = lossy(&[
         "flow.0.traffic={ model = \"constant\", rate = \"24kbps\", write = \"6000B\" }",
         "flow.0.stop=20s",
@@ -58,9 +58,9 @@ fn a_probe_is_an_event_of_its_departure() {
     }
 }
 
-/// Ten microseconds there and back are less than a tick of the timestamps, by which preset `rfc`
-/// measures: SRTT was all but zero, and every ACK that waited for a second segment was probed for,
-/// 13,500 times a second. At least two ticks now pass.
+/// Ten microseconds in both directions are less than a tick of the timestamps, by which preset
+/// `rfc` measures. SRTT was almost 0, so every ACK that waited for a second segment caused a probe,
+/// 13,500 times a second. Now at least two ticks pass.
 #[test]
 fn round_trips_below_a_tick_cause_no_probes() {
     for (preset, timestamps) in [("rfc", "true"), ("rfc", "false"), ("linux", "true")] {

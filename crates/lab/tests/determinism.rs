@@ -1,5 +1,5 @@
-//! The same scenario and seed give the same octets: run after run, in another process, among other
-//! threads.
+//! The same scenario and seed give the same octets: in a second run, in another process, and among
+//! other threads.
 
 use acklab_lab::scenario::load;
 use acklab_lab::{Results, RunOptions, run};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-/// Randomness in every component that has it, and every series.
+/// A scenario with all series, and with randomness in every component that can be random.
 const CHANCE: &str = r#"
 duration = "3s"
 seed = 11
@@ -85,8 +85,7 @@ preset = "rfc"
 traffic = { model = "poisson", rate = "4Mbps" }
 "#;
 
-/// A cell at the end of the path in which rates, positions, errors and hidden stations are random
-/// as well.
+/// A cell at the end of the path, with random rates, positions, errors and hidden stations.
 const WIRELESS: &str = r#"
 [[wifi]]
 name = "cell"

@@ -1,5 +1,5 @@
-//! Copies that the network makes: they are evidence of no spurious retransmission, so each loss
-//! keeps its reduction.
+//! Copies that the network makes of packets are no evidence of a spurious retransmission, so each
+//! loss keeps its reduction.
 
 use crate::common::tables::Tables;
 
@@ -45,8 +45,8 @@ fn carried(transport: &str, copied: f64) -> (f64, f64, u64) {
     (tables.numbers("flows", "mean_throughput_l4")[0], tables.numbers("flows", "mean_srtt_l4")[0], undone)
 }
 
-/// A copy takes none of the losses back. With 1 % of them, preset `rfc` undid every reduction, and
-/// NewReno filled the path and its queue.
+/// A copy cancels no loss. With 1 % of copies, preset `rfc` undid every reduction, and NewReno
+/// filled the path and its queue.
 #[test]
 fn duplicates_of_the_network_undo_no_reduction() {
     for transport in TRANSPORTS {

@@ -1,4 +1,4 @@
-//! ECN marks end to end: compared with the theory of DCTCP and with drops, and under ACK thinning.
+//! ECN marks end to end: compared with the theory of DCTCP, with drops, and under ACK thinning.
 
 use crate::common::tables::Tables;
 
@@ -32,7 +32,7 @@ congestion = "dctcp"
 from = "2s"
 "#;
 
-/// Packets on the way in both directions, at 100 Mbps: C · RTT.
+/// Packets in flight in both directions at 100 Mbps: C · RTT.
 const ROUND_TRIP: f64 = 33.5;
 const SEGMENT: f64 = 1448.0;
 
@@ -79,8 +79,8 @@ impl Line {
 }
 
 /// Alizadeh et al., SIGCOMM 2010, §3.3: the queue moves between K + N − A and K + N (eq. 8 to 10),
-/// with A = ½ √(2 N (C·RTT + K)) for N flows. An ACK for every second segment brings two at once,
-/// which the fluid of the model does not.
+/// with A = ½ √(2 N (C·RTT + K)) for N flows. An ACK for every second segment releases two at once,
+/// which the fluid model omits.
 #[test]
 fn dctcp_holds_the_queue_at_the_threshold() {
     for threshold in [10.0, 20.0, 40.0] {
@@ -103,10 +103,9 @@ fn a_threshold_below_a_seventh_of_the_round_trip_leaves_the_link_idle() {
     assert!(utilization(1) < 0.99, "{}", utilization(1));
 }
 
-/// A mark instead of a drop: the window is halved as often, and nothing is retransmitted. A packet
-/// that leaves first in a reduction may be marked as well, which halves the window once more, in
-/// some cycles as in the kernel: so there are up to twice as many reductions, and the queue is
-/// shorter.
+/// A mark instead of a drop: the window is halved as often, and nothing is retransmitted. The first
+/// packet of a reduction may be marked as well, which halves the window once more in some cycles,
+/// as in the kernel. So there are up to twice as many reductions, and the queue is shorter.
 #[test]
 fn newreno_reacts_to_a_mark_as_to_a_drop() {
     let reno = "flow.bulk.congestion=newreno";
@@ -127,8 +126,8 @@ fn newreno_reacts_to_a_mark_as_to_a_drop() {
     }
 }
 
-/// RFC 8257, §3.2: with a delayed ACK, one flag stands for several segments. Sent at each change,
-/// the echo is exact; the price is an ACK per change.
+/// With a delayed ACK, one flag covers several segments (RFC 8257, §3.2). If an ACK is sent at each
+/// change, the echo is exact, at the price of an ACK per change.
 #[test]
 fn dctcp_pays_for_an_exact_echo_with_acks() {
     let delayed = "flow.bulk.ack={ policy = \"delayed\", segments = 8, timer = \"5ms\" }";
@@ -144,8 +143,8 @@ fn dctcp_pays_for_an_exact_echo_with_acks() {
     assert!(thinned(&exact) < 0.7 * thinned(&without_marks), "an ACK for each change: {}", thinned(&exact));
 }
 
-/// A filter that overwrites ACKs with other ECN flags leaves only the last flag: the sender learns
-/// of only a part of the marks, and the queue exceeds the threshold.
+/// A filter that replaces ACKs with other ECN flags leaves only the last flag. The sender sees only
+/// a part of the marks, and the queue exceeds the threshold.
 #[test]
 fn a_filter_that_keeps_nothing_blinds_dctcp() {
     let thinned = |keeps: &str| {
@@ -160,8 +159,8 @@ fn a_filter_that_keeps_nothing_blinds_dctcp() {
     assert!(blind.queue() > 10.0, "{}", blind.queue());
 }
 
-/// RFC 9768, §3.2.2.5.2: in an ACK for more than seven packets, three bits cannot distinguish zero
-/// from eight, and the safe reading is eight. Where a filter thins so far, the sender reacts to
+/// In an ACK for more than seven packets, three bits cannot distinguish zero from eight, and the
+/// safe reading is eight (RFC 9768, §3.2.2.5.2). If a filter thins so much, the sender reacts to
 /// marks that do not exist, and the link runs idle. Linux would trust the count if ACKs covered
 /// more than four packets on average, but the reductions keep them at four.
 #[test]
@@ -174,7 +173,7 @@ fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none(
         Line::run(&[&rate, queue, per_packet, "flow.bulk.ecn=accurate", &dialect, &option])
     };
     for dialect in ["rfc", "linux"] {
-        // 1.2 Mbps carry an ACK for each four segments, 400 kbps one for each nine.
+        // 1.2 Mbps carry an ACK for every four segments, 400 kbps one for every nine.
         let few = thinned("1200kbps", dialect, false);
         let (reported, truth) = few.reported_and_true();
         assert!((reported / truth - 1.0).abs() < 0.01, "{dialect}: {reported} of {truth}");
@@ -192,8 +191,8 @@ fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none(
     }
 }
 
-/// RFC 8289: four flows that a FIFO of this length would hold at 24 ms wait no longer than twice
-/// the target of 5 ms, by marks as well as by drops, and the link stays busy.
+/// Four flows that would wait 24 ms in a FIFO of this length wait no longer than twice the target
+/// of 5 ms (RFC 8289). This holds for marks and for drops, and the link stays busy.
 #[test]
 fn codel_keeps_the_wait_near_its_target() {
     let codel = |ecn: bool| {

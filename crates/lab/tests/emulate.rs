@@ -1,8 +1,8 @@
 //! Emulations: flows of the kernel through namespaces and TUN devices.
 //!
-//! They need the permission to make these; without it, they report that they were skipped. Other
-//! processes may delay packets at any time, so the tests look at what happens and not at how late
-//! it is.
+//! They need the permission to create namespaces and devices. Without it, they report that they
+//! were skipped. Other processes may delay packets at any time, so the tests check the events and
+//! not their exact times.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::{frames, tshark_with_names};
@@ -51,21 +51,20 @@ fn with(flows: &str) -> String {
     PATH.replace("flow = []\n", "") + flows
 }
 
-/// Returns the same for a moment, for tests in which only the run itself matters.
+/// Returns the same scenario for a short time, for tests in which only the run itself matters.
 fn briefly(flows: &str) -> String {
     with(flows).replace("2s", "300ms")
 }
 
-/// Emulations mostly wait, so that several run at once. What concerns the whole process is looked
-/// at while none does.
+/// Emulations mostly wait, so several run at once. Tests that concern the whole process run alone.
 static EMULATIONS: RwLock<()> = RwLock::new(());
 
 fn without_emulations() -> RwLockWriteGuard<'static, ()> {
     EMULATIONS.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Emulates a scenario in a thread of its own, because it keeps the priority. Returns `None`, with
-/// a message, if the system does not allow it.
+/// Emulates a scenario in a separate thread, because the emulation changes the thread's priority.
+/// Returns `None`, with a message, if the system does not allow it.
 fn emulated(text: &str, options: EmulateOptions) -> Option<Result<Emulation, Error>> {
     if !permission::is_granted() || !Path::new("/dev/net/tun").exists() {
         eprintln!("skipped: this test needs root and /dev/net/tun");
@@ -81,7 +80,7 @@ fn tables(text: &str) -> Option<Tables> {
     Some(Tables::of_results(emulated(text, EmulateOptions::default())?.unwrap().results))
 }
 
-/// Runs the same in a simulation.
+/// Runs the same scenario in a simulation.
 fn simulated(text: &str) -> Tables {
     Tables::run(&text.replace("stack = \"kernel\"\n", ""), &[""; 0], None)
 }
@@ -100,7 +99,7 @@ fn datagrams_of_the_kernel_are_measured_as_in_a_simulation() {
     let text = with(UDP);
     let Some(emulated) = tables(&text) else { return };
     let simulated = simulated(&text);
-    // 250 datagrams a second, for two seconds; the last may still be on their way.
+    // 250 datagrams per second, for two seconds. The last may still be in flight.
     let sent = |tables: &Tables| tables.counts("flows", "total_data_packets_l4")[0];
     assert!(sent(&emulated).abs_diff(sent(&simulated)) <= 5, "{} and {}", sent(&emulated), sent(&simulated));
     assert_eq!(emulated.counts("flows", "total_lost_l4"), [0]);
@@ -110,8 +109,8 @@ fn datagrams_of_the_kernel_are_measured_as_in_a_simulation() {
     assert!(delay(&emulated) < delay(&simulated) + 1.0, "{} ms after {}", delay(&emulated), delay(&simulated));
 }
 
-/// The SYN leaves at the start of the flow, for which everything is ready, and the handshake takes
-/// a round trip, as in a simulation.
+/// The SYN leaves at the start of the flow, because all is prepared before. The handshake takes a
+/// round trip, as in a simulation.
 #[test]
 fn a_connection_of_the_kernel_opens_in_a_round_trip() {
     let text = briefly(TCP);
@@ -124,8 +123,8 @@ fn a_connection_of_the_kernel_opens_in_a_round_trip() {
     assert!((ideal..ideal + 4.0).contains(&fastest), "{fastest} ms, and {ideal} in a simulation");
 }
 
-/// A path that carries nothing for half a second, during which a timer of 200 ms expires and one of
-/// a second does not.
+/// The path carries nothing for half a second. During it a timer of 200 ms expires, and one of a
+/// second does not.
 #[test]
 fn a_kernel_waits_as_long_as_its_least_timeout() {
     let silence = r#"steps = [{ at = "0s", rate = "16Mbps" }, { at = "1s", rate = "1kbps" }, { at = "1500ms", rate = "16Mbps" }]"#;
@@ -136,8 +135,7 @@ fn a_kernel_waits_as_long_as_its_least_timeout() {
     }
 }
 
-/// Data that the kernel holds for an application that reads late have arrived and are not
-/// delivered.
+/// Data that the kernel holds for a slow application have arrived, but are not delivered.
 #[test]
 fn what_is_not_read_is_not_delivered() {
     let text = with(&(TCP.to_owned() + "reading = { model = \"constant\", rate = \"8Mbps\", read = \"16000B\" }\n"));
@@ -151,7 +149,7 @@ fn what_is_not_read_is_not_delivered() {
     }
 }
 
-/// The kernel counts the timeouts of SYN and SYN-ACK among all others.
+/// The kernel counts the timeouts of SYN and SYN-ACK together with all others.
 #[test]
 fn timeouts_of_a_handshake_are_none_of_the_data() {
     let file = with(&(TCP.to_owned() + "traffic = { model = \"fixed\", size = \"50kB\" }\n"));
@@ -162,8 +160,8 @@ fn timeouts_of_a_handshake_are_none_of_the_data() {
     assert_eq!(emulated.counts("flows", "total_rtos_l4"), [0]);
 }
 
-/// The receiver of a file closes once it has all of it, so that the last ACK, which is that of less
-/// than a segment, waits for nothing.
+/// The receiver of a file closes when it has the whole file. So the last ACK, for less than a
+/// segment, is not delayed.
 #[test]
 fn a_file_takes_the_kernel_as_long_as_a_simulation() {
     let text = briefly(&(TCP.to_owned() + "traffic = { model = \"fixed\", size = \"50kB\" }\n"));
@@ -173,8 +171,8 @@ fn a_file_takes_the_kernel_as_long_as_a_simulation() {
     assert!((fastest - ideal).abs() < 4.0, "{fastest} ms, and {ideal} in a simulation");
 }
 
-/// A datagram that is larger than an Ethernet frame travels whole, as in a simulation, and makes
-/// the segments of TCP no larger.
+/// A datagram larger than an Ethernet frame travels in one piece, as in a simulation. It does not
+/// make the segments of TCP larger.
 #[test]
 fn large_datagrams_leave_the_segments_of_tcp_as_they_are() {
     let text = with(&(TCP.to_owned() + &UDP.replace("1000B", "4000B")));
@@ -214,7 +212,7 @@ fn flows_of_a_scenario_with_ipv6_use_it() {
     let full = frames(&path, "tcp && ipv6.plen == 1480", &[]).unwrap();
     assert!(full.len() > 100, "{} segments of 1448 octets behind 20 + 12 of TCP", full.len());
     let ends = tshark_with_names(&path, "udp", &["ipv6.src_host", "ipv6.dst_host", "ipv6.tclass.dscp"]).unwrap();
-    // EF (RFC 3246), which is the code point of voice (RFC 8325, table 1).
+    // EF (RFC 3246) is the code point of voice (RFC 8325, table 1).
     assert!(
         ends.iter().all(|ends| ends == "a b 46") && ends.len() > 100,
         "{} datagrams, {:?}",
@@ -280,8 +278,8 @@ fn memory_is_not_locked_after_a_run() {
     assert_eq!(locked.split_whitespace().nth(1), Some("0"), "{locked}");
 }
 
-/// `timing` reports whether processors stay awake, which takes the permission to open the device of
-/// the kernel.
+/// `timing` reports whether processors stay awake. For this, the process must be allowed to open
+/// the device of the kernel.
 #[test]
 fn processors_stay_awake_unless_the_caller_lets_them_halt() {
     let processors = |processors: IdleProcessors| {
@@ -292,12 +290,12 @@ fn processors_stay_awake_unless_the_caller_lets_them_halt() {
     assert_eq!(without, ["may halt"]);
     let may_ask = AwakeProcessors::request().is_ok();
     assert_eq!(processors(IdleProcessors::Awake).unwrap(), [if may_ask { "awake" } else { "may halt" }]);
-    // The share that the hypervisor takes meanwhile is not checked.
+    // The stolen time during the run is not checked.
     let chosen = processors(IdleProcessors::Auto).unwrap();
     assert_eq!(chosen[0].starts_with("awake"), may_ask, "{chosen:?}");
 }
 
-/// Devices, namespaces and sockets alone: other tests open files meanwhile.
+/// Only devices, namespaces and sockets are counted: other tests open files at the same time.
 #[test]
 fn descriptors_are_closed_after_a_run() {
     let is_of_an_emulation = |link: &PathBuf| {
@@ -388,9 +386,8 @@ fn flows_of_tack_and_datagrams_are_as_in_a_simulation() {
     are_as_in_a_simulation([("TACK", 4, tack.clone()), ("TACK", 6, tack), ("UDP", 6, own(UDP))]);
 }
 
-/// A flow of acklab's stack and one of the kernel's share a path, and each reaches a part of it.
-/// What leaves are packets that tshark reads: their checksums are right, and none is taken for
-/// malformed.
+/// A flow of acklab's stack and one of the kernel share a path, and each gets a part of it. tshark
+/// finds right checksums in the packets, and none malformed.
 #[test]
 fn the_own_stack_runs_beside_the_kernel() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulated_own");

@@ -1,5 +1,5 @@
-//! Generations of 802.11 in scenarios: TCP over 802.11be, its Block ACKs on the wire, and what a
-//! generation or a band does not have.
+//! Generations of 802.11 in scenarios: TCP over 802.11be, its Block ACKs on the air, and features
+//! that a generation or a band lacks.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::{knows_eht, tshark};
@@ -11,8 +11,8 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Downloads to a station over one stream at 320 MHz, 2882.4 Mbps on the air. Four flows together
-/// always have more than 1024 segments for the access point.
+/// Downloads to a station over one stream at 320 MHz, 2882.4 Mbps on the air. The access point
+/// always has more than 1024 segments of the four flows.
 const DOWNLOADS: &str = r#"
 duration = "1.5s"
 seed = 3
@@ -40,7 +40,7 @@ to = "sta"
 preset = "linux"
 "#;
 
-/// Returns the downloads with this policy for ACKs.
+/// Returns the downloads with this ACK policy.
 fn downloads(ack: &str) -> String {
     format!("{DOWNLOADS}{}", format!("{FLOW}{ack}\n").repeat(4))
 }
@@ -49,10 +49,10 @@ fn downloads(ack: &str) -> String {
 const DELAYED: &str = "ack = { policy = \"delayed\", segments = 2, timer = \"200ms\" }";
 const THIN: &str = "ack = { policy = \"byte-counting\", segments = 16, timer = \"200ms\" }";
 
-/// Megabits of payload per second if a sender alone had no ACKs to share the air with: a packet of
-/// 1500 octets with 1448 of payload is a subframe of 1544; 39,200 bits go into a symbol of 13.6 µs,
-/// behind 51.2 µs of preamble; AIFS, the mean of a backoff of 0 to 15 slots, SIFS and the Block ACK
-/// at 24 Mbps, of which a symbol has 96 bits.
+/// Returns the payload in Mbps if one sender alone used the air, without ACKs of TCP. A packet of
+/// 1500 octets with 1448 of payload is a subframe of 1544. A symbol of 13.6 µs holds 39,200 bits,
+/// behind 51.2 µs of preamble. AIFS, the mean of a backoff of 0 to 15 slots, SIFS, and the Block
+/// ACK at 24 Mbps follow; a symbol of the Block ACK has 96 bits.
 fn capacity(frames: f64, block_ack: f64) -> f64 {
     let data = 51.2 + 13.6 * (frames * 1544.0 * 8.0 / 39_200.0).ceil();
     let response = 20.0 + 4.0 * ((22.0 + 8.0 * block_ack) / 96.0).ceil();
@@ -71,16 +71,17 @@ fn tcp_over_802_11be_fills_a_mpdus_of_1024_frames() {
     };
     let ((narrow, fewer), (wide, more)) = (run(256), run(1_024));
     assert!(fewer <= 256.0 && more > 900.0, "{fewer} and {more} frames in an A-MPDU");
-    // TCP's ACKs take a quarter of the air at most: they are half as many frames, of a thirtieth of
-    // the octets, with a contention of their own.
+    // TCP's ACKs take at most a quarter of the air: half as many frames, with a thirtieth of the
+    // octets, and their own contention.
     let (narrow_most, wide_most) = (capacity(256.0, 56.0), capacity(1_024.0, 152.0));
     assert!((0.75 * narrow_most..narrow_most).contains(&narrow), "{narrow} of {narrow_most} Mbps");
     assert!((0.75 * wide_most..wide_most).contains(&wide), "{wide} of {wide_most} Mbps");
     assert!(wide > 1.1 * narrow, "{wide} against {narrow} Mbps");
 }
 
-/// A Block ACK of 1024 frames carries the 64 ACKs of as many segments, and no ACK has a frame of
-/// its own. Of an ACK for every second segment it carries 512, which need numbers of sixteen bits.
+/// A Block ACK of 1024 frames carries the 64 ACKs for that many segments, and no ACK has a frame of
+/// its own. With an ACK for every second segment it carries 512 of them, which need numbers of
+/// sixteen bits.
 #[test]
 fn hack_works_with_block_acks_of_1024_frames() {
     let plain = Tables::run(&downloads(THIN), &["seed=3"], None);
@@ -183,7 +184,7 @@ fn what_a_generation_or_a_band_does_not_have_is_refused() {
     }
 }
 
-/// tshark reads the Block ACKs of both sizes and the rate, and finds nothing malformed.
+/// tshark decodes the Block ACKs of both sizes and the rate, and finds nothing malformed.
 #[test]
 fn tshark_reads_bitmaps_of_64_and_128_octets() {
     if !knows_eht() {

@@ -1,11 +1,12 @@
-//! Growth of the window in congestion avoidance: one packet a round trip (RFC 5681, §3.1; RFC 9002,
-//! §7.3.3), also if ACKs arrive in bunches while pacing delays packets (RFC 9002, §7.8).
+//! Growth of the window in congestion avoidance: one packet per round trip (RFC 5681, §3.1; RFC
+//! 9002, §7.3.3). This also holds if ACKs arrive in bunches while pacing delays packets (RFC 9002,
+//! §7.8).
 
 use crate::common::tables::Tables;
 
-/// 100 Mbps and 40 ms, behind a gate that lets ACKs pass every 20 ms. The hundredth packet is lost,
-/// which ends slow start at some 60 packets; at one packet a round trip, the 400 that fill the path
-/// are not reached within ten seconds.
+/// 100 Mbps and 40 ms, behind a gate that passes ACKs every 20 ms. The hundredth packet is lost,
+/// which ends slow start at about 60 packets. The bandwidth-delay product is 400 packets; at one
+/// packet per round trip, ten seconds are too short to reach it.
 const GATED: &str = r#"
 duration = "10s"
 seed = 1
@@ -37,9 +38,9 @@ fn growth(sets: &[&str]) -> f64 {
     (cwnd[last] - cwnd[first]) / round_trips
 }
 
-/// Checks that a window is acknowledged in a round trip if it is in flight all of the time. Pacing
-/// leaves some of it unused when ACKs come in bunches: ns-3's TCP, which grows on every ACK, still
-/// grows by 0.85 only.
+/// Checks that the growth is that of a window that is acknowledged once per round trip. If ACKs
+/// come in bunches, pacing leaves some of the window unused: the TCP of ns-3, which grows on every
+/// ACK, grows by only 0.85.
 fn assert_about_one(name: &str, growth: f64) {
     println!("{name}: {growth:.3}");
     assert!((0.8..1.1).contains(&growth), "{name}: {growth} packets a round trip");
@@ -88,7 +89,8 @@ fn quic_grows_behind_a_gate() {
     }
 }
 
-/// The reference: quinn-proto always paces, with its own controller and with that of the shelf.
+/// The reference: quinn-proto always paces, both with its own controller and with one of this
+/// project.
 #[test]
 fn quinn_grows_behind_a_gate() {
     for controllers in ["quinn", "acklab"] {

@@ -1,7 +1,7 @@
 //! TCP over cells with TCP/HACK: transfers complete despite losses, and the octets on the air agree
 //! with the tables.
 //!
-//! `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration hack` looks longer. A failure
+//! `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration hack` runs more cases. A failure
 //! prints its scenario.
 
 use crate::common::tables::Tables;
@@ -67,7 +67,7 @@ fn flow() -> impl Strategy<Value = String> {
     })
 }
 
-/// Returns a cell that loses up to a fifth of all frames, and some flows in it.
+/// Generates a cell that loses up to a fifth of all frames, with some flows.
 fn lossy() -> impl Strategy<Value = Text> {
     let standard = select(vec!["802.11a", "802.11n", "802.11ac", "802.11be"]);
     let settings = (
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// Two runs give the same tables, octet by octet.
+/// Two runs give the same tables, bit by bit.
 #[test]
 fn the_same_seed_brings_the_same_acks() {
     let text = format!(
@@ -191,7 +191,7 @@ fn answers_with_acks_are_answers_to_tshark() {
         let mut appended = (0_u64, 0_u64);
         for answer in &answers {
             let fields: Vec<u64> = answer.split(' ').map(|field| field.parse().unwrap_or(u64::MAX)).collect();
-            // Nothing is malformed, and the check of the frame is good.
+            // Nothing is malformed, and the FCS is good.
             assert_eq!(fields[2..], [u64::MAX, 1], "{standard}: {answer}");
             let longer = fields[0] - fields[1] - plain;
             appended = (appended.0 + u64::from(longer > 0), appended.1 + longer);

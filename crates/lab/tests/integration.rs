@@ -1,4 +1,4 @@
-//! The lab from outside: scenarios in, tables and captures out.
+//! Tests of the lab through its public interface: scenarios in, tables and captures out.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

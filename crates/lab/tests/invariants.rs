@@ -1,8 +1,8 @@
 //! Invariants of all scenarios, checked with random paths, flows and stacks.
 //!
-//! `ACKLAB_CASES=5000 cargo test -p acklab-lab --test integration invariants` looks longer. A
-//! failure prints its scenario; put it into `invariants/regressions/` as a `.toml`, and it is run
-//! from then on.
+//! `ACKLAB_CASES=5000 cargo test -p acklab-lab --test integration invariants` runs more cases. A
+//! failure prints its scenario. Put it into `invariants/regressions/` as a `.toml` file, and each
+//! test run will run it.
 
 mod scenarios;
 
@@ -26,7 +26,7 @@ const TOLERANCE: f64 = 1e-6;
 
 fn config() -> ProptestConfig {
     let cases = std::env::var("ACKLAB_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
-    // A failure is kept as a scenario that a person can read, not as a seed.
+    // A failure is kept as a readable scenario, not as a seed.
     ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 400, ..ProptestConfig::default() }
 }
 
@@ -38,14 +38,14 @@ fn tables(text: &str, sets: &[String]) -> Tables {
     Tables::of(&read(text, sets), &RunOptions::default())
 }
 
-/// Sets that make the window of measurement `from` to `until`, in milliseconds.
+/// Returns the overrides that set the window of measurement to `from` … `until`, in milliseconds.
 fn window(from: Option<u64>, until: Option<u64>) -> Vec<String> {
     let from = from.map(|from| format!("measure.from={from}ms"));
     from.into_iter().chain(until.map(|until| format!("measure.until={until}ms"))).collect()
 }
 
-/// The packets and octets that enter a link, through its queue or as duplicates, and those that
-/// leave it: dropped, filtered, lost or delivered.
+/// The columns of the packets and octets that enter a link (through its queue or as duplicates) and
+/// of those that leave it (dropped, filtered, lost or delivered).
 const EXITS: [([&str; 2], [&str; 4]); 2] = [
     (
         ["total_packets_in_l2", "total_wire_duplicates_l1"],
@@ -80,8 +80,8 @@ fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
     for (entered, exits) in EXITS {
         prop_assert!(inside(&early, &entered, &exits).iter().all(|left| *left >= 0), "{entered:?} after 137 ms");
     }
-    // The links stand in a row and every flow passes all of them: what leaves one enters the next,
-    // its other direction backwards.
+    // The links stand in a row and every flow passes all of them. What leaves a link enters the
+    // next one; the other direction runs backwards.
     for tables in [&whole, &early] {
         let (packets_in, packets_out) =
             (tables.counts("links", "total_packets_in_l2"), tables.counts("links", "total_packets_out_l2"));
@@ -94,8 +94,8 @@ fn nothing_is_lost_from_sight(text: &str) -> Result<(), TestCaseError> {
 }
 
 /// Checks each flow: acknowledged or delivered data have arrived, arrived data were sent, and the
-/// rest is dropped or in flight. Each retransmission is one of the packets. At the end of a
-/// connection that has finished, nothing is left. `until` ends the window.
+/// other data were dropped or are in flight. Each retransmission is one of the packets. When a
+/// connection has finished, nothing is in flight. `until` ends the window.
 fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseError> {
     let tables = tables(text, &window(None, until));
     let count = |name: &str| tables.counts("flows", name);
@@ -108,8 +108,8 @@ fn flows_are_conserved(text: &str, until: Option<u64>) -> Result<(), TestCaseErr
     for (flow, name) in tables.texts("flows", "flow").iter().enumerate() {
         let ending = if is_open[flow] { None } else { endings.next() };
         let of = [sent[flow], arrived[flow], acknowledged[flow], delivered[flow]];
-        // The rates have the same active time: they compare as the octets do. A transport without
-        // ACKs has no rate of them.
+        // The rates have the same active time, so they compare as the octets do. A transport
+        // without ACKs has no acknowledged rate.
         let [sent, arrived, acknowledged, delivered] = of.map(|rate| if rate.is_nan() { 0.0 } else { rate });
         prop_assert!(arrived <= sent && acknowledged <= arrived && delivered <= arrived, "{}: {:?}", name, of);
         prop_assert!(again[flow] <= packets[flow], "{}: {} again of {}", name, again[flow], packets[flow]);
@@ -134,7 +134,7 @@ fn cells_are_conserved(text: &str) -> Result<(), TestCaseError> {
     .map(|column| tables.counts("stations", column));
     let bytes_out = tables.counts("stations", "total_bytes_out_l2");
     let links = |column: &str| tables.counts("links", column);
-    // The access point is the first node. Every flow passes the wire.
+    // The access point is the first node. Every flow crosses the link.
     let left = drops[0] + filtered[0] + given_up[0] + expired[0] + out[0];
     prop_assert_eq!(links("total_packets_out_l2")[0], left, "to the stations");
     let stations = |counts: &[u64]| counts[1..].iter().sum::<u64>();
@@ -146,7 +146,7 @@ fn cells_are_conserved(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks that every flow delivers exactly the written octets, and completes.
+/// Checks that every flow completes, and delivers exactly the written octets.
 fn every_transfer_completes(text: &str) -> Result<(), TestCaseError> {
     let (scenario, tables) = (read(text, &[]), tables(text, &["measure.series=[\"packets\", \"events\"]".to_owned()]));
     let delivered = tables.counts("flows", "total_delivered_bytes_l7");
@@ -197,8 +197,8 @@ fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
             "retransmitted" => *again += 1.0,
             "acked" => {
                 let in_flight = flights.get_mut(&flow).and_then(Iterator::next).unwrap_or(f64::NAN);
-                // The FIN takes an octet of its own, a segment at the most, and this series does
-                // not show its retransmissions.
+                // The FIN counts as an octet, a segment at most. This series does not show its
+                // retransmissions.
                 let outstanding = (*end - number + 1.0).max(0.0);
                 prop_assert!(
                     in_flight <= outstanding + (*again + 1.0).min(outstanding) + TOLERANCE,
@@ -211,7 +211,7 @@ fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Counts in two windows that meet add up to those of both together.
+/// The counts of two adjacent windows add up to those of both together.
 fn windows_add_up(text: &str, split: u64) -> Result<(), TestCaseError> {
     let whole = tables(text, &[]);
     let parts = [tables(text, &window(None, Some(split))), tables(text, &window(Some(split), None))];
@@ -239,8 +239,8 @@ fn windows_add_up(text: &str, split: u64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Checks that each retransmission corresponds to a drop or is spurious, if only a queue drops
-/// packets and none overtakes another. None is spurious unless a timer expired.
+/// Checks that each retransmission follows a drop or is spurious, if packets are only dropped by a
+/// queue and never reordered. None is spurious unless a timer expired.
 fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     let tables = tables(text, &["measure.series=[\"packets\"]".to_owned()]);
     let of = |column: &str| tables.counts("flows", column)[0];
@@ -252,7 +252,7 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     let (retransmissions, drops) = (of("total_retransmissions_l4"), of("total_drops_l2"));
     prop_assert_eq!(retransmissions, drops + in_vain, "{} drops, {} spurious", drops, in_vain);
     // Some policies answer several segments beyond a gap by one ACK, as Linux does when it
-    // compresses SACKs. Blocks without room in an ACK make the sender declare too much lost.
+    // compresses SACKs. If an ACK has no room for all blocks, the sender declares too much lost.
     let answers_disorder = matches!(
         read(text, &[]).flow[0].tcp().unwrap().ack,
         ack::PolicyConfig::PerPacket { .. }
@@ -262,7 +262,8 @@ fn retransmissions_are_drops(text: &str) -> Result<(), TestCaseError> {
     );
     let tcp = read(text, &[]).flow[0].tcp().unwrap();
     let timers = of("total_rtos_l4") + of("total_tail_loss_probes_l4");
-    // Tahoe goes on as after a timeout: from the head, whatever has arrived.
+    // Tahoe continues as after a timeout: it retransmits from the head, including data that have
+    // arrived.
     let knows_what_arrived = tcp.sack && tcp.recovery != recovery::Algorithm::Tahoe;
     if timers == 0 && knows_what_arrived && tcp.dialect == Dialect::Rfc && answers_disorder {
         prop_assert_eq!(in_vain, 0);
@@ -320,7 +321,7 @@ proptest! {
     }
 }
 
-/// Scenarios that failed once.
+/// Runs the scenarios that failed once.
 #[test]
 fn regressions_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/invariants/regressions");
@@ -342,7 +343,8 @@ fn regressions_hold() {
     }
 }
 
-/// Checks that delayed packets are overtaken, so that the generator of reordering has an effect.
+/// Checks that delayed packets are overtaken. Otherwise the generator of reordering would have no
+/// effect.
 #[test]
 fn packets_that_are_held_back_are_overtaken() {
     let link = |reorder: &str| {

@@ -76,13 +76,13 @@ fn captures_hold_valid_ipv6_with_the_names_of_nodes() {
     let tables = Tables::of(&scenario, &RunOptions { captures: Some(folder.clone()), ..RunOptions::default() });
     for file in ["wire.pcapng", "phone.pcapng", "cell.pcapng"] {
         let path = folder.join(file);
-        // The frames that collided have a wrong FCS.
+        // Frames that collided have a wrong FCS.
         let wrong = "(ip || _ws.malformed || tcp.checksum.status == 0 || udp.checksum.status == 0) \
                      && !(wlan.fcs.status == 0)";
         let Some(found) = frames(&path, wrong, &["_ws.expert.message"]) else { return };
         assert_eq!(found, [""; 0], "{file}");
-        // A checksum over octets that the file omits cannot be verified, which is status 2; some of
-        // the others are valid.
+        // tshark cannot verify a checksum over octets that the file omits (status 2). Some of the
+        // other checksums are valid.
         let transports: &[&str] = if file == "cell.pcapng" { &["tcp", "udp"] } else { &["tcp"] };
         for transport in transports {
             let valid = frames(&path, &format!("{transport}.checksum.status == 1"), &[]).unwrap();
@@ -96,15 +96,15 @@ fn captures_hold_valid_ipv6_with_the_names_of_nodes() {
     // Nodes are numbered in the order of their names: ap, phone, server.
     let addresses = ["2001:db8::2 2001:db8::3", "2001:db8::3 2001:db8::2"].map(str::to_owned);
     assert_eq!(ends(tshark(&path, "ipv6", &["ipv6.src", "ipv6.dst"])), BTreeSet::from(addresses));
-    // The octets of the link are those of the packets.
+    // The octets in the table of the link are those of the captured packets.
     let lengths = tshark(&folder.join("wire.pcapng"), "ipv6", &["ipv6.plen"]).unwrap();
     let octets: u64 = lengths.iter().map(|length| 40 + length.parse::<u64>().unwrap()).sum();
     let row = tables.texts("links", "link").iter().position(|link| link == "wire_forward").unwrap();
     assert_eq!(octets, tables.counts("links", "total_bytes_in_l2")[row]);
 }
 
-/// The largest packet of TACK is a matter of the path, whatever its header of IP: 1500 octets, of
-/// which IPv6 leaves 20 fewer.
+/// The path bounds TACK's largest packet at 1500 octets, whatever the header of IP. IPv6 leaves 20
+/// octets fewer for the payload.
 #[test]
 fn packets_of_tack_are_no_larger_than_with_ipv4() {
     let text = r#"
@@ -125,7 +125,7 @@ fn packets_of_tack_are_no_larger_than_with_ipv4() {
 
 #[test]
 fn every_packet_is_twenty_octets_longer_than_with_ipv4() {
-    // Without a rate, the length of packets changes no time, so that both runs send the same
+    // Without a rate, the length of packets does not affect the times, so both runs send the same
     // packets.
     let run = |version: u8| {
         let text = r#"

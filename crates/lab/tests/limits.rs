@@ -1,5 +1,5 @@
-//! The limit of a flow, as `limited_by` names it: where that cause is relieved, the goodput rises,
-//! and more than with any other relief.
+//! The limit of a flow, as `limited_by` names it. If the named cause is relieved, the goodput
+//! rises, and more than with any other relief.
 
 use crate::common::tables::Tables;
 use proptest::prelude::*;
@@ -7,19 +7,19 @@ use proptest::sample::select;
 use std::fmt::Write as _;
 
 /// Cases of the property. `ACKLAB_CASES=2000 cargo test -p acklab-lab --test integration limits`
-/// looks longer.
+/// runs more.
 const CASES: u32 = 16;
 
-/// A relief by half raises the goodput of what it relieves by this factor at least. Halving the
-/// losses of Reno gives √2 (Mathis et al., CCR 1997), doubling a window or a rate gives 2, as far
-/// as no other cause is near.
+/// Relieving the named cause by half raises the goodput by at least this factor. Halving the losses
+/// of Reno gives √2 (Mathis et al., CCR 1997), and doubling a window or a rate gives 2, unless
+/// another cause is near.
 const RAISES: f64 = 1.1;
 
-/// No other relief raises the goodput by more than this factor of what the named one does. Chosen:
-/// two causes that are as strong.
+/// Relieving another cause raises the goodput by no more than this factor times that of the named
+/// cause. Chosen, because two causes may be equally strong.
 const TOLERANCE: f64 = 1.1;
 
-/// A path and a flow, as far as causes go.
+/// A path and a flow, described by the possible causes.
 #[derive(Clone, Debug)]
 struct Case {
     transport: &'static str,
@@ -50,8 +50,8 @@ fn reliefs(case: &Case) -> [(&'static str, Case); 6] {
 impl Case {
     fn run(&self) -> Tables {
         let Self { rate_kbps, delay_ms, gate_ms, loss, send_buffer, receive_window, written_kbps, .. } = self;
-        // Larger than the product of rate and delay, so that the queue itself loses nothing of a
-        // flow that a window holds back.
+        // The queue exceeds the bandwidth-delay product, so that it drops no packet of a flow that
+        // a window limits.
         let queue = "queue = { discipline = \"fifo\", limit = \"4000packets\" }";
         let mut text = format!(
             "duration = \"20s\"\nseed = 1\n[[link]]\nname = \"l\"\nfrom = \"a\"\nto = \"b\"\n[link.forward]\n\
@@ -90,12 +90,12 @@ impl Case {
     }
 }
 
-/// Cases with one cause that is much nearer than the others.
+/// Generates cases in which one cause is much stronger than the others.
 fn cases() -> impl Strategy<Value = (&'static str, Case)> {
     let cause = select(vec!["rate", "send buffer", "receive window", "return path", "losses", "application"]);
     let transport = select(vec!["rfc", "linux", "quic", "tack"]);
     (cause, transport, 5u64..40, 0.5f64..4.0).prop_map(|(cause, transport, delay_ms, by)| {
-        // 20 Mbps and more, and buffers of several times the product of rate and delay.
+        // 20 Mbps or more, and buffers of several bandwidth-delay products.
         let product = (20e6 / 8.0 * 2.0 * delay_ms as f64 / 1e3) as u64;
         let mut case = Case {
             transport,
@@ -112,8 +112,7 @@ fn cases() -> impl Strategy<Value = (&'static str, Case)> {
             "rate" => case.rate_kbps = 1000.0 * by,
             "send buffer" => case.send_buffer = small(by),
             "receive window" => case.receive_window = small(by),
-            // The buffer is full all the time, but what keeps it full is the gate: the wait is most
-            // of the round trip.
+            // The buffer is always full because of the gate, whose wait is most of the round trip.
             "return path" => (case.gate_ms, case.send_buffer) = (20 * delay_ms, small(4.0 + by)),
             "losses" => case.loss = 0.02 * by,
             _ => case.written_kbps = 1000.0 * by,
@@ -159,9 +158,9 @@ fn limit(text: &str, transport: &str, traffic: &str) -> (String, Tables) {
     (tables.texts("flows", "limited_by")[0].clone(), tables)
 }
 
-/// The window of a stream, of the connection, or of TCP's receiver lets 100 kB leave in a round
-/// trip of 20 ms: 40 Mbps of 1 Gbps. QUIC's was called its send buffer, with no share of the
-/// receive window.
+/// The window of a stream, of the connection, or of TCP's receiver permits 100 kB per round trip of
+/// 20 ms: 40 Mbps of 1 Gbps. For QUIC, this limit was once named the send buffer, and the receive
+/// window had no share.
 #[test]
 fn a_window_of_the_peer_is_named_whatever_it_counts() {
     for transport in [
@@ -176,8 +175,8 @@ fn a_window_of_the_peer_is_named_whatever_it_counts() {
     }
 }
 
-/// 13 kB fit the initial window and are written at once: nothing but the application bounds what
-/// was sent, though the last ACKs are awaited.
+/// 13 kB fit the initial window and are written at once. Only the application limits the sent data,
+/// though the last ACKs are awaited.
 #[test]
 fn a_closed_flow_does_not_wait_for_room() {
     for transport in [
@@ -192,8 +191,8 @@ fn a_closed_flow_does_not_wait_for_room() {
     }
 }
 
-/// ACKs from the proxy wait for a gate of 100 ms. The sender's round trip ends at the proxy: it was
-/// compared with the 530 ms to the terminal and back, which hid the wait and gave a negative
+/// ACKs from the proxy wait for a gate of 100 ms. The sender's round trip ends at the proxy. It was
+/// once compared with the 530 ms to the terminal and back, which hid the wait and gave a negative
 /// queueing delay.
 #[test]
 fn a_sender_before_a_proxy_is_compared_with_its_own_path() {
@@ -228,7 +227,8 @@ side = [{ link = "geo", transport = { preset = "linux", congestion = "cubic", se
         assert_eq!(tables.numbers("flows", "empty_path_rtt_l4"), [10.0]);
         assert!(tables.numbers("flows", "mean_est_qdelay_l4")[0] > 0.0);
     }
-    // Where the link behind the proxy carries a tenth, its buffer fills, and it closes its window.
+    // If the link behind the proxy carries a tenth, the proxy's buffer fills, and it closes its
+    // window.
     let slow = Tables::run(
         &format!("{network}{proxy}{}", flow("terminal")),
         &["link.1.forward.rate=1Mbps", "link.0.reverse.gate.interval=1ms"],

@@ -1,6 +1,6 @@
-//! Mechanisms between endpoints: shapers are what limits, HACK works behind large Block ACK
-//! windows, and ACKs of every transport count as ACKs on the air; a path of which a fit does not
-//! know a parameter is refused.
+//! Mechanisms between endpoints: a shaper is named as the limit, HACK works with large Block ACK
+//! windows, and ACKs of every transport count as ACKs on the air. A fit without a parameter of the
+//! path is refused.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
@@ -22,8 +22,8 @@ to = "dst"
 preset = "linux"
 "#;
 
-/// CAKE shapes the link of 100 Mbps to 20 Mbps: that is the rate of the hop, which is busy, and not
-/// a link that is a fifth busy.
+/// CAKE shapes the link of 100 Mbps to 20 Mbps. The shaped rate is that of the hop, which is fully
+/// busy, and not busy by a fifth.
 #[test]
 fn a_shaper_is_the_rate_that_limits() {
     for controller in ["cubic", "bbr"] {
@@ -34,8 +34,8 @@ fn a_shaper_is_the_rate_that_limits() {
     }
 }
 
-/// A download to one station at 80 MHz: aggregates of up to 256 frames need more numbers of HACK
-/// than eight bits distinguish.
+/// A download to one station at 80 MHz: aggregates of up to 256 frames need more HACK numbers than
+/// eight bits distinguish.
 const AX: &str = r#"
 duration = "1s"
 seed = 1
@@ -60,7 +60,7 @@ to = "sta"
 transport = { protocol = "tcp", preset = "linux" }
 "#;
 
-/// With 128 numbers none of the ACKs behind aggregates of 256 frames was compressed.
+/// With 128 numbers, no ACK after an aggregate of 256 frames was compressed.
 #[test]
 fn hack_compresses_behind_a_large_window() {
     let with = Tables::run(AX, &["wifi.cell.hack={}"], None);
@@ -72,8 +72,8 @@ fn hack_compresses_behind_a_large_window() {
     assert!(goodput(&with) > goodput(&Tables::run(AX, &[] as &[&str], None)));
 }
 
-/// The station sends nothing but acknowledgments, whatever the transport: all of its airtime with
-/// packets is that of ACKs.
+/// The station sends only acknowledgments, with every transport, so all its airtime with packets is
+/// that of ACKs.
 #[test]
 fn acks_of_every_transport_are_acks_on_the_air() {
     for transport in
@@ -91,7 +91,7 @@ fn acks_of_every_transport_are_acks_on_the_air() {
         assert!(time("sta", "transport_ack") > 0, "{transport}");
         let data = time("sta", "data");
         assert!(data * 10 < time("sta", "transport_ack"), "{transport}: {data} ns of data");
-        // The access point has acknowledgments of the station's few packets that elicit them.
+        // The access point acknowledges the station's few packets that elicit an ACK.
         assert!(
             time("ap", "transport_ack") * 20 < time("sta", "transport_ack"),
             "{transport}: the access point sends data"
@@ -123,8 +123,8 @@ source = "inspect: a → b"
 give = "--set link.path.reverse.rate=VALUE"
 "#;
 
-/// A parameter that the capture does not show is refused with the option to give, until something
-/// sets it; without the table it is a path without a rate.
+/// If the capture does not show a parameter, the fit is refused until an option sets it, and the
+/// message names the option. Without the table, the path has no rate.
 #[test]
 fn a_fit_with_an_unknown_is_refused_until_it_is_given() {
     let read =

@@ -1,4 +1,4 @@
-//! Links that carry only small packets, from the start or from some instant on.
+//! Links that carry only small packets, from the start or from a given time on.
 
 use crate::common::dumbbell::{Dumbbell, goodput};
 use crate::common::tables::Tables;
@@ -8,9 +8,9 @@ const QUINN: Dumbbell = Dumbbell { protocol: "quinn", payload: 1439.0 };
 const TACK: Dumbbell = Dumbbell { protocol: "tack", payload: 1446.0 };
 const TCP: Dumbbell = Dumbbell { protocol: "tcp", payload: 1448.0 };
 
-/// From 2 s on, packets above 1400 octets vanish.
+/// From 2 s on, packets above 1400 octets are dropped without a report.
 const DROP: &str = r#"link.btl.forward.mtu_steps=[{at="0s", mtu="1500B"}, {at="2s", mtu="1400B"}]"#;
-/// The window of measurement after the change, with three seconds to notice it.
+/// The window of measurement, which begins three seconds after the change.
 const AFTER: &str = "measure.from=3s";
 
 fn drops(tables: &Tables) -> u64 {
@@ -29,7 +29,7 @@ fn packets_above_the_mtu_are_dropped_and_counted() {
     assert!(DUMBBELL.share(&tables) > 0.9);
 }
 
-/// The sender gets no report of why its packets vanish: without discovery, the flow stalls.
+/// The sender gets no report of the dropped packets: without discovery, the flow stalls.
 #[test]
 fn a_path_whose_mtu_drops_is_a_black_hole() {
     for dumbbell in [DUMBBELL, TCP] {
@@ -41,11 +41,12 @@ fn a_path_whose_mtu_drops_is_a_black_hole() {
     }
 }
 
-/// quinn-proto, this QUIC and TACK notice it and go on with smaller packets (RFC 8899, §4.3).
+/// quinn-proto, this QUIC and TACK detect the change and continue with smaller packets (RFC 8899,
+/// §4.3).
 #[test]
 fn discovery_finds_the_way_out_of_a_black_hole() {
-    // BBR takes the path for what it was once packets arrive again; NewReno would climb from two of
-    // them.
+    // When packets arrive again, BBR continues with its earlier model of the path. NewReno would
+    // grow from two packets.
     let bbr = "flow.0.congestion=bbr";
     for (dumbbell, special) in
         [(DUMBBELL, &[bbr] as &[&str]), (QUINN, &[bbr, "flow.0.packet=1228B"]), (TACK, &["flow.0.congestion=bbr-tack"])]
@@ -54,13 +55,13 @@ fn discovery_finds_the_way_out_of_a_black_hole() {
         let whole = dumbbell.run(&[&sets[..], &["measure.from=0s"]].concat());
         assert_eq!(whole.counts("flows", "total_black_holes_l4"), [1], "{}", dumbbell.protocol);
         let after = goodput(&dumbbell.run(&[&sets[..], &["measure.from=4s"]].concat()));
-        // Of 1228 octets that every path carries, 1172 or less are data.
+        // Every path carries 1228 octets, of which at most 1172 are data.
         assert!(after > 0.8 * 50.0 * 1160.0 / 1228.0, "{}: {after} Mbps", dumbbell.protocol);
     }
 }
 
-/// The search is within twenty octets of what the path carries, and its probes are no losses in the
-/// eyes of congestion control.
+/// The search ends within twenty octets of what the path carries. Congestion control does not count
+/// lost probes as losses.
 #[test]
 fn discovery_finds_what_the_path_carries() {
     let events = |mtu: u64| {
@@ -86,7 +87,7 @@ fn discovery_finds_what_the_path_carries() {
     assert_eq!(lost % 3, 0, "each size that does not pass is tried three times: {lost}");
 }
 
-/// A queue that overflows is no black hole.
+/// A queue that overflows is not a black hole.
 #[test]
 fn congestion_does_not_shrink_packets() {
     let tables = DUMBBELL.run(&[

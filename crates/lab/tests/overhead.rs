@@ -34,7 +34,7 @@ fn over(transport: &str, sets: &[&str]) -> Tables {
 fn every_reliable_transport_has_a_handshake_of_one_round_trip() {
     for transport in ["tcp", "tack", "quic", "quinn"] {
         let handshake = over(transport, &[]).numbers("flows", "handshake_time_l4")[0];
-        // Both ways, at most a dozen full packets of 0.12 ms.
+        // In both directions, at most a dozen full packets of 0.12 ms each.
         assert!((100.0..101.5).contains(&handshake), "{transport}: {handshake} ms");
     }
 }
@@ -45,7 +45,7 @@ fn the_handshake_counts_from_the_start_of_the_flow() {
     assert!((100.0..101.5).contains(&late), "{late} ms");
 }
 
-/// Without loss, the link carries every octet of data once, and all else is overhead.
+/// Without loss, the link carries every octet of data once. All other octets are overhead.
 #[test]
 fn data_and_overhead_are_all_octets_of_the_link() {
     for transport in ["tcp", "tack", "quic", "quinn"] {
@@ -70,7 +70,7 @@ fn udp_has_headers_and_nothing_else() {
     assert_eq!(tables.nulls("flows", "total_ack_frames_sent_l4"), [true]);
 }
 
-/// With data both ways, acknowledgments leave with data, where TCP and QUIC may put them.
+/// With data in both directions, acknowledgments leave with data, if TCP or QUIC decides so.
 #[test]
 fn ack_frames_count_with_data_too() {
     let both = ["flow.flow.back.model=constant", "flow.flow.back.rate=1Mbps", "flow.flow.back.write=1000B"];
@@ -80,7 +80,7 @@ fn ack_frames_count_with_data_too() {
         let (alone, frames) = (count(&both_ways, "total_acks_sent_l4"), count(&both_ways, "total_ack_frames_sent_l4"));
         assert!(frames > alone, "{transport}: {frames} ACK frames, {alone} of them alone");
         let (alone, frames) = (count(&one_way, "total_acks_sent_l4"), count(&one_way, "total_ack_frames_sent_l4"));
-        // Those of the handshake may share a datagram.
+        // ACK frames of the handshake may share a datagram.
         assert!((alone..alone + 5).contains(&frames), "{transport}: {frames} ACK frames, {alone} packets with them");
     }
 }

@@ -1,4 +1,4 @@
-//! A transport of the user: the example, and the messages about unknown names and invalid settings.
+//! A custom transport: the example, and the messages about unknown names and invalid settings.
 
 #[path = "../examples/own_transport.rs"]
 mod example;
@@ -22,8 +22,7 @@ fn assert_close(found: f64, expected: f64, what: &str) {
     assert!((found / expected - 1.0).abs() < 1e-9, "{what}: found {found}, expected {expected}");
 }
 
-/// Stop-and-wait has a closed form: a packet each round trip, and a timeout for each packet that is
-/// lost.
+/// Stop-and-wait has a closed form: one packet per round trip, and one timeout per lost packet.
 #[test]
 fn it_has_its_row_in_flows() {
     let tables = tables(&[]);

@@ -1,10 +1,11 @@
-//! Pages: a client that opens the connection and sends requests, over every transport that carries
-//! data both ways.
+//! Pages: a client opens the connection and sends requests, over every transport that carries data
+//! in both directions.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
 
-/// 40 ms there and back. At this rate, a page takes no time but that of its round trips.
+/// A round trip of 40 ms. At this rate, transmission takes no time, and a page takes only its round
+/// trips.
 const SCENARIO: &str = r#"
 duration = "5s"
 seed = 1
@@ -32,7 +33,7 @@ fn load_time(tables: &Tables) -> f64 {
     tables.numbers("flows", "page_load_time_l7")[0]
 }
 
-/// A round trip for the handshake, one for the document, and one for all objects at once or for
+/// One round trip for the handshake, one for the document, and one for all objects together or for
 /// each.
 #[test]
 fn a_page_takes_its_round_trips() {
@@ -69,8 +70,8 @@ fn each_object_has_a_row() {
     assert_eq!(tables.texts("flows", "src"), ["server", "client"]);
 }
 
-/// The client opens, so its handshake is over first, and its first packet is the first on the
-/// return link.
+/// The client opens the connection, so its handshake completes first. Its first packet is the first
+/// on the return link.
 #[test]
 fn the_client_opens_the_connection() {
     for protocol in ["quic", "tcp", "tack", "quinn"] {
@@ -81,8 +82,8 @@ fn the_client_opens_the_connection() {
     }
 }
 
-/// The packet that carries the first object is lost. Over a stream for each object the others do
-/// not wait for it; over one they do.
+/// The packet that carries the first object is lost. With a stream for each object, the other
+/// objects do not wait for it. With one stream, they do.
 #[test]
 fn a_loss_delays_one_object_of_many_streams_and_all_behind_it_on_one() {
     let times = |streams: &str| {
@@ -110,13 +111,13 @@ fn a_page_that_is_not_complete_has_no_load_time() {
     assert_eq!(tables.nulls("objects", "completion_time_l7"), [false, true, true, true, true, true]);
 }
 
-/// Streams that the peer does not allow yet are opened when others are over (RFC 9000, §4.6).
+/// If the peer's limit is reached, a stream is opened when another has ended (RFC 9000, §4.6).
 #[test]
 fn objects_wait_for_streams() {
     let few = run(&["flow.0.streams=2"]);
     // The document's stream stays open, so objects come one by one: 40 ms each. Between two of
-    // them, the client waits 25 ms with its ACK, and the ACK and the permission to open another
-    // stream take 40 ms.
+    // them, the client delays its ACK by 25 ms. The ACK and the permission to open another stream
+    // take 40 ms.
     let least = 0.080 + 5.0 * 0.040 + 4.0 * 0.065;
     assert!((least..least + 0.010).contains(&load_time(&few)), "{}", load_time(&few));
     assert_eq!(few.counts("flows", "total_delivered_bytes_l7"), [15_000, 2400]);

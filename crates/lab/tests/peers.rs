@@ -5,7 +5,7 @@ use acklab_lab::scenario::load;
 
 const DUMBBELL: Dumbbell = Dumbbell { protocol: "quic", payload: 1439.0 };
 
-/// A server with Chrome's rules, a client with Firefox's, and data both ways.
+/// A server with Chrome's rules, a client with Firefox's rules, and data in both directions.
 const CHROME_TO_FIREFOX: &str =
     r#"flow.0.transport={protocol="quic", preset="chrome", peer={preset="neqo", congestion="newreno"}}"#;
 const FIREFOX_TO_CHROME: &str = r#"flow.0.transport={protocol="quic", preset="neqo", peer={preset="chrome"}}"#;
@@ -20,7 +20,7 @@ fn each_direction_has_the_sender_of_one_stack_and_the_receiver_of_the_other() {
     assert_eq!(column("ack_policy"), ["quic", "chrome"], "that of the end that receives");
 }
 
-/// Firefox requests fewer ACKs of its own data, and Chrome does not.
+/// Firefox requests fewer ACKs for its own data, and Chrome does not.
 #[test]
 fn the_end_that_sends_asks() {
     let counts = |set: &str| {
@@ -35,8 +35,8 @@ fn the_end_that_sends_asks() {
     };
     let [sent, received, acks, of_firefox] = counts(FIREFOX_TO_CHROME);
     assert!(sent > 0 && (1..=sent).contains(&received), "{sent} sent, {received} received");
-    // Chrome acknowledges every tenth packet of its own accord. Four ACKs per round trip of 170
-    // packets or more, and some for gaps, are fewer.
+    // Chrome acknowledges every tenth packet unless the peer requests otherwise. Four ACKs per
+    // round trip of 170 packets or more, plus some for gaps, are fewer.
     assert!(of_firefox > 20 * acks, "{acks} for {of_firefox}");
     let [sent, received, acks, of_chrome] = counts(CHROME_TO_FIREFOX);
     assert_eq!((sent, received), (0, 0));
@@ -51,8 +51,8 @@ fn nothing_is_asked_of_a_peer_that_does_not_have_the_extension() {
     assert_eq!(tables.counts("flows", "total_ack_frequency_sent_l4"), [0]);
 }
 
-/// Arriving data are bounded by the window of the end that receives: 100 kB in a round trip of 40
-/// ms are 20 Mbps.
+/// The window of the receiving end limits the arriving data: 100 kB per round trip of 40 ms are 20
+/// Mbps.
 #[test]
 fn the_window_is_that_of_the_end_that_receives() {
     let rate = |small: &str| {
@@ -67,8 +67,8 @@ fn the_window_is_that_of_the_end_that_receives() {
     assert!(wide > 45.0, "{wide}");
 }
 
-/// The messages of TLS are of those who send them: a flight that needs a round trip more to be
-/// allowed (RFC 9000, §8.1).
+/// The TLS messages are those of the end that sends them. A larger flight needs a further round
+/// trip until the peer's address is validated (RFC 9000, §8.1).
 #[test]
 fn the_server_chooses_its_certificates() {
     let time = |settings: &str| {

@@ -1,4 +1,5 @@
-//! Performance enhancing proxies: a connection on each side, and what they pass on.
+//! Performance enhancing proxies: one connection on each side, and the data that the proxy passes
+//! on.
 
 use crate::common::tables::Tables;
 use acklab_lab::RunOptions;
@@ -38,14 +39,14 @@ fn run(sets: &[&str]) -> Tables {
     Tables::run(SATELLITE, sets, None)
 }
 
-/// Milliseconds from the start to the ACK of the FIN.
+/// Returns the time from the start to the ACK of the FIN, in milliseconds.
 fn completion(sets: &[&str]) -> f64 {
     run(sets).numbers("flows", "flow_completion_time_l4")[0] * 1e3
 }
 
-/// A segment with its FIN, by hand. Without a proxy, the SYN and the data take a round trip of 610
-/// ms each. A proxy that answers the SYN at once sends its own SYN after 5 ms and has the data when
-/// it is answered; one that waits has the data 10 ms later.
+/// One segment with its FIN, calculated by hand. Without a proxy, the SYN and the data take a round
+/// trip of 610 ms each. A proxy that answers the SYN at once sends its own SYN after 5 ms, and has
+/// the data before that is answered. A proxy that waits has the data 10 ms later.
 #[test]
 fn the_handshake_decides_when_data_come_to_the_proxy() {
     let close_to =
@@ -57,7 +58,7 @@ fn the_handshake_decides_when_data_come_to_the_proxy() {
 
 #[test]
 fn the_row_of_the_flow_tells_of_both_ends() {
-    // What the proxy could not pass on at once would hold up its ACKs.
+    // Data that the proxy cannot pass on at once would delay its ACKs.
     let tables = run(&["flow.0.traffic.size=14kB"]);
     assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [14_000], "at the terminal");
     let srtt = (tables.numbers("flows", "mean_srtt_l4")[0], tables.numbers("peps", "mean_srtt_l4")[0]);
@@ -66,19 +67,19 @@ fn the_row_of_the_flow_tells_of_both_ends() {
     assert_eq!(tables.texts("peps", "pep"), ["gateway"]);
 }
 
-/// RFC 3135, §2.4: each side has the transport that suits it.
+/// Each side has a suitable transport (RFC 3135, §2.4).
 #[test]
 fn a_side_has_settings_of_its_own() {
     let side = r#"pep.0.side=[{ link = "satellite", transport = { preset = "linux", congestion = "newreno", initial_window = "1000segments" } }]"#;
     let (flow, own) = (completion(&[LARGE]), completion(&[LARGE, side]));
-    // 2 MB are 1382 segments, for which slow start from 10 needs eight round trips, of 600 ms each.
-    // With a first window of 1000, only the buffers of both ends are in the way.
+    // 2 MB are 1382 segments. From an initial window of 10, slow start needs eight round trips of
+    // 600 ms each. With an initial window of 1000, only the buffers of both ends limit the rate.
     assert!(flow > 600.0 * 8.0 && own < flow - 600.0 * 2.0, "{flow} and {own} ms");
     assert_eq!(run(&[LARGE, side]).texts("peps", "cca"), ["newreno"]);
 }
 
-/// RFC 9293, §3.8.6: what the reader leaves fills the buffers one after the other, and the sender
-/// goes at the reader's pace.
+/// Data that the reader does not read fill one buffer after the other. Then the sender sends at the
+/// rate of the reader (RFC 9293, §3.8.6).
 #[test]
 fn a_slow_reader_stops_the_sender_through_the_proxy() {
     let slow = [
@@ -101,7 +102,7 @@ fn a_slow_reader_stops_the_sender_through_the_proxy() {
         (512 << 10..=(512 + 256) << 10).contains(&held),
         "{held}: the send buffer of one side and the receive buffer of the other"
     );
-    // Nothing is lost. Linux delays the ACK of what the proxy does not read, by 40 ms, and a tail
+    // Nothing is lost. Linux delays the ACK of data that the proxy does not read by 40 ms. A tail
     // loss probe leaves after two round trips of 10 ms.
     let counts = |column| tables.counts("flows", column)[0];
     assert!(counts("total_retransmissions_l4") <= counts("total_tail_loss_probes_l4"), "a probe may hold new data");
@@ -183,8 +184,8 @@ fn refusals_name_the_place() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// All octets and the end of the stream arrive, whatever is lost on either side and however
-    /// small the buffers are. The proxy holds no more than its buffers.
+    /// All octets and the end of the stream arrive, for any losses on either side and any size of
+    /// the buffers. The proxy never holds more than its buffers.
     #[test]
     fn octets_are_conserved(
         size in 1u64..400_000,
@@ -213,8 +214,7 @@ proptest! {
         prop_assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [size]);
         prop_assert!(tables.numbers("flows", "flow_completion_time_l4")[0] < 19_999.0, "the FIN is acknowledged");
         let held = tables.counts("peps", "max_held_l4")[0];
-        // Out-of-order segments are held as well, and the window is rounded up by less than its
-        // scale.
+        // Out-of-order segments are held as well. The window is rounded up by less than its scale.
         prop_assert!(held <= (send + receive + 1448).max(size), "{} octets", held);
     }
 }

@@ -1,13 +1,13 @@
-//! Recovery without SACK in a cell that aggregates: an ACK per segment, and one per spurious
+//! Recovery without SACK in a cell that aggregates: one ACK per segment, and one per spurious
 //! retransmission.
 
 use crate::common::tables::Tables;
 
-/// Four downloads through an access point of ns-3's, NewReno without SACK, which start with a
-/// window of one segment.
+/// Four downloads through an access point of ns-3: NewReno without SACK, with an initial window of
+/// one segment.
 const CELL: &str = include_str!("../../../studies/wifi_parity/download.toml");
 
-/// Returns the goodput in Mbps and the retransmitted packets, of all four.
+/// Returns the goodput in Mbps and the number of retransmitted packets of all four flows.
 fn downloads(preset: &str, recovery: &str) -> (f64, u64) {
     let (preset, recovery) = (format!(r#"flow.0.preset="{preset}""#), format!(r#"flow.0.recovery="{recovery}""#));
     let sets = [
@@ -25,8 +25,8 @@ fn downloads(preset: &str, recovery: &str) -> (f64, u64) {
     (tables.numbers("flows", "mean_throughput_l4").iter().sum(), again)
 }
 
-/// Where duplicate ACKs deliver nothing, PRR permits no new data, stays at a window of one and a
-/// half segments, and retransmits data that arrived long ago. It carries 46 Mbps with 30,958
+/// If duplicate ACKs deliver nothing, PRR permits no new data. It then stays at a window of one and
+/// a half segments, and retransmits data that arrived long ago. It carries 46 Mbps with 30,958
 /// packets retransmitted in ten seconds, and no timeout. Classic recovery carries 129 Mbps with
 /// 166.
 #[test]
@@ -40,10 +40,10 @@ fn proportional_rate_reduction_without_sack_carries_what_classic_recovery_does()
     }
 }
 
-/// Slow start overshoots, and what is sent at the end of that recovery loses four segments in a
-/// row. An ACK that shows a gap has the same window as the last, so that it counts as a duplicate;
-/// as long as the window grew, 200 ms of silence followed. The kernel has no timeout over the same
-/// emulated path either.
+/// Slow start overshoots, and the last packets of that recovery lose four segments in a row. An ACK
+/// that shows a gap has the same window as the previous ACK, so that it counts as a duplicate.
+/// While the window changed with it, 200 ms of silence followed. The kernel has no timeout over the
+/// same emulated path either.
 #[test]
 fn duplicates_show_a_gap_while_the_receive_window_grows() {
     let path = r#"

@@ -1,3 +1,3 @@
-//! Properties that the tests share with fuzz targets.
+//! Properties that the tests and the fuzz targets share.
 
 pub(crate) mod capture_file;

@@ -1,4 +1,4 @@
-//! Logs of endpoints: their content, and that readers of qlog read them.
+//! Logs of endpoints: their content, and that programs for qlog can parse them.
 
 use crate::common::tables::Tables;
 use crate::common::tshark::tshark;
@@ -45,7 +45,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns a run over `transport` whose logs and captures are in `folder`.
+/// Runs a flow over `transport`, and writes its logs and captures to `folder`.
 fn logged(transport: &str, schema: Schema, folder: &Path, sets: &[&str]) -> Tables {
     let chosen = match transport {
         "tcp" => "flow.flow.preset=linux".to_owned(),
@@ -77,7 +77,7 @@ fn events(folder: &Path, end: &str) -> Vec<Value> {
     records(&folder.join(format!("flow_{end}.sqlog"))).1
 }
 
-/// Returns the data of the events with a name.
+/// Returns the data of the events called `name`.
 fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["name"] == name).map(|event| &event["data"]).collect()
 }
@@ -87,8 +87,8 @@ fn frames<'a>(packets: &[&'a Value], frame_type: &str) -> Vec<&'a Value> {
     all.filter(|frame| frame["frame_type"] == frame_type).collect()
 }
 
-/// Returns `true` if both are the same, with numbers to the precision of an `f32`, which the typed
-/// reader keeps of times.
+/// Returns `true` if both values are equal. Numbers have the precision of an `f32`, in which the
+/// typed reader stores times.
 fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) => {
@@ -106,10 +106,9 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The types of the crate `qlog` are those of draft-ietf-quic-qlog-quic-events-12. What they read
-/// and write again is what was written, so no field has a name or a type that the draft does not
-/// know. acklab's own events, frames and fields are outside the draft's types, and so are
-/// parameters of extensions.
+/// The types of the crate `qlog` are those of draft-ietf-quic-qlog-quic-events-12. They parse the
+/// log and write the same content, so each field has a name and a type of the draft. acklab's own
+/// events, frames and fields are not in the draft, and neither are parameters of extensions.
 #[test]
 fn the_draft_knows_every_field() {
     for transport in TRANSPORTS {
@@ -126,8 +125,8 @@ fn the_draft_knows_every_field() {
                 }
                 let data = event["data"].as_object_mut().unwrap();
                 data.remove("tcp");
-                // A parameter of an extension (draft-ietf-quic-ack-frequency, §3), for which the
-                // draft leaves room.
+                // A parameter of an extension (draft-ietf-quic-ack-frequency, §3), which the draft
+                // permits.
                 data.remove("min_ack_delay");
                 if let Some(frames) = event.pointer_mut("/data/frames").and_then(Value::as_array_mut) {
                     frames.retain(|frame| !frame["frame_type"].as_str().unwrap().starts_with("tack_"));
@@ -141,9 +140,10 @@ fn the_draft_knows_every_field() {
     }
 }
 
-/// Checks the requirements of the loader and the congestion graph of qvis (`QlogLoaderV2.ts`,
-/// `textsequencejsontoqlog.ts`, `CongestionGraphD3Renderer.ts`): a known version, times in order,
-/// lengths of packets, and acknowledgments and losses of packets that were sent before.
+/// Checks what the loader and the congestion graph of qvis require (`QlogLoaderV2.ts`,
+/// `textsequencejsontoqlog.ts`, `CongestionGraphD3Renderer.ts`). The log needs a known version,
+/// times in order, lengths of packets, and acknowledgments and losses of packets that were sent
+/// before.
 #[test]
 fn the_congestion_graph_of_qvis_finds_what_it_needs() {
     for transport in TRANSPORTS {
@@ -173,7 +173,7 @@ fn the_congestion_graph_of_qvis_finds_what_it_needs() {
                         let [first, last] =
                             [range.first(), range.last()].map(|number| number.unwrap().as_u64().unwrap());
                         for number in first..=last {
-                            // The SYN and the Open have a number, and are no packets of data.
+                            // The SYN and the Open have a number, but are not data packets.
                             assert!(
                                 sent.contains(&number) || number == 0,
                                 "{transport}: {number} is acknowledged unsent"
@@ -188,7 +188,7 @@ fn the_congestion_graph_of_qvis_finds_what_it_needs() {
                 _ => {}
             }
         }
-        // Some of the last and of those lost are not acknowledged.
+        // Some of the last packets and of the lost packets are not acknowledged.
         assert!(acked.len() > 300 && acked.len() < sent.len() + 1, "{transport}: {} of {}", acked.len(), sent.len());
         for metric in ["congestion_window", "bytes_in_flight", "smoothed_rtt", "latest_rtt", "min_rtt"] {
             let metrics = named(&events, "recovery:metrics_updated");
@@ -197,8 +197,7 @@ fn the_congestion_graph_of_qvis_finds_what_it_needs() {
     }
 }
 
-/// The packets that one end sends are those that the other receives and those that the path has
-/// lost.
+/// Each packet that one end sends is either received by the other or lost on the path.
 #[test]
 fn both_ends_tell_of_the_same_data() {
     for transport in TRANSPORTS {
@@ -229,13 +228,13 @@ fn both_ends_tell_of_the_same_data() {
     }
 }
 
-/// Decisions of policies are events, with the reason by the name of the table `acks`.
+/// Decisions of policies are events. Their reasons have the names of the table `acks`.
 #[test]
 fn decisions_are_events() {
     for transport in ["tcp", "tack", "quic"] {
         let folder = folder(&format!("decisions_{transport}"));
         let tables = logged(transport, Schema::Draft13, &folder, &[]);
-        // The client of TACK decides to acknowledge the answer of the handshake.
+        // The client of TACK decides to acknowledge the answer to its handshake.
         let both = [events(&folder, "client"), events(&folder, "server")].concat();
         let decided = named(&both, "acklab:ack_decided");
         let count = |decision: &str| decided.iter().filter(|data| data["decision"] == decision).count();
@@ -254,7 +253,7 @@ fn decisions_are_events() {
     }
 }
 
-/// Losses are events: as many as the sender counts.
+/// Losses are events, and their number is the sender's count.
 #[test]
 fn losses_and_states_are_events() {
     for transport in TRANSPORTS {
@@ -262,7 +261,7 @@ fn losses_and_states_are_events() {
         let tables = logged(transport, Schema::V03, &folder, &[]);
         let client = events(&folder, "client");
         let lost = named(&client, "recovery:packet_lost").len() as u64;
-        // Without timeouts, each packet that is declared lost leaves again, in one packet or in
+        // Without timeouts, each packet that is declared lost is retransmitted, in one packet or in
         // two.
         let again = tables.counts("flows", "total_retransmissions_l4")[0];
         assert!(lost > 0 && lost <= again + 2 && again <= 2 * lost + 2, "{transport}: {lost} lost, {again} again");
@@ -271,7 +270,7 @@ fn losses_and_states_are_events() {
     }
 }
 
-/// A connection over TCP is over with the ACK of the FIN, which has no code.
+/// A connection over TCP ends with the ACK of the FIN, which has no code.
 #[test]
 fn both_ends_tell_once_that_a_connection_over_tcp_is_over() {
     let folder = folder("closed");
@@ -282,7 +281,7 @@ fn both_ends_tell_once_that_a_connection_over_tcp_is_over() {
     }
 }
 
-/// tshark finds as many packets and ACK frames in the capture of the client as the client's log
+/// tshark finds as many packets and ACK frames in the client's capture as the client's log
 /// contains.
 #[test]
 fn tshark_counts_the_same_packets_and_ack_frames() {
@@ -320,7 +319,7 @@ fn a_log_changes_nothing_and_is_the_same_each_time() {
     }
 }
 
-/// UDP has no packets of its own to show.
+/// UDP has no packets that a log could show.
 #[test]
 fn a_flow_over_udp_has_no_log() {
     let folder = folder("udp");

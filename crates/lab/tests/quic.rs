@@ -31,8 +31,8 @@ fn one_flow_fills_the_link() {
     }
 }
 
-/// Data that leave at the rate of an application are no measure of the path, also if pacing would
-/// have delayed the next packet.
+/// Data that leave at the rate of an application do not measure the path, even if pacing would have
+/// delayed the next packet.
 #[test]
 fn an_application_with_little_to_say_is_not_held_back() {
     let loss = r#"link.btl.forward.loss={model="independent", probability=0.01}"#;
@@ -40,13 +40,14 @@ fn an_application_with_little_to_say_is_not_held_back() {
     let sets = ["flow.0.congestion=bbr3", traffic, loss, "link.btl.forward.rate=20Mbps", "duration=12s"];
     let tables = run(&sets);
     let number = |column: &str| tables.numbers("flows", column)[0];
-    // The path takes 20 ms. A hundredth of the packets comes a round trip and a ninth later, and
+    // The path takes 20 ms. A hundredth of the packets arrives a round trip and a ninth later, and
     // about 16 packets wait for each.
     assert!(number("mean_one_way_delay_l7") < 30.0, "{}", number("mean_one_way_delay_l7"));
     assert!(number("share_application_limited_l4") > 0.75, "{}", number("share_application_limited_l4"));
 }
 
-/// Without losses, half as many ACKs as packets, a tenth, and the number that the sender requests.
+/// Without losses, the number of ACKs is half that of packets, a tenth of it, or the number that
+/// the sender requests.
 #[test]
 fn acknowledgments_are_as_many_as_policy_or_sender_say() {
     let ratio = |set: &str| {
@@ -64,7 +65,7 @@ fn acknowledgments_are_as_many_as_policy_or_sender_say() {
     every(10.0, "flow.0.preset=chrome");
 }
 
-/// Four ACKs in a round trip: in the shortest one for TACK, in the smoothed one for Firefox.
+/// Four ACKs per round trip: TACK uses the minimum round trip, Firefox the smoothed one.
 #[test]
 fn a_sender_asks_for_four_acks_in_a_round_trip() {
     for (set, is_smoothed) in [(r#"flow.0.ask={rule="tack"}"#, false), ("flow.0.preset=neqo", true)] {
@@ -72,8 +73,8 @@ fn a_sender_asks_for_four_acks_in_a_round_trip() {
         let (acks, _) = acks_and_packets(&tables);
         let rtt = if is_smoothed { tables.numbers("flows", "mean_srtt_l4")[0] } else { 40.24 };
         let expected = 5.0 * 4.0 * 1000.0 / rtt;
-        // The delay begins with a packet, so that the time between two packets comes on top; frames
-        // with windows bring a few ACKs more.
+        // The delay begins with a packet, so the time between two packets adds to it. Frames with
+        // windows cause a few more ACKs.
         let share = acks as f64 / expected;
         assert!((0.85..1.15).contains(&share), "{set}: {acks} for {expected}");
     }
@@ -99,13 +100,13 @@ fn a_transfer_ends() {
     let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="3MB"}"#]);
     assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [3_000_000]);
     let time = tables.numbers("flows", "flow_completion_time_l4")[0];
-    // A round trip for the handshake, one for the last ACK, 0.5 s at the rate of the link, and slow
-    // start from 10 packets in five round trips.
+    // One round trip for the handshake, one for the last ACK, 0.5 s at the rate of the link, and
+    // five round trips of slow start from 10 packets.
     assert!((0.58..0.9).contains(&time), "{time}");
 }
 
-/// 300 kB hold 209 packets: byte counting of 100 leaves nine unacknowledged, and the first hundred
-/// no window for more.
+/// 300 kB are 209 packets. Byte counting of 100 leaves nine unacknowledged, and the first hundred
+/// fill the window.
 #[test]
 fn a_transfer_ends_whatever_the_policy_waits_for() {
     let policy = r#"flow.0.ack={policy="byte-counting", segments=100}"#;
@@ -130,7 +131,7 @@ fn both_ends_write() {
     for share in tables.numbers("flows", "mean_throughput_l7").iter().map(|rate| DUMBBELL.share_of(*rate)) {
         assert!((0.7..=1.01).contains(&share), "{share}");
     }
-    // What one end acknowledges goes with the data of the other.
+    // Acknowledgments of one end leave with the data of the other direction.
     let (acks, packets) = acks_and_packets(&tables);
     assert!(10 * acks < packets, "{acks} alone, for {packets}");
 }
@@ -166,7 +167,7 @@ fn impossible_values_are_refused() {
     assert!(refused(r#"flow.0.flow_control={model="fixed", stream="1B", connection="1MB"}"#).contains("stream"));
 }
 
-/// tshark reads the parts that a protected connection shows too: the headers.
+/// tshark decodes the parts that a protected connection shows too: the headers.
 #[test]
 fn captures_show_the_headers() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quic");
@@ -189,9 +190,10 @@ fn captures_show_the_headers() {
     assert!(count(1, "0") > 1000, "packets with short headers");
 }
 
-/// Every twentieth packet comes 15 ms late, after more than 9/8 of the round trip of 40 ms. However
-/// far the packet threshold rises, the time threshold takes each of them for lost, 1.6 of 20 Mbps.
-/// Where it adapts as well, it waits for them while its 16 recoveries last.
+/// Every twentieth packet arrives 15 ms late, after more than 9/8 of the round trip of 40 ms. The
+/// packet threshold may rise as it likes: the time threshold declares each of them lost, and the
+/// flow gets 1.6 of 20 Mbps. If the time threshold adapts as well, the sender waits for late
+/// packets while the reordering of the last 16 recoveries is remembered.
 #[test]
 fn both_thresholds_adapt_to_reordering() {
     let path = r#"

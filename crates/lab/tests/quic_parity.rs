@@ -1,4 +1,4 @@
-//! Our QUIC and quinn-proto on paths of `studies/quic_parity`, which has all of them and their
+//! Our QUIC and quinn-proto on some paths of `studies/quic_parity`. The study has all of them, with
 //! intervals.
 
 use crate::common::tables::Tables;
@@ -10,7 +10,7 @@ fn study() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/quic_parity")
 }
 
-/// Returns the changes of a variant in a file of the study.
+/// Returns the overrides of a variant in a file of the study.
 fn changes(file: &str, variant: &str) -> Vec<String> {
     let document: Table = read_to_string(study().join(file)).unwrap().parse().unwrap();
     let set = document[variant].get("set").and_then(Value::as_table);
@@ -32,7 +32,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// Returns the time to completion, the ACKs, and the octets per ACK.
+/// Returns the completion time, the number of ACKs, and the octets per ACK.
 fn transfer(path: &str, endpoint: &str) -> [f64; 3] {
     let mut sets = changes("paths.toml", path);
     sets.extend(changes("endpoints.toml", endpoint));
@@ -43,8 +43,8 @@ fn transfer(path: &str, endpoint: &str) -> [f64; 3] {
     [tables.numbers("flows", "flow_completion_time_l4")[0], acks as f64, octets as f64 / delivered as f64]
 }
 
-/// Losses, a return link that ACKs fill, and slow start over a long path. Each failed by more than
-/// the tolerance as long as one of the rules in docs/models/quic.md differed.
+/// Losses, a return link that ACKs fill, and slow start over a long path. Each of these failed by
+/// more than the tolerance while one of the rules in docs/models/quic.md differed.
 #[test]
 fn ours_is_as_fast_as_quinn_proto_and_acknowledges_as_often() {
     for path in ["thin", "satellite", "lte"] {
@@ -55,16 +55,16 @@ fn ours_is_as_fast_as_quinn_proto_and_acknowledges_as_often() {
             println!("{path}, every {packets}: {time:+.4}, {acks:+.4}, {octets:+.4}");
             assert!(time.abs() < 0.03, "{path}, every {packets}: {ours:?} and {quinn:?}");
             assert!(acks.abs() < 0.02, "{path}, every {packets}: {ours:?} and {quinn:?}");
-            // Both omit ranges that the peer need not receive again. The numbers of packets and
-            // octets differ in their length.
+            // Both omit ranges that the peer need not receive again. Their packet numbers and octet
+            // counts have different lengths.
             assert!(octets.abs() < 0.1, "{path}, every {packets}: {ours:?} and {quinn:?}");
         }
     }
 }
 
-/// Reordering makes both halve their windows for packets that are only late, and neither undoes
-/// that: quinn-proto took half the time while its reductions were undone. A single run differs by
-/// up to 5 % either way, since chance decides when windows are halved.
+/// With reordering, both halve their windows for packets that are only late, and neither undoes the
+/// reduction. quinn-proto took half the time while its reductions were undone. A single run differs
+/// by up to 5 %, since the times of the reductions are random.
 #[test]
 fn reordering_costs_ours_what_it_costs_quinn_proto() {
     let time = ["quic_2", "quinn_2"].map(|endpoint| transfer("reordering", endpoint)[0]);

@@ -5,7 +5,7 @@ use crate::common::tshark::tshark;
 use acklab_lab::{RunOptions, run, scenario};
 use std::path::{Path, PathBuf};
 
-/// The paths of Custura, Jones and Fairhurst (PANRG, IETF 106): 8.5 Mbps down, 2 Mbps up, 630 ms.
+/// The path of Custura, Jones and Fairhurst (PANRG, IETF 106): 8.5 Mbps down, 2 Mbps up, 630 ms.
 const SATELLITE: &str = r#"
 duration = "60s"
 seed = 1
@@ -63,15 +63,15 @@ fn a_flow_has_its_handshake_and_its_overhead_in_the_tables() {
     assert_eq!(tables.texts("flows", "transport_protocol"), ["QUIC (quinn)"]);
     assert_eq!(tables.texts("flows", "cca"), ["cubic"]);
     let packets = tables.counts("flows", "total_data_packets_l4")[0];
-    // 1167 octets of the stream in each full-sized packet; the first ones share their packets with
-    // the handshake.
+    // Each full-sized packet has 1167 octets of the stream. The first packets also carry the
+    // handshake.
     assert!((857..870).contains(&packets), "{packets}");
     // One round trip, and the serialisation of a flight of three datagrams with the certificate.
     let handshake = tables.numbers("flows", "handshake_time_l4")[0];
     assert!((630.0..642.0).contains(&handshake), "{handshake} ms");
-    // IP, UDP, short header with 8 octets of connection id and 1 or 2 of packet number, tag, and a
-    // stream frame with an offset and, if it is not the last frame, a length; besides, a handshake
-    // of several datagrams of 1200 octets at most.
+    // The overhead of a packet: IP, UDP, the short header with 8 octets of connection id and 1 or 2
+    // of packet number, the tag, and a stream frame. The frame has an offset, and a length unless
+    // it is the last frame. To this comes a handshake of several datagrams of at most 1200 octets.
     let overhead = tables.counts("flows", "total_overhead_bytes_l3")[0] - 28 * packets;
     assert!(
         (packets * (1 + 8 + 1 + 16 + 3)..packets * (1 + 8 + 2 + 16 + 8) + 5 * 1200).contains(&overhead),
@@ -86,14 +86,14 @@ fn both_ends_write() {
     assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [1_000_000, 100_000]);
 }
 
-/// tshark decrypts the capture without further options, and counts as many datagrams and ACK frames
+/// tshark decrypts the capture without further options. It counts as many datagrams and ACK frames
 /// as both ends.
 #[test]
 fn tshark_decrypts_a_capture() {
     let folder = folder("decrypted");
     let tables = captured(&folder, &["flow.quic.traffic.size=100kB"]);
     let path = folder.join("client.pcapng");
-    // Types 2 and 3 are ACK, 8 to 15 STREAM (RFC 9000, table 3).
+    // Types 2 and 3 are ACK frames, 8 to 15 STREAM frames (RFC 9000, table 3).
     let with = |frames: &[String], kinds: std::ops::RangeInclusive<u32>| {
         let has =
             |line: &&String| line.split(',').any(|kind| kind.parse::<u32>().is_ok_and(|kind| kinds.contains(&kind)));

@@ -1,4 +1,4 @@
-//! The scenario language, from the user's point of view.
+//! The scenario language as a user sees it.
 
 mod any_octets;
 mod constants;
@@ -23,7 +23,7 @@ fn read(text: &str, sets: &[&str]) -> Result<Scenario, Refusal> {
     load(text, NAME, &sets, None)
 }
 
-/// Returns the same text with `what` replaced, which must occur exactly once.
+/// Returns the same text with `what` replaced. `what` must occur exactly once.
 fn edited(what: &str, with: &str) -> String {
     assert_eq!(FULL.matches(what).count(), 1, "{what:?} does not stand in the scenario once");
     FULL.replace(what, with)

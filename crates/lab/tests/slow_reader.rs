@@ -1,9 +1,9 @@
-//! A receiver whose application reads slowly: flow control limits the sender instead of congestion
+//! A receiver whose application reads slowly: flow control limits the sender, not congestion
 //! control.
 
 use crate::common::tables::Tables;
 
-/// 100 Mbps and 10 ms, of which the reader takes 8 Mbps.
+/// 100 Mbps and 10 ms; the reader reads 8 Mbps.
 const SCENARIO: &str = r#"
 duration = "12s"
 seed = 1
@@ -12,8 +12,8 @@ flow = [{ from = "a", to = "b", preset = "linux", send_buffer_limit = "payload",
 measure = { from = "6s" }
 "#;
 
-/// RFC 9293, §3.8.6: unread data close the window, so the sender sends at the rate of the reader,
-/// without a loss, and one buffer of data waits.
+/// Unread data close the window (RFC 9293, §3.8.6). The sender then sends at the rate of the
+/// reader, without a loss, and one buffer of data waits.
 #[test]
 fn the_sender_goes_at_the_readers_pace() {
     let tables = Tables::run(SCENARIO, &[] as &[&str], None);

@@ -1,9 +1,9 @@
 //! Preset `linux` where most ACKs are lost: NewReno over 16 Mbps, whose ACKs return over 64 kbit/s
-//! behind a drop-tail queue, against the TCP of Linux 6.18 on the same path
+//! behind a drop-tail queue. The results are compared with the TCP of Linux 6.18 on the same path
 //! (`validation/linux/emulate.py --return drop-tail --limit N --delay D`).
 //!
-//! One ACK more or less decides when the first segment is lost, in the kernel as here, so single
-//! runs prove little. Both were run with delays of 7.5 to 8.0 ms, 0.1 ms apart, and medians are
+//! A single ACK changes when the first segment is lost, in the kernel as here, so single runs prove
+//! little. Both were run with delays of 7.5 to 8.0 ms, 0.1 ms apart, and their medians are
 //! compared.
 
 use crate::common::tables::Tables;
@@ -41,9 +41,10 @@ fn median(mut values: Vec<f64>) -> f64 {
     f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
-/// The kernel's goodput in Mbps, and retransmissions, by the limit of the queue. Ours lie within 3
-/// % and a factor of 1.5 of them. Without the limits that memory and the offered window set they do
-/// not: 5.7 Mbps and 800 retransmissions at 80 packets, 6.9 Mbps at 200.
+/// The kernel's goodput in Mbps and its retransmissions, by the limit of the queue. Our values are
+/// within 3 % of its goodput and within a factor of 1.5 of its retransmissions. Without the limits
+/// of memory and of the offered window they are not: 5.7 Mbps and 800 retransmissions at 80
+/// packets, 6.9 Mbps at 200.
 #[test]
 fn a_slow_return_link_costs_what_it_costs_linux() {
     let kernel = [(80, 4.80, 91.0), (100, 5.58, 636.0), (200, 4.33, 1758.0)];
@@ -59,8 +60,8 @@ fn a_slow_return_link_costs_what_it_costs_linux() {
     }
 }
 
-/// 4 MiB of memory hold 1,840 segments of 1448 octets and 832 more each; 4 MiB of payload hold
-/// 2,896. Without losses the window outgrows both.
+/// 4 MiB of memory hold 1,840 segments, each of 1448 octets with 832 of overhead. 4 MiB of payload
+/// hold 2,896. Without losses, the window exceeds both.
 #[test]
 fn memory_limits_what_is_in_flight() {
     let flight = |limit: &str| {

@@ -2,7 +2,7 @@
 //! ns-3.37.
 //!
 //! Only the phase between flow and gate is random on this path, so each number is a mean over
-//! phases. The published values are medians of three seeds of ns-3; a tolerance covers their
+//! phases. The published values are medians of three seeds of ns-3. The tolerances cover their
 //! spread, and the calculations below derive the figures independently.
 
 use crate::common::tables::Tables;
@@ -14,11 +14,11 @@ use std::path::Path;
 /// Start of the flow, in microseconds.
 const PHASES: [u64; 5] = [0, 1000, 2000, 3000, 4000];
 
-/// Goodput in Mbps, smoothed round-trip time in ms, window in segments, drops.
+/// Goodput in Mbps, smoothed round-trip time in ms, window in segments, and drops.
 type Line = [f64; 4];
 const TOLERANCES: Line = [0.03, 0.04, 0.05, 0.20];
 
-/// The capacity in Mbps: 1448 of 1502 octets on the wire are payload, 15.42 Mbps at most.
+/// The capacity in Mbps: 1448 of 1502 octets on the wire are payload, so at most 15.42 Mbps.
 const CAPACITY: f64 = 16.0 * 1448.0 / 1502.0;
 
 fn measured(name: &str) -> Line {
@@ -53,7 +53,7 @@ fn assert_close(name: &str, measured: Line, published: Line) {
 }
 
 /// The queue of 20 packets exceeds the bandwidth-delay product of 20 segments, so halving the
-/// window leaves the bottleneck busy. Goodput is the capacity, except for the slow start.
+/// window leaves the bottleneck busy. Goodput equals the capacity, except during slow start.
 #[test]
 fn plain() {
     let line = measured("ns3_dumbbell_newreno");
@@ -61,8 +61,7 @@ fn plain() {
     assert!(line[0] < CAPACITY);
 }
 
-/// Half the ACKs, half the growth an ACK counts for: the window climbs half as fast and overflows
-/// the queue half as often.
+/// Half as many ACKs make the window grow half as fast, so it overflows the queue half as often.
 #[test]
 fn delayed() {
     let (delayed, every) = (measured("ns3_dumbbell_newreno_delack2"), measured("ns3_dumbbell_newreno"));
@@ -70,9 +69,9 @@ fn delayed() {
     assert!((0.4..0.6).contains(&(delayed[3] / every[3])), "{} drops against {}", delayed[3], every[3]);
 }
 
-/// A gate of 5 ms / 10 passes 2000 ACKs a second and 1335 segments a second come: it thins nothing
-/// but bunches six or seven, and each bunch of data overflows the queue sooner. The bottleneck runs
-/// empty in between.
+/// A gate of 5 ms with a quota of 10 passes 2000 ACKs per second, and 1335 segments per second
+/// arrive. So it drops no ACK, but passes six or seven at once. Each bunch of data overflows the
+/// queue earlier, and the bottleneck is idle in between.
 #[test]
 fn gated() {
     let line = measured("ns3_dumbbell_gate5ms10_newreno");
@@ -80,8 +79,8 @@ fn gated() {
     assert!(line[0] < 0.95 * CAPACITY, "bunching must cost goodput: {}", line[0]);
 }
 
-/// An ACK for every second segment brings three or four a slot instead of six or seven, and slower
-/// growth fewer drops: part of the goodput comes back.
+/// With an ACK for every second segment, a slot passes three or four instead of six or seven.
+/// Slower growth causes fewer drops, so a part of the goodput returns.
 #[test]
 fn gated_and_delayed() {
     let (delayed, every) =

@@ -1,5 +1,5 @@
-//! Flows that stood, starved or did not end, and numbers that were impossible, each found by random
-//! scenarios.
+//! Flows that stalled, starved or did not end, and impossible numbers. Random scenarios found each
+//! of them.
 
 use crate::common::tables::Tables;
 
@@ -30,9 +30,10 @@ fn goodput(tables: &Tables) -> f64 {
     tables.numbers("flows", "mean_throughput_l7")[0]
 }
 
-/// Allegro's rate doubled with each interval while the queue delayed the results, to a thousand
-/// times the capacity: 7,000 packets waited in a queue without a limit, and the repair of the first
-/// hole behind them. The result of an interval is now known before the next but one begins.
+/// Allegro's rate doubled with each interval while the queue delayed the results, up to a thousand
+/// times the capacity. 7,000 packets waited in a queue without a limit, and the repair of the first
+/// hole waited behind them. Now the result of an interval is available before the next but one
+/// begins.
 #[test]
 fn allegro_does_not_overrun_a_queue_whose_results_are_late() {
     let codel = r#"{ discipline = "codel" }"#;
@@ -40,12 +41,12 @@ fn allegro_does_not_overrun_a_queue_whose_results_are_late() {
         flow("3.273Mbps", "3.677ms", codel, "4s", r#"protocol = "tcp", preset = "rfc", congestion = "pcc-allegro""#);
     let most = tables.counts("links", "max_qdisc_length_l2")[0];
     assert!(most < 1000, "{most} packets");
-    // Before, 6 %. The overshoot of the starting phase costs a second.
+    // It was 6 %. The overshoot of the starting phase costs a second.
     assert!(goodput(&tables) > 0.7 * 3.273 * 1448.0 / 1500.0, "{} Mbps", goodput(&tables));
 }
 
-/// The packets of quinn's handshake had no outcome once their keys were discarded, so that the
-/// first interval never ended and the rate doubled for ever: four simulated seconds took minutes.
+/// The packets of quinn's handshake had no outcome after their keys were discarded. The first
+/// interval never ended, and the rate doubled for ever: four simulated seconds took minutes.
 #[test]
 fn the_first_interval_of_pcc_ends_with_quinn() {
     let queue = r#"{ discipline = "fifo", limit = "23packets" }"#;
@@ -56,9 +57,9 @@ fn the_first_interval_of_pcc_ends_with_quinn() {
     }
 }
 
-/// The kernel reaches 36.7 Mbps here. Its buffer grows once a round trip has brought the first
-/// window, 65,535 octets, which is less than ten segments (`tcp_init_buffer_space`); ten segments
-/// are more than the first buffer lets through.
+/// The kernel reaches 36.7 Mbps here. Its buffer grows when a round trip has brought the first
+/// window of 65,535 octets, which is less than ten segments (`tcp_init_buffer_space`). Ten segments
+/// exceed the first buffer.
 #[test]
 fn large_segments_leave_the_first_window() {
     let queue = r#"{ discipline = "fifo", limit = "61packets" }"#;
@@ -67,7 +68,7 @@ fn large_segments_leave_the_first_window() {
     assert!(goodput(&tables) > 0.97 * 37.0 * 8000.0 / 8052.0, "{} Mbps", goodput(&tables));
 }
 
-/// The overshoot of slow start leaves more gaps than quinn-proto keeps (1024), and it closes the
+/// The overshoot of slow start leaves more gaps than quinn-proto stores (1024), so it closes the
 /// connection with INTERNAL_ERROR.
 #[test]
 fn a_connection_that_is_given_up_says_so() {
@@ -81,8 +82,8 @@ fn a_connection_that_is_given_up_says_so() {
     assert_eq!(whole.texts("flows", "ending"), ["open"], "a small window of flow control prevents it");
 }
 
-/// Packets left the queue for the places of the device before they were sent, and counted as sent:
-/// 1.099.
+/// Packets left the queue for the device before they were sent, and counted as sent: the
+/// utilisation was 1.099.
 #[test]
 fn a_link_sends_no_more_than_its_rate_with_places_in_the_device() {
     let text = r#"
@@ -108,7 +109,7 @@ traffic = { model = "constant", rate = "4Mbps", write = "1000B" }
     assert!(utilization > 0.999 && utilization <= 1.0, "{utilization}");
 }
 
-/// Data written before the stop arrived after it, and were divided by the time before.
+/// Data written before the stop arrived after it, and were divided by the time before the stop.
 #[test]
 fn a_flow_with_a_stop_delivers_no_more_than_the_capacity() {
     let text = r#"

@@ -1,4 +1,4 @@
-//! Strategies of the user: the example, and the messages about unknown names.
+//! Custom strategies: the example, and the messages about unknown names.
 
 #[path = "../examples/own_strategy.rs"]
 mod own_strategy;
@@ -18,7 +18,7 @@ link = [{ name = "btl", from = "a", to = "b", forward = { rate = "8Mbps", delay 
 flow = [{ from = "a", to = "b", preset = "rfc", count = 2, ack = { policy = "custom", name = "mine" } }]
 "#;
 
-/// RFC 5681, §4.2, as the built-in policy has it.
+/// The delayed ACK of RFC 5681, §4.2, like the built-in policy.
 struct Delayed;
 
 impl AckPolicy for Delayed {
@@ -115,7 +115,7 @@ fn a_run_refuses_names_that_it_does_not_know() {
     );
 }
 
-/// A rule of requesting ACKs, with an instance per end.
+/// A rule of requesting ACKs, with one instance per end.
 struct EachWindow;
 
 impl AskRule for EachWindow {
@@ -148,7 +148,7 @@ fn a_sender_over_quic_asks_by_a_rule_of_the_user() {
     assert!(refused.contains("ask.name: found \"mine\""), "{refused}");
 }
 
-/// A check does not know the strategies of a run, but the files that it reads.
+/// A check does not have the strategies of a run, but the files that it reads.
 #[test]
 fn a_check_refuses_what_a_run_refuses_but_for_names_of_strategies() {
     let checked = |sets: &[&str]| check(&read(SCENARIO, sets), &RunOptions::default()).map_err(|why| why.to_string());

@@ -1,4 +1,5 @@
-//! Flows over TACK: rates, counts of acknowledgments, losses both ways, both directions, captures.
+//! Flows over TACK: rates, counts of acknowledgments, losses in both directions, data in both
+//! directions, captures.
 
 use crate::common::dumbbell::{Dumbbell, goodput};
 use crate::common::tables::Tables;
@@ -41,15 +42,15 @@ fn one_flow_fills_the_link() {
     }
 }
 
-/// Copa takes a rate from the delay of each ACK; with four in a round trip it swings about the rate
-/// of the link.
+/// Copa derives a rate from the delay of each ACK. With four ACKs per round trip, it swings about
+/// the rate of the link.
 #[test]
 fn copa_is_not_starved() {
     let share = DUMBBELL.share(&run(&["flow.0.congestion=copa"]));
     assert!(share > 0.6, "{share}");
 }
 
-/// 4 in 40 ms are 100 a second: one to 41 data packets, where TCP sends one to two.
+/// Four ACKs per 40 ms are 100 per second: one for 41 data packets. TCP sends one for one or two.
 #[test]
 fn acknowledgments_are_as_few_as_the_law_says() {
     let tables = run(&["flow.0.congestion=vegas"]);
@@ -57,9 +58,9 @@ fn acknowledgments_are_as_few_as_the_law_says() {
     assert!((80.0..=105.0).contains(&acks), "{acks}");
 }
 
-/// The first Accept is lost, or overtaken by its own repetition where a round trip takes longer
-/// than the first timeout of 1 s: the receiver has no round trip of the handshake, and the law
-/// holds all the same.
+/// The first Accept is lost, or arrives after its repetition if a round trip takes longer than the
+/// first timeout of 1 s. Then the receiver has no round trip of the handshake, but the law still
+/// holds.
 #[test]
 fn the_law_holds_though_the_accept_was_sent_twice() {
     let lost = r#"link.btl.reverse.loss={model="list", packets=[1]}"#;
@@ -72,7 +73,7 @@ fn the_law_holds_though_the_accept_was_sent_twice() {
     }
 }
 
-/// A round that delivers as much as the path holds bounds what is in flight after it, whatever
+/// A round that delivers the bandwidth-delay product bounds the data in flight after it, whatever
 /// interval the receiver's rate covers.
 #[test]
 fn bbr3_withstands_one_loss_in_a_hundred() {
@@ -80,8 +81,8 @@ fn bbr3_withstands_one_loss_in_a_hundred() {
     assert!(share > 0.6, "{share}");
 }
 
-/// The first ten packets let 19 leave in the second round, whatever rate their few samples give: 28
-/// packets take two rounds besides the handshake.
+/// The first ten packets permit 19 in the second round, whatever rate their few samples give. So 28
+/// packets take two rounds plus the handshake.
 #[test]
 fn the_first_flight_doubles_the_window() {
     let tables = run(&["measure.from=0s", r#"flow.0.traffic={model="fixed", size="40kB"}"#]);
@@ -89,7 +90,7 @@ fn the_first_flight_doubles_the_window() {
     assert!(time < 0.16, "{time}");
 }
 
-/// The number of a lost packet never comes, so that no later packet continues the numbers until the
+/// The number of a lost packet never arrives, so no later packet continues the numbers until the
 /// sender sends Forget.
 #[test]
 fn policies_count_what_comes_behind_a_gap() {
@@ -104,9 +105,9 @@ fn policies_count_what_comes_behind_a_gap() {
     }
 }
 
-/// After an overshoot with losses both ways, a TACK has no room for all arrivals, and the window is
-/// full of packets whose fate the sender does not know. Published for 300 Mbps, 200 ms, 1 % and 5
-/// %: 91.6 % of the rate.
+/// After an overshoot with losses in both directions, a TACK has no room for all arrivals. The
+/// window is full of packets whose outcome the sender does not know. Published for 300 Mbps, 200
+/// ms, 1 % and 5 %: 91.6 % of the rate.
 #[test]
 fn rich_lists_do_not_starve_on_a_fat_path() {
     let loss = |direction: &str, share: &str| {
@@ -129,8 +130,8 @@ fn rich_lists_do_not_starve_on_a_fat_path() {
     assert!(rate > 0.85 * 300.0, "{rate}");
 }
 
-/// An ACK for every second packet takes 0.5 of the 1 Mbps back, without lists. If each listed the
-/// losses of the overshoot, it would take ten.
+/// An ACK for every second packet takes 0.5 of the 1 Mbps return link, without lists. If each ACK
+/// listed the losses of the overshoot, it would take ten.
 #[test]
 fn lists_do_not_fill_a_narrow_return_path() {
     let tables = run(&[
@@ -149,9 +150,9 @@ fn lists_do_not_fill_a_narrow_return_path() {
     assert!(rate > 0.8 * 20.0, "{rate}");
 }
 
-/// S §5.1: one block of losses in a TACK is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here. The
-/// acked list is separate: without a report of what has arrived, a sender would count it as in
-/// flight.
+/// In a TACK, one block of losses is enough up to ρ′ = MSS/(ρ·bdp), which is 12 % here (S §5.1).
+/// The acked list is separate: without a report of the arrived packets, a sender would count them
+/// as in flight.
 #[test]
 fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
     let loss = |direction: &str| format!(r#"link.btl.{direction}.loss={{model="independent", probability=0.05}}"#);
@@ -160,8 +161,8 @@ fn one_lost_block_is_enough_while_few_acknowledgments_are_lost() {
     assert!(share > 0.85, "{share}");
 }
 
-/// The path takes 40 ms and 0.25 ms of service; without losses nothing waits behind a gap, and no
-/// delay is above that of a full queue. The queue of Startup has drained after 1.5 s.
+/// The path takes 40 ms and 0.25 ms of transmission. Without losses, nothing waits behind a gap,
+/// and no delay exceeds that of a full queue. The queue of Startup has drained after 1.5 s.
 #[test]
 fn delays_are_those_of_the_path() {
     let tables = run(&[r#"flow.0.traffic={model="constant", rate="40Mbps"}"#, "measure.from=2s"]);
@@ -169,11 +170,11 @@ fn delays_are_those_of_the_path() {
     assert!((40.0..41.0).contains(&number("min_rtt_l4")), "{}", number("min_rtt_l4"));
     assert!(number("mean_blocked_l4") < 1e-9);
     let late = number("p95_one_way_delay_l4");
-    // All delays are the same, and a quantile is that of a histogram.
+    // All delays are equal, and a quantile is the bound of a bin of a histogram.
     assert!(late > 0.99 * number("mean_one_way_delay_l4") && late < 70.0, "{late}");
 }
 
-/// As TCP BBR, which has 0.81.
+/// TCP BBR reaches 0.81 here, and TACK as much.
 #[test]
 fn at_ten_percent_of_loss_both_ways_the_stream_goes_on() {
     let tables = run(&LOSSES);
@@ -263,7 +264,7 @@ fn captures_are_dissected() {
     assert_eq!((count("tack.frame == 0x0c"), count("tack.frame == 0x0d")), (1, 1), "Open and Accept");
     assert!(count("tack.frame == 0x05") > 50, "loss-event-driven IACKs");
     assert!(count("tack.rate > 20 and tack.rate < 55") > 50, "rates of the link");
-    // The table begins at 1 s; what left before is in the capture alone.
+    // The table begins at 1 s. Earlier packets are in the capture alone.
     assert!(
         count("tack.frame == 0x04 or tack.frame == 0x05 or tack.frame == 0x0d")
             > tables.counts("flows", "total_acks_sent_l4")[0]

@@ -1,4 +1,4 @@
-//! The dissector of Wireshark names each field of each frame that there is.
+//! Tests that the Wireshark dissector names each field of each type of frame.
 
 use crate::common::tshark::tshark_with_dissector;
 use acklab_base::Ecn;
@@ -23,10 +23,10 @@ fn pcap(packets: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Names of fields without the prefix of the protocol, and their values as tshark writes them.
+/// Names of fields without the prefix of the protocol, with their values as tshark prints them.
 type Fields = Vec<(&'static str, &'static str)>;
 
-/// Returns a frame of each type, its type, and the fields that the dissector shows.
+/// Returns a frame of each type, the name of the type, and the fields that the dissector shows.
 fn frames() -> Vec<(Frame, &'static str, Fields)> {
     let offered =
         Parameters { window: 70_000, streams: 100, payload: 1472, idle: 30_000, others: vec![(9, vec![1, 2])] };
@@ -140,13 +140,13 @@ fn each_field_of_each_frame_is_named() {
     let rows = read("tack", &fields.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
     assert_eq!(rows.len(), frames.len());
     for ((frame, kind, said), row) in frames.iter().zip(&rows) {
-        // What is empty at the end of a row is left out.
+        // tshark omits empty fields at the end of a row.
         for (field, found) in fields.iter().zip(row.split('\t').chain(std::iter::repeat(""))) {
             let expected = match field.strip_prefix("tack.").unwrap() {
                 "frame" => Some(*kind),
                 field => said.iter().find_map(|(name, value)| (*name == field).then_some(*value)),
             };
-            // What is not listed above may be there or not.
+            // Fields that are not listed above may be present or not.
             assert!(expected.is_none_or(|expected| found == expected), "{field} of {frame:?}: {found:?}");
         }
     }

@@ -1,8 +1,8 @@
-//! TACK on paths on which a thin feedback is hard: idle applications, jitter, reordering, fat, thin
-//! and long paths, losses both ways, an asymmetric path, silence of either direction, many flows.
-//! TCP BBR of Linux and QUIC with BBR run beside it on the same path.
+//! TACK on paths that are hard for thin feedback: idle applications, jitter, reordering, fat, thin
+//! and long paths, losses in both directions, an asymmetric path, silence of either direction, many
+//! flows. The TCP BBR of Linux and QUIC with BBR run beside it on the same path.
 //!
-//! The bounds compare with those two, as no closed form gives what BBR attains on such paths.
+//! The bounds compare with those two, as BBR has no closed form for such paths.
 
 use crate::common::tables::Tables;
 
@@ -18,10 +18,11 @@ const GREEDY: &str = r#"{ model = "greedy" }"#;
 /// 50 Mbps and 20 Mbps with 40 ms, and a queue of a bandwidth-delay product.
 const FIFTY: &str = r#"rate = "50Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "167packets" }"#;
 const TWENTY: &str = r#"rate = "20Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "67packets" }"#;
-/// The first of these with 1 kbit/s, in which no packet passes, from the third to the sixth second.
+/// The first of these. From the third to the sixth second it has 1 kbit/s, at which no packet
+/// passes.
 const SILENT: &str = r#"delay = "20ms", queue = { discipline = "fifo", limit = "167packets" }, steps = [{ at = "0s", rate = "50Mbps" }, { at = "3s", rate = "1kbps" }, { at = "6s", rate = "50Mbps" }]"#;
 
-/// A run of `seconds`, measured after the first `start`.
+/// A run of `seconds`, measured after `start`.
 struct Path {
     forward: String,
     reverse: String,
@@ -30,9 +31,9 @@ struct Path {
 }
 
 impl Path {
-    /// Flows from `a` to `b`, 37 ms apart: each has its transport and its traffic. Their packets
-    /// reach the bottleneck with a jitter of its service time if there are several, against phase
-    /// effects (Floyd and Jacobson, Internetworking 3(3), 1992).
+    /// Flows from `a` to `b`, which start 37 ms apart, each with its transport and traffic. If
+    /// there are several, their packets reach the bottleneck with a jitter of its service time,
+    /// against phase effects (Floyd and Jacobson, Internetworking 3(3), 1992).
     fn run(&self, flows: &[(&str, &str)]) -> Tables {
         self.run_with(flows, 1)
     }
@@ -89,9 +90,9 @@ fn delay(tables: &Tables) -> f64 {
     tables.numbers("flows", "mean_one_way_delay_l7")[0]
 }
 
-/// Writes that are far apart: the model of the path outlives the silence. A megabyte takes 160 ms
-/// at 50 Mbps, and with the 20 ms of the path half of it has waited 100 ms; the first one starts
-/// slowly and is lost in part.
+/// Writes with long pauses: the model of the path outlives the silence. A megabyte takes 160 ms at
+/// 50 Mbps. With the 20 ms of the path, half of it has waited 100 ms. The first write starts
+/// slowly, and a part of it is lost.
 #[test]
 fn bursts_from_idle_take_as_long_as_those_of_bbr() {
     for (traffic, seconds) in [
@@ -106,8 +107,8 @@ fn bursts_from_idle_take_as_long_as_those_of_bbr() {
 }
 
 /// Losses in the first round trips, while ten packets are in flight, do not end Startup: none of a
-/// hundred flows is slow. When all rounds counted in which packets were conserved, one of them left
-/// Startup at 0.8 Mbps. It gained a quarter per cycle of eight round trips.
+/// hundred flows is slow. When all rounds with packet conservation counted, one flow left Startup
+/// at 0.8 Mbps. It gained a quarter per cycle of eight round trips.
 #[test]
 fn losses_from_the_start_are_not_taken_for_a_full_pipe() {
     let link = r#"rate = "50Mbps", delay = "100ms", loss = { model = "independent", probability = 0.05 }, queue = { discipline = "fifo", limit = "833packets" }"#;
@@ -119,10 +120,10 @@ fn losses_from_the_start_are_not_taken_for_a_full_pipe() {
     assert!(rates[0].0 > 10.0, "{:?}, of 50 Mbps", &rates[..5]);
 }
 
-/// One greedy flow. TACK's goodput is at least this share of that of the slower of the two; 0.95
-/// leaves room for a quarter of a probe more or less. Its share of retransmitted packets is at most
-/// 1.5 times that of the worse of the two, plus 0.03. Where a path releases packets in bunches,
-/// TACK has the packets that TACKs wait for in flight besides two products, until a queue
+/// One greedy flow. TACK's goodput is at least this share of that of the slower of the two. 0.95
+/// leaves room for a quarter of a probe. Its share of retransmitted packets is at most 1.5 times
+/// that of the worse of the two, plus 0.03. If a path releases packets in bunches, TACK's data in
+/// flight are two bandwidth-delay products plus the packets that TACKs wait for, until a queue
 /// overflows.
 #[test]
 fn one_flow_holds_its_own_against_bbr() {
@@ -140,7 +141,7 @@ fn one_flow_holds_its_own_against_bbr() {
     let (fast, slow, long) = (link("5Gbps", "5ms", 4000), link("100kbps", "20ms", 20), link("20Mbps", "300ms", 1000));
     let cases = [
         ("jitter of 2 ms", path(with(TWENTY, &jitter("2ms")), TWENTY, [1.0, 8.0]), 0.95),
-        // How often the queue overflows by bunches is chance.
+        // How often bunches overflow the queue is random.
         ("jitter of 20 ms", path(with(TWENTY, &jitter("20ms")), TWENTY, [1.0, 40.0]), 0.95),
         ("reordering of 2 %", path(with(TWENTY, reorder), TWENTY, [1.0, 8.0]), 0.95),
         ("5 Gbps", path(fast.clone(), &fast, [0.3, 1.0]), 0.95),
@@ -150,7 +151,7 @@ fn one_flow_holds_its_own_against_bbr() {
         ("10 % loss", path(with(TWENTY, &loss(0.1)), TWENTY, [2.0, 12.0]), 0.95),
         ("30 % loss", path(with(TWENTY, &loss(0.3)), TWENTY, [2.0, 20.0]), 0.95),
         ("half of the ACKs lost", path(FIFTY.to_owned(), &with(FIFTY, &loss(0.5)), [1.0, 8.0]), 0.95),
-        // A packet for each packet in start-up overfills the queue of the return direction, and a
+        // In start-up, one return packet per packet overflows the queue of the return direction. A
         // TACK is twice as long as an ACK.
         ("1000:1", path(FIFTY.to_owned(), &link("50kbps", "20ms", 20), [5.0, 15.0]), 0.6),
         ("silence forward", path(SILENT.to_owned(), FIFTY, [0.0, 12.0]), 0.95),
@@ -166,8 +167,8 @@ fn one_flow_holds_its_own_against_bbr() {
     }
 }
 
-/// After the overshoot of Startup, thousands of gaps do not fit into one list: TACKs go on until
-/// all are reported. Of 300 Mbps, headers of 73 octets in 1500 and one loss in a hundred leave
+/// After the overshoot of Startup, thousands of gaps do not fit into one list, so further TACKs
+/// report the others. With headers of 73 octets in 1500 and one loss in a hundred, 300 Mbps leave
 /// 282.5 Mbps. The time to repair the overshoot is random.
 #[test]
 fn a_fat_path_that_loses_data_and_acks_is_filled() {
@@ -185,9 +186,9 @@ fn a_fat_path_that_loses_data_and_acks_is_filled() {
     assert!(again < 0.05, "{again} retransmitted");
 }
 
-/// 50 Mbps and 200 ms, 5 % of the data and 2 % of the ACKs lost. TACKs that list no block of what
-/// has arrived leave this to IACKs (TACK-poor, Li et al., SIGCOMM 2020, §5.1). The sender takes the
-/// delivery rate from both, so that it is not lower than with lists.
+/// 50 Mbps and 200 ms; 5 % of the data and 2 % of the ACKs are lost. TACKs without a list of
+/// arrived blocks leave this to IACKs (TACK-poor, Li et al., SIGCOMM 2020, §5.1). The sender
+/// measures the delivery rate from both, so it is not lower than with lists.
 #[test]
 fn short_lists_cost_no_rate() {
     let link = |loss: f64| {
@@ -202,13 +203,13 @@ fn short_lists_cost_no_rate() {
     assert!(poor > 0.9 * rich, "{poor} of {rich} Mbps");
 }
 
-/// As many flows on 100 Mbps and 40 ms with a queue of a product as make the least windows overflow
-/// it. TACK loses no larger share than TCP BBR and 1 %. Jain's index is at least half of that of
-/// TCP BBR: with both, the flow that ends its Startup last keeps most for some ten seconds, and
-/// which flow that is and how much it takes is chance. Every one of up to fifty flows is served
-/// once its handshake is complete, of which a quarter of the packets are lost; of a hundred, whose
-/// least windows of four packets are 400 of the 500 packets that path and queue hold, one may wait
-/// for its timer.
+/// Flows on 100 Mbps and 40 ms with a queue of a bandwidth-delay product, so many that their
+/// minimum windows overflow it. TACK's share of lost packets is at most that of TCP BBR plus 1 %.
+/// Jain's index is at least half of that of TCP BBR. With both, the flow that ends its Startup last
+/// has the largest share for about ten seconds; which flow that is, and its share, are random. Of
+/// up to fifty flows, every one is served after its handshake, of which a quarter of the packets
+/// are lost. Of a hundred, one may wait for its timer: their minimum windows of four packets are
+/// 400 of the 500 packets that path and queue hold.
 #[test]
 fn many_flows_share_as_those_of_bbr_do() {
     let link = r#"rate = "100Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "333packets" }"#;
@@ -230,8 +231,8 @@ fn many_flows_share_as_those_of_bbr_do() {
     }
 }
 
-/// Li et al., SIGCOMM 2020, Figure 15: beside TACK, CUBIC gets as much as beside BBR (0.42 and 0.40
-/// of the ideal share). The study `tack_friendliness` takes ten points for similar.
+/// Beside TACK, CUBIC gets as much as beside BBR (Li et al., SIGCOMM 2020, Figure 15: 0.42 and 0.40
+/// of the ideal share). The study `tack_friendliness` regards ten points as similar.
 #[test]
 fn cubic_gets_as_much_beside_tack_as_beside_bbr() {
     let queue = |packets: u32| FIFTY.replace("167", &packets.to_string());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 
-/// 1028 octets of 1000 take 0.8224 ms at 10 Mbps.
+/// At 10 Mbps, a packet of 1028 octets, 1000 of them payload, takes 0.8224 ms.
 const LINK: &str = r#"
 duration = "20s"
 seed = 3
@@ -53,8 +53,8 @@ fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() <= tolerance, "{what}: {found}, expected {expected} ± {tolerance}");
 }
 
-/// Without a queue, each datagram takes its transmission time and the propagation delay, and all
-/// take the same.
+/// Without a queue, each datagram takes its transmission time and the propagation delay, so all
+/// delays are equal.
 #[test]
 fn below_capacity_all_arrives_and_evenly() {
     let tables = tables(&[]);
@@ -67,8 +67,8 @@ fn below_capacity_all_arrives_and_evenly() {
     assert_close("gaps", number(&tables, "mean_idt_ewma_l4"), 1.6, 1e-9);
 }
 
-/// With an offered load of twice the capacity, the share 1 − capacity / offered is lost. An
-/// arriving packet has found the last of 20 places free, after at most one gap of the sender. It
+/// At an offered load of twice the capacity, the share 1 − capacity / offered is lost. An arriving
+/// packet that is queued finds the last of 20 places free, at most one gap of the sender later. It
 /// waits for the rest of the packet in service and for the 19 before it.
 #[test]
 fn above_capacity_the_surplus_is_lost() {
@@ -77,15 +77,15 @@ fn above_capacity_the_surplus_is_lost() {
     assert_close("goodput", number(&tables, "mean_throughput_l7"), capacity, 1e-3);
     assert_close("loss", number(&tables, "share_lost_l4"), 1.0 - capacity / 20.0, 1e-3);
     assert_eq!(count(&tables, "total_reordered_l4"), 0);
-    // The last that were dropped have not been missed yet, the first of the window were dropped
-    // before it.
+    // Datagrams that were dropped last are not yet missing at the receiver. The first lost of the
+    // window were dropped before it.
     assert!(count(&tables, "total_lost_l4").abs_diff(count(&tables, "total_drops_l2")) <= 50);
     let (most, gap) = (21.0 * SERVICE_MS + DELAY_MS, 0.4);
     let delay = number(&tables, "mean_one_way_delay_l4");
     assert!((most - gap..=most).contains(&delay), "{delay}, expected {} to {most}", most - gap);
 }
 
-/// Pollaczek and Khinchine: behind an M/D/1 server the mean wait is ρ · s / (2 · (1 − ρ)).
+/// The mean wait behind an M/D/1 server is ρ · s / (2 · (1 − ρ)) (Pollaczek and Khinchine).
 #[test]
 fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
     let sets = [
@@ -100,10 +100,10 @@ fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
     assert_close("wait", wait, load * service / (2.0 * (1.0 - load)), 0.04);
 }
 
-/// A gate that opens each 5 ms lets five datagrams go that came a millisecond apart: they were 4,
-/// 3, 2, 1 and 0 ms longer under way than the last of them, and the first of the next five 4 ms
-/// longer again. Over such a period the moving average of 1, 1, 1, 1, 4 comes back to itself if it
-/// lies 0.1875 / (1 − a⁵) above 1 after the 4, where a = 15/16.
+/// A gate that opens every 5 ms passes five datagrams that arrived a millisecond apart. They waited
+/// 4, 3, 2, 1 and 0 ms longer than the last of them, and the first of the next five again 4 ms
+/// longer. In one such period of differences 1, 1, 1, 1, 4, the moving average returns to itself if
+/// it is 0.1875 / (1 − a⁵) above 1 after the 4, where a = 15/16.
 #[test]
 fn jitter_behind_a_gate() {
     let sets = [
@@ -125,7 +125,8 @@ fn lost_at_random_is_lost() {
     assert!((number(&tables, "share_lost_l4") - 0.02).abs() < 3.0 * deviation);
 }
 
-/// Metrics of acknowledgments and of loss recovery are null; TCP's rows have no jitter.
+/// Metrics of acknowledgments and of loss recovery are null for UDP. The rows of TCP have no
+/// jitter.
 #[test]
 fn each_transport_has_its_columns() {
     let text = format!("{LINK}\n[[flow]]\nfrom = \"src\"\nto = \"dst\"\npreset = \"linux\"\n");
@@ -153,8 +154,7 @@ fn each_transport_has_its_columns() {
     let throughputs = tables.numbers("flows", "mean_throughput_l4");
     assert_close("sum", tables.numbers("network", "agg_throughput_l4")[0], throughputs.iter().sum(), 1e-9);
     assert_eq!(tables.counts("network", "agg_lost_l4"), [count(&tables, "total_lost_l4")]);
-    // Datagrams do not give way but where they are dropped, and the connection has what they leave
-    // of the link.
+    // Datagrams do not respond to drops, and the connection gets the capacity that they leave.
     let left = 1.0 - tables.numbers("flows", "share_lost_l4")[0];
     assert_close("datagrams", throughputs[0], 5.0 * left, 2e-3);
     assert_close("both", throughputs[0] * 1.028 + throughputs[1] * 1500.0 / 1448.0, 10.0, 0.02);
@@ -165,8 +165,8 @@ fn an_application_stops_before_its_stop() {
     let tables = tables(&["flow.0.start=2s", "flow.0.stop=4s"]);
     assert_eq!(count(&tables, "total_data_packets_l4"), 1250, "2 s of a datagram each 1.6 ms");
     assert_eq!(count(&tables, "total_delivered_bytes_l7"), 1_250_000);
-    // The last datagram is written 1.6 ms before the stop and arrives some milliseconds after it,
-    // until when the flow is active.
+    // The last datagram is written 1.6 ms before the stop and arrives some milliseconds after it.
+    // The flow is active until then.
     let last = number(&tables, "delivery_time_l7");
     assert!((2.0..2.01).contains(&last), "{last} s");
     assert_close("goodput", number(&tables, "mean_throughput_l7"), 5.0 * 2.0 / last, 1e-9);
@@ -195,7 +195,7 @@ fn tshark_reads_the_datagrams() {
     assert_eq!(all.len() as u64, count(&tables, "total_data_packets_l4"));
     let fields = ["frame.time_epoch", "ip.len", "ip.checksum.status", "udp.length", "udp.payload"];
     let third = frames(&file, "frame.number == 3", &fields).unwrap();
-    // iperf3's header: 3 s, 1 µs and a fraction, datagram 3.
+    // iperf3's header: seconds, microseconds, and the number of the datagram.
     let arrives = "3.005823900";
     assert_eq!(third, [format!("3 {arrives} 1028 1 1008 {:08x}{:08x}{:016x}", 3, 1, 3)]);
 }
@@ -216,8 +216,8 @@ fn channel() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every copy that leaves the link is new or a duplicate, and every missing datagram was
-    /// dropped or lost.
+    /// Every copy that leaves the link is new or a duplicate. Every missing datagram was dropped or
+    /// lost.
     #[test]
     fn every_datagram_is_accounted_for(channel in channel(), model in "constant|poisson", write in 16u64..3000, seed: u64) {
         let text = LINK.replace("rate = \"10Mbps\"", &channel).replace("\"constant\"", &format!("{model:?}"));

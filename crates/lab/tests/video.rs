@@ -1,4 +1,4 @@
-//! A video over each transport: what its viewer sees of losses and of a link that is too slow.
+//! A video over each transport: the effect of losses and of a slow link on its viewer.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
@@ -28,7 +28,7 @@ from = "2s"
 "#;
 
 const UDP: &str = r#"flow.0.transport={protocol="udp"}"#;
-/// Without the pauses in which its controller measures the round trip, as the papers have it for
+/// TACK without the pauses in which its controller measures the round trip, as in the papers on
 /// Miracast.
 const TACK: &str = r#"flow.0.transport={protocol="tack", congestion={algorithm="bbr-tack", min_rtt_window="60min"}}"#;
 const PAUSES: &str = "flow.0.transport.congestion.min_rtt_window=10s";
@@ -37,7 +37,7 @@ const MESSAGES: [&str; 2] = [TACK, "flow.0.traffic.deadline=100ms"];
 const LOSSES: &str = r#"link.btl.forward.loss={model="independent", probability=0.01}"#;
 
 fn tables(sets: &[&str]) -> Tables {
-    // TCP's settings stand among those of the flow, where other transports have none.
+    // TCP's settings are among the keys of the flow. Other transports have none of them there.
     let text = if sets.contains(&UDP) || sets.contains(&TACK) {
         SCENARIO.replace("preset = \"linux\"\n", "")
     } else {
@@ -54,7 +54,7 @@ fn number(tables: &Tables, column: &str) -> f64 {
     tables.numbers("flows", column)[0]
 }
 
-/// Over a link with room to spare, every transport brings all 600 frames of ten seconds in time.
+/// Over a link with spare capacity, every transport delivers all 600 frames of ten seconds in time.
 #[test]
 fn a_fast_link_shows_all_frames_in_time() {
     for sets in [&[][..], &[UDP], &[TACK], &MESSAGES] {
@@ -63,7 +63,8 @@ fn a_fast_link_shows_all_frames_in_time() {
         assert_eq!(count(&tables, "total_damaged_frames_l7"), 0, "{sets:?}");
         assert!(count(&tables, "total_frames_l7").abs_diff(600) <= 1, "{sets:?}");
         let goodput = number(&tables, "mean_throughput_l7");
-        // RTP headers add 1 % over UDP. Sizes of 600 frames vary by 10.5 %, their mean by 0.4 %.
+        // RTP headers add 1 % over UDP. The sizes of 600 frames vary by 10.5 %, and their mean by
+        // 0.4 %.
         assert!((7.85..8.2).contains(&goodput), "{sets:?}: {goodput}");
         assert!(number(&tables, "mean_one_way_delay_l7") < 30.0, "{sets:?}");
     }
@@ -78,12 +79,12 @@ fn losses_damage_frames_of_datagrams() {
     assert!((0.08..0.17).contains(&damaged), "{damaged}");
     assert!(number(&tables, "share_macroblocking_l7") > 3.0 * damaged);
     assert!((10..60).contains(&count(&tables, "total_macroblocking_l7")));
-    // A damaged frame is known to be so when the next begins to arrive, 17 ms later.
+    // A damaged frame is recognised when the next one begins to arrive, 17 ms later.
     assert_eq!(count(&tables, "total_stalls_l7"), 0);
 }
 
-/// A loss is repaired within about 20 ms, long before the frame is due or given up, by controllers
-/// that do not take it for congestion.
+/// Controllers that do not respond to single losses: a loss is repaired within about 20 ms, long
+/// before the frame is due or abandoned.
 #[test]
 fn losses_are_repaired_in_time_by_streams_and_messages() {
     for sets in [&[LOSSES, "flow.0.congestion=bbr"][..], &[TACK, LOSSES], &[MESSAGES[0], MESSAGES[1], LOSSES]] {
@@ -94,9 +95,9 @@ fn losses_are_repaired_in_time_by_streams_and_messages() {
     }
 }
 
-/// The application is idle between two frames. A pause of `bbr-tack` after ten seconds, in which it
-/// would send a packet per TACK for 200 ms, is not due, because the queue is empty. A buffer of 100
-/// ms would not bridge it.
+/// The application is idle between two frames. After ten seconds, `bbr-tack` would pause and send
+/// one packet per TACK for 200 ms, but the empty queue makes this unnecessary. A buffer of 100 ms
+/// would not bridge the pause.
 #[test]
 fn a_video_that_leaves_the_path_idle_is_not_paused() {
     let stream = tables(&[TACK, PAUSES]);
@@ -105,9 +106,9 @@ fn a_video_that_leaves_the_path_idle_is_not_paused() {
     assert_eq!(count(&messages, "total_damaged_frames_l7"), 0);
 }
 
-/// Over 6.4 Mbps with headers a stream of 8 Mbps falls ever further behind, and playback stalls for
-/// good: a screen that mirrors another is always late. A film is paused instead, for as long as the
-/// video takes longer than it lasts.
+/// Over 6.4 Mbps with headers, a stream of 8 Mbps falls ever further behind, and playback stalls
+/// for ever: a screen that mirrors another one is always late. A film is paused instead, as long as
+/// its transfer takes longer than its duration.
 #[test]
 fn a_slow_link_stalls_a_stream() {
     let slow = "link.btl.forward.rate=6.4Mbps";
@@ -121,7 +122,7 @@ fn a_slow_link_stalls_a_stream() {
     assert!(count(&film, "total_stalls_l7") > 5);
 }
 
-/// Messages that are incomplete at their deadline are given up, so that later ones are in time:
+/// Messages that are incomplete at their deadline are abandoned, so later ones are in time:
 /// playback goes on, damaged.
 #[test]
 fn a_slow_link_damages_messages_instead() {

@@ -11,15 +11,15 @@ use acklab_base::{CounterValue, Endpoint, Instant};
     reason = "most ends write, and a writer runs for each packet: it should be no pointer away"
 )]
 pub(crate) enum Application {
-    /// It writes.
+    /// The application writes.
     Writer(Writer),
-    /// It reads at a limited rate or plays a video, and may write as well.
+    /// The application reads at a limited rate or plays a video, and may write as well.
     Reader(Box<(Reader, Option<Writer>)>),
-    /// It requests a page.
+    /// The application requests a page.
     Browser(Box<Browser>),
-    /// It serves a page.
+    /// The application serves a page.
     Server(Box<Server>),
-    /// None: the endpoint reads data on arrival.
+    /// No application: the endpoint reads data on arrival.
     None,
 }
 

@@ -1,5 +1,5 @@
-//! The bytes that an application writes where packets have bytes: a function of the offset, so that
-//! arriving bytes can be checked without a copy of the sent ones.
+//! The bytes that an application writes. Each is a function of its offset, so arriving bytes can be
+//! checked without a copy of the sent ones.
 
 use acklab_base::random::Seed;
 use std::ops::Range;
@@ -29,7 +29,7 @@ impl Pattern {
         }
     }
 
-    /// Returns `true` if `octets` are those of the stream with this id from `start` on.
+    /// Returns `true` if `octets` are the bytes of the stream with this id from `start` on.
     pub(crate) fn is(self, stream: u32, start: u64, octets: &[u8]) -> bool {
         let words = start / WORD..;
         let mut rest = octets;
@@ -49,8 +49,8 @@ impl Pattern {
         true
     }
 
-    /// Returns a word by the output function of SplitMix64 (Steele, Lea and Flood, "Fast splittable
-    /// pseudorandom number generators", OOPSLA 2014, fig. 16).
+    /// Returns a word from the output function of SplitMix64 (Steele, Lea and Flood, "Fast
+    /// splittable pseudorandom number generators", OOPSLA 2014, fig. 16).
     fn word(self, stream: u32, number: u64) -> [u8; WORD as usize] {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let z = self.0 ^ u64::from(stream).rotate_left(32);

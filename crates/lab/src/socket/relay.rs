@@ -1,5 +1,5 @@
-//! A performance enhancing proxy between two connections of a flow (RFC 3135, §2.4): it reads from
-//! one what it writes to the next.
+//! A performance enhancing proxy between two connections of a flow (RFC 3135, §2.4). It reads from
+//! one connection and writes the data to the next.
 
 use super::{Application, Bound, Socket};
 use crate::packet::{Packet, Pool, Route};
@@ -12,7 +12,7 @@ use acklab_measure::{FlowProbe, Probes, Role, Snapshot};
 use acklab_net::Departure;
 use acklab_wire::pdu::Pdu;
 
-/// The two ends at a proxy, whatever their transport.
+/// The two ends at a proxy, independent of their transport.
 pub(crate) trait Relay: Send {
     /// Accepts a packet of either connection.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool);
@@ -39,7 +39,7 @@ pub(crate) struct Spliced<R, S> {
     arriving_key: FlowKey,
     /// The SYN that waits for the connection behind the proxy.
     syn: Option<Packet>,
-    /// The end of the stream was passed on.
+    /// `true` if the end of the stream has been passed on.
     is_closed: bool,
     probes: [Probes; 2],
     before: [Snapshot; 2],
@@ -91,8 +91,8 @@ where
         matches!(self.leaving.endpoint.port(), Port::Stream(port) if port.is_open())
     }
 
-    /// Opens the connection behind the proxy when that before it opens, passes on what can be
-    /// passed on, and the end of the stream after it.
+    /// Opens the connection behind the proxy when the one before it opens. Then passes on the
+    /// available data, and after them the end of the stream.
     fn transfer(&mut self, now: Instant) {
         if let (Port::Stream(from), Port::Stream(to)) = (self.arriving.endpoint.port(), self.leaving.endpoint.port()) {
             if from.is_open() || self.syn.is_some() {
@@ -118,7 +118,7 @@ where
         let held = self.arriving.endpoint.vitals().received - behind.acknowledged;
         self.held.set(now, held as f64);
         self.most_held = self.most_held.max(held);
-        // Bytes acknowledged behind the proxy have been delivered as far as the proxy can observe.
+        // To the proxy, bytes count as delivered when they are acknowledged behind it.
         let [_, Probes { forward: probe, .. }] = &mut self.probes;
         probe.data_written(now, &behind);
         probe.data_read(now, &Vitals { read: Some(behind.acknowledged), ..behind });
@@ -141,7 +141,7 @@ where
                 self.arriving.accept(now, syn, pool, &mut self.probes[0]);
             }
         } else if self.handshake == Handshake::EndToEnd && !self.is_open_before() && !self.is_open_behind() {
-            // Before its SYN is answered, the peer sends nothing but SYNs.
+            // Before its SYN is answered, the peer sends only SYNs.
             self.syn = Some(packet);
         } else {
             self.arriving.accept(now, packet, pool, &mut self.probes[0]);

@@ -1,4 +1,4 @@
-//! A transport of the user, which the caller of the run adds.
+//! A custom transport, which the caller of the run adds.
 
 use super::endpoints::Endpoints;
 use super::maker::Maker;
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A transport that is not built in.
+/// A custom transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 // Its keys stand beside the tag of `Transport`, in one list of the schema.
 #[schemars(inline)]
@@ -41,8 +41,8 @@ pub struct TransportStart<'a> {
 
 impl Protocol for Custom {
     const NAME: &'static str = "custom";
-    /// Only the transport itself knows its abilities. It may keep order, and nothing more is
-    /// required of it.
+    /// Only the transport itself knows its abilities. The lab assumes that it may keep order, and
+    /// no other ability.
     const ABILITIES: Abilities = Abilities { keeps_order: true, ..Abilities::NONE };
 
     fn name(&self) -> &str {

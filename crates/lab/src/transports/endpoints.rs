@@ -1,4 +1,4 @@
-//! The two endpoints of a flow, whatever its transport, and their applications.
+//! The two endpoints of a flow, independent of its transport, and their applications.
 
 use crate::packet::{Pool, Route};
 use crate::scenario::Flow;
@@ -31,9 +31,8 @@ pub(super) fn of_both(labels: TransportLabels) -> [TransportLabels; 2] {
 }
 
 impl Endpoints {
-    /// Creates a sender and a receiver whose packets have this IP protocol number. `payload` and
-    /// `header` are the sizes of the payload and of all headers, that of IP included, of a
-    /// full-sized packet.
+    /// Creates a sender and a receiver whose packets have this IP protocol number. In a full-sized
+    /// packet, `payload` is the size of the payload and `header` that of all headers, IP included.
     pub fn new<S, R>(protocol: u8, sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
     where
         S: Endpoint + Send + 'static,
@@ -43,7 +42,7 @@ impl Endpoints {
         Self::of(protocol, [Role::Sender, Role::Receiver], sender, receiver, payload, header)
     }
 
-    /// Returns the same in these roles.
+    /// Returns the same endpoints in these roles.
     pub(super) fn of<S, R>(
         protocol: u8,
         roles: [Role; 2],

@@ -29,27 +29,27 @@ pub(crate) struct Maker<'a> {
 pub(super) struct End<'a> {
     /// 0 at `from`, 1 at `to`.
     pub(super) index: usize,
-    /// The name of the direction whose data it sends. Its congestion controller is that of this
-    /// direction.
+    /// The name of the direction in which this end sends data. The end uses the congestion
+    /// controller of this direction.
     pub(super) sends: &'a str,
-    /// The name of the direction whose data it receives. Its ACK policy is that of this direction.
+    /// The name of the direction in which this end receives data. The end uses the ACK policy of
+    /// this direction.
     pub(super) receives: &'a str,
-    /// It opens the connection.
+    /// `true` if this end opens the connection.
     pub(super) opens: bool,
-    /// The way in which its application reads.
+    /// How the application at this end reads.
     pub(super) reading: Reading,
 }
 
 impl End<'_> {
-    /// Returns the value for this end, from the values for an end that opens the connection and one
-    /// that is opened.
+    /// Returns the first value if this end opens the connection, otherwise the second.
     pub(super) fn of<T>(&self, [opens, is_opened]: [T; 2]) -> T {
         if self.opens { opens } else { is_opened }
     }
 }
 
 impl Maker<'_> {
-    /// Returns the ends at `from` and at `to`, which `end` makes. Both can write, even if the
+    /// Returns the ends at `from` and at `to`, which `end` creates. Both can write, even if the
     /// application at `to` does not.
     pub(super) fn ends<E>(&self, end: impl Fn(End<'_>) -> Result<E, Error>) -> Result<[E; 2], Error> {
         let (forward, back) = (&self.flow.name, &back_name(&self.flow.name));
@@ -62,14 +62,13 @@ impl Maker<'_> {
         Ok([end(at_from)?, end(at_to)?])
     }
 
-    /// Returns the way in which the application at `to` reads. Both applications of a page read for
-    /// themselves.
+    /// Returns how the application at `to` reads. Both applications of a page read by themselves.
     pub(super) fn reading(&self) -> Reading {
         if self.flow.reading.is_at_once() && self.flow.page.is_none() { Reading::AtOnce } else { Reading::OnDemand }
     }
 
-    /// Returns the endpoints whose packets are datagrams of UDP, of which the second need not
-    /// write. `payload` and `headers` are those of a full-sized packet in octets.
+    /// Returns the endpoints whose packets are UDP datagrams. The second endpoint need not write.
+    /// `payload` and `headers` are those of a full-sized packet, in octets.
     pub(super) fn over_udp<C>(&self, [at_from, at_to]: [C; 2], payload: u64, headers: u64) -> Endpoints
     where
         C: Endpoint + Send + 'static,
@@ -96,7 +95,7 @@ impl Maker<'_> {
         made.ok_or_else(|| self.missing(CustomKey::Policy, ack.name(), &self.strategies.policy_names()))
     }
 
-    /// Returns the rule of requesting ACKs, if this configuration names one of the user.
+    /// Returns the rule of requesting ACKs, if this configuration names a custom one.
     pub(super) fn ask(
         &self,
         ask: ask::AskConfig,
@@ -107,7 +106,7 @@ impl Maker<'_> {
             .ok_or_else(|| self.missing(CustomKey::Ask, ask.name(), &self.strategies.ask_names()))
     }
 
-    /// Returns the error that the run has no strategy `name`, but those of `known`.
+    /// Returns the error that `name` is none of the strategies of the run, which are `known`.
     pub(super) fn missing(&self, key: CustomKey, name: &str, known: &[&str]) -> Error {
         Error::NoStrategy {
             flow: self.flow.name.clone(),

@@ -22,7 +22,7 @@ use acklab_wire::tcp::TCP_HEADER;
 
 /// IP protocol number of TCP (RFC 9293, §3.1).
 const PROTOCOL: u8 = 6;
-/// Octets of a timestamps option with its padding (RFC 7323, §3.2, appendix A).
+/// Octets of a timestamps option with padding (RFC 7323, §3.2, appendix A).
 const TIMESTAMPS: u64 = 12;
 
 impl Protocol for Settings {
@@ -79,19 +79,20 @@ impl Protocol for Settings {
 }
 
 impl Maker<'_> {
-    /// Returns the congestion controller of a connection with this configuration, for the data of
-    /// the direction or connection called `name`.
+    /// Returns the congestion controller of a connection with this configuration. `name` is that of
+    /// the direction or connection whose data it controls.
     fn controller_of(&self, config: &TcpConfig, name: &str) -> Result<Controller, Error> {
         self.controller(&config.congestion, &config.controller_start(self.seed, name))
     }
 
-    /// Returns its ACK policy for the data of the direction or connection called `name`.
+    /// Returns the ACK policy of a connection with this configuration. `name` is that of the
+    /// direction or connection whose data it acknowledges.
     fn policy_of(&self, config: &TcpConfig, name: &str) -> Result<Policy, Error> {
         self.policy(config.ack, &config.policy_start(self.seed, name))
     }
 
     /// Returns the congestion controller and the ACK policy of a connection with this
-    /// configuration, as those of the flow.
+    /// configuration, under the names of the flow.
     pub(crate) fn strategies_of(&self, config: &TcpConfig) -> Result<(Controller, Policy), Error> {
         let name = &self.flow.name;
         Ok((self.controller_of(config, name)?, self.policy_of(config, name)?))

@@ -5,7 +5,7 @@ use crate::common::tables::Tables;
 /// Payload of a full segment, in octets.
 pub(crate) const MSS: f64 = 1448.0;
 
-/// One greedy flow; nothing limits it but its window and what the wire loses.
+/// One greedy flow, limited only by its window and by losses on the link.
 pub(crate) const LOSSY: &str = r#"
 duration = "600s"
 [[link]]
@@ -24,7 +24,8 @@ send_buffer = "64MiB"
 from = "20s"
 "#;
 
-/// A bottleneck of 20 Mbps that two nodes share: 67 packets fill 40 ms of it.
+/// A bottleneck of 20 Mbps that two nodes share. Its bandwidth-delay product is 67 packets, with 40
+/// ms.
 pub(crate) const SHARED: &str = r#"
 duration = "60s"
 [[link]]
@@ -67,9 +68,9 @@ pub(crate) fn run(text: &str, seed: u64, sets: &[String]) -> Tables {
 pub(crate) struct Outcome {
     /// Mean round-trip time, in seconds.
     pub(crate) rtt: f64,
-    /// New segments a second that arrived.
+    /// New segments that arrive per second.
     pub(crate) goodput: f64,
-    /// Segments a second that left, retransmissions included.
+    /// Segments that leave per second, retransmissions included.
     pub(crate) sent: f64,
     /// Retransmission timeouts in each run.
     pub(crate) timeouts: f64,
@@ -118,7 +119,7 @@ pub(crate) fn assert_close(what: &str, ours: f64, expected: f64, tolerance: f64)
     assert!((ours / expected - 1.0).abs() <= tolerance, "{what}: {ours} against {expected}");
 }
 
-/// Returns the index of Jain, Chiu and Hawe, DEC-TR-301, 1984.
+/// Returns Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984).
 pub(crate) fn jain(rates: &[f64]) -> f64 {
     let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
     sum * sum / squares / rates.len() as f64

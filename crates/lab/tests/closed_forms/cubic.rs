@@ -1,7 +1,7 @@
-//! CUBIC's response function: RFC 9438, §5.1, and Reno's where CUBIC is to be no slower than that
+//! CUBIC's response function (RFC 9438, §5.1), and Reno's where CUBIC must not be slower than Reno
 //! (§4.3).
 //!
-//! The derivation assumes a loss at each 1/p packets, and so does this.
+//! The derivation assumes a loss every 1/p packets, and so do these tests.
 
 use super::bench::{Outcome, assert_close, bernoulli, periodic};
 
@@ -61,8 +61,8 @@ fn over_decades_of_loss() {
     response(&[(1e-2, 10), (1e-3, 50), (1e-4, 20), (1e-4, 400), (1e-5, 100)], 600);
 }
 
-/// The formula does not cover random losses; the mean window is then higher, as Reno's is (1.31
-/// against 1.22).
+/// The formula does not cover random losses. With them the mean window is higher, as Reno's is
+/// (1.31 instead of 1.22).
 #[test]
 fn random_losses_leave_more_than_even_ones() {
     let random = outcome(1e-3, 20, 400, bernoulli(1e-3)).window();

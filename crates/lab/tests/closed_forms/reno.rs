@@ -1,23 +1,24 @@
-//! Reno: the inverse square root of the loss rate, and what timeouts make of it.
+//! Reno: its throughput falls with the square root of the loss rate, and further with timeouts.
 //!
 //! * Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance
 //!   Algorithm", CCR 27(3), 1997, and its table of C: throughput is MSS/RTT · C/√p, with C =
 //!   √(3/2b) = 1.22 (b = 1) or 0.87 (b = 2) for losses at even intervals, and 1.31 or 0.93 for
-//!   random ones. It knows no timeouts, and no round trip in which a recovery keeps the window from
-//!   growing.
+//!   random ones. The formula omits timeouts, and the round trips in which the window does not grow
+//!   because of a recovery.
 //! * Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput", SIGCOMM 1998, the full model:
-//!   the rate of sending of a Reno without SACK, timeouts included. In its model a loss takes with
-//!   it all that follows in the same round; where losses are independent, more gets through.
+//!   the rate of sending of a Reno without SACK, timeouts included. The model assumes that a loss
+//!   is followed by the loss of all later packets of the round. With independent losses, more
+//!   packets arrive.
 //!
-//! The window grows once an ACK where b = 2: with byte counting, delayed ACKs do not slow it down,
+//! With b = 2, the window grows once per ACK. With byte counting, delayed ACKs do not slow it down,
 //! and b is 1.
 
 use super::bench::{Outcome, assert_close, bernoulli, periodic};
 
 const RATES: [f64; 4] = [0.001, 0.003, 0.01, 0.03];
 
-/// RFC 6298, §2.4, as the preset has it: with a round trip of 100 ms, the lower bound is the first
-/// timeout, T0.
+/// The lower bound of the timeout in the preset (RFC 6298, §2.4). With a round trip of 100 ms, it
+/// is the first timeout, T0.
 const TIMEOUT: f64 = 1.0;
 
 fn acknowledged(b: u32) -> Vec<String> {
@@ -25,7 +26,7 @@ fn acknowledged(b: u32) -> Vec<String> {
     vec![ack, "flow.0.growth=per-ack".to_owned()]
 }
 
-/// Returns the settings of 1998: no SACK, and a recovery that the first new ACK ends.
+/// Returns the settings of 1998: no SACK, and the first new ACK ends a recovery.
 fn reno(b: u32) -> Vec<String> {
     let mut sets = acknowledged(b);
     let old = ["sack=false", "recovery=reno", "detection=dup-thresh", "undo=false", "limited_transmit=false"];
@@ -38,8 +39,8 @@ fn with(mut sets: Vec<String>, more: String) -> Vec<String> {
     sets
 }
 
-/// Returns the rate of Padhye et al.'s full model, in segments per second: b segments per ACK, no
-/// limit by the receiver.
+/// Returns the rate of Padhye et al.'s full model in segments per second. `b` is the number of
+/// segments per ACK, and the receiver sets no limit.
 fn padhye(p: f64, rtt: f64, timeout: f64, b: f64) -> f64 {
     let third = (2.0 + b) / (3.0 * b);
     let window = third + (8.0 * (1.0 - p) / (3.0 * b * p) + third * third).sqrt();
@@ -93,15 +94,15 @@ fn without_sack_timeouts_cost_what_padhye_says_at_length() {
     timeouts(6, 1200);
 }
 
-/// Without timeouts in the formula, a Reno of 1998 is far from it where they are frequent.
+/// The formula without timeouts differs much from a Reno of 1998 where timeouts are frequent.
 #[test]
 fn without_sack_mathis_is_too_high_at_three_percent() {
     let outcome = Outcome::of(2, 600, &with(reno(1), bernoulli(0.03)));
     assert!(outcome.window() * 0.03_f64.sqrt() < 0.7 * 1.31, "{outcome:?}");
 }
 
-/// A loss at each 1/p packets makes the saw-tooth of the derivation: √(3/2b). At 1 % a tooth is
-/// eight round trips, and the one in which the loss is repaired is a tenth of the throughput.
+/// A loss every 1/p packets gives the saw-tooth of the derivation: √(3/2b). At 1 %, a tooth lasts
+/// eight round trips, and the one that repairs the loss costs a tenth of the throughput.
 #[test]
 fn losses_at_even_intervals_leave_the_saw_tooth() {
     for (b, p, tolerance) in [(1, 0.001, 0.05), (2, 0.001, 0.05), (1, 0.01, 0.12)] {

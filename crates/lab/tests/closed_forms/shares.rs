@@ -1,33 +1,35 @@
 //! The shares of flows at one bottleneck.
 //!
-//! * Jain's index: AIMD converges to equal shares (Chiu and Jain, 1989); flows of CUBIC with one
-//!   round trip do (RFC 9438, §5.6); BBR's do by the pauses in which all measure the path at once
-//!   (Cardwell et al., ACM Queue 14(5), 2016), which Hock et al. (ICNP 2017) find in queues of
-//!   several bandwidth-delay products and not in short ones; Copa's do (Arun and Balakrishnan, NSDI
-//!   2018); Vivace's do in equilibrium (Dong et al., NSDI 2018), from which ten flows at 2 Mbps are
-//!   far after a minute. Vegas promises from α to β segments in the queue, which is a ratio of two,
-//!   and a late flow that takes the others' queue for path gets more (Mo et al., INFOCOM 1999).
-//!   Allegro's shares are equal in the end, and the way there is long (Dong et al., NSDI 2015).
-//! * Round trips: a Reno flow's throughput goes with a power of the round trip between −1 and −2,
-//!   and nearer to −2 the more both flows lose together (Lakshman and Madhow, ToN 5(3), 1997);
-//!   CUBIC grows with time, not with round trips, so its share depends on them less (RFC 9438,
-//!   §3.3); BBR 1 favours the longer one once there is room to queue (Hock et al.).
-//! * BBR 1 beside CUBIC: it takes nearly all of a queue below a bandwidth-delay product, and less
-//!   the deeper it is (Hock et al.; Ware et al., IMC 2019, whose model leaves it 1/2 + 1/(2X) +
-//!   4N/q of a queue of X bandwidth-delay products or q packets).
+//! * Jain's index: AIMD converges to equal shares (Chiu and Jain, 1989), and so do flows of CUBIC
+//!   with equal round trips (RFC 9438, §5.6). BBR's flows converge by pauses in which all of them
+//!   measure the path at once (Cardwell et al., ACM Queue 14(5), 2016). Hock et al. (ICNP 2017)
+//!   find this in queues of several bandwidth-delay products, but not in short ones. Copa's flows
+//!   converge (Arun and Balakrishnan, NSDI 2018). Vivace's do in equilibrium (Dong et al., NSDI
+//!   2018), which ten flows at 2 Mbps are far from after a minute. Vegas aims at α to β segments in
+//!   the queue, a ratio of two. A late flow of Vegas gets more, because it measures the path with
+//!   the others' queue (Mo et al., INFOCOM 1999). Allegro's shares become equal after a long time
+//!   (Dong et al., NSDI 2015).
+//! * Round trips: the throughput of a Reno flow is proportional to a power of the round trip
+//!   between −1 and −2. The power is nearer to −2 the more often both flows lose together (Lakshman
+//!   and Madhow, ToN 5(3), 1997). CUBIC grows with time, not with round trips, so its share depends
+//!   on them less (RFC 9438, §3.3). BBR 1 favours the longer round trip once the queue has room
+//!   (Hock et al.).
+//! * BBR 1 beside CUBIC: BBR takes nearly all of a queue below a bandwidth-delay product, and less
+//!   of a deeper one (Hock et al.; Ware et al., IMC 2019). The model of Ware et al. leaves it 1/2 +
+//!   1/(2X) + 4N/q of a queue of X bandwidth-delay products or q packets.
 
 use super::bench::{SHARED, jain, run};
 use acklab_transport::cc;
 
 const LOSS_BASED: [&str; 2] = ["newreno", "cubic"];
 
-/// Returns Jain's index of so many equal flows, begun 200 ms apart.
+/// Returns Jain's index of `flows` equal flows that begin 200 ms apart.
 fn equal_flows(congestion: &str, flows: u32, queue: u64, seed: u64) -> f64 {
     begun_apart(200, congestion, flows, queue, seed)
 }
 
-/// Returns the mean of the index of two flows begun 160 to 240 ms apart. Two flows of CUBIC lock
-/// into a phase, so one start is not representative: 0.91 to 1.00.
+/// Returns the mean of the index of two flows that begin 160 to 240 ms apart. Two flows of CUBIC
+/// lock into a phase, so one start is not representative: the index varies from 0.91 to 1.00.
 fn over_phases(congestion: &str, queue: u64) -> f64 {
     let starts = [160, 180, 200, 220, 240];
     starts.iter().map(|apart| begun_apart(*apart, congestion, 2, queue, 1)).sum::<f64>() / starts.len() as f64
@@ -66,14 +68,15 @@ fn equal_flows_share_equally_where_they_promise_it() {
     }
     let index = equal_flows("pcc-vivace", 2, 67, 1);
     assert!(index >= 0.95, "two of vivace: {index}");
-    // BBR's promise holds in queues of its 2 BDP.
+    // BBR's claim holds in queues of its 2 BDP.
     let index = equal_flows("bbr", 2, 268, 1);
     assert!(index >= 0.95, "two of bbr: {index}");
 }
 
 /// Ten flows of Linux's BBR 1 do not share equally in a queue of one bandwidth-delay product. On an
 /// emulated path of this rate, delay and queue, Linux 6.18 gave Jain's indices of 0.38 and 0.40. In
-/// each run two flows took two thirds of the link. Ours are 0.32 to 0.61 over eight seeds.
+/// each run two flows took two thirds of the link. The simulator gives 0.32 to 0.61 over eight
+/// seeds.
 #[test]
 fn ten_flows_of_bbr_do_not_share_a_short_queue_as_in_linux() {
     let indices: Vec<f64> = (1..=2).map(|seed| equal_flows("bbr", 10, 67, seed)).collect();
@@ -92,7 +95,7 @@ fn shares_in_other_queues() {
     }
 }
 
-/// Returns the share of a flow of 20 ms and of one of `ratio` times that, in goodput, and their
+/// Returns the shares in goodput of a flow of 20 ms and of one with `ratio` times that, and their
 /// mean round-trip times.
 fn round_trips(congestion: &str, ratio: u64, queue: u64) -> (f64, f64) {
     let way = (20 * ratio - 18) / 2;
@@ -118,7 +121,7 @@ fn round_trips(congestion: &str, ratio: u64, queue: u64) -> (f64, f64) {
 fn reno_favours_the_short_way_by_a_power_of_one_to_two() {
     let (share, longer) = round_trips("newreno", 4, 34);
     let exponent = share.ln() / longer.ln();
-    // Two flows at a tail that drops lose together.
+    // Two flows at a drop-tail queue lose together.
     assert!((1.0..=2.2).contains(&exponent), "{exponent}");
 }
 

@@ -1,8 +1,8 @@
-//! Vegas: between α and β segments of a flow wait in the queue (Brakmo and Peterson, JSAC 13(8),
-//! 1995, §III-B), however fast the line.
+//! Vegas: at any rate of the line, between α and β segments of a flow wait in the queue (Brakmo and
+//! Peterson, JSAC 13(8), 1995, §III-B).
 //!
-//! Of several flows this holds for those that know the path without a queue, which one that begins
-//! late or beside others does not (Mo et al., INFOCOM 1999).
+//! Of several flows, this holds only for those that have measured the path without a queue. A flow
+//! that begins late or beside others has not (Mo et al., INFOCOM 1999).
 
 use super::bench::{SHARED, run};
 
@@ -24,7 +24,8 @@ fn two_to_four_segments_wait() {
             tables.texts("links", "link").iter().position(|link| link == "btl_forward").unwrap_or_default();
         let queue = tables.numbers("links", "mean_qdisc_length_l2")[bottleneck];
         println!("Vegas, {rate} Mbps: {queue:.2} segments wait");
-        // Linux divides whole numbers: less than five is four (`tcp_vegas_cong_avoid`).
+        // Linux divides whole numbers: a value just below five becomes four
+        // (`tcp_vegas_cong_avoid`).
         assert!((ALPHA..BETA + 1.0).contains(&queue), "{queue} at {rate} Mbps");
     }
 }

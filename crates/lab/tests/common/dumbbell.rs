@@ -1,13 +1,14 @@
-//! One flow over 50 Mbps and 40 ms, a bdp of 166 packets, measured from its first second on.
+//! One flow over 50 Mbps and 40 ms, with a bandwidth-delay product of 166 packets. Measurement
+//! begins after the first second.
 
 use crate::common::tables::Tables;
 use acklab_lab::scenario::load;
 
-/// Mbps of the bottleneck.
+/// Rate of the bottleneck in Mbps.
 const RATE: f64 = 50.0;
 
-/// The path with flow `f` over one transport, whose full packets of 1500 octets carry `payload`
-/// octets of the stream.
+/// A path with flow `f` over one transport. Its full packets of 1500 octets carry `payload` octets
+/// of the stream.
 pub(crate) struct Dumbbell {
     pub(crate) protocol: &'static str,
     pub(crate) payload: f64,
@@ -45,17 +46,17 @@ from = "1s"
         Tables::run(&self.text(), sets, None)
     }
 
-    /// Returns the goodput as a share of the maximum that the bottleneck carries.
+    /// Returns the goodput as a share of the bottleneck's capacity.
     pub(crate) fn share(&self, tables: &Tables) -> f64 {
         self.share_of(goodput(tables))
     }
 
-    /// Returns a goodput in Mbps as a share of the maximum that the bottleneck carries.
+    /// Returns a goodput in Mbps as a share of the bottleneck's capacity.
     pub(crate) const fn share_of(&self, goodput: f64) -> f64 {
         goodput / (RATE * self.payload / 1500.0)
     }
 
-    /// Returns why the scenario with `set` is refused.
+    /// Returns the message that refuses the scenario with `set`.
     pub(crate) fn refusal(&self, set: &str) -> String {
         load(&self.text(), "the dumbbell", &[set.to_owned()], None).unwrap_err().to_string()
     }

@@ -1,4 +1,4 @@
-//! Names of what is built in, as messages list them.
+//! Names of the built-in strategies, as messages list them.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Returns tshark's decoding of each frame of `path`: these fields, separated by blanks. Returns
-/// `None` if tests with tshark are disabled.
+/// Returns these fields of each frame of `path`, as tshark decodes them, separated by blanks.
+/// Returns `None` if tests with tshark are disabled.
 ///
 /// # Panics
 /// If tshark is missing or fails.
@@ -13,25 +13,26 @@ pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<S
     decoded(path, &["-n"], filter, fields)
 }
 
-/// Returns the same with addresses replaced by the names that the file has for them.
+/// Returns the same with addresses replaced by the names that the file gives them.
 pub(crate) fn tshark_with_names(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     decoded(path, &["-N", "n"], filter, fields)
 }
 
-/// Returns the same with a dissector of this project, by the name of its file, separated by tabs.
+/// Returns the same with a dissector of this project, which `name` names by its file. Fields are
+/// separated by tabs.
 pub(crate) fn tshark_with_dissector(path: &Path, name: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dissectors").join(name);
     decoded(path, &["-n", "-X", &format!("lua_script:{}", script.display()), "-E", "separator=/t"], filter, fields)
 }
 
-/// Returns the same with these datagrams taken for another protocol, such as `udp.port==9,quic`,
-/// separated by tabs.
+/// Returns the same with these datagrams decoded as another protocol, such as `udp.port==9,quic`.
+/// Fields are separated by tabs.
 pub(crate) fn tshark_as(path: &Path, taken_for: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     decoded(path, &["-n", "-d", taken_for, "-E", "separator=/t"], filter, fields)
 }
 
-/// Returns `true` if the installed tshark dissects EHT. Wireshark 4.0 does not know it, and shows
-/// nothing of a frame with radiotap's items of EHT.
+/// Returns `true` if the installed tshark dissects EHT. Wireshark 4.0 does not, and shows no field
+/// of a frame with EHT fields in radiotap.
 pub(crate) fn knows_eht() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {

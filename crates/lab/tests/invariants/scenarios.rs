@@ -1,4 +1,4 @@
-//! Random scenarios, as text: a failing one can be read, kept and run by hand.
+//! Random scenarios as text, so that a failing one can be read, kept and run by hand.
 
 use acklab_path::queue;
 use acklab_transport::{ack, cc};
@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::fmt;
 
-/// Long enough for every transfer to end, also if each segment waits for a timer of a minute: a
-/// link without packets costs nothing.
+/// The length of a run in hours: every transfer ends within it, even if each segment waits for a
+/// timer of a minute. A link without packets takes no run time.
 const HOURS: u64 = 12;
 
-/// A scenario that prints as it is written.
+/// A scenario whose debug output is its text.
 #[derive(Clone)]
 pub(crate) struct Text(pub(crate) String);
 
@@ -22,15 +22,15 @@ impl fmt::Debug for Text {
     }
 }
 
-/// Generates links in a row with anything on them, and one to four flows from end to end, some the
-/// other way.
+/// Generates links in a row with any effects, and one to four flows from end to end, some in the
+/// other direction.
 pub(crate) fn anything() -> impl Strategy<Value = Text> {
     let link = (direction(), direction());
     (0u64..1000, vec(link, 1..=3), vec(flow(), 1..=4)).prop_map(|(seed, links, flows)| scenario(seed, &links, &flows))
 }
 
-/// Generates links in a row with anything on them, and flows of all transports, which may lose
-/// their connections.
+/// Generates links in a row with any effects, and flows of all transports, which may lose their
+/// connections.
 pub(crate) fn any_transport() -> impl Strategy<Value = Text> {
     let link = (direction(), direction());
     (0u64..1000, vec(link, 1..=2), vec(flow_of_others(), 1..=3), flow()).prop_map(|(seed, links, mut flows, tcp)| {
@@ -39,8 +39,8 @@ pub(crate) fn any_transport() -> impl Strategy<Value = Text> {
     })
 }
 
-/// Returns a cell behind a wire that loses up to a fifth of all frames, and flows of all transports
-/// between its stations and a server.
+/// Generates a cell behind a link, with up to a fifth of all frames lost, and flows of all
+/// transports between its stations and a server.
 pub(crate) fn cell() -> impl Strategy<Value = Text> {
     let flows = vec((prop_oneof![flow(), flow_of_others()], 1usize..=2), 1..=4);
     let standard = select(vec!["802.11b", "802.11g", "802.11n", "802.11ac", "802.11be"]);
@@ -64,7 +64,8 @@ pub(crate) fn cell() -> impl Strategy<Value = Text> {
     })
 }
 
-/// Returns random effects on the forward path, and up to half of the ACKs lost on the return path.
+/// Generates random effects on the forward path, and the loss of up to half of the ACKs on the
+/// return path.
 pub(crate) fn lost_acks() -> impl Strategy<Value = Text> {
     let lossy = (direction(), 0.1..0.5).prop_map(|(reverse, share): (String, f64)| {
         let kept: String =
@@ -75,15 +76,15 @@ pub(crate) fn lost_acks() -> impl Strategy<Value = Text> {
     (0u64..1000, (direction(), lossy), flows).prop_map(|(seed, link, flows)| scenario(seed, &[link], &flows))
 }
 
-/// Generates one flow over a path that keeps order and takes packets away in the queues of its data
-/// only.
+/// Generates one flow over a path that keeps order, and drops packets only in the queues of the
+/// data.
 pub(crate) fn in_order() -> impl Strategy<Value = Text> {
     let forward = (rate(100_000), delay(), 4u64..40).prop_map(|(rate, delay, limit)| {
         format!("{rate}\ndelay = \"{delay}us\"\nqueue = {{ discipline = \"fifo\", limit = \"{limit}packets\" }}\n")
     });
     let reverse = (weighted(0.5, rate(100_000)), delay(), weighted(0.4, gate()))
         .prop_map(|(rate, delay, gate)| lines(&[rate, Some(format!("delay = \"{delay}us\"")), gate]));
-    // A FIN without data can be retransmitted, which no series of packets shows.
+    // The FIN without data can be retransmitted, and no series of packets shows this.
     let roomy = stack().prop_filter("the FIN needs room beside the last data", |stack| stack.mss > 2);
     (0u64..1000, vec((forward, reverse), 1..=2), roomy, 1u64..400).prop_map(|(seed, links, stack, segments)| {
         // The last segment is not full, so the FIN goes with it.
@@ -98,7 +99,7 @@ pub(crate) fn in_order() -> impl Strategy<Value = Text> {
 fn scenario(seed: u64, links: &[(String, String)], flows: &[Flow]) -> Text {
     let mut text = format!("duration = \"{}s\"\nseed = {seed}\n", HOURS * 3600);
     for (index, (forward, reverse)) in links.iter().enumerate() {
-        // The first link takes time, so that no run is endless.
+        // The first link has a delay, so that no run is endless.
         let least = if index == 0 && !forward.contains("delay") { "delay = \"1ms\"\n" } else { "" };
         let next = index + 1;
         text += &format!("\n[[link]]\nname = \"l{index}\"\nfrom = \"n{index}\"\nto = \"n{next}\"\n");
@@ -132,7 +133,7 @@ fn steps() -> impl Strategy<Value = String> {
     })
 }
 
-/// Microseconds, never none.
+/// Generates a delay of at least one microsecond.
 fn delay() -> impl Strategy<Value = u64> {
     1000u64..50_000
 }
@@ -142,8 +143,7 @@ fn gate() -> impl Strategy<Value = String> {
         .prop_map(|(interval, quota)| format!("gate = {{ interval = \"{interval}ms\", quota = {quota} }}"))
 }
 
-/// Generates capacity on demand on a carrier of at least 256 kbit/s, of which it leaves enough to
-/// request.
+/// Generates capacity on demand on a carrier of at least 256 kbit/s, with enough left for requests.
 fn demand() -> impl Strategy<Value = String> {
     let kinds = select(vec![
         "rate_based = \"200kbps\"",
@@ -165,11 +165,11 @@ fn queue() -> impl Strategy<Value = String> {
     let limit = prop_oneof![
         1 => Just(String::new()),
         4 => (1u64..60).prop_map(|packets| format!(", limit = \"{packets}packets\"")),
-        // Less than a packet would shut a gated link for good.
+        // A quota below one packet would close a gated link for ever.
         2 => (9040u64..80_000).prop_map(|octets| format!(", limit = \"{octets}B\"")),
     ];
     let keeps = select(vec!["news", "duplicates", "nothing"]);
-    // Each discipline as it is, and below with settings.
+    // Each discipline with its defaults; below, with other settings.
     let built_in: Vec<String> =
         queue::QueueConfig::built_in().map(|discipline| format!("\"{}\"", discipline.name())).collect();
     let kind = prop_oneof![
@@ -195,9 +195,9 @@ fn queue() -> impl Strategy<Value = String> {
     (limit, kind).prop_map(|(limit, kind)| format!("queue = {{ discipline = {kind}{limit} }}"))
 }
 
-/// Returns the queue of a link whose capacity is assigned. CAKE may not shape there. Nor do
-/// transfers always end with it: an assignment alone takes longer than its target, so that of any
-/// two packets it drops the first, and the last segment may be that each time.
+/// Returns the queue of a link with assigned capacity. CAKE may not shape there. Nor do transfers
+/// always end with it: an assignment alone takes longer than CAKE's target. So CAKE drops the first
+/// of any two packets, and each time this may be the last segment.
 fn of_assigned(queue: String) -> String {
     if queue.contains("\"cake\"") { "queue = { discipline = \"fifo\" }".to_owned() } else { queue }
 }
@@ -261,10 +261,10 @@ struct Stack {
     text: String,
 }
 
-/// Returns a preset and some settings that differ from it.
+/// Generates a preset and some settings that differ from it.
 fn stack() -> impl Strategy<Value = Stack> {
     let switch = || weighted(0.3, any::<bool>());
-    // Each policy as it is, and below some of them with settings.
+    // Each policy with its defaults; below, some of them with other settings.
     let built_in: Vec<String> =
         ack::PolicyConfig::built_in().map(|policy| format!("ack = {{ policy = \"{}\" }}", policy.name())).collect();
     let ack = prop_oneof![
@@ -299,7 +299,7 @@ fn stack() -> impl Strategy<Value = Stack> {
     ];
     let growth = select(vec!["per-ack", "per-segment", "byte-counting"]);
     let restart = select(vec!["every-ack", "every-ack-and-head-retransmission", "first-partial-ack"]);
-    // Controllers that count marks request ECN by themselves: `marks` has them.
+    // Controllers that count marks request ECN by themselves; `marks` contains them.
     let controllers: Vec<cc::ControllerConfig> =
         cc::ControllerConfig::built_in().filter(|controller| !controller.counts_marks()).collect();
     let congestion = (
@@ -344,7 +344,7 @@ fn stack() -> impl Strategy<Value = Stack> {
         "congestion = \"dctcp\"\n",
         "congestion = \"dctcp\"\necn = \"accurate\"\n",
     ]);
-    // Now and then hardly more than a segment.
+    // Sometimes hardly more than a segment.
     let window = prop_oneof![9 => (1u64..250).prop_map(|segments| segments * 10), 1 => 10u64..30];
     (preset, mss, window, 1u32..20, switch(), switch(), switch(), switch(), (words, marks, more)).prop_map(
         |(
@@ -402,7 +402,7 @@ fn flow() -> impl Strategy<Value = Flow> {
     })
 }
 
-/// Returns a flow over another transport than TCP.
+/// Generates a flow over another transport than TCP.
 fn flow_of_others() -> impl Strategy<Value = Flow> {
     let controllers: Vec<cc::ControllerConfig> =
         cc::ControllerConfig::built_in().filter(|controller| !controller.counts_marks()).collect();

@@ -1,5 +1,5 @@
-//! Properties that hold for any octets as the file of a capture or a log. The tests of this crate
-//! and the fuzz target `capture_file` share them.
+//! Properties of the reader of captures and logs, which hold for any octets. The tests of this
+//! crate and the fuzz target `capture_file` share them.
 
 use acklab_lab::inspect::inspect;
 use std::thread;

@@ -3,12 +3,12 @@
 
 use acklab_lab::{RunOptions, run, scenario};
 
-/// The number of times a run checks whether to go on before it is stopped.
+/// The number of checks after which a run is stopped.
 const QUESTIONS: u32 = 12;
 
 /// Checks any octets. Those up to the first zero are a scenario in TOML; further ones, separated by
-/// zeros, are settings in the form of `--set`. The scenario is refused with a message, or a run of
-/// it ends: with tables or an error with a message, or soon after the request to stop.
+/// zeros, are settings in the form of `--set`. The scenario is refused with a message, or its run
+/// ends: with tables, with an error that has a message, or soon after the request to stop.
 ///
 /// # Panics
 /// If it does not hold.

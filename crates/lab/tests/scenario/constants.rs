@@ -6,7 +6,7 @@ use acklab_lab::{RunOptions, run};
 use acklab_transport::cc;
 use serde_json::{Value, json};
 
-/// A bottleneck with a short queue, losses and marks, so that every controller has to respond.
+/// A bottleneck with a short queue, losses and marks, so that every controller must respond.
 const PATH: &str = r#"
 duration = "12s"
 seed = 5
@@ -22,9 +22,9 @@ to = "b"
 transport = { protocol = "tcp", preset = "rfc", ecn = "dctcp" }
 "#;
 
-/// A table of constants that a flow names by a name: a controller or a slow start.
+/// A table of constants that belongs to a name: a controller or a slow start.
 struct Kind {
-    /// The key of the flow.
+    /// The key of the flow whose value is the name.
     key: &'static str,
     name: String,
     /// Its schema.
@@ -32,7 +32,7 @@ struct Kind {
 }
 
 impl Kind {
-    /// Returns the built-in ones, as the schema has them.
+    /// Returns all built-in controllers and slow starts, in the order of the schema.
     fn all() -> Vec<Self> {
         let schema = schema();
         let of = |key: &'static str, tag: &str| {
@@ -53,8 +53,8 @@ impl Kind {
         properties.into_iter().filter(|(_, schema)| schema["const"].is_null()).collect()
     }
 
-    /// Returns the overrides that choose it, with the ECN that it needs, and then give one of its
-    /// constants a value.
+    /// Returns the overrides that choose this controller or slow start, with the ECN that it needs.
+    /// If `constant` is given, they also set this constant.
     fn sets(&self, constant: Option<(&str, &Value)>) -> Vec<String> {
         let ecn = if self.name == "prague" { "accurate" } else { "dctcp" };
         let chosen = format!("flow.0.{}={}", self.key, self.name);
@@ -84,7 +84,7 @@ fn every_controller_has_a_table_of_its_constants() {
             assert!(schema["description"].as_str().is_some_and(|text| text.len() > 20), "{name}.{constant}");
             assert!(!schema["default"].is_null(), "{name}.{constant} has no published value");
         }
-        // The scenario in full states each of them, as it is published.
+        // The written-out scenario contains each constant, with the published value.
         let full = chosen(&kind.sets(None)).unwrap().canonical_json();
         let mut table = full["flow"][0]["transport"][key].as_object().unwrap().clone();
         table.retain(|_, value| value != name);
@@ -93,7 +93,7 @@ fn every_controller_has_a_table_of_its_constants() {
     }
 }
 
-/// Returns another value than the published one, within the bounds of the schema.
+/// Returns a value other than the published one, within the bounds of the schema.
 fn another(schema: &Value) -> Value {
     let published = &schema["default"];
     let bound = |keyword: &str, otherwise: f64| schema[keyword].as_f64().unwrap_or(otherwise);
@@ -129,8 +129,8 @@ fn every_constant_can_be_set_and_survives() {
     }
 }
 
-/// At least one constant of each table, and half of all, change the results; others matter on other
-/// paths only.
+/// At least one constant of each table, and half of all, change the results. The others matter only
+/// on other paths.
 #[test]
 fn constants_move_what_a_controller_does() {
     let tables = |sets: &[String]| {
@@ -139,8 +139,8 @@ fn constants_move_what_a_controller_does() {
     };
     let (mut moving_of_all, mut all) = (0, 0);
     for kind in Kind::all() {
-        // A rule that knows only the delay of a round's first samples needs a queue that outlasts a
-        // round.
+        // A rule that uses only the delay of a round's first samples needs a queue that lasts
+        // longer than a round.
         let deep = (kind.name == "quiche-hystart")
             .then(|| r#"link.btl.forward.queue={discipline="fifo", limit="500packets"}"#.to_owned());
         let tables = |constant: Option<(&str, &Value)>| {

@@ -34,7 +34,7 @@ fn check_marked(marked: &str, message: &str) {
 #[test]
 fn unknown_and_missing_keys() {
     check(&[
-        // Loss, jitter and traffic name what they are by the same key.
+        // Loss, jitter and traffic use the same key for their model.
         (
             r#"jitter = { model = "normal", mean = "1ms", deviation = "200us" }"#,
             r#"«jitter» = { distribution = "normal", mean = "1ms", deviation = "200us" }"#,
@@ -100,7 +100,7 @@ fn times() {
     ]);
 }
 
-/// A missing key has no position, so that of its table is shown.
+/// A missing key has no position, so the message shows that of its table.
 #[test]
 fn missing_keys_are_named() {
     let built_in: Vec<ack::PolicyConfig> = ack::PolicyConfig::built_in().collect();
@@ -205,7 +205,8 @@ studies/x.toml:24:10: link.0.reverse.gate.intervall: unknown key; did you mean `
     assert_eq!(refusal.path(), "link.0.reverse.gate.intervall");
 }
 
-/// A scenario may come from an untrusted source, and control characters affect a terminal.
+/// A scenario may come from an untrusted source, and control characters change the state of a
+/// terminal.
 #[test]
 fn no_control_characters_reach_the_terminal() {
     let refusal =

@@ -31,7 +31,7 @@ fn the_canonical_form_says_everything() {
     let canonical = read(FULL, &["measure="]).unwrap().canonical_json();
     let keys: Vec<&String> = canonical.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["title", "duration", "seed", "link", "flow", "measure", "capture"]);
-    // The default bin is each flow's own, so it is not written out.
+    // The default bin depends on the flow, so it is not written out.
     assert_eq!(canonical["measure"], json!({ "from": "0s", "until": "15s", "series": [] }));
     let flow = &canonical["flow"][1];
     assert_eq!(flow["name"], "flow_4");
@@ -82,7 +82,7 @@ fn json_and_toml_are_the_same_language() {
     assert_eq!(load(&json, NAME, &[], None), read(FULL, &[]));
 }
 
-/// Python's `None` stands for a key that is not given.
+/// Python's `None` stands for a missing key.
 #[test]
 fn null_is_absence() {
     let mut value = read(FULL, &[]).unwrap().canonical_json();

@@ -1,4 +1,4 @@
-//! The schema that editors complete from.
+//! The schema that editors use for completion.
 
 use super::{FULL, NAME, read};
 use acklab_lab::scenario::{load, schema};
@@ -45,7 +45,7 @@ fn every_table_is_closed_and_every_key_described() {
     });
 }
 
-/// `check` interprets these keywords only; others would be ignored.
+/// `check` interprets only these keywords, and would ignore others.
 #[test]
 fn it_is_written_in_keywords_that_are_heeded() {
     const HEEDED: [&str; 12] = [
@@ -79,8 +79,7 @@ fn it_is_written_in_keywords_that_are_heeded() {
     });
 }
 
-/// The scenario in full has no key that the schema does not describe, and lacks none that it
-/// requires.
+/// The written-out scenario has only keys that the schema describes, and all keys that it requires.
 #[test]
 fn it_describes_the_scenario_in_full() {
     fn fits(value: &Value, schema: &Value, path: &str) {

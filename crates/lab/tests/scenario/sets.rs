@@ -187,7 +187,7 @@ fn a_pattern_and_the_stem_of_numbered_names_select_all_that_match() {
     assert_eq!(removed.flow.len(), 1, "an empty value removes all that match");
 }
 
-/// The fault is in the text, although the set has caused it.
+/// The fault is in the text, although the override causes it.
 #[test]
 fn a_set_may_make_the_text_wrong() {
     let refusal = read(FULL, &["duration=5s"]).unwrap_err();
@@ -212,8 +212,8 @@ fn a_cell_of_ns2_has_no_qos_and_a_floor_is_no_ceiling() {
     assert!(of_floor.contains("at most `cw_min`, which is 15"), "{of_floor}");
 }
 
-/// A run of a cell with A-MSDUs of 2⁶³ octets did not end: what fits into one was counted packet by
-/// packet.
+/// A run of a cell with A-MSDUs of 2⁶³ octets did not end: the packets that fit into one were
+/// counted one by one.
 #[test]
 fn an_a_msdu_has_at_most_the_octets_of_its_generation() {
     const CELL: &str = include_str!("../../benches/cost/wifi_n_download.toml");

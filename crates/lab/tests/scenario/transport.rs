@@ -1,4 +1,4 @@
-//! A flow's transport, as a table and flat.
+//! A flow's transport, as a table and as flat keys.
 
 use super::{FULL, NAME, edited, read, settings};
 use acklab_lab::scenario::{Custom, Scenario, Transport, load, load_for};
