@@ -6,16 +6,16 @@ use std::os::fd::OwnedFd;
 
 /// The CPU latency quality of service of the kernel (Documentation/power/pm_qos_interface.rst).
 const DEVICE: &str = "/dev/cpu_dma_latency";
-/// The requested wake-up latency in microseconds: idle processors poll, as they do for `cyclictest`
-/// and the real-time profiles of `tuned`.
+/// The requested wake-up latency in microseconds. With zero, idle processors poll, as for
+/// `cyclictest` and the real-time profiles of `tuned`.
 const NONE: i32 = 0;
 
-/// A request to the kernel that no processor halts while it is idle. It holds until this is dropped
-/// or the process ends, whatever ends it.
+/// A request to the kernel that no processor halts while it is idle. The request ends when this
+/// value is dropped or the process ends, however it ends.
 ///
-/// A processor that halts takes time to wake, in a virtual machine above all, because its host must
-/// schedule it again. One that polls runs the thread whose timer expires at once, and draws the
-/// power of a busy one.
+/// A halted processor takes time to wake, above all in a virtual machine, because its host must
+/// schedule it again. A processor that polls runs the thread of an expired timer at once, but uses
+/// the power of a busy processor.
 #[derive(Debug)]
 pub struct AwakeProcessors {
     /// The kernel withdraws the request when the last descriptor is closed.
@@ -26,8 +26,8 @@ impl AwakeProcessors {
     /// Requests that the kernel keep all processors awake.
     ///
     /// # Errors
-    /// If the kernel has no such device, or if the process may not open it, which by default only
-    /// root may.
+    /// If the kernel has no such device, or if the process may not open it (by default, only root
+    /// may).
     pub fn request() -> io::Result<Self> {
         // A child that inherited the descriptor would prolong the request.
         let request = rustix::fs::open(DEVICE, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;

@@ -1,15 +1,15 @@
 //! The diversion of traffic that the kernel forwards between two devices.
 //!
 //! The kernel forwards, by a bridge or by its routes. A classifier at the exit of the second device
-//! redirects what came in at the first one to a TAP device of this process, from which a ring
-//! collects the frames. Other frames pass: those that the host itself sends or that came in
-//! elsewhere, and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the
-//! device, routed, and with the header of the next hop. The kernel has cut segments of offloads
-//! into packets and has computed their checksums, because the TAP device has no offloads.
+//! redirects frames that came in at the first device to a TAP device of this process. A ring
+//! collects the frames from there. Other frames pass: those of the host itself or of other devices,
+//! and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the device,
+//! routed, and with the header of the next hop. The kernel has cut segments of offloads into
+//! packets and has computed their checksums, because the TAP device has no offloads.
 //!
-//! Everything is bound to descriptors: the kernel removes the classifier and the device with the
-//! last of them, whatever ends the process. The classifier also lets traffic pass as soon as the
-//! process has not [prolonged](Diversion::prolong) the diversion in time.
+//! All of this is bound to descriptors: the kernel removes the classifier and the device with the
+//! last descriptor, however the process ends. The classifier also lets traffic pass if the process
+//! has not [prolonged](Diversion::prolong) the diversion in time.
 
 use crate::clock::nanos;
 use crate::netlink::{Device, Netlink, without_ipv6};
@@ -30,7 +30,7 @@ const TAG: usize = 4;
 /// The offset of the tag: behind the two addresses.
 const TAG_AT: usize = 12;
 
-/// The octets of a ring, which hold some 4,000 frames of 1500 octets: what arrives in 13 ms at
+/// The octets of a ring. They hold about 4,000 frames of 1500 octets: the arrivals of 13 ms at
 /// 300,000 packets per second.
 const RING: usize = 8 << 20;
 /// The octets of a block of a ring. No frame is larger.
@@ -41,17 +41,17 @@ const BEFORE_FRAME: usize = 96;
 
 /// Words that the classifier and this process share.
 mod word {
-    /// The instant up to which frames are diverted, in nanoseconds of the monotonic clock.
+    /// The time until which frames are diverted, in nanoseconds of the monotonic clock.
     pub(super) const UNTIL: usize = 0;
-    /// The packets that passed because that instant was over.
+    /// The packets that passed because this time was over.
     pub(super) const PASSED: usize = 1;
     pub(super) const COUNT: usize = 2;
 }
 
-/// The reason why traffic cannot be diverted.
+/// The reasons why traffic cannot be diverted.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The TAP device cannot be made.
+    /// The TAP device cannot be created.
     #[error(transparent)]
     Tap(#[from] tun::Error),
     /// The TAP device cannot be configured.
@@ -67,15 +67,15 @@ pub enum Error {
         "cannot attach a classifier to the device: {0}; it takes Linux 6.6 or newer, whose classifiers end with the process (tcx)"
     )]
     Attach(io::Error),
-    /// There is no ring.
+    /// The ring cannot be created.
     #[error("cannot make a ring of frames: {0}")]
     Ring(io::Error),
-    /// Nothing can be sent.
+    /// The socket that sends frames cannot be created.
     #[error("cannot open a packet socket: {0}; it takes root (CAP_NET_RAW)")]
     Exit(io::Error),
 }
 
-/// The way in which frames come from the kernel to this process.
+/// How frames come from the kernel to this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// A packet socket with a ring in shared memory (`TPACKET_V2`).
@@ -85,7 +85,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Returns the name for people.
+    /// Returns the name for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -95,14 +95,14 @@ impl Method {
     }
 }
 
-/// The header of the link layer, with the tag of a VLAN if it has one.
+/// The header of the link layer, including the tag of a VLAN if there is one.
 pub type LinkHeader = ArrayVec<u8, { ETHERNET + TAG }>;
 
 /// The traffic from one device to another, diverted to this process.
 #[derive(Debug)]
 pub struct Diversion {
-    // Fields are dropped in this order: without the classifier, nothing is redirected to a device
-    // that is gone.
+    // Fields are dropped in this order: the classifier goes first, so that nothing is redirected to
+    // a device that is gone.
     _classifier: OwnedFd,
     words: SharedWords,
     source: Source,
@@ -117,9 +117,9 @@ enum Source {
 
 impl Diversion {
     /// Creates a diversion of frames that come in at the device `from` and leave through the device
-    /// `to`, called `name`. Packets have at most `mtu` octets. Nothing is diverted before the first
-    /// call of [`prolong`](Self::prolong). Frames come by `method`, or by the best that the system
-    /// allows.
+    /// `to`. `name` is the name of the TAP device. Packets have at most `mtu` octets. Nothing is
+    /// diverted before the first call of [`prolong`](Self::prolong). Frames come by `method`, or by
+    /// the best method that the system allows.
     ///
     /// # Errors
     /// If the system refuses a part of it.
@@ -129,8 +129,8 @@ impl Diversion {
         let device = Device { mtu, queue_len: 1_000, gso_max_segs: u16::MAX.into() };
         netlink.configure(tap.index(), device).map_err(Error::Configure)?;
         netlink.give_no_address(tap.index()).map_err(Error::Configure)?;
-        // A packet socket that is bound to a device that is down has an error, and would never let
-        // the driver sleep.
+        // A packet socket that is bound to a device that is down reports an error, so the driver
+        // would never sleep.
         netlink.bring_up(tap.index()).map_err(Error::Configure)?;
         let words = SharedWords::new(word::COUNT).map_err(Error::Program)?;
         let source = Source::new(tap, from, mtu, method)?;
@@ -149,7 +149,7 @@ impl Diversion {
         }
     }
 
-    /// Diverts for the time `during` from now on.
+    /// Diverts traffic for the time `during` from now on.
     pub fn prolong(&self, during: Duration) {
         self.words.set(word::UNTIL, nanos(ClockId::Monotonic) + during.as_nanos());
     }
@@ -166,8 +166,8 @@ impl Diversion {
         nanos(ClockId::Monotonic) < self.words.get(word::UNTIL)
     }
 
-    /// Returns the number of packets, or segments of offloads, that would have been diverted and
-    /// have passed.
+    /// Returns the number of packets, or segments of offloads, that passed although they should
+    /// have been diverted.
     #[must_use]
     pub fn passed(&self) -> u64 {
         self.words.get(word::PASSED)
@@ -184,9 +184,9 @@ impl Diversion {
         Ok(self.overruns)
     }
 
-    /// Moves the next frame: its header to `header` and the packet behind it to `packet`, both of
-    /// which are emptied first. Returns the length of the packet on the wire, which exceeds that of
-    /// `packet` if the frame did not fit. Returns `None` if no frame waits.
+    /// Moves the next frame: its header to `header` and its packet to `packet`, both of which are
+    /// emptied first. Returns the length of the packet on the wire, which exceeds that of `packet`
+    /// if the frame did not fit. Returns `None` if no frame waits.
     ///
     /// # Errors
     /// If the device is gone.
@@ -241,11 +241,11 @@ impl Source {
                     return Ok(Self::Ring { ring, _tap: tap });
                 }
                 Err(why) if method.is_some() => return Err(Error::Ring(why)),
-                // The file of the device serves as well.
+                // The file of the device is used instead.
                 Err(_) => {}
             }
         }
-        // Nothing keeps apart what the host itself sends through the device.
+        // This method cannot distinguish what the host itself sends through the device.
         without_ipv6(tap.name()).map_err(Error::Configure)?;
         Ok(Self::Tap { tap, frame: Vec::with_capacity(ETHERNET + TAG + mtu as usize) })
     }
@@ -309,12 +309,12 @@ const fn exit() -> Instruction {
     instruction(0x95, 0, 0, 0, 0)
 }
 
-/// Returns the program that redirects frames that came in at device `from` to device `tap`.
+/// Returns the program that redirects frames from device `from` to device `tap`.
 fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
     let protocol = |protocol: libc::c_int| i32::from((protocol as u16).to_be());
     let offset = |word: usize| (word * size_of::<u64>()) as i16;
     vec![
-        // Checks that it arrived on that interface, and is IP.
+        // Checks that the frame arrived at that device, and is IP.
         load_word(2, 1, field::INGRESS_IFINDEX),
         skip_unless_equal(2, from.cast_signed(), 15),
         load_word(2, 1, field::PROTOCOL),
@@ -326,11 +326,11 @@ fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
         // Checks that the diversion is in force.
         call(helper::KTIME_GET_NS),
         load_double(2, 6, offset(word::UNTIL)),
-        // If it is, skip the counter.
+        // If it is, skips the counter.
         instruction(0xad, 0, 2, 3, 0),
         set(1, 1),
         instruction(0xdb, 6, 1, offset(word::PASSED), 0),
-        // Skip the redirection.
+        // Skips the redirection.
         instruction(0x05, 0, 0, 4, 0),
         set(1, tap.cast_signed()),
         set(2, 0),
@@ -341,7 +341,7 @@ fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
     ]
 }
 
-/// Returns the filter that keeps frames that came in at device `from`, whole.
+/// Returns the filter that keeps whole frames that came in at device `from`.
 fn forwarded_from(from: u32) -> [Instruction; 5] {
     [
         load_word(2, 1, field::INGRESS_IFINDEX),

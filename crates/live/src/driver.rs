@@ -11,15 +11,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The interval of calls of the callback that may stop a run: short for a person, and rare enough
-/// to cost nothing.
+/// The interval between calls of the callback that may stop a run: short for a user, and long
+/// enough to cost nothing.
 const CALL_INTERVAL: Duration = Duration::from_millis(20);
-/// The packets read from one device before the others and the deadlines have their turn.
+/// The maximum number of packets that are read from one device before other devices and deadlines
+/// are handled.
 const BATCH: usize = 64;
-/// The devices that one wait reports.
+/// The maximum number of devices that one wait reports.
 const EVENTS: usize = 64;
 
-/// The end of a run.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The time was reached.
@@ -28,7 +29,8 @@ pub enum Outcome {
     Stopped,
 }
 
-/// The devices of a driver. A function that reads is devices that send by themselves.
+/// The devices of a driver. A function that reads implements this trait, for devices that send by
+/// themselves.
 pub trait Devices<W> {
     /// Reads a packet from the device with a number, and passes it at `now` to the machine behind
     /// the device. Returns this machine, or `None` if no packet waits.
@@ -55,7 +57,7 @@ impl<W, F: FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>> Devic
 
 /// Runs a world in real time.
 ///
-/// The world's time is exact. A machine whose deadline has passed is woken with its deadline as the
+/// The world's time is exact. A machine whose deadline has passed is woken with the deadline as its
 /// time, not with the later time of the clock. So delays do not accumulate along a path. Packets
 /// enter the world at the time at which they are read, after all machines whose deadlines lie
 /// before. The driver sleeps between deadlines, unless it [wakes early](Self::wake_early_while).
@@ -88,10 +90,10 @@ impl Driver {
         Ok(Self { clock, agenda, epoll, devices: 0, now, next_call: now, wakes: 0, wake_latency, wakes_early })
     }
 
-    /// As long as `is_awake`, makes the driver set its timers earlier than deadlines by the usual
-    /// latency of wake-ups. It polls its devices for the rest of the time, some microseconds.
-    /// Deliveries are less late by this latency. It costs nothing more where an idle processor
-    /// polls as well ([`AwakeProcessors`](crate::AwakeProcessors)).
+    /// While `is_awake` is `true`, the driver sets its timers earlier than deadlines by the usual
+    /// latency of wake-ups. For the remaining microseconds, it polls its devices. Deliveries are
+    /// then less late by this latency. This costs nothing more if idle processors poll as well
+    /// ([`AwakeProcessors`](crate::AwakeProcessors)).
     pub fn wake_early_while(&mut self, is_awake: Arc<AtomicBool>) {
         self.wakes_early = is_awake;
     }
@@ -112,9 +114,9 @@ impl Driver {
         self.wakes
     }
 
-    /// Runs `world` until the clock shows `until`: all deadlines before it are handled.
+    /// Runs `world` until the clock shows `until`. Handles all deadlines before it.
     ///
-    /// `devices` are those that are watched. Calls `goes_on` from time to time, and stops if it
+    /// `devices` are the watched devices. Calls `goes_on` from time to time, and stops if it
     /// returns `false`.
     ///
     /// # Errors
@@ -149,7 +151,7 @@ impl Driver {
     }
 
     /// Runs `world` ahead of the clock until no machine has a deadline, at most for the time
-    /// `most`: all packets arrive in their order, at once. The world must not be run afterwards.
+    /// `most`. All packets arrive in their order, at once. The world must not be run afterwards.
     pub fn settle<W: World>(&mut self, world: &mut W, most: Duration) {
         let until = self.now.max(self.clock.now()) + most;
         self.catch_up(world, until, until);
@@ -190,7 +192,8 @@ impl Driver {
         }
     }
 
-    /// Reads the packets that wait at `device`, one batch at most, each at its own time.
+    /// Reads the packets that wait at `device`, at most one batch, each with its own time of
+    /// reading.
     fn read<W: World>(
         &mut self,
         world: &mut W,

@@ -1,4 +1,4 @@
-//! The exit to a device: Ethernet frames, sent in batches.
+//! Sends Ethernet frames through a device, in batches.
 
 use crate::diversion::LinkHeader;
 use crate::sys;
@@ -6,11 +6,11 @@ use arrayvec::ArrayVec;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The octets that may wait in a device, as the kernel counts them: some hundred full packets, as
+/// The octets that may wait in a device, as the kernel counts them: a few hundred full packets, as
 /// in the queue of a network card.
 const BUFFER: i32 = 1 << 20;
 
-/// Sends frames through a device. The device need not have an address, and its host does not see
+/// Sends frames through a device. The device needs no address, and the host itself does not receive
 /// the frames.
 #[derive(Debug)]
 pub struct Exit {
@@ -35,8 +35,8 @@ impl Exit {
         self.waiting.push((header, packet));
     }
 
-    /// Sends the batch, in order, and returns the memory of each packet to `spare`. What the device
-    /// does not take is lost, as in the queue of a card.
+    /// Sends the batch in order, and returns the memory of each packet to `spare`. Frames that the
+    /// device does not accept are lost, as in the queue of a network card.
     pub fn flush(&mut self, spare: &mut Vec<Vec<u8>>) {
         let mut rest = &self.waiting[..];
         while !rest.is_empty() {
@@ -45,7 +45,7 @@ impl Exit {
                 .take(sys::packet::MAX_AT_ONCE)
                 .map(|(header, packet)| [IoSlice::new(header), IoSlice::new(packet)])
                 .collect();
-            // An error is that of the first frame; those behind it may pass.
+            // An error concerns the first frame; the frames behind it may pass.
             let done = match sys::packet::send(self.socket.as_fd(), &frames) {
                 Ok(sent) => {
                     self.sent += sent as u64;
@@ -73,7 +73,7 @@ impl Exit {
         self.sent
     }
 
-    /// Returns the number of frames that the device did not take.
+    /// Returns the number of frames that the device did not accept.
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused

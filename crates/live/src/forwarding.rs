@@ -4,18 +4,18 @@
 use crate::netlink::{Interface, Netlink};
 use std::io;
 
-/// The name of a bridge that this process makes.
+/// The name of a bridge that this process creates.
 const BRIDGE: &str = "acklab%d";
-/// The text by which a later process knows such a bridge.
+/// The alias by which a later process recognises such a bridge.
 const ALIAS: &str = "acklab inline";
 
-/// The reason why nothing can carry the traffic.
+/// The reasons why nothing can forward the traffic.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no device of this name.
     #[error("found no interface \"{0}\" in this network namespace")]
     Missing(String),
-    /// The two are one.
+    /// Both devices are the same.
     #[error("found interface \"{0}\" twice, expected two")]
     Same(String),
     /// The device is down.
@@ -30,7 +30,7 @@ pub enum Error {
          or none, in which case acklab makes one"
     )]
     Apart(String, String),
-    /// One device has an address, so that it is part of a router, and the host does not forward.
+    /// One device has an address, so the host would have to route, but it does not forward.
     #[error(
         "interface \"{0}\" has an address, so that this host routes between the two, but it forwards neither IPv4 nor IPv6; \
          `sysctl net.ipv4.ip_forward=1` and `sysctl net.ipv6.conf.all.forwarding=1` make it forward; without addresses, acklab bridges them"
@@ -50,19 +50,19 @@ fn refused(what: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Refused { what, source }
 }
 
-/// The means of forwarding.
+/// How the traffic is forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A bridge that was there.
+    /// A bridge that existed before.
     Bridge,
-    /// A bridge of this process, or one that a process left behind which was killed.
+    /// A bridge of this process, or one that a killed process left behind.
     OwnBridge,
     /// The routes of the host.
     Routes,
 }
 
 impl Kind {
-    /// Returns the name for people.
+    /// Returns the name for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,9 +73,9 @@ impl Kind {
     }
 }
 
-/// The means of forwarding between two devices. Dropping this removes a bridge of this process. If
-/// the process is killed the bridge stays, because traffic would stop without it, and a later
-/// process adopts it.
+/// The means of forwarding between two devices. Dropping this value removes a bridge that this
+/// process created. If the process is killed, the bridge stays, because traffic would stop without
+/// it. A later process adopts it.
 pub struct Forwarding {
     netlink: Netlink,
     kind: Kind,
@@ -84,7 +84,7 @@ pub struct Forwarding {
 }
 
 impl Forwarding {
-    /// Finds what forwards between two devices, and makes a bridge if there is nothing.
+    /// Finds what forwards between two devices, and creates a bridge if there is nothing.
     ///
     /// # Errors
     /// If a device is missing or down, or if the kernel refuses.
@@ -138,7 +138,7 @@ impl Forwarding {
 impl Drop for Forwarding {
     fn drop(&mut self) {
         if let Some(bridge) = self.own_bridge {
-            // It fails only if it was removed already.
+            // This fails only if the bridge was removed already.
             let _ = self.netlink.remove(bridge);
         }
     }

@@ -1,4 +1,4 @@
-//! Processes that end with this one, whatever ends it.
+//! Processes that end with this one, however it ends.
 
 use crate::namespace::Namespace;
 use crate::sys;
@@ -10,9 +10,9 @@ use std::process::{Child, Command, Stdio};
 
 /// A process namespace for the children of the thread that created it.
 ///
-/// Its first process does nothing but end when this thread ends. The kernel then kills all
+/// The first process of the namespace only ends when this thread ends. The kernel then kills all
 /// processes of the namespace, including the children of children, even if this process was killed
-/// with `kill -9`. The thread cannot start other threads afterwards.
+/// with `kill -9`. Afterwards, the thread cannot start other threads.
 #[derive(Debug)]
 pub struct Household {
     first: Child,
@@ -42,13 +42,14 @@ impl Household {
         self.first.id()
     }
 
-    /// Starts `command` in `namespace`. It is killed at the latest when the calling thread ends.
+    /// Starts `command` in `namespace`. The process is killed at the latest when the calling thread
+    /// ends.
     ///
     /// # Errors
     /// If it cannot be started.
     pub fn start(&self, mut command: Command, namespace: &Namespace) -> io::Result<Child> {
-        // The thread enters the namespace, and not the child between fork and exec, so that the
-        // process need not be copied: the copy would hold up the thread that carries packets.
+        // The thread itself enters the namespace, instead of the child between fork and exec. So
+        // the process need not be copied, which would delay the thread that carries packets.
         namespace.inside(|| command.spawn())
     }
 }
@@ -64,7 +65,7 @@ pub fn ask_to_end(child: &Child) {
     signal(child, Signal::TERM);
 }
 
-/// Ends `child`, and if it leads a process group, the whole group.
+/// Kills `child`, and if it leads a process group, the whole group.
 pub fn force_to_end(child: &Child) {
     signal(child, Signal::KILL);
 }

@@ -1,5 +1,5 @@
-//! The behavior of idle processors while packets are carried: they stay awake unless a hypervisor
-//! makes that worse than halting.
+//! The behavior of idle processors while packets are carried: they stay awake, unless a hypervisor
+//! makes this worse than halting.
 
 use crate::steal::Steal;
 use crate::wait::Wait;
@@ -11,26 +11,26 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// The share of a second that the hypervisor may take of a processor. A thread of a program may
+/// The bound of the stolen time of a processor, as a share of a second. A thread of a program may
 /// wait as long for a processor.
 pub const BOUND_OF_STEAL: f64 = 0.01;
 
 /// The requested behavior of idle processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdleProcessors {
-    /// They stay awake, where the system allows that, until the hypervisor takes more than 1 % of a
-    /// second of one of them; then they halt. A virtual machine may have a quota of processor time,
+    /// Processors stay awake if the system allows it, until one of them has more than 1 % of stolen
+    /// time in a second. Then they halt. A virtual machine may have a quota of processor time,
     /// which processors that never halt use up.
     #[default]
     Auto,
-    /// They stay awake, where the system allows that.
+    /// Processors stay awake if the system allows it.
     Awake,
-    /// They halt, which saves power and makes packets later.
+    /// Processors halt, which saves power and makes packets later.
     Halt,
 }
 
 impl IdleProcessors {
-    /// The names, for people.
+    /// The names for messages.
     pub const NAMES: [&str; 3] = ["auto", "awake", "halt"];
 }
 
@@ -50,17 +50,17 @@ impl FromStr for IdleProcessors {
 /// The behavior of idle processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idling {
-    /// They stay awake.
+    /// Processors stay awake.
     Awake,
-    /// They may halt, as requested, or because the system does not let this process keep them
+    /// Processors may halt, as requested or because the system does not let this process keep them
     /// awake.
     MayHalt,
-    /// They stayed awake until this instant, at which the hypervisor had taken too much of them.
+    /// Processors stayed awake until this time, at which too much of their time had been stolen.
     MayHaltSince(Instant),
 }
 
 impl Idling {
-    /// Describes the behavior for people.
+    /// Returns a description for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,14 +70,15 @@ impl Idling {
         }
     }
 
-    /// Returns when they began to halt, if they were awake before.
+    /// Returns when processors began to halt, if they were awake before.
     #[must_use]
     pub const fn halting_since(self) -> Option<Instant> {
         if let Self::MayHaltSince(at) = self { Some(at) } else { None }
     }
 }
 
-/// The processors and what the hypervisor takes of them, second by second, until this is dropped.
+/// The behavior of idle processors and their stolen time, second by second, until this value is
+/// dropped.
 #[derive(Debug)]
 pub struct Wakefulness {
     shared: Arc<Shared>,
@@ -96,22 +97,22 @@ struct Shared {
 struct State {
     request: Option<AwakeProcessors>,
     idling: Idling,
-    /// `true` if the request is withdrawn once too much is taken.
+    /// `true` if the request is withdrawn when too much time is stolen.
     gives_way: bool,
     steal: Option<Steal>,
     /// When the window of measurement began.
     from: Instant,
-    /// The second of the window in which most was taken.
+    /// The second of the window with the most stolen time.
     worst: Option<Wait>,
     is_over: bool,
 }
 
 impl Wakefulness {
-    /// Keeps processors awake or not, and begins to watch what the hypervisor takes of those that
-    /// the calling thread may use.
+    /// Keeps processors awake or not, and begins to measure the stolen time of those that the
+    /// calling thread may use.
     ///
-    /// Watches with a thread of normal priority, because the kernel needs a while to write the
-    /// statistics of a large machine. Call it before the calling thread has real-time priority.
+    /// Measures with a thread of normal priority, because the kernel takes long to write the
+    /// statistics of a large machine. Call this before the calling thread has real-time priority.
     #[must_use]
     pub fn keep(wanted: IdleProcessors, clock: WallClock) -> Self {
         // Without it, delays are larger, and they show in the lateness of deliveries.
@@ -133,13 +134,13 @@ impl Wakefulness {
         let watched = Arc::clone(&shared);
         let watch = move || watched.watch(clock);
         let builder = Builder::new().name("steal".to_owned());
-        // Without a thread, processors stay as they are, and what is taken shows in the lateness of
+        // Without a thread, the behavior does not change, and stolen time shows in the lateness of
         // deliveries.
         let watcher = if is_known { builder.spawn(watch).ok() } else { None };
         Self { shared, clock, watcher }
     }
 
-    /// Returns `true` if processors are awake at this moment.
+    /// Returns a flag that is `true` while processors are awake.
     #[must_use]
     pub fn is_awake(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.shared.is_awake)
@@ -151,14 +152,14 @@ impl Wakefulness {
         self.shared.state().idling
     }
 
-    /// Opens the window of measurement at `now`: time taken before does not count.
+    /// Opens the window of measurement at `now`. Time stolen earlier does not count.
     pub fn open(&self, now: Instant) {
         let mut state = self.shared.state();
         (state.from, state.worst) = (now, None);
     }
 
-    /// Returns the second since the window of measurement began in which the hypervisor took most
-    /// of a processor, if it is known.
+    /// Returns the second since the window of measurement began with the most stolen time, if it is
+    /// known.
     #[must_use]
     pub fn worst_second(&self) -> Option<Wait> {
         let mut state = self.shared.state();
@@ -202,7 +203,7 @@ impl Shared {
 }
 
 impl State {
-    /// Adds what was taken in a second.
+    /// Adds the stolen time of a second.
     fn add(&mut self, wait: Wait) {
         let within = wait.ended.since(wait.began.max(self.from));
         let is_within = !within.is_zero() && within >= wait.ended.since(wait.began) / 2;

@@ -43,7 +43,7 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// Returns the value that the share `share` of all values does not exceed. Returns `None` if
+    /// Returns the value that is not exceeded by the share `share` of all values. Returns `None` if
     /// there are no values.
     fn quantile(&self, share: f64) -> Option<Duration> {
         let rank = ((self.total as f64 * share).ceil() as u64).max(1);
@@ -81,7 +81,7 @@ pub struct Second {
 }
 
 /// The lateness of deliveries: the time from the instant at which the world delivers a packet to
-/// the instant at which the device takes it.
+/// the instant at which the device accepts it.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     all: Histogram,
@@ -137,7 +137,7 @@ impl Lateness {
         self.all.total
     }
 
-    /// Returns the lateness that the share `share` of deliveries does not exceed, exact to 1/32.
+    /// Returns the lateness that is not exceeded by the share `share` of deliveries, exact to 1/32.
     /// Returns `None` if there was no delivery.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<Duration> {
@@ -193,8 +193,8 @@ mod tests {
         assert_eq!(lateness.max(), Some(Duration::from_millis(1)));
     }
 
-    /// A stall of 5 ms in one second of 2000 packets a second makes ten of them late: less than one
-    /// of a hundred.
+    /// A stall of 5 ms in one second with 2000 packets delays ten of them: less than one in a
+    /// hundred.
     #[test]
     fn a_stall_shows_in_its_second() {
         let mut lateness = Lateness::default();

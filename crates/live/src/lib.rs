@@ -1,4 +1,4 @@
-//! The wall clock: what a world of machines needs to carry the packets of real applications.
+//! Runs a world of machines by the wall clock, with the packets of real applications.
 //!
 //! In the order of reading:
 //!
@@ -6,28 +6,28 @@
 //! |---|---|
 //! | [`driver`] | [`Driver`]: runs a world in real time, with packets that arrive from devices |
 //! | [`clock`] | [`WallClock`]: the monotonic clock, counted from the start of the run |
-//! | [`wake_latency`] | [`WakeLatency`]: how long the system takes to wake a thread, by which the driver sets its timers earlier |
-//! | [`outlet`] | [`Outlet`]: TUN devices to which packets are delivered, and how late each was |
-//! | [`lateness`] | [`Lateness`]: the distribution of these delays, in all and by second |
+//! | [`wake_latency`] | [`WakeLatency`]: the time that the system takes to wake a thread; the driver sets its timers earlier by it |
+//! | [`outlet`] | [`Outlet`]: TUN devices to which packets are delivered, with the lateness of each packet |
+//! | [`lateness`] | [`Lateness`]: the distribution of this lateness, in total and by second |
 //! | [`tun`] | [`Tun`]: a network device whose packets are read and written by this process |
-//! | [`diversion`] | [`Diversion`]: traffic that the kernel forwards between two devices, diverted to this process as long as it lives |
+//! | [`diversion`] | [`Diversion`]: traffic that the kernel forwards between two devices, diverted to this process while it runs |
 //! | [`exit`] | [`Exit`]: frames sent through a device in batches |
-//! | [`forwarding`] | [`Forwarding`]: what carries traffic between two devices when no process does |
-//! | [`namespace`] | [`Namespace`]: a network stack of its own, held only by a descriptor |
+//! | [`forwarding`] | [`Forwarding`]: forwards traffic between two devices without a process |
+//! | [`namespace`] | [`Namespace`]: a separate network stack, which exists as long as its descriptor |
 //! | [`udp`] | UDP sockets that move datagrams in batches |
 //! | [`netlink`] | addresses, routes and properties of devices |
 //! | [`memory`] | the memory of this process |
-//! | [`named_file`] | files that people name, whose reading ends whatever they are |
-//! | [`permission`] | root, or a user namespace of one's own |
-//! | [`household`] | [`Household`]: processes that end with this one, whatever ends it |
+//! | [`named_file`] | files of any kind that users name, read without waiting for ever |
+//! | [`permission`] | the permission of root, or of a separate user namespace |
+//! | [`household`] | [`Household`]: processes that end with this one, however it ends |
 //! | [`socket`] | sockets of the kernel inside a namespace, and [`TcpInfo`] |
 //! | [`realtime`] | [`Privileges`](realtime::Privileges): real-time priority, locked memory, and processors that do not halt |
 //! | [`cpu_latency`] | [`AwakeProcessors`]: processors that do not halt while they are idle |
-//! | [`steal`] | [`Steal`]: the time that the hypervisor takes of processors |
-//! | [`idling`] | [`Wakefulness`](idling::Wakefulness): processors stay awake, or halt once the hypervisor takes too much of them |
-//! | [`wait`] | [`Wait`]: how long something that could run waited for a processor |
-//! | [`run_delay`] | [`RunDelays`]: how long threads that could run wait for a processor |
-//! | [`standstill`] | [`Standstill`]: how long a processor stands still, whatever this process does |
+//! | [`steal`] | [`Steal`]: the stolen time of processors |
+//! | [`idling`] | [`Wakefulness`](idling::Wakefulness): processors stay awake, or halt when too much of their time is stolen |
+//! | [`wait`] | [`Wait`]: the time that a runnable thread or processor waited |
+//! | [`run_delay`] | [`RunDelays`]: the time that runnable threads wait for a processor |
+//! | [`standstill`] | [`Standstill`]: the times at which a processor stood still |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
 //!
 //! Namespaces have no names: the kernel removes them, with their devices, when the last descriptor

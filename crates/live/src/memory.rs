@@ -11,8 +11,8 @@ pub fn resident() -> u64 {
     pages * rustix::param::page_size() as u64
 }
 
-/// Returns to the system what the allocator keeps of memory that was freed, as far as it can. It
-/// takes milliseconds if much is free.
+/// Returns freed memory that the allocator keeps to the system, as far as possible. It takes
+/// milliseconds if much memory is free.
 pub fn trim() {
     sys::trim_memory();
 }

@@ -1,7 +1,7 @@
-//! Files that people name: reading them ends, whatever they are.
+//! Reads files that users name. A read ends, whatever kind of file it is.
 //!
-//! A FIFO, a terminal or another device may keep a reader waiting for ever, and opening a FIFO
-//! waits for a writer. Neither looks for signals.
+//! A FIFO, a terminal or another device may make a reader wait for ever, and opening a FIFO waits
+//! for a writer. Neither wait handles signals.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -14,15 +14,15 @@ use std::time::Duration;
 /// Time that the writer of a FIFO has for its next octets. Chosen: longer than a command behind
 /// `<(…)` takes to start.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-/// Time between two calls of the closure that limits a wait. Chosen: Ctrl-C takes effect without a
-/// delay that people notice.
+/// Time between two calls of the closure that limits a wait. Chosen: a user notices no delay of
+/// Ctrl-C.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Returns the octets of a file, at most `most` and one more: a longer file is seen, and an endless
-/// one is not read for ever.
+/// Returns at most `most` octets of a file and one more, so that the caller recognises a longer
+/// file, and an endless one is not read for ever.
 ///
 /// # Errors
-/// If it cannot be read, or is no regular file and nothing comes from it for five seconds.
+/// If the file cannot be read, or if it is not a regular file and yields nothing for five seconds.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_patiently(path, most, PATIENCE)
 }
@@ -47,9 +47,9 @@ fn read_patiently(path: &Path, most: u64, patience: Duration) -> io::Result<Vec<
 
 /// A file that is open for reading. A closure limits the waits for octets of a FIFO or a device.
 ///
-/// While no octets come, the closure is called every 100 ms with the time waited so far. An error
-/// that it returns ends the read; [`ErrorKind::TimedOut`] is returned as one that names the kind of
-/// file.
+/// While no octets come, the reader calls the closure every 100 ms with the time waited so far. An
+/// error of the closure ends the read. [`ErrorKind::TimedOut`] becomes an error that names the kind
+/// of file.
 pub struct Reader<F> {
     file: File,
     kind: FileType,
@@ -119,7 +119,7 @@ impl<F: FnMut(Duration) -> io::Result<()>> Read for Reader<F> {
             return self.file.read(octets);
         }
         loop {
-            // A FIFO that no writer has opened yet reads as if it were at its end: poll(2) first.
+            // A FIFO without a writer reads as if it were at its end, so call poll(2) first.
             self.wait()?;
             match self.file.read(octets) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -129,8 +129,7 @@ impl<F: FnMut(Duration) -> io::Result<()>> Read for Reader<F> {
     }
 }
 
-/// Returns the octets up to one beyond the limit. A folder is an error here, in the words of the
-/// system.
+/// Returns the octets up to one beyond the limit. For a folder, returns the system's error.
 fn octets_of(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut octets = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut octets)?;

@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The namespace of the calling thread; `/proc/self` would be that of the first thread.
+/// The namespace of the calling thread. `/proc/self` would be that of the first thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
-/// The reason why a namespace cannot be made.
+/// The reason why a namespace cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot create a network namespace: {source}; it takes root (CAP_SYS_ADMIN, for instance `sudo acklab …`), or a user namespace"
@@ -33,8 +33,8 @@ fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
     Ok(move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?)
 }
 
-/// Moves the calling thread to a network namespace of its own, for good. Root of a user namespace
-/// can return to it from others, and may not return to that of the system.
+/// Moves the calling thread to a separate network namespace, for good. Root of a user namespace can
+/// return to this one from others, but not to that of the system.
 ///
 /// # Errors
 /// If the process lacks the permission.
@@ -65,10 +65,10 @@ impl Namespace {
     }
 
     /// Calls `inside` with the calling thread in this namespace. Sockets and TUN devices that it
-    /// opens belong to the namespace for good.
+    /// opens belong to this namespace for good.
     ///
     /// # Errors
-    /// If the thread cannot enter the namespace or return, and those of `inside`.
+    /// If the thread cannot enter the namespace or return, or if `inside` fails.
     pub fn inside<T>(&self, inside: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let home = own()?;
         enter(self.as_fd())?;

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `destination` | whether an address leads to this host |
+//! | `destination` | decides whether an address leads to this host |
 
 mod destination;
 
@@ -33,10 +33,10 @@ const RTAX_RTO_MIN: u32 = 13;
 pub struct Device {
     /// The largest IP packet in octets.
     pub mtu: u32,
-    /// The packets that wait to be read.
+    /// The maximum number of packets that wait to be read.
     pub queue_len: u32,
-    /// The largest number of segments that TCP hands over at once. With one, a segment is a packet
-    /// also for TCP's own accounting.
+    /// The largest number of segments that TCP passes down at once. With one, TCP counts each
+    /// segment as a packet.
     pub gso_max_segs: u32,
 }
 
@@ -47,17 +47,17 @@ pub struct Interface {
     pub name: String,
     /// Its index.
     pub index: u32,
-    /// A text that an administrator, or a program, has given it.
+    /// A text that an administrator or a program has set.
     pub alias: String,
     /// The largest IP packet in octets.
     pub mtu: u32,
-    /// The index of the bridge or other device of which it is a port.
+    /// The index of the bridge or other device that this one is a port of.
     pub master: Option<u32>,
     /// `true` if it is up.
     pub is_up: bool,
     /// `true` if its frames are those of Ethernet.
     pub is_ethernet: bool,
-    /// Its addresses beyond the link.
+    /// Its addresses, except link-local ones.
     pub addresses: Vec<IpAddr>,
 }
 
@@ -85,7 +85,7 @@ impl Interface {
 /// The properties of a route that TCP uses. The kernel's defaults hold where there is no value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Acknowledge every segment at once.
+    /// `true` if every segment is acknowledged at once.
     pub quick_ack: bool,
     /// The initial congestion window in segments.
     pub initial_window: Option<u32>,
@@ -213,9 +213,9 @@ impl Netlink {
         Ok(found.unwrap_or_default().alias)
     }
 
-    /// Creates a bridge without addresses that forwards like a wire: it knows no spanning tree,
-    /// sends multicast to all, and forwards what the kernel lets it forward of the frames that
-    /// standards keep to one link. It is down. `%d` in `name` is replaced by a number that is free.
+    /// Creates a bridge without addresses that forwards like a wire. It runs no spanning tree and
+    /// sends multicast to all ports. It also forwards frames that standards keep to one link, as
+    /// far as the kernel permits. The bridge is down. `%d` in `name` is replaced by a free number.
     /// Returns its index.
     ///
     /// # Errors
@@ -225,7 +225,7 @@ impl Netlink {
         let bridge = vec![
             InfoBridge::StpState(BridgeStpState::Disabled),
             InfoBridge::MulticastSnooping(false),
-            // All but spanning tree, pause frames and LACP (`BR_GROUPFWD_RESTRICTED`,
+            // All except spanning tree, pause frames and LACP (`BR_GROUPFWD_RESTRICTED`,
             // net/bridge/br_private.h).
             InfoBridge::GroupFwdMask(0xfff8),
         ];
@@ -244,7 +244,7 @@ impl Netlink {
         message.attributes = vec![LinkAttribute::IfAlias(alias.to_owned())];
         let prepared = without_ipv6(&made.name).and_then(|()| self.request(RouteNetlinkMessage::SetLink(message), 0));
         if prepared.is_err() {
-            // Without its alias, no later process would know it and take it over.
+            // Without its alias, no later process would recognise and adopt it.
             let _ = self.remove(made.index);
         }
         prepared.map(|()| made.index)
@@ -271,8 +271,8 @@ impl Netlink {
         self.request(RouteNetlinkMessage::DelLink(message), 0)
     }
 
-    /// Makes a pair of virtual Ethernet devices: `name` here, and `peer` in another namespace. It
-    /// exists as long as both namespaces do.
+    /// Creates a pair of virtual Ethernet devices: `name` here, and `peer` in another namespace.
+    /// The pair exists as long as both namespaces.
     ///
     /// # Errors
     /// If the kernel refuses it.
@@ -291,7 +291,7 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Routes all packets of IPv4 without another route through the device with this index, to
+    /// Routes all IPv4 packets without another route through the device with this index, to
     /// `gateway` if there is one.
     ///
     /// # Errors
@@ -335,7 +335,7 @@ impl Netlink {
         let mode = vec![AfSpecInet6::AddrGenMode(In6AddrGenMode::None)];
         message.attributes = vec![LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(mode)])];
         match self.request(RouteNetlinkMessage::SetLink(message), 0) {
-            // A kernel without IPv6.
+            // The kernel has no IPv6.
             Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => Ok(()),
             result => result,
         }
@@ -353,7 +353,7 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Gives the device with this index an address, for that one host only.
+    /// Adds an address to the device with this index, with a prefix for this one host only.
     ///
     /// # Errors
     /// If the kernel refuses it.
@@ -388,8 +388,8 @@ impl Netlink {
         let quick_ack = metrics.quick_ack.then_some(RouteMetric::QuickAck(1));
         let initial_window = metrics.initial_window.map(RouteMetric::InitCwnd);
         let min_rto = metrics.min_rto_ms.map(RouteMetric::RtoMin);
-        // The kernel applies a minimum timeout only where the route locks it (`tcp_rto_min`), as
-        // iproute2 does.
+        // The kernel applies a minimum timeout only if the route locks it (`tcp_rto_min`). iproute2
+        // locks it as well.
         let lock = metrics.min_rto_ms.map(|_| RouteMetric::Lock(1 << RTAX_RTO_MIN));
         let values: Vec<RouteMetric> = [lock, quick_ack, initial_window, min_rto].into_iter().flatten().collect();
         if !values.is_empty() {
@@ -399,15 +399,15 @@ impl Netlink {
     }
 }
 
-/// Disables IPv6 on the device `name`, so that the host neither sends through it of its own accord
-/// nor takes part in its network.
+/// Disables IPv6 on the device `name`. The host then neither sends through it by itself nor takes
+/// part in its network.
 ///
 /// # Errors
 /// If the system refuses, as it does in most containers.
 pub fn without_ipv6(name: &str) -> io::Result<()> {
     let file = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
     std::fs::write(&file, "1").or_else(|error| match error.kind() {
-        // A kernel without IPv6.
+        // The kernel has no IPv6.
         io::ErrorKind::NotFound => Ok(()),
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Err(io::Error::new(
             error.kind(),

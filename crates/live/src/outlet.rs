@@ -1,4 +1,4 @@
-//! The devices to which a world delivers packets, and how late it does.
+//! The devices to which a world delivers packets, and the lateness of each delivery.
 
 use crate::{Lateness, Tun, WallClock};
 use acklab_base::{Duration, Instant};
@@ -14,21 +14,21 @@ pub struct Outlet<D = Tun> {
     longest_handover: Duration,
 }
 
-/// The packets that are due at one place at one instant, as those of an aggregate are.
+/// Packets that are due at one place at the same time, such as those of an aggregate.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     place: usize,
     due: Instant,
-    /// When the first of them was handed over.
+    /// When the first of them was delivered.
     began: Instant,
 }
 
 impl Outlet {
     /// Delivers a packet that was due at `due`.
     ///
-    /// Packets that are due at one device at one instant are as late as the first of them. The host
-    /// takes them one after another, and the time that it needs for one before it takes the next is
-    /// its own ([`longest_handover`](Self::longest_handover)).
+    /// Packets that are due at one device at the same time count as late as the first of them. The
+    /// host accepts them one after another. The time that it takes before it accepts the next one
+    /// is reported separately ([`longest_handover`](Self::longest_handover)).
     #[inline]
     pub fn deliver(&mut self, device: usize, due: Instant, packet: &[u8]) {
         self.note(device, due);
@@ -57,8 +57,8 @@ impl<D> Outlet<D> {
         &mut self.devices
     }
 
-    /// Notes that a packet that was due at `due` is delivered now at `place`: a device, or,
-    /// numbered after these, a host without one.
+    /// Records that a packet that was due at `due` is delivered now at `place`. The place is a
+    /// device, or a host without one; such hosts are numbered after the devices.
     pub fn note(&mut self, place: usize, due: Instant) {
         let now = self.clock.now();
         let is_next = self.burst.is_some_and(|burst| burst.place == place && burst.due == due);
@@ -75,13 +75,13 @@ impl<D> Outlet<D> {
     }
 
     /// Returns the longest time from the first to the last of the packets that were due at one
-    /// device at one instant.
+    /// device at the same time.
     #[must_use]
     pub const fn longest_handover(&self) -> Duration {
         self.longest_handover
     }
 
-    /// Returns the number of packets that a device did not take.
+    /// Returns the number of packets that a device did not accept.
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused

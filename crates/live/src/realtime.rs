@@ -1,5 +1,5 @@
-//! The means of running a thread in time: real-time priority, locked memory and processors that do
-//! not halt.
+//! Means to run a thread in time: real-time priority, locked memory and processors that do not
+//! halt.
 
 use crate::idling::{Idling, Wakefulness};
 use crate::sys;
@@ -9,18 +9,18 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The priority of the thread that carries packets, among the real-time priorities 1 to 99.
 pub const CARRIER: i32 = 10;
-/// The priority of a thread that loads the one that carries packets, to measure it.
+/// The priority of a thread that competes with the carrying thread, in order to measure its effect.
 pub const LOAD: i32 = 5;
-/// The priority of the thread of the built-in applications. It is higher, because ACKs that arrive
-/// while a thread that was interrupted holds the lock of their socket wait for that thread.
+/// The priority of the thread of the built-in applications. It is the highest: if another thread
+/// interrupts this one while it holds the lock of a socket, arriving ACKs of this socket wait.
 pub const APPLICATIONS: i32 = 11;
 
-/// Keeps the calling thread on the last of the processors that it may use. Returns `true` if there
-/// is another one for everything else.
+/// Restricts the calling thread to the last of the processors that it may use. Returns `true` if
+/// another processor is left for everything else.
 ///
-/// Lets an application share its processor with the thread that carries packets, at a higher
-/// priority. It then writes as soon as an ACK makes room, and reads each packet before the next one
-/// is delivered, as the applications of a simulation do.
+/// The applications then share this processor with the thread that carries packets, at a higher
+/// priority. They write as soon as an ACK makes room, and read each packet before the next one is
+/// delivered, as the applications of a simulation do.
 pub fn share_a_processor() -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let Some(last) = (0..CpuSet::MAX_CPU).rev().find(|cpu| allowed.is_set(*cpu)) else { return false };
@@ -29,21 +29,21 @@ pub fn share_a_processor() -> bool {
     allowed.count() > 1 && sched_setaffinity(None, &only).is_ok()
 }
 
-/// Gives the calling thread real-time priority and timers without slack. Returns `true` if it has
-/// the priority; without it, packets are late whenever another process runs.
+/// Requests real-time priority and timers without slack for the calling thread. Returns `true` if
+/// it has the priority. Without the priority, packets are late whenever another process runs.
 pub fn enter(priority: i32) -> bool {
     // Without it, delays are larger, and they show in the lateness of deliveries.
     let _ = sys::set_timer_slack_to_least();
     sys::set_fifo(priority).is_ok()
 }
 
-/// The memory of this process, which is not paged out until this is dropped. Where the system does
-/// not allow it, nothing is locked.
+/// The memory of this process, which is not paged out until this value is dropped. If the system
+/// does not allow it, nothing is locked.
 #[derive(Debug)]
 struct LockedMemory(());
 
 impl LockedMemory {
-    /// Locks the memory that is in use, and what will be.
+    /// Locks the memory in use now and later.
     fn lock() -> Self {
         // Without it, delays are larger, and they show in the lateness of deliveries.
         let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
@@ -53,12 +53,13 @@ impl LockedMemory {
 
 impl Drop for LockedMemory {
     fn drop(&mut self) {
-        // It fails only where nothing was locked.
+        // This fails only if nothing was locked.
         let _ = rustix::mm::munlockall();
     }
 }
 
-/// The system's grants to the thread that carries packets, until it is dropped.
+/// The privileges that the system has granted to the thread that carries packets, until this value
+/// is dropped.
 #[derive(Debug)]
 pub struct Privileges {
     is_realtime: bool,
@@ -67,7 +68,7 @@ pub struct Privileges {
 }
 
 impl Privileges {
-    /// Requests everything that makes the calling thread carry packets in time, except the idle
+    /// Requests all privileges that make the calling thread carry packets in time, except the idle
     /// behavior of processors.
     #[must_use]
     pub fn of_carrier(wakefulness: Wakefulness) -> Self {
@@ -75,7 +76,7 @@ impl Privileges {
         Self { is_realtime: enter(CARRIER), wakefulness, _memory: memory }
     }
 
-    /// Returns the behavior of idle processors, and the time that the hypervisor takes from them.
+    /// Returns the behavior of idle processors, and their stolen time.
     #[must_use]
     pub const fn wakefulness(&self) -> &Wakefulness {
         &self.wakefulness
@@ -88,7 +89,7 @@ impl Privileges {
     }
 }
 
-/// Which privileges the system has granted.
+/// The privileges that the system has granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     /// `true` if the thread has real-time priority.
@@ -98,7 +99,7 @@ pub struct Granted {
 }
 
 impl Granted {
-    /// Returns the priority of the thread, for people.
+    /// Returns the priority of the thread, for messages.
     #[must_use]
     pub const fn priority(self) -> &'static str {
         if self.is_realtime { "real-time" } else { "normal" }

@@ -1,4 +1,4 @@
-//! The time for which threads that could run wait for a processor.
+//! The time that runnable threads wait for a processor.
 //!
 //! The kernel counts for each thread the nanoseconds in which it was ready and no processor ran it
 //! (the second number of `/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst).
@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The time over which waiting is summed, in which lateness is judged as well.
+/// The interval over which waiting is summed. Lateness is judged over the same interval.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The waiting of some threads, second by second.
+/// The waiting times of some threads, second by second.
 ///
-/// The wait of a thread between the last sample and its end is not seen.
+/// The waiting time of a thread between the last sample and its end is missing.
 #[derive(Debug)]
 pub struct RunDelays {
     began: Instant,
@@ -26,13 +26,13 @@ pub struct RunDelays {
 /// The nanoseconds that a thread has waited since it began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {
-    /// At the beginning of the interval.
+    /// The value at the beginning of the interval.
     before: u64,
     now: u64,
 }
 
 impl RunDelays {
-    /// Creates a record without threads. Threads that are seen later count from their beginning.
+    /// Creates a record without threads. Threads that are sampled later count from their beginning.
     #[must_use]
     pub const fn new(now: Instant) -> Self {
         Self { began: now, threads: BTreeMap::new(), waits: Vec::new() }
@@ -44,13 +44,13 @@ impl RunDelays {
         waited(Path::new("/proc/thread-self")).is_some()
     }
 
-    /// Adds what the calling thread has waited.
+    /// Adds the waiting time of the calling thread.
     pub fn sample_this_thread(&mut self, now: Instant) {
         self.add(PathBuf::from("/proc/thread-self"));
         self.pass(now);
     }
 
-    /// Adds what the threads of a process and of its descendants have waited.
+    /// Adds the waiting times of the threads of a process and of its descendants.
     pub fn sample_family(&mut self, now: Instant, process: u32) {
         let mut family = vec![process];
         while let Some(process) = family.pop() {
@@ -62,7 +62,7 @@ impl RunDelays {
         self.pass(now);
     }
 
-    /// Adds what the threads of the descendants of a process have waited.
+    /// Adds the waiting times of the threads of a process's descendants.
     pub fn sample_descendants(&mut self, now: Instant, process: u32) {
         for child in tasks_of(process).iter().flat_map(|task| children_of(task)) {
             self.sample_family(now, child);
@@ -70,7 +70,7 @@ impl RunDelays {
         self.pass(now);
     }
 
-    /// Records that time passes in which no thread need be looked at, because none is left.
+    /// Records that time passes without threads to sample, because none is left.
     pub fn pass(&mut self, now: Instant) {
         if now.since(self.began) >= INTERVAL {
             self.end_interval(now);
@@ -84,8 +84,7 @@ impl RunDelays {
 
     fn note(&mut self, task: PathBuf, waited: u64) {
         let thread = self.threads.entry(task).or_default();
-        // A smaller number is that of another thread, to which the system has given the same
-        // identity.
+        // A smaller number belongs to another thread, to which the system has given the same id.
         thread.before = if waited < thread.now { 0 } else { thread.before };
         thread.now = waited;
     }
@@ -93,7 +92,8 @@ impl RunDelays {
     fn end_interval(&mut self, now: Instant) {
         let longest = self.threads.values().map(|thread| thread.now - thread.before).max();
         if let Some(longest) = longest {
-            // A rest of a second is judged as a second, in which a single wait is not much.
+            // The last part of a second counts as a whole second, so that a single wait has little
+            // effect.
             let share = longest as f64 / now.since(self.began).max(INTERVAL).as_nanos() as f64;
             self.waits.push(Wait { began: self.began, ended: now, share });
         }
@@ -102,7 +102,7 @@ impl RunDelays {
         self.threads.values_mut().for_each(|thread| thread.before = thread.now);
     }
 
-    /// Returns all intervals with a thread, the last one up to now.
+    /// Returns all intervals with a thread. The last interval ends now.
     #[must_use]
     pub fn finish(mut self, now: Instant) -> Vec<Wait> {
         self.end_interval(now);
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn the_thread_that_waits_longest_counts_in_each_second() {
         let mut delays = RunDelays::new(at(0));
-        // The threads of this test are none of the system's, and are forgotten after each interval.
+        // The threads of this test do not exist in the system, so each interval forgets them.
         for (ms, first, other) in [(0, 5_000_000, 0), (500, 5_000_000, 30_000_000), (1_000, 20_000_000, 40_000_000)] {
             delays.note("first".into(), first);
             delays.note("other".into(), other);
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(delays.finish(at(1_000)), [Wait { began: at(0), ended: at(1_000), share: 0.01 }]);
     }
 
-    /// Two threads that compute on one processor: each waits while the other one runs.
+    /// Two threads compute on one processor: each waits while the other one runs.
     #[test]
     fn a_thread_that_shares_a_processor_waits() {
         if !RunDelays::are_known() {

@@ -22,13 +22,13 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The sockets that one wait reports.
+/// The maximum number of sockets that one wait reports.
 const EVENTS: usize = 64;
 
 /// The events for which a socket is watched. Errors are always reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
-    /// Room to write, which is also the end of connecting.
+    /// Room to write. This event also ends connecting.
     Writing,
     /// Octets to read or a connection to accept, and room to write.
     Both,
@@ -49,8 +49,8 @@ impl Watch {
         Ok(Self { epoll: epoll::create(epoll::CreateFlags::CLOEXEC)? })
     }
 
-    /// Adds a socket with a number of the caller's. It is reported once for each change of its
-    /// state.
+    /// Adds a socket with a number that the caller chooses. Each change of its state is reported
+    /// once.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -60,7 +60,7 @@ impl Watch {
         Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(number as u64), flags)?)
     }
 
-    /// Waits at most for `time`, and adds the numbers of the sockets that have changed to `ready`.
+    /// Waits at most for `time`, and adds the numbers of the changed sockets to `ready`.
     ///
     /// # Errors
     /// If the kernel refuses.

@@ -1,9 +1,9 @@
-//! Measures how long a processor stands still, whatever this process does.
+//! Measures the times at which a processor stands still, whatever this process does.
 
 use crate::WallClock;
 use acklab_base::Duration;
 
-/// Shorter gaps are interrupts, which every processor has.
+/// Shorter gaps are interrupts, which occur on every processor.
 const SHORTEST: Duration = Duration::from_micros(100);
 
 /// The times at which a processor stood still: a virtual machine whose host runs something else,
@@ -17,7 +17,7 @@ pub struct Standstill {
 }
 
 impl Standstill {
-    /// Reads the clock for the time `during` and finds the gaps between readings. The calling
+    /// Reads the clock for the time `during` and finds gaps between the readings. The calling
     /// thread should have real-time priority, so that no other thread makes gaps. No emulator can
     /// deliver a packet in such a gap.
     #[must_use]

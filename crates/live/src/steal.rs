@@ -1,8 +1,8 @@
-//! The processor time that the hypervisor takes from a virtual machine.
+//! The processor time that the hypervisor steals from a virtual machine.
 //!
-//! The kernel counts for each processor how long it could have run and its host ran something else
-//! (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. A processor without anything to
-//! do is not counted, unless it polls instead of halting.
+//! For each processor, the kernel counts how long it could have run while its host ran something
+//! else (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. An idle processor does not
+//! count, unless it polls instead of halting.
 
 use crate::wait::Wait;
 use acklab_base::{Duration, Instant};
@@ -14,7 +14,7 @@ const STATISTICS: &str = "/proc/stat";
 /// The position of `steal` behind the name of a processor.
 const STEAL: usize = 8;
 
-/// The time that was taken of each processor that may be used, interval by interval.
+/// The stolen time of each processor that may be used, interval by interval.
 #[derive(Debug)]
 pub struct Steal {
     began: Instant,
@@ -39,7 +39,7 @@ impl Steal {
         self.began
     }
 
-    /// Ends the interval, and returns what was taken in it of the processor from which most was.
+    /// Ends the interval, and returns the largest stolen time of a processor in it.
     pub fn end_interval(&mut self, now: Instant) -> Wait {
         let after = fs::read_to_string(STATISTICS).map(|text| stolen(&text)).unwrap_or_default();
         self.note(now, after)
@@ -52,7 +52,8 @@ impl Steal {
             .max()
             .unwrap_or(0);
         let taken = most as f64 / rustix::param::clock_ticks_per_second() as f64;
-        // A rest of a second is judged as a second, in which a single tick is not much.
+        // The last part of a second counts as a whole second, so that a single tick has little
+        // effect.
         let share = taken / now.since(self.began).max(Duration::from_secs(1)).as_secs_f64();
         let wait = Wait { began: self.began, ended: now, share };
         (self.began, self.before) = (now, after);
@@ -77,8 +78,8 @@ fn stolen(statistics: &str) -> BTreeMap<usize, u64> {
 mod tests {
     use super::*;
 
-    /// From a virtual machine of two processors, the second of which was off for a while: the
-    /// fields of proc(5), and a line that is none.
+    /// From a virtual machine of two processors, the second of which was off for a while. It has
+    /// the fields of proc(5), and a line without them.
     const TEXT: &str = "\
 cpu  111660 0 9926 39371 618 0 108 64 0 0
 cpu0 54109 0 4266 22351 105 0 14 28 0 0
@@ -104,7 +105,7 @@ cpu9 1 2 3 4 5 6 7 8 9
         [0, 1, 3].into_iter().for_each(|processor| allowed.set(processor));
         let mut steal = Steal { began: at(0), allowed, before: BTreeMap::from([(0, 28), (2, 50), (3, 36)]) };
         let per_second = rustix::param::clock_ticks_per_second();
-        // The processor 1 came since then, and the processor 2 is not for this process.
+        // Processor 1 was added since then, and this process may not use processor 2.
         let after = BTreeMap::from([(0, 28), (1, 900), (2, 90), (3, 36 + per_second / 20)]);
         assert_eq!(steal.note(at(1_000), after), Wait { began: at(0), ended: at(1_000), share: 0.05 });
         let after = BTreeMap::from([(0, 28 + per_second / 10), (1, 900)]);

@@ -11,7 +11,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr::NonNull;
 
-/// The content of a device of `/dev/net/tun`, without a header of its own (`linux/if_tun.h`).
+/// The content that a device of `/dev/net/tun` carries, without a header of its own
+/// (`linux/if_tun.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TunKind {
     /// IP packets.
@@ -35,7 +36,7 @@ fn check(result: libc::c_int) -> std::io::Result<()> {
 }
 
 /// Turns `file`, an open `/dev/net/tun`, into the device `name` of the current network namespace,
-/// where `%d` in the name is replaced by a number that is free. Returns the name.
+/// where `%d` in the name is replaced by a free number. Returns the name.
 pub(crate) fn attach_tun(file: BorrowedFd<'_>, kind: TunKind, name: &str) -> std::io::Result<String> {
     // SAFETY: all fields of `ifreq` are integers or arrays of them, for which zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -81,7 +82,7 @@ pub(crate) fn before_exec(command: &mut Command, setup: impl FnMut() -> std::io:
     unsafe { command.pre_exec(setup) };
 }
 
-/// Makes the kernel reap the children of the calling process: the disposition survives exec.
+/// Makes the kernel reap the children of the calling process. This disposition survives exec.
 pub(crate) fn ignore_children() -> std::io::Result<()> {
     // SAFETY: SIG_IGN is a valid disposition of SIGCHLD.
     if unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) } == libc::SIG_ERR {
@@ -101,7 +102,7 @@ pub(crate) fn set_udp_segment(socket: BorrowedFd<'_>, size: u16) -> std::io::Res
     set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &libc::c_int::from(size))
 }
 
-/// Reads `TCP_INFO`, as many octets as the kernel has. Returns their number.
+/// Reads the octets of `TCP_INFO` that the kernel has. Returns their number.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Result<usize> {
     let mut length = octets.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` octets to the slice, and the number written to
@@ -113,9 +114,9 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>, octets: &mut [u8]) -> std::io::Re
     Ok(length as usize)
 }
 
-/// Returns when the datagram taken last from this socket came from the network, by the clock of the
-/// system in nanoseconds. Returns `None` before the first call, by which the kernel begins to note
-/// it.
+/// Returns when the latest datagram read from this socket arrived from the network, by the clock of
+/// the system in nanoseconds. The first call makes the kernel record the times. Before it, returns
+/// `None`.
 pub(crate) fn last_arrival(socket: BorrowedFd<'_>) -> Option<u64> {
     /// `SIOCGSTAMPNS_OLD` (`asm-generic/sockios.h`).
     const STAMP: libc::Ioctl = 0x8907;
@@ -129,7 +130,7 @@ pub(crate) fn last_arrival(socket: BorrowedFd<'_>) -> Option<u64> {
 pub(crate) fn discard_tap(file: BorrowedFd<'_>) -> std::io::Result<()> {
     /// `TUNATTACHFILTER` (`linux/if_tun.h`).
     const ATTACH_FILTER: libc::Ioctl = 0x4010_54d5;
-    // A program of classic BPF that keeps no octet.
+    // A program of classic BPF that discards every packet.
     let mut keep_nothing = libc::sock_filter { code: (libc::BPF_RET | libc::BPF_K) as u16, jt: 0, jf: 0, k: 0 };
     let program = libc::sock_fprog { len: 1, filter: &raw mut keep_nothing };
     // SAFETY: the kernel copies the program, which lives across the call.
@@ -143,7 +144,7 @@ pub(crate) fn trim_memory() {
     unsafe { libc::malloc_trim(0) };
 }
 
-/// Does nothing: other allocators return memory by themselves, or have no call for it.
+/// Does nothing: other allocators return memory by themselves, or have no such call.
 #[cfg(not(target_env = "gnu"))]
 pub(crate) const fn trim_memory() {}
 

@@ -8,7 +8,7 @@ use rustix::net::{AddressFamily, SocketType};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The reason why a TUN device cannot be made.
+/// The reasons why a TUN device cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The device file is missing or may not be opened.
@@ -22,9 +22,9 @@ pub enum Error {
     Attach(io::Error),
 }
 
-/// A network device of a namespace. What the namespace sends through it is read here, and what is
-/// written here arrives there. Without offloads: each read and each write is one packet. It
-/// disappears when it is dropped.
+/// A network device of a namespace. This value reads what the namespace sends through the device,
+/// and what it writes arrives in the namespace. There are no offloads: each read and each write is
+/// one packet. The device disappears when this value is dropped.
 #[derive(Debug)]
 pub struct Tun {
     file: OwnedFd,
@@ -49,7 +49,7 @@ impl Tun {
     }
 
     /// Creates a device that carries Ethernet frames in the namespace of the calling thread. It is
-    /// down. `%d` in `name` is replaced by a number that is free.
+    /// down. `%d` in `name` is replaced by a free number.
     ///
     /// # Errors
     /// If there is no `/dev/net/tun`, or if the process lacks the permission.
@@ -76,8 +76,8 @@ impl Tun {
         self.index
     }
 
-    /// Reads a packet into the spare capacity of `buffer`, which is empty and as large as the
-    /// largest packet. Returns `false` if no packet waits.
+    /// Reads a packet into the spare capacity of `buffer`, which must be empty and have room for
+    /// the largest packet. Returns `false` if no packet waits.
     ///
     /// # Errors
     /// If the device is down or gone.

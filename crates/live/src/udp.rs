@@ -1,5 +1,5 @@
-//! UDP sockets that move datagrams in batches: segmentation offload (GSO) on the way out,
-//! coalescing (GRO) on the way in, and the ECN field both ways.
+//! UDP sockets that send and receive datagrams in batches: with segmentation offload (GSO),
+//! coalescing (GRO), and the ECN field in both directions.
 
 use crate::clock::nanos;
 use crate::{WallClock, sys};
@@ -15,16 +15,16 @@ use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Octets of the kernel's buffers for each direction, as far as the system allows: some
-/// milliseconds at a gigabit per second.
+/// The requested size of the kernel's buffer in each direction, in octets: some milliseconds at a
+/// gigabit per second.
 const KERNEL_BUFFER: usize = 4 << 20;
 /// The largest UDP payload (RFC 768).
 const LARGEST: usize = 65_535;
-/// Octets of a receive buffer, which the largest payload fits into.
+/// Octets of a receive buffer, which has room for the largest payload.
 pub const BUFFER: usize = 64 << 10;
 
-/// Messages that are taken in one system call. Each may hold what was sent in one (GRO), and more
-/// of them would not stay in the caches.
+/// Messages that one system call receives. Each may hold several datagrams (GRO), and more of them
+/// would not stay in the caches.
 const MESSAGES: usize = 8;
 
 /// A UDP socket.
@@ -36,7 +36,7 @@ pub struct UdpPort {
     metas: [RecvMeta; MESSAGES],
     /// The number of buffers that were filled last.
     received: usize,
-    /// The system refused segmentation offload once.
+    /// `true` after the system has refused segmentation offload.
     is_plain: bool,
 }
 
@@ -55,10 +55,10 @@ impl UdpPort {
     /// If the system refuses an option.
     pub fn new(socket: UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new((&socket).into())?;
-        // A system that allows less sets its maximum.
+        // If the system allows less, it sets its maximum.
         _ = state.set_send_buffer_size((&socket).into(), KERNEL_BUFFER);
         _ = state.set_recv_buffer_size((&socket).into(), KERNEL_BUFFER);
-        // It begins to note times of arrival.
+        // The kernel begins to record times of arrival.
         _ = sys::last_arrival(socket.as_fd());
         let buffers = std::array::from_fn(|_| vec![0; BUFFER]);
         let metas = [RecvMeta::default(); MESSAGES];
@@ -79,8 +79,8 @@ impl UdpPort {
         if self.is_plain { 1 } else { self.state.max_gso_segments() }
     }
 
-    /// Sends the datagrams in `octets`, each of `size` octets and the last perhaps shorter. Returns
-    /// how many octets were taken: fewer than all if the kernel's buffer is full.
+    /// Sends the datagrams in `octets`, each of `size` octets except for the last, which may be
+    /// shorter. Returns the number of octets sent, which is smaller if the kernel's buffer is full.
     ///
     /// # Errors
     /// If the system refuses, but not if the destination cannot be reached.
@@ -99,12 +99,12 @@ impl UdpPort {
             match self.state.try_send(UdpSockRef::from(&self.socket), &transmit) {
                 Ok(()) => sent += batch.len(),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                // A device without checksums for it refuses segmentation offload.
+                // A device that does not compute checksums refuses segmentation offload.
                 Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) && batch.len() > size => {
                     self.is_plain = true;
                 }
-                // The path does not take packets of this size, or the destination is not there: a
-                // loss like others.
+                // The path does not carry packets of this size, or the destination is missing: the
+                // datagrams count as lost.
                 Err(error) if is_loss(&error) => sent += batch.len(),
                 Err(error) => return Err(error),
             }
@@ -112,8 +112,8 @@ impl UdpPort {
         Ok(sent)
     }
 
-    /// Receives what waits at the socket, as much of it as one system call takes, for
-    /// [`batches`](Self::batches) to give.
+    /// Receives the datagrams that wait at the socket, up to one system call's maximum.
+    /// [`batches`](Self::batches) returns them.
     ///
     /// # Errors
     /// If the system refuses.
@@ -133,7 +133,7 @@ impl UdpPort {
     }
 
     /// Returns the age of the last datagram of the latest batch, counted from its arrival from the
-    /// network. Zero if the kernel does not report it.
+    /// network. Returns zero if the kernel does not report it.
     #[must_use]
     pub fn age(&self) -> Duration {
         if self.received == 0 {
@@ -143,13 +143,13 @@ impl UdpPort {
         Duration::from_nanos(sys::last_arrival(self.socket.as_fd()).map_or(0, age))
     }
 
-    /// Gives the datagrams that were received last to `take`, which may keep their memory.
+    /// Passes the datagrams received last to `take`, which may keep their memory.
     pub fn batches(&mut self, mut take: impl FnMut(&mut Batch<'_>)) {
         let count = std::mem::take(&mut self.received);
         for (meta, memory) in self.metas.iter().zip(&mut self.buffers).take(count) {
             let ecn = Ecn::from_bits(meta.ecn.map_or(0, |ecn| ecn as u8));
             take(&mut Batch { from: meta.addr, ecn, size: meta.stride.max(1), length: meta.len, memory });
-            // Only what is missing is written.
+            // Only the missing part is written.
             memory.resize(BUFFER, 0);
         }
     }
@@ -160,25 +160,25 @@ impl UdpPort {
 pub enum Received {
     /// Nothing waited.
     Nothing,
-    /// All that waited.
+    /// All waiting datagrams.
     All,
-    /// One call's maximum: more may wait.
+    /// One call's maximum, so more may wait.
     Some,
 }
 
-/// Datagrams that came together, one behind the other in the same memory.
+/// Datagrams that arrived together, one after the other in the same memory.
 #[derive(Debug)]
 pub struct Batch<'b> {
     /// Their source.
     pub from: SocketAddr,
     /// Their ECN field.
     pub ecn: Ecn,
-    /// Octets of each but the last, which may be shorter.
+    /// Octets of each datagram except the last, which may be shorter.
     pub size: usize,
-    /// Octets of all.
+    /// Octets of all datagrams.
     pub length: usize,
-    /// The datagrams are at its beginning. A caller that keeps the memory must replace it,
-    /// preferably by one of [`BUFFER`] bytes.
+    /// The memory, which begins with the datagrams. A caller that keeps it must replace it,
+    /// preferably by a vector of [`BUFFER`] bytes.
     pub memory: &'b mut Vec<u8>,
 }
 
@@ -190,7 +190,7 @@ impl Batch<'_> {
     }
 }
 
-/// Returns `true` for errors that report the loss of a datagram, on the way or here.
+/// Returns `true` for errors that report the loss of a datagram, on the path or in this host.
 fn is_loss(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -214,7 +214,7 @@ impl AsFd for UdpPort {
 pub struct Woken {
     /// Datagrams wait at the socket.
     pub can_receive: bool,
-    /// The socket takes datagrams again.
+    /// The socket has room for datagrams again.
     pub can_send: bool,
 }
 
@@ -250,7 +250,8 @@ impl Wait {
         self.wake.try_clone()
     }
 
-    /// Sleeps until `until`, or until another thread wakes this one, whatever the socket has.
+    /// Sleeps until `until`, or until another thread wakes this one, whatever happens at the
+    /// socket.
     ///
     /// # Errors
     /// If the system refuses.
@@ -273,8 +274,8 @@ impl Wait {
         _ = rustix::io::read(&self.wake, &mut count);
     }
 
-    /// Sleeps until `deadline`, or until the socket has datagrams, has room again if `for_room`, or
-    /// another thread wakes this one.
+    /// Sleeps until `deadline`, until the socket has datagrams, or until another thread wakes this
+    /// one. With `for_room`, room at the socket also ends the sleep.
     ///
     /// # Errors
     /// If the system refuses.
@@ -329,7 +330,7 @@ pub fn mtu_towards(remote: SocketAddr) -> Option<u64> {
 
 /// Wakes the thread that waits.
 pub fn wake(waker: &OwnedFd) {
-    // It fails only if the counter is full, and then the thread is woken already.
+    // This fails only if the counter is full, and then the thread is already woken.
     _ = rustix::io::write(waker, &1u64.to_ne_bytes());
 }
 
@@ -342,7 +343,7 @@ mod tests {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let (mut from, mut to) = (UdpPort::bind(any).unwrap(), UdpPort::bind(any).unwrap());
         let wait = std::time::Duration::from_millis(30);
-        // The kernel begins to note times some time after the request.
+        // The kernel begins to record times some time after the request.
         let ages = [(); 10].map(|()| {
             let clock = WallClock::start();
             from.send(to.address().unwrap(), Ecn::NotEct, &[1], 1).unwrap();
@@ -376,7 +377,7 @@ mod tests {
                     sizes.push(place.len());
                     all.extend_from_slice(&batch.memory[place]);
                 }
-                // The memory is kept.
+                // The caller keeps the memory.
                 std::mem::take(batch.memory);
             });
         }

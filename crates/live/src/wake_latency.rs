@@ -2,11 +2,11 @@
 
 use acklab_base::Duration;
 
-/// The wake-ups that are looked at together: few, so that the first of them suffice soon, and
-/// enough for a quartile.
+/// The number of wake-ups that are judged together: few, so that the first ones are soon enough,
+/// and enough for a quartile.
 const WINDOW: usize = 32;
-/// A longer latency is not waited for: a processor that takes longer has halted, and a thread that
-/// waits keeps it busy.
+/// Longer latencies are not anticipated. A processor that takes longer has halted, but a thread
+/// that polls keeps it busy.
 const LONGEST: Duration = Duration::from_micros(50);
 
 /// The latency of wake-ups by a timer.
@@ -28,8 +28,8 @@ impl WakeLatency {
         self.window.clear();
     }
 
-    /// Returns the latency that three of four wake-ups reach or exceed, at most 50 us. Zero until
-    /// 32 of them are known.
+    /// Returns the latency that three of four wake-ups reach or exceed, at most 50 us. Returns zero
+    /// until 32 are known.
     #[must_use]
     pub const fn usual(&self) -> Duration {
         self.usual

@@ -1,8 +1,9 @@
-//! The TCP of acklab talks to that of the kernel, in both roles, over IPv4 and IPv6: random octets
-//! go both ways, over a path that loses, reorders or marks packets, and arrive as they were sent.
-//! With `--nocapture`, each test prints rows of the table in `docs/models/validation.md`.
+//! The TCP of acklab and that of the kernel exchange data, in both roles, over IPv4 and IPv6.
+//! Random octets cross a path in both directions that loses, reorders or marks packets, and arrive
+//! as they were sent. With `--nocapture`, each test prints rows of the table in
+//! `docs/models/validation.md`.
 //!
-//! The tests need the permission to make namespaces and TUN devices; without it, they report that
+//! The tests need the permission to create namespaces and TUN devices. Without it, they report that
 //! they were skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -24,15 +25,15 @@ use acklab_wire::{Endpoints, IpPacket, IpVersion};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The kernel's address, and that of acklab's end (RFC 2544, appendix C.2.2: networks for tests of
-/// devices), which [`IpVersion::address`] takes to IPv6.
+/// The addresses of the kernel and of acklab's end (RFC 2544, appendix C.2.2: networks for tests of
+/// devices). [`IpVersion::address`] maps them to IPv6.
 const KERNEL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 18, 0, 1), 8080);
 const OWN: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(198, 19, 0, 1), 49152);
-/// Octets each way, unless `ACKLAB_OCTETS` sets another number.
+/// Octets in each direction, unless `ACKLAB_OCTETS` sets another number.
 const SIZE: usize = 2_000_000;
-/// A transfer makes no progress for so long at most.
+/// The maximum time without progress.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The maximum interval between two looks at the kernel's sockets.
+/// The maximum interval between two checks of the kernel's sockets.
 const TURN: Duration = Duration::from_millis(1);
 const DELAY: Duration = Duration::from_millis(5);
 
@@ -46,7 +47,7 @@ struct Path {
     marks: f64,
 }
 
-/// The path, with what is under way: packets by when they arrive, and whether they go to the
+/// The path, with the packets in flight: each with its time of arrival, and whether it goes to the
 /// kernel.
 struct Wire {
     path: Path,
@@ -70,7 +71,7 @@ impl Wire {
     }
 }
 
-/// acklab's end with the octets of its stream.
+/// acklab's end, with the octets of its stream.
 struct Own {
     connection: Connection,
     ports: Endpoints,
@@ -105,7 +106,7 @@ impl Own {
         }
     }
 
-    /// Lets the application read and write all it can.
+    /// Lets the application read and write as much as it can.
     fn run(&mut self, now: Instant) {
         let from = self.written.end() as usize;
         if self.connection.is_open() && !self.has_closed {
@@ -169,7 +170,7 @@ impl Kernel {
     }
 }
 
-/// Runs both ends until they have everything. Returns what each has read, and the state of acklab's
+/// Runs both ends until each has all data. Returns what each has read, and the state of acklab's
 /// end.
 fn run(own: &mut Own, kernel: &mut Kernel, path: Path) -> Instant {
     let clock = WallClock::start();
@@ -214,7 +215,7 @@ fn run(own: &mut Own, kernel: &mut Kernel, path: Path) -> Instant {
         let mut packet = Vec::with_capacity(65_535);
         while kernel.tun.read(&mut packet).unwrap() {
             let taken = std::mem::replace(&mut packet, Vec::with_capacity(65_535));
-            // Announcements of IPv6 (ICMPv6) are no concern of the connection.
+            // Announcements of IPv6 (ICMPv6) do not belong to the connection.
             let is_tcp = IpPacket::parse(taken.clone(), |_| NodeId::NOWHERE).unwrap().segment().is_some();
             if is_tcp {
                 wire.carry(clock.now(), false, taken);
@@ -245,7 +246,7 @@ impl Sockets for IpVersion {
     }
 }
 
-/// Moves octets both ways, with acklab's end in this role.
+/// Transfers octets in both directions, with acklab's end in this role.
 fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn::EcnConfig, kernel_ecn: &str) {
     let namespace = match Namespace::new() {
         Ok(namespace) => namespace,
@@ -257,7 +258,7 @@ fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn:
     };
     namespace.set("net/ipv4/tcp_ecn", kernel_ecn).unwrap();
     let netlink = Netlink::new(&namespace).unwrap();
-    // The longer header of IPv6 makes packets longer and not segments shorter.
+    // The longer header of IPv6 makes packets longer, but segments no shorter.
     let mtu = 1500 + version.longer_by() as u32;
     netlink.configure(tun.index(), Device { mtu, queue_len: 10_000, gso_max_segs: 1 }).unwrap();
     netlink.bring_up(tun.index()).unwrap();
@@ -290,7 +291,7 @@ fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn:
     assert!(kernel.read == own.sends, "our octets arrive as they were sent");
     assert_eq!(own.written.kept(), 0, "all is freed");
     let agreed = own.connection.receiving().agreement().unwrap().ecn;
-    // ECN in the kernel 6.18: it answers accurate ECN with the classic one.
+    // The kernel 6.18 answers accurate ECN with classic ECN.
     let expected = if ecn == tcp::ecn::EcnConfig::Off { ecn } else { tcp::ecn::EcnConfig::Classic };
     assert_eq!(agreed, expected, "{name}");
     let (role, sender) = (if opens { "opens" } else { "is opened" }, own.connection.sending().counters());
@@ -303,8 +304,8 @@ fn cross(name: &str, opens: bool, version: IpVersion, path: Path, ecn: tcp::ecn:
     );
 }
 
-/// Moves octets across `path` in both roles, over both versions of IP, side by side, because they
-/// mostly wait.
+/// Transfers octets across `path` in both roles and over both versions of IP. The transfers run at
+/// the same time, because they mostly wait.
 fn cross_each(name: &str, path: Path, ecn: tcp::ecn::EcnConfig, kernel_ecn: &str) {
     std::thread::scope(|scope| {
         for version in [IpVersion::V4, IpVersion::V6] {
@@ -335,7 +336,7 @@ fn octets_cross_a_path_that_marks() {
     cross_each("2 % marked", Path { marks: 0.02, ..Path::default() }, tcp::ecn::EcnConfig::Classic, "1");
 }
 
-/// A kernel without accurate ECN falls back to the classic one.
+/// A kernel without accurate ECN falls back to classic ECN.
 #[test]
 fn octets_cross_a_path_that_marks_with_accurate_ecn() {
     let path = Path { marks: 0.02, loss: 0.005, ..Path::default() };

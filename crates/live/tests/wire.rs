@@ -1,6 +1,6 @@
 //! Two kernels at the ends of a world that delays every packet by 5 ms.
 //!
-//! The tests need the permission to make namespaces and TUN devices; without it, they report that
+//! The tests need the permission to create namespaces and TUN devices. Without it, they report that
 //! they were skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 
 const DELAY: Duration = Duration::from_millis(5);
 
-/// Machine `i` carries the packets that device `i` yields to the other device.
+/// Machine `i` carries the packets that device `i` reads to the other device.
 struct Wire {
     outlet: Outlet,
     clock: WallClock,
@@ -82,7 +82,7 @@ fn hosts() -> Option<[Host; 2]> {
     Some([host(0)?, host(1)?])
 }
 
-/// Checks that a connection of the kernel crosses the world, and that nothing is delivered early.
+/// Checks that a connection of the kernel crosses the world, and that no packet is delivered early.
 fn cross(wakes_early: bool) {
     let Some([one, other]) = hosts() else { return };
     let at = |host: usize, port: u16| SocketAddr::new(address(host), port);
@@ -100,8 +100,8 @@ fn cross(wakes_early: bool) {
     }
     wire.outlet.devices().iter().for_each(|tun| driver.watch(tun).unwrap());
     connects.connect(at(1, 7_000)).unwrap();
-    // The handshake takes a round trip and a half, and the data below six round trips; the rest is
-    // for a busy machine.
+    // The handshake takes a round trip and a half, and the data less than six round trips. The rest
+    // is a margin for a busy machine.
     let mut until = Instant::ZERO + DELAY * 20;
     assert_eq!(driver.run(&mut wire, until, read, || true).unwrap(), Outcome::Done);
     let accepted = listens.accept().unwrap().expect("the connection is established");
@@ -114,7 +114,7 @@ fn cross(wakes_early: bool) {
     let info = connects.info().unwrap();
     // Timestamps take 12 octets of each segment.
     assert_eq!(info.snd_mss(), 1_000);
-    // A busy machine may delay packets, but nothing brings them early.
+    // A busy machine may delay packets, but cannot make them arrive early.
     assert!((10_000..200_000).contains(&info.rtt_us()), "{info:?}, expected a round trip of 10 ms");
     assert_eq!((info.unacked(), info.total_retrans()), (0, 0));
     assert!(wire.outlet.lateness().count() >= 20 && wire.outlet.refused() == 0);
@@ -125,8 +125,8 @@ fn a_connection_of_the_kernel_crosses_the_world() {
     cross(false);
 }
 
-/// The timers are set earlier than the deadlines as soon as the latency of 32 wake-ups is known:
-/// the idle driver has 50 a second.
+/// When the latency of 32 wake-ups is known, the timers are set earlier than the deadlines. The
+/// idle driver has 50 wake-ups per second.
 #[test]
 fn a_driver_that_wakes_early_delivers_nothing_early() {
     cross(true);
@@ -169,8 +169,7 @@ fn is_running(mark: &str) -> bool {
     })
 }
 
-/// A namespace disappears with its last descriptor: the kernel's number of the new one is reported
-/// by no process.
+/// A namespace disappears with its last descriptor: no process reports its number afterwards.
 #[test]
 fn a_namespace_is_gone_when_it_is_dropped() {
     let Some([one, other]) = hosts() else { return };
@@ -188,14 +187,14 @@ fn a_namespace_is_gone_when_it_is_dropped() {
     assert!(!is_held);
 }
 
-/// Three packets of one instant are as late as the first; the host's time for them is reported
-/// separately.
+/// Three packets that are due at the same time are as late as the first. The time that the host
+/// takes for them is reported separately.
 #[test]
 fn packets_of_one_instant_are_as_late_as_the_first() {
     let Some([one, other]) = hosts() else { return };
     let clock = WallClock::start();
     let mut outlet = Outlet::new(vec![one.tun, other.tun], clock);
-    // An echo request of four octets to the other host; whether it is answered does not matter.
+    // An echo request of four octets to the other host. The test does not need an answer.
     let packet = [
         0x45, 0, 0, 32, 0, 0, 0, 0, 64, 1, 0x66, 0xdb, 10, 0, 0, 1, 10, 0, 0, 2, 8, 0, 0xf7, 0xff, 0, 0, 0, 0, 0, 0, 0,
         0,

@@ -11,10 +11,10 @@ use std::net::{IpAddr, SocketAddr};
 const TCP: u8 = 6;
 
 impl Netlink {
-    /// Returns `true` if a TCP connection to `target` leads to this host, or to no single other
-    /// one. Either an interface, up or not, has the address, or the kernel does not forward packets
-    /// to it (a `local`, `broadcast`, `anycast` or `multicast` route). Rules for the port of the
-    /// target and for the user of this process count.
+    /// Returns `true` if a TCP connection to `target` leads to this host, or does not lead to a
+    /// single other host. Either an interface, up or not, has the address, or the kernel does not
+    /// forward packets to it (a `local`, `broadcast`, `anycast` or `multicast` route). Rules for
+    /// the port of the target and for the user of this process count.
     ///
     /// # Errors
     /// If the kernel refuses the query.
@@ -46,8 +46,8 @@ impl Netlink {
         let mut is_found = false;
         self.query(RouteNetlinkMessage::GetAddress(AddressMessage::default()), |message| {
             let RouteNetlinkMessage::NewAddress(found) = message else { return };
-            // The address of a tunnel is that of its other end, and `Local` that of this one
-            // (`IFA_LOCAL`, linux/if_addr.h).
+            // In a tunnel, the address attribute is that of the other end, and `Local` that of this
+            // one (`IFA_LOCAL`, linux/if_addr.h).
             let of_interface = |attribute: &AddressAttribute| match attribute {
                 AddressAttribute::Local(own) => Some(*own),
                 _ => None,
@@ -65,7 +65,7 @@ impl Netlink {
 }
 
 /// Returns `true` if there is no route, an `unreachable` one, or no such version of IP: a
-/// connection fails. Other errors leave it open where the address leads.
+/// connection fails. With other errors, the destination is unknown.
 fn is_no_route(error: &io::Error) -> bool {
     let errors = [libc::ENETUNREACH, libc::EHOSTUNREACH, libc::EAFNOSUPPORT, libc::EOPNOTSUPP];
     error.raw_os_error().is_some_and(|errno| errors.contains(&errno))

@@ -13,14 +13,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// The options of a socket. The kernel's defaults hold where there is no value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The congestion control algorithm, by the kernel's name.
+    /// The congestion control algorithm, by its name in the kernel.
     pub congestion: Option<String>,
     /// The maximum segment size (RFC 9293, §3.7.1).
     pub mss: Option<u32>,
-    /// The octets of memory that the send buffer may take, as in `tcp_wmem`; it then does not grow
-    /// by itself.
+    /// The memory limit of the send buffer in octets, as in `tcp_wmem`. The buffer then does not
+    /// grow by itself.
     pub send_buffer: Option<usize>,
-    /// The receive buffer in octets; it then does not grow by itself.
+    /// The size of the receive buffer in octets. The buffer then does not grow by itself.
     pub receive_buffer: Option<usize>,
 }
 
@@ -67,8 +67,8 @@ impl Tcp {
         super::set_traffic_class(&self.socket, tos)
     }
 
-    /// Sends small segments without waiting for acknowledgments: switches Nagle's algorithm off
-    /// (`TCP_NODELAY`).
+    /// Switches Nagle's algorithm off (`TCP_NODELAY`): small segments leave without waiting for
+    /// acknowledgments.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -76,8 +76,8 @@ impl Tcp {
         Ok(sockopt::set_tcp_nodelay(&self.socket, true)?)
     }
 
-    /// Ends the connection once what it has sent stays unacknowledged for `limit`, in whole
-    /// milliseconds (`TCP_USER_TIMEOUT`).
+    /// Ends the connection if sent data stay unacknowledged for `limit`, in whole milliseconds
+    /// (`TCP_USER_TIMEOUT`).
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -85,7 +85,7 @@ impl Tcp {
         Ok(sockopt::set_tcp_user_timeout(&self.socket, limit.as_millis() as u32)?)
     }
 
-    /// Holds segments back that are not full, or lets them go (`TCP_CORK`).
+    /// Holds back segments that are not full, or releases them (`TCP_CORK`).
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -93,7 +93,7 @@ impl Tcp {
         Ok(sockopt::set_tcp_cork(&self.socket, is_corked)?)
     }
 
-    /// Sets the memory that the send buffer may take, in octets; it then does not grow by itself.
+    /// Sets the memory limit of the send buffer in octets. The buffer then does not grow by itself.
     ///
     /// # Errors
     /// If the kernel grants less.
@@ -101,7 +101,7 @@ impl Tcp {
         Ok(set_send_buffer(&self.socket, octets)?)
     }
 
-    /// Returns the memory that the send buffer may take, in octets.
+    /// Returns the memory limit of the send buffer in octets.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -140,7 +140,7 @@ impl Tcp {
         }
     }
 
-    /// Writes as many of `octets` as there is room for. Returns their number.
+    /// Writes as many of `octets` as the buffer has room for. Returns their number.
     ///
     /// # Errors
     /// If the connection has failed.
@@ -148,8 +148,9 @@ impl Tcp {
         self.send(octets, false, false)
     }
 
-    /// Writes as many of `octets` as there is room for. The flags state whether `more` follow soon
-    /// (`MSG_MORE`) and whether a record ends (`MSG_EOR`). Returns the number of bytes written.
+    /// Writes as many of `octets` as the buffer has room for. The flags state whether `more` follow
+    /// soon (`MSG_MORE`) and whether a record ends (`MSG_EOR`). Returns the number of bytes
+    /// written.
     ///
     /// # Errors
     /// If the connection has failed.
@@ -164,8 +165,9 @@ impl Tcp {
         }
     }
 
-    /// Removes octets from the receive buffer without copying them, at most as many as `octets`
-    /// holds. Returns their number, zero at the end of the stream, and `None` if nothing waits.
+    /// Removes octets from the receive buffer without copying them, at most the length of `octets`.
+    /// Returns their number, which is zero at the end of the stream. Returns `None` if nothing
+    /// waits.
     ///
     /// # Errors
     /// If the connection has failed.
@@ -177,8 +179,8 @@ impl Tcp {
         }
     }
 
-    /// Reads octets, at most as many as `octets` holds. Returns their number, zero at the end of
-    /// the stream, and `None` if nothing waits.
+    /// Reads octets, at most the length of `octets`. Returns their number, which is zero at the end
+    /// of the stream. Returns `None` if nothing waits.
     ///
     /// # Errors
     /// If the connection has failed.
@@ -190,7 +192,7 @@ impl Tcp {
         }
     }
 
-    /// Returns the number of octets that may be read now.
+    /// Returns the number of octets that can be read now.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -229,8 +231,8 @@ impl AsFd for Tcp {
     }
 }
 
-/// Limits the memory of the send buffer. The kernel sets twice the size that it is given
-/// (`socket(7)`). In a user namespace, it grants at most `net.core.wmem_max`, and more is an error.
+/// Limits the memory of the send buffer. The kernel doubles the given size (`socket(7)`). In a user
+/// namespace, it grants at most `net.core.wmem_max`, and more is an error.
 fn set_send_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
     let half = octets.div_ceil(2);
     match sockopt::set_socket_send_buffer_size_force(socket, half) {
@@ -254,7 +256,7 @@ fn set_receive_buffer(socket: &OwnedFd, octets: usize) -> Result<(), Errno> {
     }
 }
 
-/// Checks a granted size: the kernel reports twice the size that it has set (`socket(7)`).
+/// Checks a granted size. The kernel reports twice the size (`socket(7)`).
 const fn granted(reported: usize, octets: usize) -> Result<(), Errno> {
     if reported >= 2 * octets { Ok(()) } else { Err(Errno::PERM) }
 }

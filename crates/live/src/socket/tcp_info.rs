@@ -17,7 +17,7 @@ pub struct TcpInfo {
     octets: [u8; INFO_LEN],
 }
 
-/// Methods that return a field of 32 bits, or one of 64, each with its offset in the structure.
+/// Defines methods that return a field of 32 bits or of 64, each with its offset in the structure.
 macro_rules! fields {
     ($($(#[doc = $doc:literal])+ $name:ident at $offset:literal,)+) => {
         impl TcpInfo {
@@ -50,13 +50,13 @@ fields! {
     snd_cwnd at 80,
     /// The degree of reordering, in segments.
     reordering at 88,
-    /// Retransmissions in all.
+    /// Total number of retransmissions.
     total_retrans at 100,
-    /// Segments sent, those without data among them (RFC 4898, `tcpEStatsPerfSegsOut`).
+    /// Segments sent, including those without data (RFC 4898, `tcpEStatsPerfSegsOut`).
     segs_out at 136,
-    /// Octets written and not sent yet.
+    /// Octets written and not yet sent.
     notsent_bytes at 144,
-    /// Segments with data sent, retransmissions among them (RFC 4898, `tcpEStatsPerfDataSegsOut`).
+    /// Segments with data sent, including retransmissions (RFC 4898, `tcpEStatsPerfDataSegsOut`).
     data_segs_out at 156,
 }
 
@@ -64,9 +64,9 @@ fields! {
     long:
     /// The time with unacknowledged data, in microseconds.
     busy_time_us at 168,
-    /// The time for which only the peer's window kept data back, in microseconds.
+    /// The time during which only the peer's window held data back, in microseconds.
     rwnd_limited_us at 176,
-    /// The time for which only the send buffer kept data back, in microseconds.
+    /// The time during which only the send buffer held data back, in microseconds.
     sndbuf_limited_us at 184,
 }
 
@@ -74,7 +74,7 @@ impl TcpInfo {
     /// Returns the state of `socket`.
     ///
     /// # Errors
-    /// If it is no TCP socket.
+    /// If it is not a TCP socket.
     pub fn of(socket: impl AsFd) -> io::Result<Self> {
         let mut octets = [0; INFO_LEN];
         sys::tcp_info(socket.as_fd(), &mut octets)?;

@@ -15,8 +15,8 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// Returns a socket of `namespace` that is bound to `address` and receives from and sends to
-    /// `peer` only.
+    /// Returns a socket of `namespace` that is bound to `address` and exchanges datagrams only with
+    /// `peer`.
     ///
     /// # Errors
     /// If the kernel refuses an address.
@@ -46,7 +46,7 @@ impl Udp {
         sys::set_udp_segment(self.as_fd(), size)
     }
 
-    /// Sends a datagram. Returns `false` if there is no room for it now.
+    /// Sends a datagram. Returns `false` if the socket has no room for it now.
     ///
     /// # Errors
     /// If the kernel refuses it.
@@ -58,15 +58,15 @@ impl Udp {
         }
     }
 
-    /// Receives a datagram: as much of it as `start` holds. Returns its length, and `None` if none
-    /// waits.
+    /// Receives a datagram, truncated to the length of `start`. Returns its length, or `None` if
+    /// none waits.
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn receive(&self, start: &mut [u8]) -> io::Result<Option<usize>> {
         match net::recv(&self.socket, start, RecvFlags::TRUNC) {
             Ok((_, length)) => Ok(Some(length)),
-            // The answer of a host that has closed its socket belongs to an earlier datagram.
+            // The error of a host that has closed its socket belongs to an earlier datagram.
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNREFUSED) => Ok(None),
             Err(error) => Err(error.into()),
         }

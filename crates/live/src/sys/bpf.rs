@@ -14,7 +14,7 @@ const LINK_CREATE: libc::c_int = 28;
 const MAP_TYPE_ARRAY: u32 = 2;
 const F_MMAPABLE: u32 = 1 << 10;
 
-/// The kinds of programs that are used here (`enum bpf_prog_type`).
+/// The kinds of programs in use (`enum bpf_prog_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum ProgramKind {
@@ -75,8 +75,8 @@ struct LinkAttributes {
 
 /// Calls bpf(2) with attributes that the kernel reads and does not keep.
 fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<OwnedFd> {
-    // SAFETY: the attributes live across the call and have the length that is given. What they
-    // point to lives as long as its owner, the caller.
+    // SAFETY: the attributes live across the call and have the length that is given. The caller
+    // owns what they point to.
     let result = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
     if result == -1 {
         return Err(io::Error::last_os_error());
@@ -86,9 +86,10 @@ fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(result as libc::c_int) })
 }
 
-/// Loads a program. Without the permission, or if the verifier rejects it, the kernel refuses.
+/// Loads a program. The kernel refuses it without the permission, or if its verifier rejects the
+/// program.
 pub(crate) fn load(kind: ProgramKind, instructions: &[Instruction]) -> io::Result<OwnedFd> {
-    // Most helpers require it; the program calls only the clock and the redirection.
+    // Most helpers require this license. The program calls only the clock and the redirection.
     const LICENSE: &[u8] = b"Dual MIT/GPL\0";
     bpf(
         PROG_LOAD,
@@ -102,8 +103,8 @@ pub(crate) fn load(kind: ProgramKind, instructions: &[Instruction]) -> io::Resul
     )
 }
 
-/// Attaches a classifier to what leaves the device with this index, behind the classifiers that are
-/// there. It is detached when the descriptor is closed, at the latest when the process ends.
+/// Attaches a classifier to the egress of the device with this index, behind the existing
+/// classifiers. It is detached when the descriptor is closed, at the latest when the process ends.
 pub(crate) fn attach_to_egress(program: BorrowedFd<'_>, device: u32) -> io::Result<OwnedFd> {
     let program = program.as_raw_fd() as u32;
     bpf(LINK_CREATE, &LinkAttributes { program, target: device, attach_type: TCX_EGRESS, flags: 0 })
@@ -128,7 +129,7 @@ unsafe impl Send for SharedWords {}
 unsafe impl Sync for SharedWords {}
 
 impl SharedWords {
-    /// Creates a memory of `words` words of zero.
+    /// Creates a memory of `words` zero words.
     pub(crate) fn new(words: usize) -> io::Result<Self> {
         let value_size = (words * size_of::<u64>()) as u32;
         let attributes = MapAttributes { kind: MAP_TYPE_ARRAY, key_size: 4, value_size, entries: 1, flags: F_MMAPABLE };

@@ -1,14 +1,16 @@
-//! Packet sockets (packet(7)): a ring of frames that the kernel fills, and frames sent in batches.
+//! Packet sockets (packet(7)): a ring of frames that the kernel fills, and frames that are sent in
+//! batches.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The version of ring frames (`TPACKET_V2`): the kernel hands over each frame at once. Version 3
-/// hands over blocks of frames, a block that is not full after a millisecond at the earliest.
+/// The version of ring frames (`TPACKET_V2`), with which the kernel delivers each frame at once.
+/// Version 3 delivers blocks of frames, and a block that is not full only after a millisecond or
+/// more.
 const VERSION: libc::c_int = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
-/// The kernel owns a frame, or the process.
+/// The owner of a frame: the kernel, or the process.
 const STATUS_KERNEL: u32 = 0;
 
 fn bind(socket: &OwnedFd, protocol: u16, device: u32) -> io::Result<()> {
@@ -45,7 +47,7 @@ pub(crate) struct RingFrame<'a> {
     pub(crate) tag: Option<(u16, u16)>,
 }
 
-/// The ring of a socket that receives all frames that a device sends and receives.
+/// The ring of a socket that receives all frames of a device in both directions.
 #[derive(Debug)]
 pub(crate) struct Ring {
     socket: OwnedFd,
@@ -60,7 +62,7 @@ unsafe impl Send for Ring {}
 
 impl Ring {
     /// Creates a ring of `frames` frames of `frame_size` octets each, for the traffic of `device`
-    /// that `filter` passes. `frame_size` divides the size of a block, which is a power of two and
+    /// that passes `filter`. `frame_size` divides the size of a block, which is a power of two and
     /// a multiple of a page.
     pub(crate) fn new(
         device: u32,
@@ -85,8 +87,8 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Passes the next frame to `read`, and gives its memory back to the kernel. Returns `None` if
-    /// no frame waits.
+    /// Passes the next frame to `read`, and returns its memory to the kernel. Returns `None` if no
+    /// frame waits.
     pub(crate) fn take<T>(&mut self, read: impl FnOnce(RingFrame<'_>) -> T) -> Option<T> {
         let at = self.next * self.frame_size;
         // SAFETY: the frame lies in the mapped memory and begins with a `tpacket2_hdr`, aligned to
@@ -114,7 +116,7 @@ impl Ring {
         Some(result)
     }
 
-    /// Returns the number of frames without room since the last call.
+    /// Returns the number of frames lost for lack of room since the last call.
     pub(crate) fn overruns(&self) -> io::Result<u64> {
         // SAFETY: all fields are integers.
         let mut statistics: libc::tpacket_stats = unsafe { std::mem::zeroed() };
@@ -150,11 +152,11 @@ pub(crate) fn sender(device: u32, buffer: libc::c_int) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The most frames that one call hands over.
+/// The maximum number of frames per call.
 pub(crate) const MAX_AT_ONCE: usize = 64;
 
-/// Sends frames, each of a header and a payload, as far as the device takes them. Returns their
-/// number, or the error of the first.
+/// Sends frames, each of a header and a payload, until the device accepts no more. Returns their
+/// number, or the error of the first frame.
 pub(crate) fn send(socket: BorrowedFd<'_>, frames: &[[IoSlice<'_>; 2]]) -> io::Result<usize> {
     let mut messages: arrayvec::ArrayVec<libc::mmsghdr, MAX_AT_ONCE> = arrayvec::ArrayVec::new();
     for parts in frames.iter().take(MAX_AT_ONCE) {
