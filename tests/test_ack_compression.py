@@ -40,7 +40,7 @@ def test_a_share_of_the_benchmark(tmp_path, monkeypatch):
 
 
 def test_the_numbers_of_the_page_need_the_settings_that_it_does_not_name(tmp_path):
-    section = study_code("ack_compression").unnamed.section(Bench(find("ack_compression"), tmp_path, quick=True, quiet=True))
+    section = study_code("ack_compression").unspecified.section(Bench(find("ack_compression"), tmp_path, quick=True, quiet=True))
     *rows, published = section.items[0].rows
     assert published[3] == "13.92"
     counts = {row[0]: int(row[2].removesuffix(" of 26")) for row in rows}

@@ -15,14 +15,14 @@ from acklab.studies import Bench, find
 from conftest import BUILT, study_code
 
 STUDY = study_code("ack_filtering")
-arms, claimed, runs = STUDY.arms, STUDY.claimed, STUDY.runs
+arms, claim_values, runs = STUDY.arms, STUDY.claim_values, STUDY.runs
 
 
 def test_gains_are_geometric_means_seed_by_seed():
-    assert claimed.percent(mean_interval(claimed.logarithms([6.0, 5.0], [5.0, 4.0]))).mean == pytest.approx(
+    assert claim_values.percent(mean_interval(claim_values.logarithms([6.0, 5.0], [5.0, 4.0]))).mean == pytest.approx(
         100 * (math.sqrt(1.2 * 1.25) - 1)
     )
-    assert math.isnan(claimed.logarithms([1.0], [0.0])[0])
+    assert math.isnan(claim_values.logarithms([1.0], [0.0])[0])
 
 
 def test_arms_have_names_and_settings_of_their_own():
@@ -63,10 +63,10 @@ def made_up(mbps):
 
 def test_numbers_of_claims():
     every = made_up(lambda arm, count: 5.0 * (1 + (0.21 - 0.01 * count) * arm.is_filtered))
-    found = claimed.numbers(every)
-    of_small = claimed.of_small(every)
+    found = claim_values.numbers(every)
+    of_small = claim_values.of_small(every)
     assert {*found, *of_small} == {claim.measured_by_study for claim in find("ack_filtering").file.claim}
-    assert set(claimed.of_more(every)) < set(found)
+    assert set(claim_values.of_more(every)) < set(found)
     ahead, behind = math.log(1.01), math.log(0.91)  # with 20 and 30 stations
     assert found["crossover"].row == pytest.approx([20 + 10 * ahead / (ahead - behind)] * 3)
     # of 2 and 5 stations
@@ -81,7 +81,7 @@ def test_numbers_of_claims():
 
 def test_one_station_and_more_than_thirty_are_in_no_claim():
     far = made_up(lambda arm, count: 5.0 if count in (1, 50) else 6.0)
-    assert claimed.numbers(far)["mimd_mbps"].mean == 6
+    assert claim_values.numbers(far)["mimd_mbps"].mean == 6
 
 
 def test_every_setting_is_a_scenario():
@@ -97,7 +97,7 @@ def test_a_share_of_the_study(tmp_path, monkeypatch):
     for part in (module.runs, module.contention):
         monkeypatch.setattr(part, "counts", lambda _: [2, 10, 30])
     monkeypatch.setattr(module.settings, "QUICK", "settings.toml:window 20")
-    monkeypatch.setattr(module.reach, "FLOORS", (1, 31))
+    monkeypatch.setattr(module.mimd, "FLOORS", (1, 31))
     monkeypatch.setattr(module.thinning, "FILTERS", "filters.toml:none,CAKE")
     bench = Bench(find("ack_filtering"), tmp_path, quick=True, quiet=True)
     bench = dataclasses.replace(

@@ -9,7 +9,7 @@ from acklab.studies import closed_form
 from conftest import BUILT, one_seed, study_code
 
 STUDY = study_code("hack_capacity")
-space, rates = STUDY.space, STUDY.rates
+model_settings, rates = STUDY.model_settings, STUDY.rates
 
 
 def cell(standard, **wifi):
@@ -27,12 +27,12 @@ def test_rates_are_those_of_the_model():
 
 def test_choices_by_themselves_and_in_all_combinations():
     of = {rate.mbps: replace(cell("802.11n"), mode=cell("802.11n", rate={"mcs": 4}).mode) for rate in rates.ALL}
-    below, at_150, at_600 = space.gains(of, ())
+    below, at_150, at_600 = model_settings.gains(of, ())
     assert below == pytest.approx(at_150) == pytest.approx(at_600) == pytest.approx(closed_form.gain(of[150]))
-    (free,) = (choices for choices in space.alone() if choices and choices[0].compressed == 0)
-    assert space.gains(of, free)[0] == pytest.approx(closed_form.gain(of[150], 0))
-    assert len(list(space.combinations())) == 108
-    assert len(list(space.alone())) == 9
+    (free,) = (choices for choices in model_settings.alone() if choices and choices[0].compressed == 0)
+    assert model_settings.gains(of, free)[0] == pytest.approx(closed_form.gain(of[150], 0))
+    assert len(list(model_settings.combinations())) == 108
+    assert len(list(model_settings.alone())) == 9
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")

@@ -26,7 +26,7 @@ def test_settings_with_a_queue_of_their_own_exist():
 def test_a_share_of_the_study(tmp_path):
     bench = Bench(find("hack_clients"), tmp_path, quick=True, quiet=True)
     schemes = (runs.STOCK, runs.MORE_DATA)
-    done = bench.runs({("1", name): (runs.SCENARIO, ["turns.toml:1", f"schemes.toml:{name}"]) for name in schemes})
+    done = bench.runs({("1", name): (runs.SCENARIO, ["round_robin.toml:1", f"schemes.toml:{name}"]) for name in schemes})
     stock, hack = (done["1", name] for name in schemes)
     assert 1.1 < runs.gain(done, "1", runs.MORE_DATA).mean < 1.17
     assert all(figure_10.share_compressed(result) > 99 for result in hack.results)
@@ -54,7 +54,7 @@ def test_every_setting_is_a_scenario():
     for file in (
         "schemes.toml",
         "clients.toml",
-        "turns.toml",
+        "round_robin.toml",
         "ns3_2014.toml",
         "acks.toml",
         "settings.toml",
@@ -62,5 +62,5 @@ def test_every_setting_is_a_scenario():
     ):
         for variant in bench.variants(file).chosen.values():
             bench.source(runs.SCENARIO).load([*more_data, *variant.set])
-    for variant in bench.variants("offers.toml").chosen.values():
+    for variant in bench.variants("udp_rates.toml").chosen.values():
         bench.source(runs.DATAGRAMS).load(list(variant.set))

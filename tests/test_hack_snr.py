@@ -9,7 +9,7 @@ from acklab.studies import Bench, find
 from conftest import BUILT, study_code
 
 STUDY = study_code("hack_snr")
-space, downloads = STUDY.space, STUDY.runs
+places, downloads = STUDY.places, STUDY.runs
 
 CHANNEL = {
     "model": "snr",
@@ -25,36 +25,36 @@ def runs(*goodput):
 
 def test_a_ratio_is_a_distance():
     # 16.02 dBm, 46.68 dB at 1 m, noise of −90.95 dBm: 60.29 dB at 1 m, and 30 dB less at 10 m.
-    assert space.distance(CHANNEL, 60.29) == pytest.approx(1.0, rel=1e-3)
-    assert space.distance(CHANNEL, 30.29) == pytest.approx(10.0, rel=1e-3)
+    assert places.distance(CHANNEL, 60.29) == pytest.approx(1.0, rel=1e-3)
+    assert places.distance(CHANNEL, 30.29) == pytest.approx(10.0, rel=1e-3)
 
 
 def test_rates_are_tried_around_what_they_need():
-    assert space.tried_at(0) == [0, 1, 2, 3, 4]
-    assert space.tried_at(7) == [19, 20, 21, 22, 23]
-    assert space.lossless(7) == space.Place(7, 23)
-    assert [place.mcs for place in space.places(quick=True)] == list(range(8))
+    assert places.tried_at(0) == [0, 1, 2, 3, 4]
+    assert places.tried_at(7) == [19, 20, 21, 22, 23]
+    assert places.lossless(7) == places.Place(7, 23)
+    assert [place.mcs for place in places.places(quick=True)] == list(range(8))
 
 
 def test_the_envelope_takes_the_best_mean_at_each_snr():
-    slow, fast = [space.Place(0, snr) for snr in space.tried_at(0)], [space.Place(1, snr) for snr in space.tried_at(1)]
+    slow, fast = [places.Place(0, snr) for snr in places.tried_at(0)], [places.Place(1, snr) for snr in places.tried_at(1)]
     measured = {place: runs(12.0) for place in slow} | {place: runs(8.0, 26.0) for place in fast if place.snr > 3}
     best = {one.snr: one.place for one in downloads.envelope(measured)}
-    assert best[3] == space.Place(0, 3)
-    assert best[4] == space.Place(1, 4)
-    assert best[20] == space.lossless(1)
+    assert best[3] == places.Place(0, 3)
+    assert best[4] == places.Place(1, 4)
+    assert best[20] == places.lossless(1)
     # A geometric mean of 1.1 and 1.05.
     assert downloads.improvement(runs(10.0, 20.0), runs(11.0, 21.0)).mean == pytest.approx(100 * (math.sqrt(1.1 * 1.05) - 1))
 
 
 @pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
-    places = [space.lossless(mcs) for mcs in (4, 7)]
+    chosen = [places.lossless(mcs) for mcs in (4, 7)]
     bench = Bench(find("hack_snr"), tmp_path, quick=True, quiet=True)
     setting = bench.variants("settings.toml").chosen[downloads.WAITING].set
-    result = downloads.sweep_of(bench, downloads.WAITING, places, setting)
+    result = downloads.sweep_of(bench, downloads.WAITING, chosen, setting)
     found = downloads.measured(result)
-    pairs = [(space.RATES[place.mcs], found["stock"][place], found["hack"][place]) for place in places]
+    pairs = [(places.RATES[place.mcs], found["stock"][place], found["hack"][place]) for place in chosen]
     assert all(8 < downloads.improvement(stock, hack).mean < 18 for _, stock, hack in pairs)
     assert all(hack.acks["total_decompression_failures_l2"] == 0 for _, _, hack in pairs)
     assert all(hack.unanswered + 0.03 < stock.unanswered for _, stock, hack in pairs)

@@ -60,7 +60,7 @@ def _cells(figure):
 
 def test_every_variant_is_a_scenario(module):
     bench = load_every_variant(
-        "quic_ack_satellite", "path.toml", ("channels.toml", "paths.toml", "queues.toml", "sizes.toml", "searched.toml")
+        "quic_ack_satellite", "path.toml", ("channels.toml", "paths.toml", "queues.toml", "sizes.toml", "fitted_queues.toml")
     )
     for sets in module.arms(bench, "stacks.toml").values():
         bench.source("path.toml").load(sets)

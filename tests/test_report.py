@@ -473,7 +473,7 @@ def test_the_scorecard_names_studies_that_are_missing_or_had_few_seeds(tmp_path,
     scorecard.main(tmp_path / "out")
     page = (tmp_path / "docs" / "scorecard.md").read_text()
     assert "no count has them: [Parity with ns-3 and Linux](../studies/parity/README.md)." in page
-    assert "[Where TCP/HACK stops helping](../studies/hack_limits/README.md) (3 of 10)" in page
+    assert "[Limits of TCP/HACK](../studies/hack_limits/README.md) (3 of 10)" in page
     assert " (1 of 2 studies)<!-- end -->" in (tmp_path / "README.md").read_text()
     replace(DOCUMENT, name="hack_limits", seeds=10).write(tmp_path / "out" / "hack_limits")
     replace(DOCUMENT, name="parity", seeds=10).write(tmp_path / "out" / "parity")

@@ -120,7 +120,7 @@ def test_every_variant_is_a_scenario():
     load_every_variant(
         "quic_careful_resume", "path.toml", ("paths.toml", "sizes.toml", "competing.toml", "satellite.toml", "vdsl.toml")
     )
-    receive = ("controllers.toml", "requests.toml", "returns.toml", "timestamps.toml")
+    receive = ("controllers.toml", "requests.toml", "return_paths.toml", "timestamps.toml")
     load_every_variant("quic_receive_timestamps", "path.toml", receive)
     load_every_variant("l4s_thinning", "path.toml", ("competing.toml", "thinning.toml"))
-    load_every_variant("accecn_filtering", "path.toml", ("echoes.toml", "filters.toml"))
+    load_every_variant("accecn_filtering", "path.toml", ("ecn_feedback.toml", "filters.toml"))

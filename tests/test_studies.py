@@ -7,13 +7,14 @@ import shutil
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from acklab.errors import RunError, StoreError, UsageError
 from acklab.report import Document
 from acklab.runner import run
 from acklab.statistics import mean_interval
-from acklab.studies import Bench, Study, discover, find, run_study
+from acklab.studies import Bench, Study, differences, discover, find, per_seed, run_study
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
 from acklab.verdict import Finding, counted, summary
@@ -451,3 +452,17 @@ def test_undecided_claims_get_more_seeds_and_the_others_none(fake, study, tmp_pa
     (points,) = bench.replicas([("one.toml", [])], [16])
     values = [result.flows["mean_throughput_l4"][0] for result in bench.results(points)]
     assert many.findings[0].low == pytest.approx(mean_interval(values, 0.975).low)
+
+def test_per_seed_returns_the_column_of_one_setting_in_the_order_of_the_seeds():
+    runs = pl.DataFrame({"link": ["b", "g", "b"], "sender": ["TCP"] * 3, "seed": [2, 1, 1], "acks": [7, 9, 5]})
+    # Of the link b, seed 1 has 5 ACKs and seed 2 has 7, as floating-point numbers.
+    assert per_seed(runs, "acks", link="b", sender="TCP") == [5.0, 7.0]
+    assert per_seed(runs, "acks", link="b", sender="TACK") == []
+
+
+def test_differences_are_taken_seed_by_seed():
+    # 3 − 1 and 5 − 4.
+    assert differences([3.0, 5.0], [1.0, 4.0]) == [2.0, 1.0]
+    # Two runs beside one have no difference by seed.
+    with pytest.raises(ValueError, match="zip"):
+        differences([3.0, 5.0], [1.0])

@@ -22,7 +22,7 @@ def test_a_share_of_the_study(monkeypatch, tmp_path):
     assert max(found["rebuffering_tack"].values) < 2
     section, causes = module.sections(bench)
     (table,) = causes.items
-    assert len(table.rows) == len(bench.variants("causes.toml").chosen) + 3
+    assert len(table.rows) == len(bench.variants("alternatives.toml").chosen) + 3
     assert all(item.commands for item in section.items if isinstance(item, Figure))
     shown = next(item for item in section.items if isinstance(item, Table))
     assert [row[1] for row in shown.rows][:3] == ["RTP over UDP", "TCP CUBIC", "TCP BBR"]

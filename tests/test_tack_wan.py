@@ -40,4 +40,4 @@ def test_a_case_of_the_study(module, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    load_every_variant("tack_wan", "path.toml", ("senders.toml", "cases.toml", "causes.toml"))
+    load_every_variant("tack_wan", "path.toml", ("senders.toml", "cases.toml", "alternatives.toml"))

@@ -35,8 +35,8 @@ def test_a_share_of_the_study(module, tmp_path):
 
 
 def test_every_variant_is_a_scenario():
-    bench = load_every_variant("tack_wlan", "cell.toml", ("senders.toml", "rtts.toml", "emulator.toml"))
+    bench = load_every_variant("tack_wlan", "cell.toml", ("senders.toml", "rtts.toml", "lossy_link.toml"))
     for name, on in study_code("tack_wlan").runs.CAUSES.items():
-        scenario = "crowded.toml" if name.endswith("others") else "cell.toml"
+        scenario = "busy_cell.toml" if name.endswith("others") else "cell.toml"
         for link in on:
-            bench.source(scenario).load(bench.sets([f"../tack_ideal/links.toml:{link}", f"causes.toml:{name}"]))
+            bench.source(scenario).load(bench.sets([f"../tack_ideal/links.toml:{link}", f"alternatives.toml:{name}"]))

@@ -13,14 +13,14 @@ from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, finish
 from acklab.report import Figure, Section, Table
 from acklab.statistics import intervals, mean_rows
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study accecn_filtering"
 SCENARIO, SWEEP = "path.toml", "filters"
 BY = ["echo", "filter"]
-QUICK = {"echo": "echoes.toml:classic,Prague ACE + option", "filter": "filters.toml:CAKE,knows"}
-FULL = {"echo": "echoes.toml", "filter": "filters.toml"}
+QUICK = {"echo": "ecn_feedback.toml:classic,Prague ACE + option", "filter": "filters.toml:CAKE,knows"}
+FULL = {"echo": "ecn_feedback.toml", "filter": "filters.toml"}
 
 
 def run(bench: Bench) -> SweepResult:
@@ -58,8 +58,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     runs = summary(result)
 
     def removed(echo: str, chosen: str) -> Measure:
-        own = runs.filter(pl.col("echo") == echo, pl.col("filter") == chosen).sort("seed")
-        return Measure(own["removed"].to_list(), [result.rerun])
+        return Measure(per_seed(runs, "removed", echo=echo, filter=chosen), [result.rerun])
 
     return {
         "classic": removed("classic", "CAKE"),

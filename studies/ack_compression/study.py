@@ -3,7 +3,7 @@
 from acklab.report import Section
 from acklab.studies import Bench
 
-from . import controllers, experiment, fairness, gates, unnamed
+from . import controllers, experiment, fairness, gates, unspecified
 
 
 def sections(bench: Bench) -> list[Section]:
@@ -11,7 +11,7 @@ def sections(bench: Bench) -> list[Section]:
     return [
         experiment.section(bench),
         experiment.stacks_section(bench),
-        unnamed.section(bench),
+        unspecified.section(bench),
         gates.section(bench),
         *controllers.sections(bench),
         fairness.section(bench),

@@ -20,7 +20,7 @@ WINDOWS: Mapping[str, Mapping[str, object]] = {
     "MIMD of stations": mimd("wifi.0.station.0", 1),
 }
 """Of contention: CWmin of all nodes, MIMD of all nodes, of which stations halve until there is no
-backoff and the access point down to 2, and MIMD of the stations alone. reach.py has the
+backoff and the access point down to 2, and MIMD of the stations alone. mimd.py has the
 alternatives.
 """
 

@@ -13,7 +13,7 @@ from acklab.studies import Bench, Claim
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, VERDICTS
 
 from .arms import CROSSING, OVER_ALL, OVER_MANY
-from .claimed import Number, measure, numbers
+from .claim_values import Number, measure, numbers
 from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, sweep_arms
 
 FILE = "settings.toml"

@@ -6,7 +6,7 @@ from acklab.report import Section
 from acklab.studies import Bench, Measure
 from acklab.sweeps import load_sweep
 
-from . import claimed, contention, progress, reach, settings, thinning
+from . import claim_values, contention, mimd, progress, settings, thinning
 from .runs import BASE, COMMAND, base, collect, of_mimd, of_small, summary
 
 
@@ -14,12 +14,14 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """Returns numbers of claims: each is read from many runs."""
     result, small, more = base(bench), of_small(bench), of_mimd(bench)
     found = (
-        ([result], claimed.numbers(collect([summary(result)]))),
-        ([result, small], claimed.of_small(collect([summary(result), summary(small)]))),
-        ([more], claimed.of_more(collect([summary(more)]))),
+        ([result], claim_values.numbers(collect([summary(result)]))),
+        ([result, small], claim_values.of_small(collect([summary(result), summary(small)]))),
+        ([more], claim_values.of_more(collect([summary(more)]))),
     )
     return {
-        name: claimed.measure(number, [sweep.rerun for sweep in sweeps]) for sweeps, own in found for name, number in own.items()
+        name: claim_values.measure(number, [sweep.rerun for sweep in sweeps])
+        for sweeps, own in found
+        for name, number in own.items()
     }
 
 
@@ -31,7 +33,7 @@ def sections(bench: Bench) -> list[Section]:
     return [
         *progress.sections(bench),
         *contention.sections(bench, frame, of, commands),
-        *reach.sections(bench, frame, of, commands),
+        *mimd.sections(bench, frame, of, commands),
         *thinning.sections(bench, frame, of, commands),
         settings.survey(bench, collect([frame])),
     ]

@@ -7,7 +7,7 @@ from acklab.statistics import rare_events
 from acklab.studies import Bench, Measure
 from acklab.studies.runs import failures, failures_of, timeouts
 
-from . import causes, crosscheck, figure_9, lateness, sensing, transfer
+from . import crosscheck, figure_9, lateness, loss_causes, sensing, transfer
 from .runs import (
     BOTH,
     COMMAND,
@@ -69,6 +69,6 @@ def sections(bench: Bench) -> list[Section]:
         figure_9.air_section(drawn),
         lateness.section(bench),
         sensing.section(bench),
-        causes.section(bench),
+        loss_causes.section(bench),
         crosscheck.section(bench),
     ]

@@ -18,7 +18,7 @@ from .rates import N, Rate, named, rates
 STOCK, HACK = "stock", "TCP/HACK"
 PROTOCOLS: Mapping[str, Mapping[str, object]] = {STOCK: {}, HACK: {"wifi.0.hack": {"variant": "more-data"}}}
 
-FREE, DOWNLOAD = "free.toml", "../wifi_parity/download.toml"
+FREE, DOWNLOAD = "collision_free.toml", "../wifi_parity/download.toml"
 FIGURE_12, STEADY, IN_TURN = "figure_12", "steady", "in_turn"
 CHANGES = ("ns3", "longer", "newreno", "timestamps", "txop")
 AT_150, AT_600 = named(N, 150), named(N, 600)

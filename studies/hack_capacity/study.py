@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from acklab.report import Figure, Section, Table
 from acklab.studies import Bench, Measure, closed_form
 
-from . import drawing, space
+from . import drawing, model_settings
 from .rates import ALL, A, N, Rate, named
 from .runs import AT_150, HACK, IN_ALL, STOCK, WAITING, Measured, Pair, analytic, measured, ordered, run
 
@@ -19,7 +19,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """
     run(bench)
     found, curves = measured(bench), _curves(bench)
-    below, at_150, at_600 = space.gains(_cells(bench), ())
+    below, at_150, at_600 = model_settings.gains(_cells(bench), ())
     batch, free = found.free[AT_150][HACK], [found.commands["free"]]
     simulated = {
         "figure_12": found.figure_12[WAITING][AT_150],
@@ -49,7 +49,7 @@ def sections(bench: Bench) -> list[Section]:
         _time(curves),
         _figure_12(bench, curves, found),
         _steps(curves, found),
-        _space(bench),
+        _model_settings(bench),
     ]
 
 
@@ -210,14 +210,17 @@ def _step(title: str, pair: Pair) -> list[str]:
     ]
 
 
-def _space(bench: Bench) -> Section:
+def _model_settings(bench: Bench) -> Section:
     cells = _cells(bench)
     rows = [
-        ["; ".join(choice.title for choice in choices) or "as above", *(f"{gain:.2f}" for gain in space.gains(cells, choices))]
-        for choices in space.alone()
+        [
+            "; ".join(choice.title for choice in choices) or "as above",
+            *(f"{gain:.2f}" for gain in model_settings.gains(cells, choices)),
+        ]
+        for choices in model_settings.alone()
     ]
-    everything = [space.gains(cells, choices) for choices in space.combinations()]
-    fitting = sum(tuple(round(gain) for gain in gains) == space.PRINTED for gains in everything)
+    everything = [model_settings.gains(cells, choices) for choices in model_settings.combinations()]
+    fitting = sum(tuple(round(gain) for gain in gains) == model_settings.PRINTED for gains in everything)
     return Section(
         "What the paper leaves open",
         "Its analytic curves come without their parameters. Each choice by itself, in the model; nothing is chosen because it fits. "

@@ -51,7 +51,7 @@ def by_clients(bench: Bench) -> dict[tuple[str, str], Runs]:
     wanted: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for count in CLIENTS:
         of = f"clients.toml:{count}"
-        wanted[count, UDP] = (DATAGRAMS, [of, f"offers.toml:{count}"])
+        wanted[count, UDP] = (DATAGRAMS, [of, f"udp_rates.toml:{count}"])
         wanted |= {(count, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"]) for scheme in SCHEMES}
     return bench.runs(wanted)
 
@@ -67,9 +67,11 @@ def of_2014(bench: Bench, acks: str) -> dict[tuple[str, str], Runs]:
 
 
 def turns(bench: Bench) -> dict[tuple[str, str], Runs]:
-    """Returns all schemes in the settings of turns.toml."""
+    """Returns all schemes in the settings of round_robin.toml."""
     wanted = {
-        (count, scheme): (SCENARIO, [f"turns.toml:{count}", f"schemes.toml:{scheme}"]) for count in ENDS for scheme in SCHEMES
+        (count, scheme): (SCENARIO, [f"round_robin.toml:{count}", f"schemes.toml:{scheme}"])
+        for count in ENDS
+        for scheme in SCHEMES
     }
     return bench.runs(wanted)
 
@@ -158,11 +160,11 @@ def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
     """
     wanted = {
         (of, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"])
-        for of in ("clients.toml:1", "turns.toml:1")
+        for of in ("clients.toml:1", "round_robin.toml:1")
         for scheme in (STOCK, MORE_DATA)
     }
     drawn = bench.runs(wanted, at_least=SEEDS)
-    titles = {"clients.toml:1": "126 packets in all", "turns.toml:1": "126 beside those on the air"}
+    titles = {"clients.toml:1": "126 packets in all", "round_robin.toml:1": "126 beside those on the air"}
     return {title: {scheme: drawn[of, scheme] for scheme in (STOCK, MORE_DATA)} for of, title in titles.items()}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from acklab.statistics import Interval, ratio_interval
-from acklab.studies import Bench
+from acklab.studies import Bench, per_seed
 from acklab.sweeps import SweepResult
 
 COMMAND = "acklab study hack_limits"
@@ -66,8 +66,7 @@ def round_trips(result: SweepResult) -> pl.DataFrame:
 
 def values(runs: pl.DataFrame, setting: str, scheme: str, column: str) -> list[float]:
     """Returns a column of one setting, seed by seed."""
-    own = runs.filter(pl.col("setting") == setting, pl.col("scheme") == scheme).sort("seed")
-    return own[column].cast(pl.Float64).to_list()
+    return per_seed(runs, column, setting=setting, scheme=scheme)
 
 
 def over_stock(runs: pl.DataFrame, setting: str) -> list[float]:

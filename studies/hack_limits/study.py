@@ -1,12 +1,12 @@
 """What the study measures, and the sections of its report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import polars as pl
 
 from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, intervals, ratio_interval
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, differences
 from acklab.sweeps import load_sweep
 
 from . import drawing
@@ -35,7 +35,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     runs = {limit: summary(swept[limit]) for limit in LIMITS}
     thin, many, short = (runs[limit] for limit in ("windows", "clients", "batches"))
     lost = {
-        scheme: _less(values(short, "4 ms", scheme, "goodput"), values(short, "1 ms", scheme, "goodput"))
+        scheme: differences(values(short, "4 ms", scheme, "goodput"), values(short, "1 ms", scheme, "goodput"))
         for scheme in (STOCK, HACK)
     }
 
@@ -43,11 +43,11 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         return values(runs[of], setting, HACK, column)
 
     found = {
-        "thin_plain": ("windows", _less(of_hack("windows", "32 KiB", "plain"), of_hack("windows", "4 MiB", "plain"))),
-        "thin_batch": ("windows", _less(of_hack("windows", "4 MiB", "mpdus"), of_hack("windows", "32 KiB", "mpdus"))),
-        "many_plain": ("clients", _less(of_hack("clients", "50", "plain"), of_hack("clients", "10", "plain"))),
-        "many_batch": ("clients", _less(of_hack("clients", "10", "mpdus"), of_hack("clients", "50", "mpdus"))),
-        "short_clawed_back": ("batches", _less(lost[STOCK], lost[HACK])),
+        "thin_plain": ("windows", differences(of_hack("windows", "32 KiB", "plain"), of_hack("windows", "4 MiB", "plain"))),
+        "thin_batch": ("windows", differences(of_hack("windows", "4 MiB", "mpdus"), of_hack("windows", "32 KiB", "mpdus"))),
+        "many_plain": ("clients", differences(of_hack("clients", "50", "plain"), of_hack("clients", "10", "plain"))),
+        "many_batch": ("clients", differences(of_hack("clients", "10", "mpdus"), of_hack("clients", "50", "mpdus"))),
+        "short_clawed_back": ("batches", differences(lost[STOCK], lost[HACK])),
     }
     of_gains = {
         "thin_gain": ("windows", _over(thin, "4 MiB", "32 KiB")),
@@ -129,7 +129,3 @@ def _limit(bench: Bench, limit: str) -> Section:
             Table(head, rows, over.capitalize(), commands=commands),
         ],
     )  # fmt: skip
-
-
-def _less(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    return [one - other for one, other in zip(above, below, strict=True)]

@@ -10,8 +10,8 @@ from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, faded, finish
 from acklab.statistics import mean_interval
 
+from .places import RATES, SNRS, tried_at
 from .runs import HACK, STOCK, Best, Downloads, Measured, at, improvement
-from .space import RATES, SNRS, tried_at
 
 INK = {STOCK: COLOURS[1], HACK: COLOURS[0]}
 TITLE = {STOCK: "TCP/802.11n", HACK: "TCP/HACK"}

@@ -10,7 +10,7 @@ from acklab.statistics import Interval, ratio_interval
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult, load_sweep
 
-from .space import RATES, SNRS, Place, lossless, places
+from .places import RATES, SNRS, Place, lossless, places
 
 SCENARIO = "cell.toml"
 STOCK, HACK = "stock", "hack"

@@ -8,6 +8,7 @@ from acklab.statistics import Interval, mean_interval, rare_events, ratio_interv
 from acklab.studies import Bench, Measure
 
 from . import drawing
+from .places import RATES, distance, lossless
 from .runs import (
     AS_WRITTEN,
     HACK,
@@ -26,7 +27,6 @@ from .runs import (
     of_many_seeds,
     run,
 )
-from .space import RATES, distance, lossless
 
 COMMAND = "acklab study hack_snr"
 FAST = 90

@@ -12,7 +12,7 @@ from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, finish
 from acklab.report import Figure, Section, Table
 from acklab.statistics import intervals, mean_rows, ratio_interval
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study l4s_thinning"
@@ -65,7 +65,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     runs = summary(result)
 
     def values(column: str, competing: str, thinning: str) -> list[float]:
-        return runs.filter(pl.col("competing") == competing, pl.col("thinning") == thinning).sort("seed")[column].to_list()
+        return per_seed(runs, column, competing=competing, thinning=thinning)
 
     beside = ratio_interval(values("goodput", BESIDE, EVERY_2), values("cubic", BESIDE, EVERY_2))
     tack = ratio_interval(values("goodput", ALONE, "TACK"), values("goodput", ALONE, EVERY_2))

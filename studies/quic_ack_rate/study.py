@@ -10,7 +10,7 @@ import polars as pl
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_rows, ratio_interval, ratios
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 from acklab.sweeps import SweepResult
 
 from .runs import BASELINE, BY, COMMAND, EVERY_2, MATRIX, PHASES, RATES, WHERE, again, run_matrix, run_rates, summary
@@ -23,8 +23,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     runs = summary(result, BY)
 
     def goodput(controller: str, request: str) -> list[float]:
-        own = runs.filter(pl.col("condition") == "clean", pl.col("controller") == controller, pl.col("request") == request)
-        return own.sort("seed")["goodput"].to_list()
+        return per_seed(runs, "goodput", condition="clean", controller=controller, request=request)
 
     wanted = {"cubic_4": ("CUBIC", "4"), "bbr_4": ("BBR", "4"), "cubic_1": ("CUBIC", "1"), "bbr_phases": ("BBR", PHASES)}
     return {

@@ -9,7 +9,7 @@ from acklab.studies import Bench
 from acklab.sweeps import SweepResult
 
 STACKS = "stacks.toml"
-POLICIES, ASKED = "policies.toml", "asked.toml"
+POLICIES, ASKED = "policies.toml", "requested_policies.toml"
 ASKING = ("quinn",)
 """Stacks whose receiver follows the sender's requests."""
 POLICY, STACK, ARM = "policy", "stack", "arm"

@@ -164,7 +164,7 @@ def _windows(bench: Bench) -> Section:
 def _searched(bench: Bench) -> Section:
     axes: Axes = {
         ARM: arms(bench, QUICLY),
-        "queue": bench.variants("searched.toml"),
+        "queue": bench.variants("fitted_queues.toml"),
         "channel": bench.variants(f"{CHANNELS}:128 kbps"),
     }
     found = downloads(bench.sweep(SCENARIO, "searched", axes), ["queue"])

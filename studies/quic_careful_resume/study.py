@@ -10,7 +10,7 @@ import polars as pl
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_rows, ratio_interval, ratios
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study quic_careful_resume"
@@ -71,8 +71,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     results = run(bench)
 
     def values(sweep: str, saved: str, column: str = "time", competing: str = ALONE) -> list[float]:
-        own = summary(results[sweep]).filter(pl.col("size") == SIZE, pl.col("saved") == saved, pl.col("competing") == competing)
-        return own.sort("seed")[column].to_list()
+        return per_seed(summary(results[sweep]), column, size=SIZE, saved=saved, competing=competing)
 
     found = {}
     for path in (SATELLITE, VDSL):

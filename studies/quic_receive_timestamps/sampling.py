@@ -21,7 +21,7 @@ capacity, in the datagrams of full packets, which congestion control counts.
 FROM = 2 * SECOND
 QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95, "max": 1.0}
 """Of the errors, which are in per cent of the rate."""
-AXES = {"return": "returns.toml", "request": "requests.toml", "timestamps": "timestamps.toml"}
+AXES = {"return": "return_paths.toml", "request": "requests.toml", "timestamps": "timestamps.toml"}
 SET = ('flow.0.transport.congestion={custom="sampling"}', "duration=6s")
 
 

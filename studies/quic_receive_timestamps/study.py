@@ -10,7 +10,7 @@ import polars as pl
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_rows, ratio_interval, ratios
-from acklab.studies import Bench, Measure, acks_per_round_trip
+from acklab.studies import Bench, Measure, acks_per_round_trip, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 from .sampling import AXES, samples
@@ -18,7 +18,12 @@ from .sampling import AXES, samples
 COMMAND = "acklab study quic_receive_timestamps"
 SCENARIO, SWEEP = "path.toml", "runs"
 BY = ["return", "controller", "request", "timestamps"]
-FILES = {"return": "returns.toml", "controller": "controllers.toml", "request": "requests.toml", "timestamps": "timestamps.toml"}
+FILES = {
+    "return": "return_paths.toml",
+    "controller": "controllers.toml",
+    "request": "requests.toml",
+    "timestamps": "timestamps.toml",
+}
 QUICK = {"return": "clean", "controller": "Copa,BBR,CUBIC", "request": "every 2,4,1", "timestamps": "without,with"}
 WITHOUT, WITH = "without", "with"
 BASELINE = {"timestamps": WITHOUT}
@@ -57,7 +62,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
     def goodput(controller: str, request: str, timestamps: str) -> list[float]:
         of = {"return": "clean", "controller": controller, "request": request, "timestamps": timestamps}
-        return runs.filter(*(pl.col(name) == value for name, value in of.items())).sort("seed")["goodput"].to_list()
+        return per_seed(runs, "goodput", **of)
 
     wanted = {"copa_4": ("Copa", "4"), "copa_1": ("Copa", "1"), "bbr_1": ("BBR", "1"), "cubic_4": ("CUBIC", "4")}
     found = {

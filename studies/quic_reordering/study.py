@@ -7,7 +7,7 @@ import polars as pl
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import mean_rows, ratio_interval, ratios
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study quic_reordering"
@@ -55,13 +55,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     runs = summary(result)
 
     def values(late: str, threshold: str, column: str = "goodput") -> list[float]:
-        own = runs.filter(
-            pl.col("controller") == "CUBIC",
-            pl.col("request") == "every 2",
-            pl.col("late") == late,
-            pl.col("threshold") == threshold,
-        )
-        return own.sort("seed")[column].to_list()
+        return per_seed(runs, column, controller="CUBIC", request="every 2", late=late, threshold=threshold)
 
     wanted = {
         "fixed_2": ("2", "3"),

@@ -3,7 +3,7 @@
 import polars as pl
 
 from acklab.scenario import overrides
-from acklab.studies import Bench
+from acklab.studies import Bench, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study tack_controllers"
@@ -48,5 +48,4 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 def values(runs: pl.DataFrame, controller: str, feedback: str) -> list[float]:
     """Goodput of one setting, seed by seed."""
-    own = runs.filter(pl.col("controller") == controller, pl.col("feedback") == feedback).sort("seed")
-    return own["goodput"].to_list()
+    return per_seed(runs, "goodput", controller=controller, feedback=feedback)

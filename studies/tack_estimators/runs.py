@@ -49,12 +49,12 @@ def run(bench: Bench) -> dict[str, SweepResult]:
         },
         SAMPLES: {
             "jitter": {name: _jitter(spread) for name, spread in JITTERS.items()},
-            "samples": bench.variants("samples.toml"),
+            "samples": bench.variants("rtt_samples.toml"),
         },
         LISTS: {
             "rtt": rtts,
             "ack_loss": {f"{100 * share:g}": _loss("reverse", share) for share in acks},
-            "lists": bench.variants("lists.toml"),
+            "lists": bench.variants("loss_lists.toml"),
         },
     }
     # A standing queue would be in all samples. It is kept to two bandwidth-delay products, and what
@@ -75,9 +75,3 @@ def rows(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run, with its axes under their own names."""
     named = result.flows.rename({column: axis.rpartition(".")[2] for axis, column in result.columns.items()}, strict=False)
     return named.with_columns(blocked=pl.col("mean_blocked_l4"), goodput=pl.col("mean_throughput_l7"))
-
-
-def values(runs: pl.DataFrame, column: str, **at: object) -> list[float]:
-    """Returns a column at one place of a sweep, seed by seed."""
-    own = runs.filter(*(pl.col(name) == value for name, value in at.items())).sort("seed")
-    return own[column].cast(pl.Float64).to_list()

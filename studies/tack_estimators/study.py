@@ -7,9 +7,9 @@ import polars as pl
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, intervals
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 
-from .runs import BDP, COMMAND, DATA_LOSS, IACKS, LISTS, SAMPLES, TOLD, kept, rows, run, values
+from .runs import BDP, COMMAND, DATA_LOSS, IACKS, LISTS, SAMPLES, TOLD, kept, rows, run
 
 JITTERED = "10 ms"
 
@@ -18,14 +18,14 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     """What IACKs spare, what samples are off by, and where poor lists fall behind."""
     swept = run(bench)
     runs = {name: rows(result) for name, result in swept.items()}
-    iacks = [values(runs[IACKS], "blocked", rtt="40 ms", loss="1 %", told=told) for told in TOLD]
+    iacks = [per_seed(runs[IACKS], "blocked", rtt="40 ms", loss="1 %", told=told) for told in TOLD]
     least = {
-        who: values(runs[SAMPLES], "min_rtt_l4", jitter=JITTERED, samples=who)
+        who: per_seed(runs[SAMPLES], "min_rtt_l4", jitter=JITTERED, samples=who)
         for who in ("TCP delayed ACKs", "TCP at TACK's frequency", "TACK newest packet", "TACK least delay")
     }
-    mean = {who: values(runs[SAMPLES], "mean_rtt_l4", jitter="none", samples=who) for who in least}
+    mean = {who: per_seed(runs[SAMPLES], "mean_rtt_l4", jitter="none", samples=who) for who in least}
     poor, rich = (
-        {acks: values(runs[LISTS], "goodput", rtt="40 ms", ack_loss=acks, lists=lists) for acks in ("0", "30")}
+        {acks: per_seed(runs[LISTS], "goodput", rtt="40 ms", ack_loss=acks, lists=lists) for acks in ("0", "30")}
         for lists in ("TACK-poor", "TACK-rich")
     )
     found = {

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from acklab.scenario import overrides
-from acklab.studies import Bench
+from acklab.studies import Bench, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 from .arms import BY_COUNT, DATA, LINKS, NONE, PHY, SILENT, TACKS, offered, rate
@@ -32,7 +32,7 @@ def run_causes(bench: Bench) -> SweepResult:
     """Returns the receivers of Figure 9(b), with what may have been different."""
     (link,) = bench.variants(f"links.toml:{CAUSES_ON}").chosen.values()
     points = {}
-    for cause, variant in bench.variants("causes.toml").chosen.items():
+    for cause, variant in bench.variants("alternatives.toml").chosen.items():
         arms = {arm.name: rate(arm.frequency(LINKS[CAUSES_ON])) for arm in (*BY_COUNT.values(), TACKS["80 ms"])}
         for name, change in {**arms, NONE: SILENT}.items():
             points[f"{cause}: {name}"] = [*link.set, *overrides(offered(PHY[CAUSES_ON])), *variant.set, *overrides(change)]
@@ -76,7 +76,7 @@ def _flows(result: SweepResult) -> pl.DataFrame:
 
 def values(runs: pl.DataFrame, of: str, arm: str) -> list[float]:
     """Goodput of a receiver, seed by seed."""
-    return runs.filter(pl.col("of") == of, pl.col("arm") == arm).sort("seed")["goodput"].to_list()
+    return per_seed(runs, "goodput", of=of, arm=arm)
 
 
 def counted(curve: Mapping[float, float], packets: int) -> float:

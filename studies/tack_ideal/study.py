@@ -92,7 +92,7 @@ def _causes(bench: Bench) -> Section:
     runs = by_arm(result)
     arms = [*(arm.name for arm in BY_COUNT.values()), TACKS["80 ms"].name, NONE]
     rows = []
-    for cause, variant in bench.variants("causes.toml").chosen.items():
+    for cause, variant in bench.variants("alternatives.toml").chosen.items():
         rows.append([cause, variant.title, *(mean_interval(values(runs, cause, arm)).text(1) for arm in arms)])
     rows.append(["published", "Figure 9(b)", *(f"{drawing.PUBLISHED_9B[arm]:g}" for arm in arms)])
     head = ["", "what differs", *(arm.removesuffix(" 80 ms") for arm in arms)]

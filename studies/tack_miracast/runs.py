@@ -2,11 +2,11 @@
 
 import polars as pl
 
-from acklab.studies import Bench
+from acklab.studies import Bench, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study tack_miracast"
-SCENARIO = "room.toml"
+SCENARIO = "cell.toml"
 SWEEP, ROOM, CAUSES = "loads", "room", "causes"
 LOADS = "loads.toml"
 QUICK_LOADS = "loads.toml:2,4"
@@ -30,7 +30,7 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 def run_causes(bench: Bench) -> SweepResult:
     """TCP with a larger window of BBR, and with a shorter queue, in the room of the claims."""
     (room,) = bench.variants(CLAIMED).chosen.values()
-    causes = bench.variants("causes.toml")
+    causes = bench.variants("alternatives.toml")
     return bench.sweep(SCENARIO, CAUSES, {"transport": causes}, set=room.set, seeds=bench.at_least(CLAIM_SEEDS))
 
 
@@ -57,4 +57,4 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 def values(runs: pl.DataFrame, transport: str, column: str) -> list[float]:
     """Returns a column of one transport, seed by seed."""
-    return runs.filter(pl.col("transport") == transport).sort("seed")[column].cast(pl.Float64).to_list()
+    return per_seed(runs, column, transport=transport)

@@ -75,7 +75,7 @@ def _loads(bench: Bench) -> Section:
 def _causes(bench: Bench) -> Section:
     result, room = run_causes(bench), again(bench, ROOM)
     rows = []
-    for cause, variant in bench.variants("causes.toml").chosen.items():
+    for cause, variant in bench.variants("alternatives.toml").chosen.items():
         rows.append([cause, variant.title, *_viewed(summary(result), cause)])
     for transport in ("TCP BBR", "TCP CUBIC", "TACK"):
         rows.append([transport, "as above", *_viewed(summary(room), transport)])

@@ -10,7 +10,7 @@ import polars as pl
 from acklab import figures
 from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, intervals
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, differences, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study tack_reordering"
@@ -43,9 +43,9 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         "needless_adaptive_20": _values(runs, 0.25, 20, "true"),
     }
     found = {name: Measure([100 * value for value in values], [late.rerun]) for name, values in needless.items()}
-    waits = {settling: _column(losses, float(settling), "blocked") for settling in SETTLING}
-    found["wait_quarter"] = Measure(_less(waits["0.25"], waits["0"]), [lost.rerun])
-    return found | {"wait_whole": Measure(_less(waits["1"], waits["0"]), [lost.rerun])}
+    waits = {settling: per_seed(losses, "blocked", settling=float(settling)) for settling in SETTLING}
+    found["wait_quarter"] = Measure(differences(waits["0.25"], waits["0"]), [lost.rerun])
+    return found | {"wait_whole": Measure(differences(waits["1"], waits["0"]), [lost.rerun])}
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
@@ -67,17 +67,8 @@ def summary(result: SweepResult) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _column(runs: pl.DataFrame, settling: float, column: str) -> list[float]:
-    own = runs.filter(pl.col("settling") == settling)
-    return own.sort("seed")[column].to_list()
-
-
 def _values(runs: pl.DataFrame, settling: float, milliseconds: float, adaptive: str) -> list[float]:
-    return _column(runs.filter(pl.col("milliseconds") == milliseconds, pl.col("adaptive") == adaptive), settling, "needless")
-
-
-def _less(above: list[float], below: list[float]) -> list[float]:
-    return [one - other for one, other in zip(above, below, strict=True)]
+    return per_seed(runs, "needless", settling=settling, milliseconds=milliseconds, adaptive=adaptive)
 
 
 def sections(bench: Bench) -> list[Section]:

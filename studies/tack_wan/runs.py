@@ -37,7 +37,7 @@ def run_causes(bench: Bench) -> SweepResult:
     """TACK and TCP BBR with what may have been different."""
     cases, points = _cases(bench), {}
     for cause, on in CAUSES.items():
-        changes = bench.sets([f"causes.toml:{cause}"])
+        changes = bench.sets([f"alternatives.toml:{cause}"])
         for case in on:
             for sender in (TACK,) if cause in ONLY_TACK else (TACK, BBR):
                 points[f"{cause}: {case}: {sender}"] = [*cases[case], *bench.sets([f"senders.toml:{sender}"]), *changes]
@@ -75,9 +75,3 @@ def _flows(result: SweepResult, *names: pl.Expr) -> pl.DataFrame:
         resent="total_retransmissions_l4",
         srtt="mean_srtt_l4",
     )
-
-
-def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
-    """Returns a column of one setting, seed by seed."""
-    own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
-    return own[column].cast(pl.Float64).to_list()

@@ -6,10 +6,10 @@ import polars as pl
 
 from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, mean_interval, ratio_interval
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 
 from . import drawing
-from .runs import BBR, CAUSES, COMMAND, LINKS, SENDERS, TACK, again, by_case, by_cause, run_cases, run_causes, values
+from .runs import BBR, CAUSES, COMMAND, LINKS, SENDERS, TACK, again, by_case, by_cause, run_cases, run_causes
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
@@ -21,7 +21,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
         short = case.removeprefix("case ")
         for sender, name in ((TACK, "tack"), (BBR, "bbr")):
             for column in ("goodput", "acks", "data"):
-                found[f"{column}_{name}_{short}"] = values(runs, column, case=case, sender=sender)
+                found[f"{column}_{name}_{short}"] = per_seed(runs, column, case=case, sender=sender)
     measured = {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
     for case in LINKS:
         short = case.removeprefix("case ")
@@ -43,7 +43,7 @@ def _cases(bench: Bench) -> Section:
     for case, title in titles.items():
         for sender in SENDERS:
             own = runs.filter(pl.col("case") == case, pl.col("sender") == sender)
-            ours, theirs = (values(runs, "goodput", case=case, sender=of) for of in (sender, BBR))
+            ours, theirs = (per_seed(runs, "goodput", case=case, sender=of) for of in (sender, BBR))
             rows.append([title, sender, *_numbers(own, None if sender == BBR else ratio_interval(ours, theirs).gain)])
     return Section(
         "The four cases",
@@ -58,12 +58,12 @@ def _cases(bench: Bench) -> Section:
 def _causes(bench: Bench) -> Section:
     result = run_causes(bench)
     runs = pl.concat([by_case(again(bench, "cases")).select(pl.lit("as chosen").alias("cause"), pl.all()), by_cause(result)])
-    titles = {cause: variant.title for cause, variant in bench.variants("causes.toml").chosen.items()}
+    titles = {cause: variant.title for cause, variant in bench.variants("alternatives.toml").chosen.items()}
     rows = []
     for case in LINKS:
         for cause, title in titles.items():
             if case in CAUSES.get(cause, LINKS):
-                theirs = values(runs, "goodput", cause=cause, case=case, sender=BBR)
+                theirs = per_seed(runs, "goodput", cause=cause, case=case, sender=BBR)
                 for sender in (TACK, BBR):
                     own = runs.filter(pl.col("cause") == cause, pl.col("case") == case, pl.col("sender") == sender)
                     if own.height:

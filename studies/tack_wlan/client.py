@@ -14,11 +14,11 @@ import polars as pl
 from acklab.report import Section, Table
 from acklab.scenario import overrides
 from acklab.statistics import mean_interval
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 from acklab.sweeps import SweepResult
 
 from .drawing import PUBLISHED_10A
-from .runs import BBR, COMMAND, LINKS_FILE, RTT, SCENARIO, TACK, again, fewer, gain, summary, values
+from .runs import BBR, COMMAND, LINKS_FILE, RTT, SCENARIO, TACK, again, fewer, gain, summary
 
 UDP = "UDP"
 UDP_BASELINES = {"802.11b": 7, "802.11g": 26}
@@ -78,7 +78,7 @@ def distance(runs: pl.DataFrame, link: str) -> float:
     """
     tack, bbr, _ = PUBLISHED_10A[link]
     published = {UDP: UDP_BASELINES[link], TACK: tack, BBR: bbr}
-    means = {sender: mean_interval(values(runs, "goodput", sender=sender)).mean for sender in published}
+    means = {sender: mean_interval(per_seed(runs, "goodput", sender=sender)).mean for sender in published}
     return math.hypot(*(means[sender] / mbps - 1 for sender, mbps in published.items()))
 
 
@@ -111,7 +111,7 @@ def section(bench: Bench) -> Section:
         parts = runs.filter(pl.col("link") == link).partition_by("client", maintain_order=True)
         for own in sorted(parts, key=lambda part: distance(part, link)):
             _, uplink, percent = str(own["client"][0]).split(": ")
-            goodputs = [mean_interval(values(own, "goodput", sender=sender)).text() for sender in (UDP, TACK, BBR)]
+            goodputs = [mean_interval(per_seed(own, "goodput", sender=sender)).text() for sender in (UDP, TACK, BBR)]
             lead = gain(own, "goodput", TACK).text(1, signed=True)
             shown.append([link, uplink, percent, *goodputs, lead, f"{100 * distance(own, link):.1f}"])
         tack, bbr, lead_of_paper = PUBLISHED_10A[link]

@@ -6,8 +6,9 @@ import polars as pl
 from acklab.figures.error_bars import error_bars, half_widths
 from acklab.figures.theme import COLOURS, MUTED, OPTIMUM, finish
 from acklab.statistics import mean_interval, ratios
+from acklab.studies import per_seed
 
-from .runs import BBR, CUBIC, LINKS, RTT, TACK, THINNED, arm, gain, values
+from .runs import BBR, CUBIC, LINKS, RTT, TACK, THINNED, arm, gain
 
 PUBLISHED_10A = {"802.11b": (6, 5, 20.0), "802.11g": (24, 19, 26.3), "802.11n": (198, 155, 27.7), "802.11ac": (556, 434, 28.1)}
 """Figures 10(a) and 1: goodput of TACK and of TCP BBR [Mbps], and the gain [%]."""
@@ -27,7 +28,7 @@ def links(runs: pl.DataFrame) -> go.Figure:
     figure = go.Figure()
     for sender, ink in _INKS.items():
         bars = found.filter(pl.col("sender") == sender)
-        mbps = [mean_interval(values(own, "goodput", link=link, sender=sender)).mean for link in bars["link"]]
+        mbps = [mean_interval(per_seed(own, "goodput", link=link, sender=sender)).mean for link in bars["link"]]
         figure.add_bar(
             x=bars["link"], y=bars["mean"], name=sender, offsetgroup=sender, marker={"color": ink}, error_y=error_bars(half_widths(bars)), text=[f"{one:.3g}" for one in mbps],
             hovertemplate="%{x}: %{y:.3f}, %{text} Mbps",
@@ -66,12 +67,12 @@ def thinned(runs: pl.DataFrame) -> go.Figure:
     """Goodput by L of each controller of TCP, and that of TACK."""
     figure = go.Figure()
     for sender in (BBR, CUBIC):
-        found = [mean_interval(values(runs, "goodput", arm=arm(sender, packets))) for packets in THINNED]
+        found = [mean_interval(per_seed(runs, "goodput", arm=arm(sender, packets))) for packets in THINNED]
         figure.add_bar(
             x=[f"L = {packets}" for packets in THINNED], y=[one.mean for one in found], name=sender, offsetgroup=sender, marker={"color": _INKS[sender]},
             error_y=error_bars(half_widths(found)), hovertemplate="%{x}: %{y:.1f} Mbps",
         )  # fmt: skip
-    tack = mean_interval(values(runs, "goodput", arm=TACK))
+    tack = mean_interval(per_seed(runs, "goodput", arm=TACK))
     # Alone in its group, in the place of CUBIC.
     figure.add_bar(
         x=[TACK],

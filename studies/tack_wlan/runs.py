@@ -6,11 +6,11 @@ import polars as pl
 
 from acklab.scenario import overrides
 from acklab.statistics import Interval, ratio_interval
-from acklab.studies import Bench
+from acklab.studies import Bench, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study tack_wlan"
-SCENARIO, CROWDED = "cell.toml", "crowded.toml"
+SCENARIO, CROWDED = "cell.toml", "busy_cell.toml"
 LINKS_FILE = "../tack_ideal/links.toml"
 LINKS = ("802.11b", "802.11g", "802.11n", "802.11ac")
 TACK, BBR, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"
@@ -47,7 +47,7 @@ def run_links(bench: Bench) -> SweepResult:
 
 def run_thinned(bench: Bench) -> SweepResult:
     """Byte counting with TCP, and TACK, over the lossy link of Figure 10(b)."""
-    link, lossy = bench.sets([f"{LINKS_FILE}:{THINNED_LINK}"]), bench.sets(["emulator.toml:lossy"])
+    link, lossy = bench.sets([f"{LINKS_FILE}:{THINNED_LINK}"]), bench.sets(["lossy_link.toml:lossy"])
     points = {name: [*link, *lossy, *bench.sets([f"senders.toml:{name}"])] for name in (TACK, LINUX)}
     for sender in (BBR, CUBIC):
         tcp = bench.sets([f"senders.toml:{sender}"])
@@ -75,7 +75,7 @@ def arm(sender: str, packets: int) -> str:
 
 def run_causes(bench: Bench) -> list[SweepResult]:
     """TACK and TCP BBR with what may have been different: alone, and with others about."""
-    causes, links = bench.variants("causes.toml").chosen, bench.variants(LINKS_FILE).chosen
+    causes, links = bench.variants("alternatives.toml").chosen, bench.variants(LINKS_FILE).chosen
     senders = bench.variants(f"senders.toml:{TACK},{BBR}")
     results = []
     for name, scenario, crowded in (("causes", SCENARIO, False), ("crowded", CROWDED, True)):
@@ -114,15 +114,9 @@ def summary(result: SweepResult, *axes: str, all_protocols: bool = False) -> pl.
     )
 
 
-def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
-    """Returns a column of one setting, seed by seed."""
-    own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
-    return own[column].cast(pl.Float64).to_list()
-
-
 def gain(runs: pl.DataFrame, column: str, sender: str, other: str = BBR, **of: str) -> Interval:
     """By how much a column is larger with one sender than with another [%]."""
-    return ratio_interval(values(runs, column, sender=sender, **of), values(runs, column, sender=other, **of)).gain
+    return ratio_interval(per_seed(runs, column, sender=sender, **of), per_seed(runs, column, sender=other, **of)).gain
 
 
 def fewer(runs: pl.DataFrame, column: str, sender: str, other: str = BBR, **of: str) -> Interval:

@@ -6,7 +6,7 @@ import polars as pl
 
 from acklab.report import Figure, Section, Table
 from acklab.statistics import Interval, mean_interval, ratio_interval
-from acklab.studies import Bench, Measure
+from acklab.studies import Bench, Measure, per_seed
 
 from . import client, drawing
 from .runs import (
@@ -27,7 +27,6 @@ from .runs import (
     run_links,
     run_thinned,
     summary,
-    values,
 )
 
 
@@ -40,20 +39,20 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
     for link in LINKS:
         short = link.removeprefix("802.11")
         of = {sender: {"link": link, "rtt": RTT, "sender": sender} for sender in (TACK, BBR, CUBIC)}
-        goodput = {sender: values(runs, "goodput", **names) for sender, names in of.items()}
-        acks = {sender: values(runs, "acks", **names) for sender, names in of.items()}
+        goodput = {sender: per_seed(runs, "goodput", **names) for sender, names in of.items()}
+        acks = {sender: per_seed(runs, "acks", **names) for sender, names in of.items()}
         found[f"tack_{short}"], found[f"bbr_{short}"] = goodput[TACK], goodput[BBR]
         of_ratios[f"gain_{short}"] = gain(runs, "goodput", TACK, link=link, rtt=RTT)
         of_ratios[f"fewer_{short}"] = fewer(runs, "acks", TACK, link=link, rtt=RTT)
         for sender, name in ((TACK, "tack"), (BBR, "bbr")):
-            data = values(runs, "data", **of[sender])
+            data = per_seed(runs, "data", **of[sender])
             found[f"share_{name}_{short}"] = [100 * ack / packet for ack, packet in zip(acks[sender], data, strict=True)]
     measured = {name: Measure(numbers, [result.rerun]) for name, numbers in found.items()}
     measured |= {name: Measure.of(ratio, [result.rerun]) for name, ratio in of_ratios.items()}
     actual = summary(thinned, "arm")
     for packets in THINNED:
-        measured[f"actual_l{packets}"] = Measure(values(actual, "goodput", arm=arm(BBR, packets)), [thinned.rerun])
-    measured["actual_tack"] = Measure(values(actual, "goodput", arm=TACK), [thinned.rerun])
+        measured[f"actual_l{packets}"] = Measure(per_seed(actual, "goodput", arm=arm(BBR, packets)), [thinned.rerun])
+    measured["actual_tack"] = Measure(per_seed(actual, "goodput", arm=TACK), [thinned.rerun])
     return measured | client.measures(bench)
 
 
@@ -128,11 +127,11 @@ def _thinned(bench: Bench) -> Section:
 def _causes(bench: Bench) -> Section:
     results = run_causes(bench)
     runs = pl.concat([summary(result, "cause", "sender") for result in results])
-    titles = {name: variant.title for name, variant in bench.variants("causes.toml").chosen.items()}
+    titles = {name: variant.title for name, variant in bench.variants("alternatives.toml").chosen.items()}
     rows = []
     for cause, on in CAUSES.items():
         for link in on:
-            own = {sender: values(runs, "goodput", cause=f"{cause}: {link}", sender=sender) for sender in (TACK, BBR)}
+            own = {sender: per_seed(runs, "goodput", cause=f"{cause}: {link}", sender=sender) for sender in (TACK, BBR)}
             goodputs = [mean_interval(own[sender]).text() for sender in (TACK, BBR)]
             rows.append([link, titles[cause], *goodputs, ratio_interval(own[TACK], own[BBR]).gain.text(1, signed=True)])
     rows.sort(key=lambda row: LINKS.index(row[0]))

@@ -3,7 +3,7 @@
 import polars as pl
 
 from acklab.statistics import Interval, ratio_interval
-from acklab.studies import Bench
+from acklab.studies import Bench, per_seed
 from acklab.sweeps import SweepResult, load_sweep
 
 COMMAND = "acklab study thinner_stations"
@@ -72,12 +72,8 @@ def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
     return table.rename({result.columns[axis]: axis for axis in axes}, strict=False)
 
 
-def values(runs: pl.DataFrame, column: str, **of: str) -> list[float]:
-    """Returns a column of one setting, seed by seed."""
-    own = runs.filter(*(pl.col(name) == held for name, held in of.items())).sort("seed")
-    return own[column].cast(pl.Float64).to_list()
-
-
 def lead(runs: pl.DataFrame, link: str, sender: str) -> Interval:
     """By how much TACK is faster than this sender and phone on a link [%]."""
-    return ratio_interval(values(runs, "goodput", link=link, sender=TACK), values(runs, "goodput", link=link, sender=sender)).gain
+    return ratio_interval(
+        per_seed(runs, "goodput", link=link, sender=TACK), per_seed(runs, "goodput", link=link, sender=sender)
+    ).gain

@@ -10,8 +10,8 @@ from acklab.statistics import Interval, mean_interval
 from acklab.studies import Bench, closed_form
 from acklab.sweeps import SweepResult, Variant, load_sweep
 
+from .choices import SPACES, Choice, Space, beyond
 from .points import Point, points
-from .space import SPACES, Choice, Space, beyond
 
 SCENARIO = "cell.toml"
 AXIS = "setting"

@@ -10,9 +10,9 @@ from acklab.studies import Bench, Measure, closed_form
 from acklab.sweeps import Point
 
 from . import drawing
+from .choices import SPACES, A, Space
 from .points import SINGLE
 from .runs import CURVES, SCENARIO, Candidates, Curves, Held, candidates, cells_of, curves, kept, link, run
-from .space import SPACES, A, Space
 
 COMMAND = "acklab study wifi_capacity"
 

@@ -14,6 +14,7 @@ bench        the interface of study.py
 runs         one setting over all seeds
 measure      a number that study.py computes from several runs
 columns      numbers that study.py computes from one run
+seeds        values of settings, one per seed
 modules      loads study.py and the modules of its folder
 runner       reruns a study and stores its results
 closed_form  goodput of a Wi-Fi cell from the mean cycle of its frame exchange
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from acklab.studies.measure import Measure
     from acklab.studies.runner import StudyResult, estimate_study, run_study
     from acklab.studies.runs import Runs
+    from acklab.studies.seeds import differences, per_seed
     from acklab.verdict import Finding
 
 _NAMES = {
@@ -41,9 +43,11 @@ _NAMES = {
     "Study": "acklab.studies.definition",
     "StudyResult": "acklab.studies.runner",
     "acks_per_round_trip": "acklab.studies.columns",
+    "differences": "acklab.studies.seeds",
     "discover": "acklab.studies.definition",
     "estimate_study": "acklab.studies.runner",
     "find": "acklab.studies.definition",
+    "per_seed": "acklab.studies.seeds",
     "run_study": "acklab.studies.runner",
 }
 
@@ -68,8 +72,10 @@ __all__ = [
     "Study",
     "StudyResult",
     "acks_per_round_trip",
+    "differences",
     "discover",
     "estimate_study",
     "find",
+    "per_seed",
     "run_study",
 ]

@@ -9,7 +9,7 @@ from acklab.verdict import REPRODUCED
 
 from .runs import COMMAND, EXPERIMENT
 
-FILE = "unnamed.toml"
+FILE = "unspecified.toml"
 
 
 def section(bench: Bench) -> Section:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from acklab.statistics import Interval, crossing, farthest, least, mean_interval, ratio_interval, ratio_of_means
-from acklab.studies import Measure
+from acklab.studies import Measure, differences
 
 from .arms import DELAYED, FIRST, LARGE, MIMD, MIMD_OF_STATIONS, RELAXED, SMALL, SMALL_DELAYED, SMALL_RELAXED, Arm
 from .runs import FEW, MANY, MOST, TEN, Values
@@ -144,7 +144,7 @@ def _mimd(runs: Values) -> Numbers:
         if stations := runs.stations(arm, arm.filtered):
             goodput = [(runs.of(arm.filtered, count, "mbps"), runs.of(arm, count, "mbps")) for count in stations]
             yield f"mimd_mbps{suffix}", least([with_filter for with_filter, _ in goodput])
-            yield f"mimd_ahead{suffix}", least([_less(*pair) for pair in goodput])
+            yield f"mimd_ahead{suffix}", least([differences(*pair) for pair in goodput])
             yield f"mimd_lead{suffix}", percent(least([logarithms(*pair) for pair in goodput]))
             yield f"mimd_unfiltered{suffix}", ratio_interval(runs.of(arm, MOST, "mbps"), runs.of(LARGE, MOST, "mbps")).gain
 
@@ -160,8 +160,8 @@ def _delayed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED, delayed: Mappin
     filtered = {window: arm.filtered for window, arm in relaxed.items()}
     yield "delayed_63", percent(mean_interval(gained(delayed, "CWmin 63")))
     yield "delayed_127", percent(mean_interval(gained(delayed, "CWmin 127")))
-    yield "delayed_more_63", percent(mean_interval(_less(gained(delayed, "CWmin 63"), gained(relaxed, "CWmin 63"))))
-    yield "delayed_less_127", percent(mean_interval(_less(gained(filtered, "CWmin 127"), gained(delayed, "CWmin 127"))))
+    yield "delayed_more_63", percent(mean_interval(differences(gained(delayed, "CWmin 63"), gained(relaxed, "CWmin 63"))))
+    yield "delayed_less_127", percent(mean_interval(differences(gained(filtered, "CWmin 127"), gained(delayed, "CWmin 127"))))
     apart = [
         _exceeds(runs, arm.filtered, filtered[window], stations)
         for window, arm in delayed.items()
@@ -171,7 +171,3 @@ def _delayed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED, delayed: Mappin
     for count in (TEN, MOST):
         with_filter, without = runs.of(filtered[FIRST], count, "acks"), runs.of(delayed[FIRST], count, "acks")
         yield f"drops_more_{count}", ratio_interval(with_filter, without)
-
-
-def _less(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    return [one - other for one, other in zip(above, below, strict=True)]
