@@ -15,7 +15,7 @@ def test_a_share_of_the_study(share_of_ack_policies, tmp_path):
     sections = module.sections(bench)
     assert [section.title for section in sections][1:5] == [
         "Goodput",
-        "Where it gains, where it hurts, and why",
+        "Largest gains and losses, and their causes",
         "QUIC",
         "Time to completion",
     ]

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_setting_is_a_scenario():
     runs = study_code("hack_limits").runs
     bench = Bench(find("hack_limits"), find("hack_limits").folder)
-    for limit in (*runs.LIMITS, runs.ECHOES):
+    for limit in (*runs.LIMITS, runs.RTT_CLOCKS):
         for variant in bench.variants(f"{limit}.toml").chosen.values():
             for scheme in bench.variants("schemes.toml").chosen.values():
                 bench.source(runs.SCENARIO).load([*variant.set, *scheme.set])
@@ -36,8 +36,8 @@ def test_a_share_of_the_study(tmp_path, monkeypatch):
     assert all(value > 10 for value in found["thin_gain"].values)
     assert list(found["thin_plain"].values) == [100, 100]
     assert all(value > 3 for value in found["short_gain"].values)
-    echoes = module.runs.round_trips(load_sweep(bench.folder / "echoes"))
-    for setting, of in echoes.group_by("setting"):
+    clocks = module.runs.round_trips(load_sweep(bench.folder / module.runs.RTT_CLOCKS))
+    for setting, of in clocks.group_by("setting"):
         stock, hack = (of.filter(pl.col("scheme") == scheme)["srtt"].mean() for scheme in ("stock", "HACK"))
         assert hack > stock + 2, f"{setting}: a retained ACK lengthens the round trip"
     sections = module.sections(bench)

@@ -453,6 +453,7 @@ def test_undecided_claims_get_more_seeds_and_the_others_none(fake, study, tmp_pa
     values = [result.flows["mean_throughput_l4"][0] for result in bench.results(points)]
     assert many.findings[0].low == pytest.approx(mean_interval(values, 0.975).low)
 
+
 def test_per_seed_returns_the_column_of_one_setting_in_the_order_of_the_seeds():
     runs = pl.DataFrame({"link": ["b", "g", "b"], "sender": ["TCP"] * 3, "seed": [2, 1, 1], "acks": [7, 9, 5]})
     # Of the link b, seed 1 has 5 ACKs and seed 2 has 7, as floating-point numbers.

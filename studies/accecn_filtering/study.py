@@ -1,7 +1,7 @@
 """Effects of Accurate ECN on ACK filters.
 
-Ordinary filters thin less, because each ACK counts marks. A filter that decodes Accurate ECN saves
-more.
+Ordinary filters remove fewer ACKs, because each ACK counts marks. A filter that decodes Accurate
+ECN removes more.
 """
 
 from collections.abc import Mapping
@@ -30,9 +30,9 @@ def run(bench: Bench) -> SweepResult:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run: the axes, `seed`.
+    """Returns one row per run: the axes, `seed`.
 
-    Goodput [Mbps], ACKs that the filter removes [%] and that its queue drops [%], marked packets
+    Goodput [Mbps], ACKs removed by the filter [%] and dropped by its queue [%], marked packets
     [%], wait of ACKs and smoothed round trip [ms].
     """
     back = result.links.filter(pl.col("link") == "btl_reverse").select(
@@ -53,7 +53,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """What the filters remove of the ACKs of Prague and of CUBIC with classic ECN."""
+    """Returns the shares of removed ACKs of Prague, and of CUBIC with classic ECN."""
     result = run(bench)
     runs = summary(result)
 
@@ -68,7 +68,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     shown = {"goodput": "±1", "removed": "±1", "dropped": ".1f", "wait": ".1f", "marked": ".2f", "srtt": ".0f"}
@@ -77,11 +77,11 @@ def sections(bench: Bench) -> list[Section]:
     listed = [[name, of.title, of.source] for axis in BY for name, of in bench.variants(FULL[axis]).chosen.items()]
     return [
         Section(
-            "What filters remove",
-            "50 Mbps forth and 500 kbps back, of which an ACK for two segments would need 0.9 to 1.1 Mbps.",
+            "ACKs removed by filters",
+            "50 Mbps forward and 500 kbps return. An ACK per two segments would need 0.9 to 1.1 Mbps.",
             items=[
-                Figure(_bars(runs), f"ACKs that the filter removes; 95 % confidence intervals over {len(result.seeds)} seeds", [COMMAND, result.rerun]),
-                Table(head, rows, "In numbers", commands=[COMMAND], numeric_from=2),
+                Figure(_bars(runs), f"ACKs removed by the filter; 95 % confidence intervals over {len(result.seeds)} seeds", [COMMAND, result.rerun]),
+                Table(head, rows, "Measured values", commands=[COMMAND], numeric_from=2),
                 Table(["", "", "source"], listed, "Echoes and filters", numeric_from=3),
             ],
         )

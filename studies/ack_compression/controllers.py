@@ -1,4 +1,4 @@
-"""Whether a controller finds an efficient operating point behind a gate.
+"""Operating points of controllers behind a gate.
 
 Controllers by gates by presets, with CCperf's metrics.
 """
@@ -23,16 +23,16 @@ METRICS = {
     "mean_est_qdelay_l4": ("queueing delay [ms]", 1),
     "mean_in_flight_l4": ("in flight [segments]", 1),
     "cov_throughput_l4": ("variation of throughput", 2),
-    "share_of_power": ("power, of the optimum", 2),
+    "share_of_power": ("power ÷ optimum", 2),
     "total_retransmissions_l4": ("retransmissions", 0),
     "total_rtos_l4": ("timeouts", 1),
 }
 SHOWN = "linux"
-"""The preset whose numbers are listed; figures have all."""
+"""The preset of the table. Figures have all presets."""
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Returns the operating points, what the gate costs each controller, and the numbers."""
+    """Returns the operating points, the cost of the gate for each controller, and the numbers."""
     result = controllers(bench)
     best = optimum(bench.run(CONTROLLERS))
     if best is None:
@@ -59,15 +59,15 @@ def _points(frame: pl.DataFrame, best: Optimum, commands: Sequence[str], seeds: 
     over = f"mean and 95 % confidence interval over {seeds} seeds"
     return Section(
         "Controllers behind gates",
-        "CCperf asks whether a controller converges to an efficient operating point when ACKs are compressed. One greedy flow for 15 s, each controller with each stack's growth "
-        "of the window, ACK policy and recovery. The optimum, where the bottleneck is just busy and its queue empty, is "
-        f"{best.throughput:g} Mbps at {best.rtt:g} ms. Network power is throughput over smoothed RTT; 1 is that of the optimum. Of all these runs one condition was "
-        "used to choose settings: NewReno of ns-3 with an ACK for every segment behind the gate of experiment #55, which is not among them. The others are held out.",
+        "CCperf tests whether controllers converge to an efficient operating point with compressed ACKs. One greedy flow runs for 15 s, each controller with each stack's growth "
+        "of the window, ACK policy and recovery. At the optimum the bottleneck is just busy and its queue is empty: "
+        f"{best.throughput:g} Mbps at {best.rtt:g} ms. Network power is throughput over smoothed RTT, relative to the optimum. One condition was "
+        "used to choose settings, and it is not among these runs: NewReno of ns-3 with an ACK per segment behind the gate of experiment #55. All others are held out.",
         items=[
             Figure(drawing.planes(frame, best), f"Operating points: means over seeds, a panel for each gate, {SHOWN}; the star is the optimum", commands),
             Figure(
-                figures.heat_map(frame, "gate", "controller", "share_of_power", "power, of the optimum", "preset_", wrap=1),
-                f"Network power as a share of that of the optimum: {over}",
+                figures.heat_map(frame, "gate", "controller", "share_of_power", "power ÷ optimum", "preset_", wrap=1),
+                f"Network power relative to the optimum: {over}",
                 commands,
             ),
             Figure(
@@ -92,8 +92,8 @@ def _costs(frame: pl.DataFrame, result: SweepResult, commands: Sequence[str], se
         caption = f"{title[:1].upper()}{title[1:]}: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1"
         items.append(Figure(drawn, caption, commands))
     return Section(
-        "What a gate costs each controller",
-        "The same controller and preset without a gate is the baseline, seed by seed: where the flow meets the gate is drawn anew for each seed.",
+        "Cost of a gate for each controller",
+        "The baseline is the same controller and preset without a gate, seed by seed. The phase between the flow and the gate is random for each seed.",
         items=items,
     )
 

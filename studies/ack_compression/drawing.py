@@ -1,4 +1,4 @@
-"""The figures that only this study has."""
+"""Figures of this study."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -11,7 +11,7 @@ from acklab.statistics import intervals
 
 
 def planes(frame: pl.DataFrame, best: Optimum, preset: str = "linux") -> go.Figure:
-    """Throughput over smoothed RTT of each controller, a panel for each gate.
+    """Draws throughput against smoothed RTT of each controller, a panel for each gate.
 
     Up and to the left is better.
     """

@@ -1,4 +1,4 @@
-"""Experiment #55 itself, and the same path with other stacks."""
+"""Experiment #55, and the same path with other stacks."""
 
 from acklab import figures
 from acklab.figures.packets import around_first_retransmission
@@ -27,7 +27,7 @@ def section(bench: Bench) -> Section:
     result = bench.run(EXPERIMENT, series=SERIES)
     command = [result.provenance.command]
     window = around_first_retransmission(result, seconds=0.25)
-    packets = "Packet number over time around the first retransmission: each opening of the gate is answered by a burst of data"
+    packets = "Packet number over time around the first retransmission: a burst of data follows each opening of the gate"
     return Section(
         "Experiment #55",
         items=[
@@ -56,8 +56,8 @@ def stacks_section(bench: Bench) -> Section:
     flows = results["#55"].flows.columns
     return Section(
         "The same path, other stacks",
-        "The first column is the experiment; the second takes the gate away; the others keep the gate and change the stack. "
-        "Runs are those of the first seed; the best value of each row is set in bold.",
+        "The first column is the experiment, and the second has no gate. The others have the gate and another stack. "
+        "Values are those of the first seed. The best value of each row is bold.",
         items=[
             compare(results, "flows", caption="Flow metrics", only=[name for name in flows if _is_flow_metric(name)]),
             compare(results, "links", "btl_forward", caption="Bottleneck"),

@@ -1,4 +1,4 @@
-"""Fairness of equals: flows of one controller that share the gate."""
+"""Fairness between flows with the same controller behind one gate."""
 
 from acklab import figures
 from acklab.report import Figure, Section, Table
@@ -9,7 +9,7 @@ from .runs import COMMAND, EQUALS, equals
 
 
 def section(bench: Bench) -> Section:
-    """Jain's index of equal flows, and what they reach together."""
+    """Returns Jain's index and the total throughput of flows with the same controller."""
     result = equals(bench)
     controller, gate = result.columns.values()
     network = result.network.rename({controller: "controller"})
@@ -29,11 +29,11 @@ def section(bench: Bench) -> Section:
     commands = [COMMAND, result.rerun]
     over = f"mean and 95 % confidence interval over {len(result.seeds)} seeds"
     return Section(
-        "Fairness of equals",
-        f"{EQUALS} flows of one controller start 100 ms apart and share the path for 30 s, of which the first 5 are left out; preset linux. An index of 1 is equal shares, "
-        f"one of {1 / EQUALS:g} is that one flow has everything. The flows of a run are one sample: their throughputs are added, their RTTs averaged, and seeds counted.",
+        "Fairness between equal flows",
+        f"{EQUALS} flows with the same controller start 100 ms apart and share the path for 30 s, without the first 5 s; preset linux. An index of 1 means equal shares, "
+        f"and {1 / EQUALS:g} means that one flow has everything. Each run is one sample: throughputs are summed and RTTs averaged over its flows.",
         items=[
             Figure(figures.heat_map(network, gate, "controller", "jain_throughput_l4", "Jain's index"), f"Jain's index of throughput: {over}", commands),
-            Table(["controller", "gate", "Jain's index", "throughput of all [Mbps]", "mean sRTT [ms]"], rows, over.capitalize(), commands=commands, numeric_from=2),
+            Table(["controller", "gate", "Jain's index", "total throughput [Mbps]", "mean sRTT [ms]"], rows, over.capitalize(), commands=commands, numeric_from=2),
         ],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""NewReno by how often the gate opens and how many ACKs it then lets through."""
+"""NewReno by interval and quota of the gate."""
 
 from acklab import figures
 from acklab.report import Figure, Section
@@ -8,7 +8,7 @@ from .runs import COMMAND, interval_by_quota
 
 
 def section(bench: Bench) -> Section:
-    """Heat maps of NewReno over interval and quota."""
+    """Returns heat maps of NewReno by interval and quota."""
     result = interval_by_quota(bench)
     preset, _, quota, own = result.columns.values()
     interval = result.titled(own)
@@ -18,7 +18,7 @@ def section(bench: Bench) -> Section:
     over = f"mean and 95 % confidence interval over {len(result.seeds)} seeds"
     return Section(
         "Interval and quota",
-        "How often the gate opens, and how many ACKs it then lets through, for each stack as it comes.",
+        "Interval between openings of the gate, and ACKs per opening, for each stack with its defaults.",
         items=[
             Figure(
                 figures.heat_map(flows, interval, quota, "mean_throughput_l4", "throughput [Mbps]", preset),
@@ -37,7 +37,7 @@ def section(bench: Bench) -> Section:
             ),
             Figure(
                 figures.profiles(flows, interval, quota, "mean_throughput_l4", "throughput [Mbps]", interval, preset),
-                "Throughput along the interval, a line for each quota, with 95 % confidence intervals",
+                "Throughput by interval, a line for each quota, with 95 % confidence intervals",
                 command,
             ),
         ],

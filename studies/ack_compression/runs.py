@@ -1,4 +1,4 @@
-"""What the study runs beside its claims."""
+"""Runs of the study besides those of its claims."""
 
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult
@@ -14,14 +14,13 @@ PRESETS = ["linux", "ns3", "rfc"]
 QUICK_GATES = f"gates.toml:{NO_GATE},10 per 5 ms,200 per 50 ms"
 SOME_GATES = f"{QUICK_GATES},40 per 10 ms"
 EQUALS = 4
-"""Flows of one controller that share the path."""
+"""Number of flows with the same controller."""
 
 SEEDS = 5
-"""At most, for grids of all controllers."""
+"""Maximum number of seeds for grids of all controllers."""
 
 PHASE = {"flow.0.start": "0ms..100ms"}
-"""A whole number of the interval of every gate, so that each seed but the first meets it at another
-phase.
+"""A multiple of the interval of every gate, so that each seed except the first has another phase.
 """
 
 
@@ -44,7 +43,7 @@ def controllers(bench: Bench) -> SweepResult:
 
 
 def equals(bench: Bench) -> SweepResult:
-    """Returns several flows of the same controller behind each gate, as Linux has it."""
+    """Returns several flows of the same controller behind each gate, with the preset linux."""
     axes: Axes = {"flow.0.congestion": ALGORITHMS, "gate": bench.variants(QUICK_GATES if bench.quick else SOME_GATES)}
     together = {"flow.0.count": EQUALS, "flow.0.spacing": "100ms", "duration": "30s", "flow.0.stop": "30s", "measure.from": "5s"}
     return bench.sweep(CONTROLLERS, "equals", axes, set=together, vary=PHASE, seeds=min(SEEDS, bench.seeds))

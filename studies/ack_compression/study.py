@@ -7,7 +7,7 @@ from . import controllers, experiment, fairness, gates, unspecified
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     return [
         experiment.section(bench),
         experiment.stacks_section(bench),

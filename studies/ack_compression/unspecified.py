@@ -13,7 +13,7 @@ FILE = "unspecified.toml"
 
 
 def section(bench: Bench) -> Section:
-    """Returns all claims of the experiment, judged with one setting undone at a time."""
+    """Returns all claims of the experiment, judged with one setting reverted at a time."""
     claims = [claim for claim in bench.study.file.claim if claim.scenario == EXPERIMENT]
     settings = bench.variants(FILE).chosen
     runs = bench.runs({name: (EXPERIMENT, [f"{FILE}:{name}"]) for name in settings})
@@ -40,7 +40,7 @@ def section(bench: Bench) -> Section:
     ])  # fmt: skip
     head = [
         "setting",
-        "what it is",
+        "setting",
         "numbers reproduced",
         "throughput [Mbps]",
         "smoothed RTT [ms]",
@@ -48,8 +48,8 @@ def section(bench: Bench) -> Section:
         "timeouts",
     ]
     return Section(
-        "Without the settings that the page does not name",
-        "Each row undoes one of the five settings, and judges all numbers of the page by the tolerances of the claims.",
+        "Settings that the page does not specify",
+        "Each row reverts one of the five settings, and judges all numbers of the page by the tolerances of the claims.",
         items=[
             Table(
                 head,

@@ -1,6 +1,6 @@
 """The arms of the experiment.
 
-What the access point's queue is, how everybody contends, when the server acknowledges.
+An arm has a queue of the access point, contention windows, and an ACK policy of the server.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 
 def mimd(path: str, floor: int) -> dict[str, object]:
-    """MIMD at the nodes whose access is set at `path`, halved no further than the floor."""
+    """Returns MIMD at the nodes of `path`, with a minimum window."""
     return {f"{path}.access.best_effort.cw_control": "mimd", f"{path}.access.best_effort.cw_floor": floor}
 
 
@@ -19,31 +19,30 @@ WINDOWS: Mapping[str, Mapping[str, object]] = {
     "MIMD": {**mimd("wifi.0.station.0", 1), **mimd("wifi.0.ap", 2)},
     "MIMD of stations": mimd("wifi.0.station.0", 1),
 }
-"""Of contention: CWmin of all nodes, MIMD of all nodes, of which stations halve until there is no
-backoff and the access point down to 2, and MIMD of the stations alone. mimd.py has the
-alternatives.
+"""Contention windows: CWmin of all nodes; MIMD of all nodes, in which stations halve down to no
+backoff and the access point down to 2; and MIMD of the stations only. mimd.py has the alternatives.
 """
 
 FIRST = "CWmin 31"
-"""802.11b's own."""
+"""CWmin of 802.11b."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One way to run the cell, laid over upload.toml."""
+    """One configuration of the cell, applied to upload.toml."""
 
     slots: int = 250
-    """Of every interface queue: the paper's q."""
+    """Limit of every interface queue: the paper's q."""
     is_filtered: bool = False
-    """By the filter of the paper's Figure 1."""
+    """Whether the access point has the filter of the paper's Figure 1."""
     window: str = FIRST
     is_delayed: bool = False
-    """Whether the server acknowledges every second segment, or after 100 ms as ns-2's DelAck does.
+    """Whether the server delays ACKs: one per two segments, or after 100 ms as ns-2's DelAck.
     """
 
     @property
     def name(self) -> str:
-        """As in a grid."""
+        """Returns the name for grids."""
         words = (
             f"q {self.slots}",
             "filter" * self.is_filtered,
@@ -54,7 +53,7 @@ class Arm:
 
     @property
     def set(self) -> dict[str, object]:
-        """What it changes of upload.toml."""
+        """Returns the overrides of upload.toml."""
         limit = f"{self.slots}packets"
         queue: dict[str, object] = {"discipline": "fifo", "limit": limit}
         if self.is_filtered:
@@ -64,12 +63,12 @@ class Arm:
 
     @property
     def filtered(self) -> "Arm":
-        """Returns the same with the filter."""
+        """Returns this arm with the filter."""
         return replace(self, is_filtered=True)
 
 
 def with_filter(arms: Iterable[Arm]) -> list[Arm]:
-    """Returns each of them, without the filter and with it."""
+    """Returns each arm without and with the filter."""
     return [one for arm in arms for one in (arm, arm.filtered)]
 
 
@@ -80,15 +79,15 @@ DELAYED = {window: Arm(window=window, is_delayed=True) for window in RELAXED}
 SMALL_RELAXED, SMALL_DELAYED = ({window: replace(arm, slots=50) for window, arm in arms.items()} for arms in (RELAXED, DELAYED))
 
 CROSSING = with_filter([LARGE])
-"""Those whose claims need many numbers of stations."""
+"""Arms whose claims need many numbers of stations."""
 
 OVER_ALL = with_filter([SMALL, MIMD])
-"""Those whose claims are about few and many."""
+"""Arms whose claims are about few and many stations."""
 
 OVER_MANY = [*with_filter([RELAXED["CWmin 63"], RELAXED["CWmin 127"], *DELAYED.values()]), SMALL_DELAYED[FIRST]]
-"""Those whose claims are about many, or ten."""
+"""Arms whose claims are about many stations, or ten."""
 
 OF_SMALL = with_filter([SMALL_RELAXED["CWmin 63"], SMALL_RELAXED["CWmin 127"], *SMALL_DELAYED.values()])
-"""Those of Figures 8 and 10 with q = 50, for which the paper names no queue."""
+"""Arms of Figures 8 and 10 with q = 50. The paper does not specify the queue."""
 
 EVERY = [*CROSSING, *OVER_ALL, *OVER_MANY, *with_filter([MIMD_OF_STATIONS])]

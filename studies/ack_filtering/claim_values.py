@@ -1,6 +1,6 @@
-"""What the claims are about, worked out from runs.
+"""Values of the claims, computed from runs.
 
-The same for upload.toml as it stands and for every other setting.
+They are the same for upload.toml as it is and for every other setting.
 """
 
 import math
@@ -14,20 +14,20 @@ from .arms import DELAYED, FIRST, LARGE, MIMD, MIMD_OF_STATIONS, RELAXED, SMALL,
 from .runs import FEW, MANY, MOST, TEN, Values
 
 Number = list[float] | Interval
-"""Seed by seed, or with its interval if it is no mean over seeds."""
+"""A value per seed, or an interval if the number is not a mean over seeds."""
 
 
 def logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """Of the ratios, seed by seed, so that means of them are geometric.
+    """Returns logarithms of ratios, seed by seed. Their means are geometric.
 
-    Not a number where one side is zero.
+    NaN where one side is zero.
     """
     pairs = zip(above, below, strict=True)
     return [math.log(one / other) if one > 0 and other > 0 else math.nan for one, other in pairs]
 
 
 def percent(found: Interval) -> Interval:
-    """By how much one side exceeds the other [%], from logarithms of ratios."""
+    """Returns the excess of one side over the other [%], from logarithms of ratios."""
     mean, low, high = (math.exp(number) for number in (found.mean, found.low, found.high))
     return Interval(mean, low, high, found.count).gain
 
@@ -35,7 +35,7 @@ def percent(found: Interval) -> Interval:
 def numbers(runs: Values) -> dict[str, Number]:
     """Returns the number of each claim, by its id.
 
-    Of readings of claims only those whose arms were run.
+    Includes readings of claims only if their arms were run.
     """
     return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
 
@@ -61,12 +61,12 @@ Numbers = Iterator[tuple[str, Number]]
 
 
 def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
-    """Of the filter over none, in the goodput of all, as logarithms of ratios."""
+    """Returns the total goodput with ÷ without the filter, as logarithms of ratios."""
     return _exceeds(runs, arm.filtered, arm, stations)
 
 
 def _exceeds(runs: Values, one: Arm, other: Arm, stations: int) -> list[float]:
-    """Returns the goodput of all with `one` over that with `other`, as logarithms of ratios."""
+    """Returns the total goodput with `one` ÷ with `other`, as logarithms of ratios."""
     return logarithms(runs.of(one, stations, "mbps"), runs.of(other, stations, "mbps"))
 
 
@@ -80,7 +80,7 @@ def _over(
 def _gain_over(
     runs: Values, arms: Sequence[Arm], ratios: Callable[[int], Sequence[float]], least: int = 2, most: int = MOST
 ) -> Interval:
-    """Returns the same in per cent, by the geometric mean."""
+    """Returns the geometric mean of the same [%]."""
     return percent(mean_interval(_over(runs, arms, ratios, least, most)))
 
 
@@ -93,7 +93,7 @@ def _queues(runs: Values) -> Numbers:
     for arm in (SMALL, LARGE):
         yield f"queue_full_{arm.slots}", [length / arm.slots for length in runs.of(arm, TEN, "queue")]
     for arm in (SMALL, LARGE):
-        # The frame that the MAC has taken is in our length of the queue, and not in ns-2's.
+        # Our length of the queue includes the frame in the MAC, and ns-2's does not.
         yield f"queue_mean_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "queue")]
         yield f"queue_most_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "longest")]
         for metric in ("delay", "rtt"):
@@ -106,7 +106,7 @@ def _stability(runs: Values) -> Numbers:
     for arm in (SMALL, LARGE):
         yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
         yield f"unfair_{arm.slots}", runs.of(arm, TEN, "jain")
-        # Counts, of which some are zero.
+        # Counts, some of which are zero.
         yield f"timeouts_{arm.slots}", ratio_of_means(runs.of(arm.filtered, TEN, "timeouts"), runs.of(arm, TEN, "timeouts"))
     for arm in (SMALL_DELAYED[FIRST], DELAYED[FIRST]):
         yield f"delayed_unfair_{arm.slots}", runs.of(arm, TEN, "jain")
@@ -125,7 +125,7 @@ def _throughput(runs: Values) -> Numbers:
 
 
 def _crossover(runs: Values) -> Interval:
-    """From how many stations on the filter is behind."""
+    """Returns the number of stations from which the filter reduces goodput."""
     stations = runs.stations(LARGE, LARGE.filtered, most=max(count for _, count in runs.values))
     return crossing(stations, [_lead(runs, LARGE, count) for count in stations])
 
@@ -153,7 +153,7 @@ def _delayed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED, delayed: Mappin
     """Figure 10."""
 
     def gained(arms: Mapping[str, Arm], window: str) -> list[float]:
-        """What a larger window gains, over many stations, as logarithms of ratios."""
+        """Returns the gain of a larger window over many stations, as logarithms of ratios."""
         pair = arms[window], arms[FIRST]
         return _over(runs, pair, partial(_exceeds, runs, *pair), least=MANY)
 

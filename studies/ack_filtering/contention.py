@@ -1,6 +1,6 @@
 """Figures 6 to 8: throughput by number of stations, TCP windows, collisions, contention windows.
 
-TCP windows limit the throughput; larger contention windows avoid collisions.
+TCP windows limit the throughput. Larger contention windows avoid collisions.
 """
 
 import math
@@ -17,24 +17,26 @@ from .arms import LARGE, RELAXED, SMALL, Arm
 from .drawing import FILTER, PLAIN, Series, leads, over_stations, star
 from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, counts, summary
 
-GOODPUT = "goodput of all [Mbps]"
+GOODPUT = "total goodput [Mbps]"
 PUBLISHED_CROSSOVER = 13
 PACKETS = (20, 44, 60, 80, 100, 150, 250)
-"""Windows of TCP, in packets of 1460 bytes; 44 are those of upload.toml, and 20 are ns-2's."""
+"""TCP windows in packets of 1460 bytes. 44 is that of upload.toml, and 20 is the default of
+ns-2.
+"""
 
 
 def sections(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) -> list[Section]:
-    """Returns all three, from the runs of the base."""
+    """Returns the sections of all three figures, from the runs of the base."""
     return [_throughput(bench, frame, of, commands), _collisions(frame, of, commands), _relaxed(frame, of, commands)]
 
 
 def pair(arm: Arm) -> list[Series]:
-    """Returns the same with and without the filter."""
-    return [Series("without the filter", arm.name, PLAIN), Series("with it", arm.filtered.name, FILTER)]
+    """Returns the arm without and with the filter, by title."""
+    return [Series("without the filter", arm.name, PLAIN), Series("with the filter", arm.filtered.name, FILTER)]
 
 
 def lead(frame: pl.DataFrame, arm: Arm) -> pl.DataFrame:
-    """Of the filter over none [%], by number of stations, with its interval."""
+    """Returns the goodput gain of the filter [%] by number of stations, with intervals."""
     both = frame.filter(pl.col("arm").is_in([arm.name, arm.filtered.name]))
     found = ratios(both, ["arm", "stations"], "mbps", {"arm": arm.name}).filter(pl.col("arm") == arm.filtered.name)
     return found.with_columns((pl.col("mean", "low", "high") - 1) * 100)
@@ -46,7 +48,7 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
         frame, {f"q = {arm.slots}": pair(arm) for arm in (SMALL, LARGE)}, "acks", METRICS["acks"], from_zero=True
     )
     near = frame.filter(pl.col("arm").is_in([LARGE.name, LARGE.filtered.name]), pl.col("stations").is_between(10, 16))["mbps"]
-    star(figure, PUBLISHED_CROSSOVER, float(near.to_numpy().mean()), "published: they cross", row=1, col=2)
+    star(figure, PUBLISHED_CROSSOVER, float(near.to_numpy().mean()), "published: crossing", row=1, col=2)
     chosen = [20, 44, 100] if bench.quick else list(PACKETS)
     axes = {
         "window": {str(packets): tcp_window(packets) for packets in chosen},
@@ -58,9 +60,9 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
     swept = summary(result)
     by_window = {packets: lead(swept.filter(pl.col("window") == str(packets)), LARGE) for packets in chosen}
     text = (
-        "Without the filter every data frame brings an ACK onto the air until the access point's queue is full. From there on the queue drops what the filter "
-        "would take out, and the more so the more there is beside q: stations times window. So the unfiltered goodput climbs towards that of the filter, unless "
-        "timeouts hold it back, while the filter's own falls with the collisions of more stations. Where they meet follows from the window of TCP, which the paper "
+        "Without the filter every data frame causes an ACK on the air until the access point's queue is full. Then the queue drops the ACKs that the filter "
+        "would remove, and drops more if stations times window is larger relative to q. So the goodput without the filter approaches that with it, unless "
+        "timeouts reduce it. The goodput with the filter decreases with the collisions of more stations. The crossing depends on the TCP window, which the paper "
         "omits."
     )
     places = [1 - 0.75 * index / max(1, len(chosen) - 1) for index in range(len(chosen))]
@@ -68,21 +70,21 @@ def _throughput(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str])
     drawn = leads(
         {f"{packets} packets": (points, shade) for (packets, points), shade in zip(by_window.items(), shades, strict=True)}
     )
-    star(drawn, PUBLISHED_CROSSOVER, 0, "published: they cross")
+    star(drawn, PUBLISHED_CROSSOVER, 0, "published: crossing")
     return Section(
         "Throughput",
         text,
         [
             Figure(figure, f"Goodput by number of stations: {of} (the paper's Figure 6)", commands),
-            Figure(acks, f"ACKs that reach their senders per data packet: {of}", commands),
-            Figure(drawn, "Lead of the filter with q = 250, by the window of TCP", [COMMAND, result.rerun]),
+            Figure(acks, f"ACKs received per data packet: {of}", commands),
+            Figure(drawn, "Goodput gain of the filter with q = 250, by TCP window", [COMMAND, result.rerun]),
             _crossings(by_window, result.rerun),
         ],
     )  # fmt: skip
 
 
 def tcp_window(packets: int) -> dict[str, object]:
-    """Returns the maximum of outstanding packets of a connection, of 1460 bytes of payload."""
+    """Returns the TCP window for a number of packets of 1460 bytes of payload."""
     octets = f"{1460 * packets}B"
     return {"flow.0.receive_buffer": octets, "flow.0.send_buffer": octets, "flow.0.window_scaling": 1460 * packets > 65_535}
 
@@ -97,28 +99,32 @@ def _crossings(by_window: dict[int, pl.DataFrame], repeat: str) -> Table:
         rows.append([str(packets), crosses, ", ".join(map(str, undecided)) or "–", f"{means[0]:+.1f}", f"{means[-1]:+.1f}"])
     head = [
         "window [packets]",
-        "crosses at",
+        "crossing at",
         "95 % confidence interval includes zero at",
-        f"lead at {stations[0]} [%]",
-        f"lead at {stations[-1]} [%]",
+        f"gain at {stations[0]} [%]",
+        f"gain at {stations[-1]} [%]",
     ]
     return Table(
         head,
         rows,
-        f"Where the filter falls behind with q = 250, up to {MOST} stations; published {PUBLISHED_CROSSOVER}",
+        f"Crossing with q = 250, up to {MOST} stations; published {PUBLISHED_CROSSOVER}",
         commands=[COMMAND, repeat],
     )
 
 
 def _collisions(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     figure = over_stations(
-        frame, {f"q = {arm.slots}": pair(arm) for arm in (SMALL, LARGE)}, "collisions", "collided frames a second", from_zero=True
+        frame,
+        {f"q = {arm.slots}": pair(arm) for arm in (SMALL, LARGE)},
+        "collisions",
+        "collided frames per second",
+        from_zero=True,
     )
     text = (
-        "Without the filter most stations wait for an ACK, and few have data to send at a time. Where an ACK stands for more data, more stations have some at once, "
-        "and contend. Where the queue drops most ACKs by itself, with q = 50, the difference is smaller."
+        "Without the filter most stations wait for an ACK, and few have data to send at a time. If an ACK covers more data, more stations have data at the same time "
+        "and contend. With q = 50 the queue drops most ACKs itself, and the difference is smaller."
     )
-    return Section("Collisions", text, [Figure(figure, f"Frames that collided: {of} (the paper's Figure 7 is q = 50)", commands)])
+    return Section("Collisions", text, [Figure(figure, f"Collided frames: {of} (the paper's Figure 7 is q = 50)", commands)])
 
 
 def _relaxed(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
@@ -126,12 +132,12 @@ def _relaxed(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     shown = {
         window: (lead(frame, arm), ink) for (window, arm), ink in zip(RELAXED.items(), (PLAIN, "#8C6BB1", FILTER), strict=True)
     }
-    text = "Larger contention windows cost a lone sender time and save a crowd collisions. The filter has the crowd."
+    text = "Larger contention windows delay a single sender and reduce collisions of many senders. With the filter there are many senders."
     return Section(
         "Larger contention windows",
         text,
         [
             Figure(figure, f"Goodput by number of stations, q = 250: {of} (the paper's Figure 8)", commands),
-            Figure(leads(shown), f"Lead of the filter, q = 250: {of}", commands),
+            Figure(leads(shown), f"Goodput gain of the filter, q = 250: {of}", commands),
         ],
     )

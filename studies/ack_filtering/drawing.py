@@ -1,6 +1,6 @@
 """Figures over numbers of stations.
 
-Dots with intervals, and stars or lines where something was published.
+Dots have intervals. Stars and lines are published values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ def _finished(figure: go.Figure, from_zero: bool, has_titles: bool) -> go.Figure
 
 
 def add_points(figure: go.Figure, points: pl.DataFrame, series: Series, *, is_named: bool = True, **place: int) -> None:
-    """Dots with their intervals, and a thin line through them; `place` is row and column."""
+    """Adds dots with intervals, joined by a thin line. `place` is row and column."""
     half = half_widths(points)
     figure.add_scatter(
         x=points["stations"], y=points["mean"], mode="lines+markers", name=series.name, legendgroup=series.name, showlegend=is_named,
@@ -84,13 +84,13 @@ def add_points(figure: go.Figure, points: pl.DataFrame, series: Series, *, is_na
 
 
 def published_line(figure: go.Figure, y: float, label: str) -> None:
-    """A bound that was published."""
+    """Adds a published bound."""
     ink = {"color": OPTIMUM, "size": 11}
     figure.add_hline(y, line={"color": OPTIMUM, "width": 1.4, "dash": "dash"}, annotation={"text": label, "font": ink})
 
 
 def star(figure: go.Figure, x: float, y: float, label: str, **place: int) -> None:
-    """A point that was published, which the legend names; `place` is its row and column."""
+    """Adds a published point, which the legend names. `place` is row and column."""
     figure.add_scatter(
         x=[x], y=[y], mode="markers", name=label, legendrank=2000,
         marker={"symbol": "star", "size": 13, "color": OPTIMUM},
@@ -99,14 +99,14 @@ def star(figure: go.Figure, x: float, y: float, label: str, **place: int) -> Non
 
 
 def leads(lines: Mapping[str, tuple[pl.DataFrame, str]], height: int = 400) -> go.Figure:
-    """Draws leads [%] by number of stations, around a line at zero.
+    """Draws goodput gains [%] by number of stations, with a line at zero.
 
-    Each lead is a frame of `intervals` with its ink.
+    Each gain is a frame of `intervals` with its colour.
     """
     figure = go.Figure()
     for name, (points, ink) in lines.items():
         add_points(figure, points, Series(name, "", ink))
     figure.add_hline(0, line={"color": MUTED, "width": 1})
     figure.update_xaxes(title_text="stations")
-    figure.update_yaxes(title_text="lead of the filter", ticksuffix=" %")
+    figure.update_yaxes(title_text="gain of the filter", ticksuffix=" %")
     return finish(figure, height)

@@ -1,4 +1,4 @@
-"""Figure 9: MIMD contention windows, who uses them, and how far they are halved."""
+"""Figure 9: MIMD contention windows, by the nodes that use them and the minimum window."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,16 +15,16 @@ from .drawing import PLAIN_DELAYED, Series, leads, over_stations, published_line
 from .runs import COMMAND, MOST, SCENARIO, STATIONS, summary
 
 MBPS, LEAD = 6, 20
-"""What was published: the least goodput with the filter, and its least lead in per cent."""
+"""Published values: the minimum goodput with the filter, and its minimum gain [%]."""
 
 FLOORS = (1, 2, 7, 15, 31)
-"""Windows that successes halve no further than. With ns-2's rules, 1 means no backoff at all."""
+"""Minimum windows. With ns-2's rules, 1 means no backoff."""
 
 OF_STATIONS, OF_ACCESS_POINT = "wifi.0.station.0", "wifi.0.ap"
 WHO: Mapping[str, Sequence[str]] = {
-    "stations alone": [OF_STATIONS],
+    "stations only": [OF_STATIONS],
     "all nodes": [OF_STATIONS, OF_ACCESS_POINT],
-    "access point alone": [OF_ACCESS_POINT],
+    "access point only": [OF_ACCESS_POINT],
 }
 APART = {
     "stations 1; access point 2": (1, 2),
@@ -32,39 +32,39 @@ APART = {
     "stations 1; access point 3": (1, 3),
     "stations 1; access point 7": (1, 7),
 }
-"""Floors of stations and of the access point that are not the same."""
+"""Minimum windows that differ between stations and the access point."""
 SOME = (2, 10, MOST)
 """Numbers of stations of the combinations."""
 
 
 def sections(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) -> list[Section]:
-    """Returns the figure from the base's runs, then combinations of omitted settings."""
+    """Returns the figure from the runs of the base, then combinations of omitted settings."""
     return [_mimd(frame, of, commands), _floors(bench)]
 
 
 def _mimd(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     reference = Series("without the filter, CWmin 31", LARGE.name, PLAIN_DELAYED, "dot")
     figure = over_stations(frame, {"": [*pair(MIMD), reference]}, "mbps", GOODPUT)
-    published_line(figure, MBPS, f"published: the filter is above {MBPS} Mbps")
+    published_line(figure, MBPS, f"published: above {MBPS} Mbps with the filter")
     drawn = leads(
         {
             "MIMD": (lead(frame, MIMD), COLOURS[0]),
-            "MIMD of stations alone": (lead(frame, MIMD_OF_STATIONS), COLOURS[2]),
+            "MIMD of stations only": (lead(frame, MIMD_OF_STATIONS), COLOURS[2]),
             "CWmin 31": (lead(frame, LARGE), PLAIN_DELAYED),
         }
     )
     published_line(drawn, LEAD, f"published: above {LEAD} %")
     text = (
-        "All nodes use MIMD here; successes halve the window of a station until there is no backoff, and that of the access point down to 2. The station that has sent last then "
-        "transmits next before all others, as long as it has something to send; with the filter it has, because its ACKs do not wait behind those of others. An access point that "
-        "does not back off more than a little takes the medium from such a station once it has ACKs, which costs the cell without the filter what stations alone gain there."
+        "All nodes use MIMD here. Successes halve the window of a station down to no backoff, and that of the access point down to 2. The last sender then "
+        "transmits next, as long as it has data. With the filter it has data, because its ACKs do not wait behind those of others. An access point with "
+        "short backoff takes the medium from such a station once it has ACKs. This cancels the gain of MIMD at stations only, in the cell without the filter."
     )
     return Section(
         "MIMD contention windows",
         text,
         [
             Figure(figure, f"Goodput by number of stations, q = 250: {of} (the paper's Figure 9)", commands),
-            Figure(drawn, f"Lead of the filter, q = 250: {of}", commands),
+            Figure(drawn, f"Goodput gain of the filter, q = 250: {of}", commands),
         ],
     )
 
@@ -75,16 +75,16 @@ def _floors(bench: Bench) -> Section:
     met = least.filter(pl.col("mbps") > MBPS, pl.col("lead") > LEAD * 0.95)
     named = [f"{who}, floor {floor}" for who, floor in met.select("who", "floor").iter_rows()]
     text = (
-        "In the paper, a failure doubles the window and a success halves it. It omits which nodes do so, the lower limit, and whether all share it. The figure has all three, at 2, 10 and 30 stations. "
-        f"Above {MBPS} Mbps, with a lead of about {LEAD} % or more at all three: {'; '.join(named) or 'none'}."
+        "In the paper, a failure doubles the window and a success halves it. The paper omits the nodes, the minimum window, and whether all nodes share it. The figure varies all three, at 2, 10 and 30 stations. "
+        f"Above {MBPS} Mbps with a gain of about {LEAD} % or more at all three: {'; '.join(named) or 'none'}."
     )
     return Section(
-        "Who halves, and how far",
+        "MIMD by node and minimum window",
         text,
         [
             Figure(
                 _drawn(least),
-                "MIMD: least goodput with the filter against its least lead over 2, 10 and 30 stations, by who uses it and its floor",
+                "MIMD: minimum goodput with the filter against minimum gain over 2, 10 and 30 stations, by node and minimum window",
                 [COMMAND, repeat],
             )
         ],
@@ -92,21 +92,21 @@ def _floors(bench: Bench) -> Section:
 
 
 def floors() -> dict[str, dict[str, object]]:
-    """MIMD by who uses it and its floor: one floor for all who do, and each its own."""
+    """Returns MIMD by nodes and minimum window, equal for all nodes or not."""
     one = {
         f"{who} / {floor}": {key: value for path in paths for key, value in mimd(path, floor).items()}
         for who, paths in WHO.items()
         for floor in FLOORS
     }
     own = {
-        f"each its own / {name}": {**mimd(OF_STATIONS, of_stations), **mimd(OF_ACCESS_POINT, of_access_point)}
+        f"different / {name}": {**mimd(OF_STATIONS, of_stations), **mimd(OF_ACCESS_POINT, of_access_point)}
         for name, (of_stations, of_access_point) in APART.items()
     }
     return one | own
 
 
 def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
-    """Goodput with the filter and its lead, by who uses MIMD, its floor, and number of stations."""
+    """Returns goodput with the filter and its gain, by nodes, minimum window and stations."""
     axes = {
         "who": floors(),
         "arm": {arm.name: arm.set for arm in (LARGE, LARGE.filtered)},
@@ -126,7 +126,7 @@ def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
 
 
 def _least(combined: pl.DataFrame) -> pl.DataFrame:
-    """Returns the least of both over the numbers of stations."""
+    """Returns the minimum of both over the numbers of stations."""
     return combined.group_by(["who", "floor"], maintain_order=True).agg(pl.col("mbps", "lead").min())
 
 
@@ -136,10 +136,10 @@ def _drawn(least: pl.DataFrame) -> go.Figure:
         own = least.filter(pl.col("who") == who)
         figure.add_scatter(
             x=own["lead"], y=own["mbps"], mode="markers+text", name=who, marker={"color": COLOURS[index], "size": 9}, text=own["floor"],
-            textposition="top center", hovertemplate="%{y:.2f} Mbps, %{x:.1f} % ahead<br>floor %{text}",
+            textposition="top center", hovertemplate="%{y:.2f} Mbps, %{x:.1f} % gain<br>floor %{text}",
         )  # fmt: skip
     figure.add_hline(MBPS, line={"color": OPTIMUM, "width": 1.4, "dash": "dash"})
-    star(figure, LEAD, MBPS, "published: beyond this")
-    figure.update_xaxes(title_text="least lead of the filter", ticksuffix=" %")
-    figure.update_yaxes(title_text="least goodput with the filter [Mbps]")
+    star(figure, LEAD, MBPS, "published bounds")
+    figure.update_xaxes(title_text="minimum gain of the filter", ticksuffix=" %")
+    figure.update_yaxes(title_text="minimum goodput with the filter [Mbps]")
     return finish(figure, 460)

@@ -18,7 +18,7 @@ from .runs import COMMAND, SCENARIO, STATIONS, TEN
 
 _QUEUE = "cell_ap_best-effort"
 _STEP = 0.1
-"""Of the sequence numbers drawn [s]."""
+"""Resolution of the drawn sequence numbers [s]."""
 
 
 def sections(bench: Bench) -> list[Section]:
@@ -33,7 +33,7 @@ def _run(bench: Bench, arm: Arm, *series: str) -> Result:
 def _queues(bench: Bench) -> Section:
     figure, commands = go.Figure(), [COMMAND]
     for arm, dash in ((SMALL, "dot"), (LARGE, "solid")):
-        for one, name, ink in ((arm, "without the filter", PLAIN), (arm.filtered, "with it", FILTER)):
+        for one, name, ink in ((arm, "without the filter", PLAIN), (arm.filtered, "with the filter", FILTER)):
             result = _run(bench, one, "queue")
             own = result.queue.filter(pl.col("link") == _QUEUE)
             x, y = thin(own["time"].to_numpy(), own["length"].cast(pl.Float64).to_numpy(), 400)
@@ -53,10 +53,12 @@ def _queues(bench: Bench) -> Section:
     figure.update_xaxes(title_text="time [s]")
     figure.update_yaxes(title_text="queue of the access point [packets]", type="log", dtick=1)
     text = (
-        "Without the filter the queue fills to its limit and stays there. With it, one ACK of each connection waits, until a data frame is given up: the ACKs "
-        "of what follows are duplicates, which the filter keeps, as many as are in flight."
+        "Without the filter the queue fills to its limit and stays full. With it, one ACK per connection waits, until a station drops a data frame: the ACKs "
+        "of all later data in flight are duplicates, which the filter keeps."
     )
-    caption = f"Length of the access point's queue over time, {TEN} stations (the paper's Figure 4); the packet that is being sent counts"
+    caption = (
+        f"Length of the access point's queue over time, {TEN} stations (the paper's Figure 4); including the packet on the air"
+    )
     return Section("Queue", text, [Figure(finish(figure, 420), caption, commands)])
 
 
@@ -77,8 +79,8 @@ def _progress(bench: Bench) -> Section:
     figure.update_yaxes(dtick=1, range=[0.2, TEN + 0.8], row=2)
     finish(figure, 640).update_layout(showlegend=False)
     text = (
-        "Above, what each of ten connections has got acknowledged; below, its timeouts, larger the more followed each other. A connection that times out while "
-        "the queue is full has one packet out, and the one ACK of it is dropped as likely as not: nothing follows that could stand for it."
+        "Top: acknowledged data of ten connections. Bottom: their timeouts, larger for consecutive ones. A connection that times out while "
+        "the queue is full has one packet in flight, and its only ACK is often dropped: no later ACK covers it."
     )
     caption = f"Progress and timeouts of {TEN} connections, q = {SMALL.slots} (the paper's Figure 5)"
     return Section("Fairness and timeouts", text, [Figure(figure, caption, commands)])
@@ -105,5 +107,5 @@ def _add_progress(figure: go.Figure, result: Result, column: int) -> None:
         backoff = late["detail"].str.extract(r"(\d+)").cast(pl.Int64)
         figure.add_scatter(
             x=late["time"], y=[index + 1] * late.height, mode="markers", name=name, marker={"color": ink, "size": 4 + 2 * backoff, "line": {"color": MUTED, "width": 0.5}},
-            customdata=backoff, hovertemplate="%{x:.2f} s · number %{customdata} in a row", row=2, col=column,
+            customdata=backoff, hovertemplate="%{x:.2f} s · consecutive timeout %{customdata}", row=2, col=column,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The sweeps, and what a run of them comes to."""
+"""Sweeps of the study, and metrics of their runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .arms import EVERY, LARGE, MIMD, MIMD_OF_STATIONS, OF_SMALL, Arm, with_filt
 
 COMMAND = "acklab study ack_filtering"
 BASE = "base"
-"""The runs with upload.toml as it stands, but for the arms."""
+"""The sweep with upload.toml as it is, except for the arms."""
 SCENARIO = "upload.toml"
 STATIONS = "wifi.0.station.0.count"
 SECONDS = 30.0
@@ -21,14 +21,14 @@ SECONDS = 30.0
 MIMD_SEEDS = 20
 
 FEW, MANY, TEN, MOST = 5, 10, 10, 30
-"""What the paper calls a few stations, many of them, the number of its Figure 5, and the most that
-claims go to.
+"""Numbers of stations: "few" and "many" in the paper, that of its Figure 5, and the maximum of the
+claims.
 """
 
 
 @dataclass(frozen=True)
 class Values:
-    """One setting: the values of each metric, seed by seed, by arm and number of stations."""
+    """Values of each metric in one setting, seed by seed, by arm and number of stations."""
 
     values: Mapping[tuple[str, int], Mapping[str, Sequence[float]]]
 
@@ -39,7 +39,7 @@ class Values:
     def stations(self, *arms: Arm, least: int = 2, most: int = MOST) -> list[int]:
         """Returns numbers of stations that all these arms were run with.
 
-        One station contends only with the access point.
+        A single station contends only with the access point.
         """
         common = set.intersection(*({count for name, count in self.values if name == arm.name} for arm in arms))
         return sorted(count for count in common if least <= count <= most)
@@ -49,9 +49,9 @@ METRICS = {
     "mbps": "goodput [Mbps]",
     "jain": "Jain's index",
     "timeouts": "timeouts",
-    "collisions": "collisions a second",
+    "collisions": "collisions per second",
     "queue": "mean queue of the access point [packets]",
-    "longest": "longest queue of the access point [packets]",
+    "longest": "maximum queue of the access point [packets]",
     "acks": "ACKs received per data packet",
     "delay": "delay of a packet at the access point [ms], mean",
     "rtt": "smoothed RTT [ms], mean of the flows",
@@ -59,7 +59,7 @@ METRICS = {
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run: the columns of the grid, the seed and `METRICS`."""
+    """Returns one row per run: the columns of the grid, the seed and `METRICS`."""
     keys = ["point", *result.columns.values(), "seed"]
     flows = result.flows.group_by(keys, maintain_order=True).agg(
         mbps=pl.col("mean_throughput_l7").sum(), timeouts=pl.col("total_rtos_l4").sum(), rtt=pl.col("mean_srtt_l4").mean()
@@ -98,25 +98,25 @@ def sweep_arms(
     settings: Variants | None = None,
     seeds: int | None = None,
 ) -> SweepResult:
-    """Arms by numbers of stations, under other settings if some are given."""
+    """Runs arms by numbers of stations, with other settings if given."""
     axes = {} if settings is None else {"setting": settings}
     return bench.sweep(SCENARIO, name, {**axes, "arm": {arm.name: arm.set for arm in arms}, STATIONS: stations}, seeds=seeds)
 
 
 def base(bench: Bench) -> SweepResult:
-    """Returns all arms as upload.toml has the rest."""
+    """Returns all arms with the settings of upload.toml."""
     return sweep_arms(bench, BASE, EVERY, counts(bench))
 
 
 def of_small(bench: Bench) -> SweepResult:
-    """Returns the arms of Figures 8 and 10 with q = 50, but for those of the base."""
+    """Returns the arms of Figures 8 and 10 with q = 50, except those of the base."""
     return sweep_arms(bench, "small", OF_SMALL, [count for count in counts(bench) if MANY <= count <= MOST])
 
 
 def of_mimd(bench: Bench) -> SweepResult:
     """Returns the arms of Figure 9 over more seeds.
 
-    The least of a dozen leads is only as certain as the noisiest of them.
+    The minimum of a dozen gains is only as certain as the noisiest of them.
     """
     arms = with_filter([LARGE, MIMD, MIMD_OF_STATIONS])
     return sweep_arms(bench, "mimd", arms, [count for count in counts(bench) if count <= MOST], seeds=bench.at_least(MIMD_SEEDS))

@@ -1,4 +1,4 @@
-"""Claims that hold under each of the settings that the paper omits."""
+"""Claims under each of the settings that the paper omits."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,10 @@ from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, swee
 FILE = "settings.toml"
 QUICK = f"{FILE}:window 20,window 100,RTS"
 SEEDS = 4
-"""At most: it is many runs. With fewer hardly an interval would decide anything."""
+"""Maximum number of seeds, because there are many runs.
+
+With fewer seeds most intervals are too wide.
+"""
 
 
 def survey(bench: Bench, base: Values) -> Section:
@@ -44,7 +47,7 @@ def survey(bench: Bench, base: Values) -> Section:
     commands = [COMMAND, *(result.rerun for result in results)]
     return Section(
         "Settings that the paper omits",
-        f"Each column changes one setting of the base and runs everything again ({seeds} seeds; 2, {MANY} and {MOST} stations, more for the crossing with q = 250). "
+        f"Each column changes one setting of the base and repeats all runs ({seeds} seeds; 2, {MANY} and {MOST} stations, more for the crossing with q = 250). "
         "Numbers are ours; hover labels have the published ones.",
         [
             Figure(_matrix(claims, found, verdicts, titles), "Claims by setting, with their verdicts", commands),
@@ -90,11 +93,11 @@ def _short(value: float) -> str:
 
 def _tally(verdicts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> Table:
     rows = [[name, titles[name], *(str(list(own).count(verdict)) for verdict in VERDICTS)] for name, own in verdicts.items()]
-    return Table(["setting", "what it changes", *VERDICTS], rows, "How many claims come out under each setting", numeric_from=2)
+    return Table(["setting", "change", *VERDICTS], rows, "Number of claims per verdict under each setting", numeric_from=2)
 
 
 def _fragile(claims: Sequence[Claim], verdicts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> Table:
-    """Claims by what they depend on."""
+    """Returns claims by the settings that they depend on."""
     rows = []
     for row, claim in enumerate(claims):
         own = {name: kinds[row] for name, kinds in verdicts.items()}
@@ -102,12 +105,12 @@ def _fragile(claims: Sequence[Claim], verdicts: Mapping[str, Sequence[str]], tit
         bad = [name for name, verdict in own.items() if verdict == NOT_REPRODUCED]
         rows.append([claim.id, claim.title, str(len(good)), _named(good, list(own)), str(len(bad)), _named(bad, list(own))])
     return Table(
-        ["claim", "statement", "reproduced", "under", "not reproduced", "under"], rows, f"Claims by the settings, of {len(titles)}, that they survive", numeric_from=9
+        ["claim", "statement", "reproduced", "under", "not reproduced", "under"], rows, f"Claims by the settings, of {len(titles)}, under which they are reproduced", numeric_from=9
     )  # fmt: skip
 
 
 def _named(names: Sequence[str], every: Sequence[str]) -> str:
-    """By names, or by those that are missing if these are fewer."""
+    """Returns the names, or the missing names if these are fewer."""
     missing = [name for name in every if name not in names]
     if not names or not missing:
         return "all" if names else "–"

@@ -1,4 +1,4 @@
-"""What the study measures, and the figures and tables of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from .runs import BASE, COMMAND, base, collect, of_mimd, of_small, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Returns numbers of claims: each is read from many runs."""
+    """Returns the numbers of claims. Each is computed from many runs."""
     result, small, more = base(bench), of_small(bench), of_mimd(bench)
     found = (
         ([result], claim_values.numbers(collect([summary(result)]))),
@@ -26,7 +26,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     result = load_sweep(bench.folder / BASE)
     frame = summary(result)
     of, commands = f"mean over {len(result.seeds)} seeds with its 95 % confidence interval", [COMMAND, result.rerun]

@@ -31,7 +31,7 @@ def sections(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) ->
 def _delayed(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
     panels = {
         window: [
-            Series("an ACK for each segment", RELAXED[window].name, PLAIN),
+            Series("an ACK per segment", RELAXED[window].name, PLAIN),
             Series("delayed ACKs", DELAYED[window].name, PLAIN_DELAYED),
             Series("filter", RELAXED[window].filtered.name, FILTER),
             Series("delayed ACKs and filter", DELAYED[window].filtered.name, FILTER_DELAYED, "dot"),
@@ -39,7 +39,7 @@ def _delayed(frame: pl.DataFrame, of: str, commands: list[str]) -> Section:
         for window in RELAXED
     }
     figure = over_stations(frame, panels, "mbps", GOODPUT)
-    text = "Delayed ACKs take out every other ACK, whatever the queue holds; the filter takes out what has piled up, and with it delayed ACKs change next to nothing."
+    text = "Delayed ACKs remove every other ACK, independent of the queue. The filter removes queued ACKs, and with it delayed ACKs change little."
     return Section(
         "Delayed ACKs", text, [Figure(figure, f"Goodput by number of stations, q = 250: {of} (the paper's Figure 10)", commands)]
     )
@@ -54,11 +54,11 @@ def _filters(bench: Bench) -> Section:
     shown = {metric: METRICS[metric].replace(" of the access point", "") for metric in ("mbps", "jain", "queue")}
     figure = Figure(
         metrics_over_stations(frame, "filter", series, shown),
-        f"What filters make of the cell, q = 250: mean over {seeds} seeds with its 95 % confidence interval",
+        f"Effect of filters, q = 250: mean over {seeds} seeds with its 95 % confidence interval",
         [COMMAND, result.rerun],
     )
     table = Table(
-        ["filter", "stations", "Mbps", "Jain's index", "timeouts", "mean queue", "longest queue"],
+        ["filter", "stations", "Mbps", "Jain's index", "timeouts", "mean queue", "maximum queue"],
         [
             [variant.title, str(stations), *(f"{_mean(frame, name, stations, metric):.{digits}f}" for metric, digits in _SHOWN)]
             for stations in (TEN, MOST)
@@ -67,7 +67,7 @@ def _filters(bench: Bench) -> Section:
         f"Filters with {TEN} and {MOST} stations; mean over {seeds} seeds",
         commands=[COMMAND, result.rerun],
     )
-    text = "The paper's filter keeps duplicates, so that fast retransmission works as without it; CAKE's keeps two ACKs of a flow. The goodput is the same with each."
+    text = "The paper's filter keeps duplicates, so fast retransmission works as without it. CAKE's filter keeps two ACKs per flow. The goodput is the same with each."
     return Section("Other filters", text, [figure, table])
 
 

@@ -1,4 +1,4 @@
-"""Where acknowledging less gains and where it hurts, and what was measured to differ there."""
+"""Largest gains and losses of fewer ACKs, and measured differences from the baseline."""
 
 import math
 from typing import Any
@@ -11,16 +11,16 @@ from acklab.report import Section, Table
 from .runs import without_baseline
 
 FULL = 0.9
-"""A return link that is busy for so much of the time counts as full."""
-WORTH_A_WORD = 0.01
-"""Smaller gains and losses are left out where reasons are given."""
+"""Minimum utilization of a return link that counts as full."""
+MIN_EFFECT = 0.01
+"""Minimum gain or loss in the tables of reasons."""
 
 
 def why(cells: pl.DataFrame) -> Section:
-    """Returns the largest gains and losses, their properties, and how often these occur at all."""
+    """Returns the largest gains and losses, their properties, and the frequency of these."""
     decided = [cell for cell in without_baseline(cells).to_dicts() if is_decided(cell)]
-    gains = [cell for cell in decided if cell["mean"] > 1 + WORTH_A_WORD]
-    harms = [cell for cell in decided if cell["mean"] < 1 - WORTH_A_WORD]
+    gains = [cell for cell in decided if cell["mean"] > 1 + MIN_EFFECT]
+    harms = [cell for cell in decided if cell["mean"] < 1 - MIN_EFFECT]
     reasons: dict[str, list[int]] = {}
     for index, group in enumerate((gains, harms)):
         for cell in group:
@@ -28,17 +28,17 @@ def why(cells: pl.DataFrame) -> Section:
                 reasons.setdefault(reason, [0, 0])[index] += 1
     counted = [[reason, *map(str, numbers)] for reason, numbers in sorted(reasons.items(), key=lambda item: -sum(item[1]))]
     return Section(
-        "Where it gains, where it hurts, and why",
-        "The largest of both, at most two for a path and a controller. What is given as the reason is what was measured to differ from the "
-        f"baseline in the same runs: a return link busy for {FULL:.0%} of the time or more on one side; where goodput fell, at least one timeout a "
-        "run more, or a tenth of a percent of segments, and a fifth, more retransmitted (fewer where it rose), with the ACKs' bursts beside it; a "
-        "mean window that differs by a fifth; a tenth of the ACKs more or fewer sent by the receiver's timer, since a window smaller than "
-        "what it counts up to cannot fill the count; else an sRTT that differs by a twentieth. Cells that differ from 1 by less than "
-        f"{WORTH_A_WORD:.0%} are left out.",
+        "Largest gains and losses, and their causes",
+        "The largest gains and losses, at most two per path and controller. Causes are measured differences from the "
+        f"baseline in the same runs: a return link that is busy for {FULL:.0%} of the time or more on one side; if goodput fell, at least one timeout per "
+        "run more, or retransmissions more by 0.1 % of the segments and by a fifth (fewer if it rose), with the bursts of ACKs; a "
+        "mean window that differs by a fifth; a tenth of the ACKs more or fewer sent by the receiver's timer, because a window below "
+        "the count of the receiver cannot reach it; otherwise an sRTT that differs by a twentieth. Cells that differ from 1 by less than "
+        f"{MIN_EFFECT:.0%} are omitted.",
         items=[
             _ranking(sorted(gains, key=lambda cell: -cell["mean"]), "Largest gains in goodput"),
             _ranking(sorted(harms, key=lambda cell: cell["mean"]), "Largest losses of goodput"),
-            Table(["what differs", "cells that gain", "cells that lose"], counted, "What goes with gains and losses; a cell may count twice"),
+            Table(["difference", "cells with a gain", "cells with a loss"], counted, "Differences that accompany gains and losses; a cell may count twice"),
         ],
     )  # fmt: skip
 
@@ -54,17 +54,17 @@ def _ranking(cells: list[dict[str, Any]], caption: str, limit: int = 12, each: i
     chosen = chosen[:limit]
     rows = []
     for cell in chosen:
-        why = "; ".join(text for _, text in _reasons(cell)) or "nothing of the above differs"
+        why = "; ".join(text for _, text in _reasons(cell)) or "no such difference"
         ratio = f"{cell['mean']:.2f} ({cell['low']:.2f} … {cell['high']:.2f})".replace(" ", "\N{NO-BREAK SPACE}")
         rows.append([cell["path"], cell["congestion"], cell["policy"], ratio, why])
-    head = ["path", "controller", "policy", "goodput ÷ baseline", "what differs, the baseline in brackets"]
+    head = ["path", "controller", "policy", "goodput ÷ baseline", "difference (baseline in brackets)"]
     return Table(head, rows, caption, commands=[cell["command"] for cell in chosen], numeric_from=5)
 
 
 def _reasons(cell: dict[str, Any]) -> list[tuple[str, str]]:
-    """What was measured to differ between a cell and its baseline.
+    """Returns the measured differences between a cell and its baseline.
 
-    A name for it, and the numbers.
+    Each has a name and numbers.
     """
 
     def numbers(name: str) -> tuple[float, float]:
@@ -86,7 +86,7 @@ def _reasons(cell: dict[str, Any]) -> list[tuple[str, str]]:
         burst, burst_below = numbers("mean_ack_burst_l4")
         name = "more retransmissions" if again > again_below else "fewer retransmissions"
         per, per_below = (1 / value if value else math.nan for value in numbers("acks_per_packet"))
-        text = f"retransmitted {again:.2f} % ({again_below:.2f} %), {per:.1f} ({per_below:.1f}) segments an ACK"
+        text = f"retransmitted {again:.2f} % ({again_below:.2f} %), {per:.1f} ({per_below:.1f}) segments per ACK"
         bursts = f", ACKs in bursts of {burst:.1f} ({burst_below:.1f})" if abs(burst - burst_below) >= 0.1 else ""
         found.append((name, text + bursts))
     window, window_below = numbers("mean_cwnd_l4")

@@ -1,6 +1,6 @@
-"""What a cell of the heat maps is made of.
+"""Cells of the heat maps.
 
-A ratio to the baseline, and all that was measured beside it.
+A cell has a ratio to the baseline and further measurements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,11 +30,11 @@ EVIDENCE = (
     "total_rtos_l4",
     "waited",
 )
-"""What a cell is judged by: the mean over seeds of each, beside that of the baseline."""
+"""Measurements of a cell: means over seeds, compared with the baseline."""
 
 
 def without_baseline(cells: pl.DataFrame, baseline: Mapping[str, str] = BASELINE) -> pl.DataFrame:
-    """Cells without those of the baseline, which are 1."""
+    """Returns the cells without those of the baseline, which are 1."""
     return cells.filter(*(pl.col(name) != held for name, held in baseline.items()))
 
 
@@ -48,7 +48,7 @@ def cells_of(result: SweepResult, by: list[str], value: str, baseline: Mapping[s
         waited=100 * pl.col("timer").fill_null(0) / pl.col("total_acks_sent_l4"),
         acks_per_packet=pl.col("total_acks_sent_l4") / pl.col("total_data_packets_l4"),
         retransmitted=100 * pl.col("total_retransmissions_l4") / pl.col("total_data_packets_l4"),
-        # A transfer that the end of the run cut short has no time of completion.
+        # A transfer that did not complete before the end of the run has no completion time.
         flow_completion_time_l4=pl.when(
             ~pl.col("traffic_model").str.starts_with("Fixed")
             | (pl.col("total_delivered_bytes_l7") >= pl.col("traffic_model").str.extract(r"bytes=(\d+)").cast(pl.Int64))
@@ -70,7 +70,7 @@ def cells_of(result: SweepResult, by: list[str], value: str, baseline: Mapping[s
 
 
 def _note(cell: dict[str, Any]) -> str:
-    """What a reader sees on pointing at a cell; the baseline in brackets."""
+    """Returns the hover text of a cell, with the baseline in brackets."""
 
     def pair(name: str, unit: str = "", scale: float = 1) -> str:
         own, below = cell[name], cell[f"{name}_below"]
@@ -78,7 +78,7 @@ def _note(cell: dict[str, Any]) -> str:
         return "{} ({}){}".format(*shown, unit)
 
     lines = [
-        f"goodput {pair('mean_throughput_l7', ' Mbps')} · {pair('acks_per_packet')} ACKs a packet",
+        f"goodput {pair('mean_throughput_l7', ' Mbps')} · {pair('acks_per_packet')} ACKs per packet",
         f"sRTT {pair('mean_srtt_l4', ' ms')} · window {pair('mean_cwnd_l4', ' segments')}",
         f"retransmitted {pair('retransmitted', ' %')} · timeouts {pair('total_rtos_l4')}",
         f"ACKs sent by the timer {pair('waited', ' %')}",
@@ -92,9 +92,9 @@ def _note(cell: dict[str, Any]) -> str:
 def tally(
     cells: pl.DataFrame, by: Sequence[str], caption: str, *, less_is_better: bool = False, baseline: Mapping[str, str] = BASELINE
 ) -> Table:
-    """For each value of the columns `by`, over all the rest.
+    """Returns a row per value of the columns `by`, over all other columns.
 
-    The geometric mean of the ratios, cells decided either way, and the worst.
+    It has the geometric mean of the ratios, the numbers of decided cells, and the worst cell.
     """
     rows = []
     for key, group in without_baseline(cells, baseline).group_by(by, maintain_order=True):

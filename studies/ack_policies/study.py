@@ -1,6 +1,6 @@
 """Figures and tables of the study.
 
-Three sweeps of the same policies and paths, and what is to be learnt from them.
+Three sweeps of the same policies and paths.
 """
 
 from typing import Any
@@ -27,14 +27,14 @@ SENDERS_SEND = "sizes.toml:1 MB,greedy"
 
 CONTROLLERS_OF_QUIC = ["newreno", "cubic"]
 
-# With --quick: one path of each kind, and policies from often to seldom.
+# With --quick: one path of each kind, and policies from many to few ACKs.
 QUICK_PATHS = "paths.toml:short,geo,vdsl,default,nepal"
 QUICK_POLICIES = "policies.toml:per-packet,delayed,L = 16,tack"
 QUICK_QUIC = "quic.toml:every 2,every 10,chrome"
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     paths = bench.variants(QUICK_PATHS if bench.quick else "paths.toml")
     policies = bench.variants(QUICK_POLICIES if bench.quick else "policies.toml")
     greedy = bench.sweep(SCENARIO, "greedy", {"flow.0.congestion": CONTROLLERS, "path": paths, "policy": policies})
@@ -66,11 +66,11 @@ def _setting(bench: Bench, paths: Variants, policies: Variants) -> Section:
     listed = [[name, variant.title, variant.source] for name, variant in policies.chosen.items()]
     return Section(
         "Paths and policies",
-        "k is the normalised bandwidth ratio of RFC 3449, section 2.1: if the receiver acknowledges more often than every k packets, the "
-        "return link is full before the forward link is. Data packets are of 1500 octets, ACKs of 52.",
+        "k is the normalised bandwidth ratio of RFC 3449, section 2.1: with more than one ACK per k packets, the "
+        "return link is full before the forward link is. Data packets are of 1500 bytes, ACKs of 52.",
         items=[
             Table(head, rows, "Paths", text=frozenset({head.index("source")})),
-            Table(["policy", "an ACK", "source"], listed, "Policies", numeric_from=3),
+            Table(["policy", "ACK policy", "source"], listed, "Policies", numeric_from=3),
         ],
     )
 
@@ -94,13 +94,13 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
     chance = 0.025 * len(known)
     return Section(
         "Goodput",
-        f"A greedy sender. Of {len(known)} cells {better} gain and {worse} lose against an ACK for every second segment, at 95 %; where "
-        f"nothing differed, chance alone would give about {chance:.0f} of each.",
+        f"A greedy sender. Of {len(known)} cells {better} gain and {worse} lose relative to an ACK per two segments, at 95 %. If "
+        f"there were no difference, about {chance:.0f} of each would be expected at random.",
         items=[
             Figure(
                 figures.ratio_map(without_baseline(cells), "path", "policy", "goodput ÷ that of the baseline", "congestion", notes="note", commands="command"),
-                f"Goodput over that of an ACK for every second segment: {of}. Hovering over a cell shows further measurements (the baseline in "
-                "brackets) and the command that repeats its first seed; a click writes the command below the figure.",
+                f"Goodput over that of an ACK per two segments: {of}. Hover over a cell for further measurements (baseline in "
+                "brackets) and the command that repeats its first seed. A click shows the command below the figure.",
                 commands,
             ),
             Figure(
@@ -112,10 +112,10 @@ def _goodput(result: SweepResult, cells: pl.DataFrame) -> Section:
             ),
             Figure(
                 figures.ratio_map(
-                    without_baseline(acks), "path", "policy", "ACKs a packet ÷ those of the baseline", "congestion", less_is_better=True, most=10.0,
+                    without_baseline(acks), "path", "policy", "ACKs per packet ÷ those of the baseline", "congestion", less_is_better=True, most=10.0,
                     notes="note",
                 ),
-                f"Load of the return path, as ACKs sent a data packet over those of the baseline: {of}",
+                f"Load of the return path, as ACKs sent per data packet over those of the baseline: {of}",
                 commands,
             ),
             tally(cells, ["congestion"], "Goodput by controller, over all paths and policies but the baseline"),
@@ -136,19 +136,19 @@ def _quic(bench: Bench, paths: Variants) -> Section:
     listed = [[name, variant.title, variant.source] for name, variant in policies.chosen.items()]
     return Section(
         "QUIC",
-        "The rules of QUIC by QUIC itself, against an ACK for every second packet. What Chrome, Firefox or picoquic would do here are the rows of that name; msquic and quinn do as the baseline does.",
+        "ACK policies of QUIC, relative to an ACK per two packets. Rows are named after the stack with this policy: Chrome, Firefox or picoquic. msquic and quinn have the policy of the baseline.",
         items=[
-            Table(["policy", "an ACK", "source"], listed, "Policies of QUIC", numeric_from=3),
+            Table(["policy", "ACK policy", "source"], listed, "Policies of QUIC", numeric_from=3),
             Figure(
                 figures.ratio_map(
                     without_baseline(goodput, BASELINE_OF_QUIC), "path", "policy", "goodput ÷ that of the baseline", "congestion", notes="note", commands="command"
                 ),
-                f"Goodput of a greedy sender over that with an ACK for every second packet: {of}",
+                f"Goodput of a greedy sender over that with an ACK per two packets: {of}",
                 commands,
             ),
             Figure(
                 figures.ratio_map(
-                    without_baseline(acks, BASELINE_OF_QUIC), "path", "policy", "ACKs a packet ÷ those of the baseline", "congestion", less_is_better=True,
+                    without_baseline(acks, BASELINE_OF_QUIC), "path", "policy", "ACKs per packet ÷ those of the baseline", "congestion", less_is_better=True,
                     most=10.0, notes="note",
                 ),
                 f"Load of the return path: {of}",
@@ -172,8 +172,8 @@ def _transfers(bench: Bench, paths: Variants, policies: Variants) -> Section:
     of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1; blue is sooner"
     return Section(
         "Time to completion",
-        "Transfers as long as those of the slides of PANRG at IETF 106. In the first round trips an ACK that waits for segments which cannot "
-        "come before it is answered holds up the sender until the timer of the receiver.",
+        "Transfers of the sizes in the slides of PANRG at IETF 106. In the first round trips, an ACK may wait for segments that cannot "
+        "arrive before it is sent. It then delays the sender until the timer of the receiver expires.",
         items=[
             *(
                 Figure(
@@ -205,9 +205,9 @@ def _senders(bench: Bench, policies: Variants) -> Section:
     commands = [COMMAND, result.rerun]
     shown: dict[str, Any] = {"panel": "sender", "wrap": 4, "notes": "note", "commands": "command"}
     return Section(
-        "The clock of the sender",
-        "The same NewReno, but for what its window grows by and whether it is paced. A window that grows by the ACK grows as much slower as "
-        "there are fewer ACKs; one that grows by what an ACK covers does not, but answers each ACK with a burst of that size unless it is paced.",
+        "Window growth and pacing of the sender",
+        "The same NewReno with different window growth, paced or not. A window that grows per ACK grows slower in proportion "
+        "to fewer ACKs. A window that grows per acknowledged byte does not, but sends a burst of that size per ACK unless it is paced.",
         items=[
             Figure(
                 figures.ratio_map(without_baseline(time), "path", "policy", "time ÷ that of the baseline", less_is_better=True, **shown),

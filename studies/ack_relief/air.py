@@ -1,4 +1,4 @@
-"""What the ACKs of TCP cost the air of a cell, part by part."""
+"""Airtime of TCP ACKs in a cell, by part."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,19 +9,18 @@ import polars as pl
 from acklab.sweeps import SweepResult
 
 SIFS = {"802.11b": 10_000}
-"""Of DSSS [ns]; of the others in these cells 16 µs."""
+"""SIFS of DSSS [ns]. It is 16 µs in the other cells."""
 
 PARTS = ("frames", "access", "responses", "collisions", "compressed")
-"""PPDUs with ACKs; AIFS and backoff ahead of them; what answers them, and requests for that;
-collisions; what response frames take longer.
-"""
+"""Parts: PPDUs with ACKs; AIFS and backoff before them; their response frames and requests for
+these; collisions; the extension of response frames. """
 
 
 @dataclass(frozen=True)
 class Direction:
-    """Who acknowledges in a cell.
+    """Nodes that send TCP ACKs in a cell.
 
-    The stations what they download, or the access point what they upload.
+    Stations acknowledge downloads, and the access point acknowledges uploads.
     """
 
     is_upload: bool
@@ -29,19 +28,20 @@ class Direction:
 
     @classmethod
     def of(cls, scenario: Mapping[str, Any]) -> "Direction":
-        """That of a scenario with flows of one direction."""
+        """Returns the direction of a scenario whose flows have the same direction."""
         cell = scenario["wifi"][0]
         return cls(scenario["flow"][0]["to"] == "server", SIFS.get(cell["standard"], 16_000))
 
 
 def costs(result: SweepResult, point: Sequence[str], directions: Mapping[str, Direction], cell: str) -> pl.DataFrame:
-    """Returns the share of each part of the air [%], a row a run.
+    """Returns the share of each part of the air [%], one row per run.
 
-    `cell` is the column that names the cell, `point` those that name the run.
+    `cell` is the column with the name of the cell, and `point` are the columns that identify the
+    run.
 
-    Air is booked to who uses it: what the acknowledging side uses beyond response frames to data is
-    the cost of its ACKs, and what the other side uses to answer it. Of collisions it is those in
-    which the acknowledging side took part, of two parties each.
+    Airtime is attributed to its user. The cost of ACKs is the time of the acknowledging side,
+    except its response frames to data, plus the response time of the other side. Collisions count
+    if the acknowledging side took part in them; each has two parties.
     """
     frames = result.table("airtime").join(_sides(directions), left_on=cell, right_on="name")
     nodes = result.table("stations").join(_sides(directions), left_on=cell, right_on="name")

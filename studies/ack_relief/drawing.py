@@ -1,4 +1,4 @@
-"""The figures: what each way to acknowledge returns, and what it costs."""
+"""Figures of the study: gain and cost of each scheme."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,18 +26,18 @@ _ROW = 240
 """Height of a row of panels in pixels."""
 
 _TITLES = {
-    "air": "air that ACKs take [%]",
-    "goodput": "goodput over the baseline's [%]",
-    "burst": "segments let go at once",
+    "air": "airtime of ACKs [%]",
+    "goodput": "goodput relative to the baseline [%]",
+    "burst": "segments per burst",
     "srtt": "smoothed RTT [ms]",
     "jain": "Jain's index",
 }
 RETURNS, COSTS = ("air", "goodput"), ("burst", "srtt", "jain")
-"""The columns of the two figures."""
+"""Columns of the two figures."""
 
 
 def relief(runs: pl.DataFrame, titles: Mapping[str, str], columns: Sequence[str]) -> go.Figure:
-    """Returns a row of panels per cell, a column per quantity, and a line per way of ACKs."""
+    """Returns a row of panels per cell, a column per quantity, and a line per scheme."""
     cells, schemes = (runs[axis].unique(maintain_order=True).to_list() for axis in AXES)
     figure = make_subplots(
         rows=len(cells), cols=len(columns), shared_yaxes=True, horizontal_spacing=0.03, vertical_spacing=0.21 / len(cells),
@@ -68,8 +68,8 @@ def relief(runs: pl.DataFrame, titles: Mapping[str, str], columns: Sequence[str]
         if name == "jain":
             figure.update_xaxes(range=[0.4, 1.03], col=column)
         figure.update_xaxes(title_text=_TITLES[name], title_font={"size": 11}, row=len(cells), col=column)
-    # The titles of the columns, which alone have no name of an axis yet, stand clear of that of the
-    # first cell.
+    # Moves the titles of the columns, which have no axis name, away from the title of the first
+    # cell.
     figure.for_each_annotation(lambda title: title.update(yshift=24, font={"size": 11}), selector={"yref": "paper"})
     figure.update_layout(
         barmode="stack", bargap=0.3, legend={"y": 1 + 52 / (_ROW * len(cells)), "traceorder": "normal"}, margin={"t": 96}
@@ -94,7 +94,7 @@ def _air(figure: go.Figure, own: pl.DataFrame, row: int, column: int) -> None:
         y=total["scheme"], x=total["mean"], mode="text", text=[f"  {mean:.1f}" for mean in total["mean"]], textposition="middle right",
         textfont={"size": 10}, showlegend=False, hoverinfo="skip", cliponaxis=False, row=row, col=column,
     )  # fmt: skip
-    # Room for the numbers behind the bars.
+    # Leaves space for the numbers behind the bars.
     figure.update_xaxes(range=[0, 1.15 * float(total["mean"].to_numpy().max())], row=row, col=column)
 
 

@@ -1,4 +1,4 @@
-"""What each way to acknowledge gives in each cell, run by run."""
+"""Results of each scheme in each cell, per run."""
 
 from collections.abc import Mapping
 
@@ -13,9 +13,9 @@ BASELINE = {"scheme": "every second"}
 
 
 def summary(result: SweepResult, directions: Mapping[str, Direction]) -> pl.DataFrame:
-    """Returns one row a run: what it gained, what it cost, and what goes with it.
+    """Returns one row per run, with gains and costs.
 
-    Columns `cell` and `scheme` name it.
+    The columns `cell` and `scheme` identify the setting.
     """
     by = [result.columns[axis] for axis in AXES]
     key = ["point", *by, "seed"]
@@ -23,7 +23,7 @@ def summary(result: SweepResult, directions: Mapping[str, Direction]) -> pl.Data
         goodput=pl.col("mean_throughput_l7").sum(),
         segments=pl.col("total_data_packets_l4").sum(),
         acks=pl.col("total_acks_sent_l4").sum(),
-        # A run of ACKs is answered by a burst of all that they acknowledge.
+        # A burst of all acknowledged segments follows consecutive ACKs.
         burst=pl.col("total_data_packets_l4").sum() / (pl.col("total_acks_delivered_l4") / pl.col("mean_ack_burst_l4")).sum(),
         srtt=pl.col("mean_srtt_l4").mean(),
         one_way=pl.col("mean_one_way_delay_l4").mean(),

@@ -17,7 +17,7 @@ QUICK_SCHEMES = "schemes.toml:every segment,every second,TACK,ACK filter,HACK"
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     cells, schemes = bench.variants("cells.toml"), bench.variants(QUICK_SCHEMES if bench.quick else "schemes.toml")
     result = bench.sweep(SCENARIO, "cells", dict(zip(AXES, (cells, schemes), strict=True)))
     source = bench.source(SCENARIO)
@@ -27,21 +27,21 @@ def sections(bench: Bench) -> list[Section]:
     caption = f"Means with 95 % confidence intervals over {bench.seeds} seeds"
     listed = [[name, scheme.title, scheme.source] for name, scheme in schemes.chosen.items()]
     return [
-        Section("Ways to acknowledge", items=[Table(["", "an ACK", "source"], listed, numeric_from=3)]),
+        Section("Schemes", items=[Table(["", "ACKs", "source"], listed, numeric_from=3)]),
         Section(
-            "What each returns",
-            "The share of the air that goes into ACKs of TCP, with all that they bring about, and goodput against an ACK for every second segment, seed by seed.",
+            "Airtime and goodput",
+            "Airtime of TCP ACKs, including access, responses and collisions, and goodput relative to an ACK per two segments, seed by seed.",
             items=[Figure(drawing.relief(found, titles, drawing.RETURNS), caption, again)],
         ),
         Section(
-            "What it costs",
-            "How many segments a run of ACKs lets a sender send at once; delay; fairness, where there are several flows.",
+            "Bursts, delay and fairness",
+            "Segments that a sender sends at once after consecutive ACKs; delay; fairness between several flows.",
             items=[Figure(drawing.relief(found, titles, drawing.COSTS), caption, again)],
         ),
         Section(
-            "In numbers",
-            "Goodput in Mbps, of all flows together, and what is gained over the baseline; the air that ACKs take; ACKs sent for a segment; PPDUs with "
-            "data, of both sides, that no response frame followed; segments let go at once; smoothed RTT and one-way delay of the data in ms; the access point's "
+            "Measured values",
+            "Total goodput in Mbps, and its gain over the baseline; airtime of ACKs; ACKs sent per segment; PPDUs with "
+            "data, of both sides, without a response frame; segments per burst; smoothed RTT and one-way delay of the data in ms; the access point's "
             "queue in packets; segments that TCP retransmitted, and timeouts.",
             items=[_numbers(found, name, title) for name, title in titles.items()],
         ),
@@ -77,10 +77,10 @@ def _numbers(found: pl.DataFrame, cell: str, title: str) -> Table:
         "gain [%]",
         "air [%]",
         "ACKs",
-        "missed [%]",
+        "unanswered [%]",
         "burst",
         "sRTT",
-        "one way",
+        "one-way delay",
         "queue",
         "Jain",
         "resent",

@@ -1,4 +1,4 @@
-"""The figures that only this study has."""
+"""Figures of this study."""
 
 from collections.abc import Mapping
 
@@ -13,9 +13,9 @@ LOSSES = {
     "hack": "HACK, 2 % of data and of link-layer ACKs lost",
     "data": "HACK, 2 % of data lost",
     "all": "stock, 12 % lost with collisions",
-    "stock": "stock, 12 % lost beside collisions",
+    "stock": "stock, 12 % lost besides collisions",
 }
-"""The bars of the cross-check by the ends of the names of their claims."""
+"""Bars of the cross-check by suffix of the names of their claims."""
 
 INKS = {
     "UDP": COLOURS[7],
@@ -29,10 +29,10 @@ INKS = {
 
 
 def late(throughput: pl.DataFrame, gain: pl.DataFrame, known: Mapping[float, str]) -> go.Figure:
-    """Throughput by scheme, and the gain, along the lateness of link-layer ACKs [µs]."""
-    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.09, subplot_titles=("throughput [Mbps]", "HACK over stock"))
+    """Draws throughput by scheme, and the gain, by lateness of link-layer ACKs [µs]."""
+    figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.09, subplot_titles=("throughput [Mbps]", "HACK ÷ stock"))
     parts = [(name, throughput.filter(pl.col("scheme") == name), 1) for name in throughput["scheme"].unique(maintain_order=True)]
-    for name, part, column in [*parts, ("HACK over stock", gain, 2)]:
+    for name, part, column in [*parts, ("HACK ÷ stock", gain, 2)]:
         ink = INKS.get(name, COLOURS[2])
         figure.add_scatter(
             x=part["late"], y=part["mean"], name=name, mode="lines+markers", showlegend=column == 1, line={"color": ink, "width": 2},

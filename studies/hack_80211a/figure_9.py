@@ -19,7 +19,7 @@ SENT_AGAIN = {(ONE, UDP): 1.0, (BOTH, UDP): 1.0, (ONE, HACK): 2.5, (BOTH, HACK):
 
 
 def _over_stock(drawn: Mapping[tuple[str, str], Runs], caption: str) -> Table:
-    """Throughput by number of clients and scheme, and over stock TCP."""
+    """Returns throughput by number of clients and scheme, and its ratio to stock TCP."""
     rows = []
     for clients in (ONE, BOTH):
         for scheme in (UDP, HACK, STOCK):
@@ -29,39 +29,39 @@ def _over_stock(drawn: Mapping[tuple[str, str], Runs], caption: str) -> Table:
             gain = ratio_interval(own.values(goodput), drawn[clients, STOCK].values(goodput))
             of_stock = "" if scheme == STOCK else gain.text(3)
             rows.append([clients, scheme, own.interval(goodput).text(), ", ".join(one.text() for one in each), of_stock])
-    head = ["", "scheme", "throughput [Mbps]", "each client", "over stock"]
+    head = ["", "scheme", "throughput [Mbps]", "per client", "÷ stock"]
     return Table(head, rows, caption, commands=[own.command for own in drawn.values()], numeric_from=2)
 
 
 def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs], even: Mapping[tuple[str, str], Runs]) -> Section:
-    """Throughput by scheme, and the gain over stock TCP.
+    """Returns throughput by scheme, and the gain over stock TCP.
 
     With the losses of Table 1, and with 1 % of all frames lost.
     """
     stars = published(bench, ((ONE, UDP), "udp"), ((BOTH, UDP), "udp"), ((ONE, HACK), "hack"), ((ONE, STOCK), "stock"))
     return Section(
         "Throughput: Figure 9",
-        "Frames are lost as often as Table 1 has it. UDP has no contention; TCP/HACK sends hardly an ACK as a frame. The stars are what the text of the paper has; it names "
-        "no number for both clients but the gain, 1.322.",
+        "Frame losses are those of Table 1. UDP has no contention, and TCP/HACK sends few ACKs as frames. Stars are values in the text of the paper. For both clients it has "
+        "only the gain, 1.322.",
         items=[
             Figure(
                 figures.bars(cells(drawn, ("clients", "scheme"), goodput), "clients", "scheme", "Mbps", published=stars, inks=drawing.INKS),
-                f"Throughput of all flows together: {of_seeds(bench)}",
+                f"Total throughput: {of_seeds(bench)}",
                 [COMMAND],
             ),
-            _over_stock(drawn, "The same, and over stock TCP seed by seed"),
+            _over_stock(drawn, "The same, with ratios to stock TCP seed by seed"),
             _over_stock(even, "With 1 % of all frames lost, and collisions"),
         ],
     )  # fmt: skip
 
 
 def sent_again_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Section:
-    """Frames that needed more than one transmission."""
+    """Returns frames with more than one transmission."""
     once = published(bench, ((ONE, STOCK), "once_stock"), ((BOTH, STOCK), "once_stock_both"), scale=100)
     stars = {place: 100 - share for place, share in once.items()} | SENT_AGAIN
     return Section(
         "Retransmitted frames: Table 1",
-        "Frames of the sender that needed more than one transmission. The channel loses what UDP loses on SoRa, 1 %, of all frames; all else is collisions with ACKs of TCP.",
+        "Frames of the sender with more than one transmission. The channel loses 1 % of all frames, as UDP on SoRa. All further losses are collisions with TCP ACKs.",
         items=[
             Figure(
                 figures.bars(
@@ -75,10 +75,10 @@ def sent_again_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> S
 
 
 def air_section(drawn: Mapping[tuple[str, str], Runs]) -> Section:
-    """What the time on the air goes into."""
+    """Returns the uses of the airtime."""
     shares = {f"{scheme}, {clients}": own.uses for (clients, scheme), own in drawn.items()}
     return Section(
-        "Where the time goes",
-        "Shares of the time on the air. Waiting is attributed to the next sender; SIFS includes what response frames are late.",
+        "Use of the time",
+        "Shares of the time on the air. Waiting is attributed to the next sender. SIFS includes the lateness of response frames.",
         items=[Figure(figures.air_shares(shares), "Uses of the air, mean over seeds", [COMMAND])],
     )

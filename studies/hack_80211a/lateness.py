@@ -1,4 +1,4 @@
-"""How much of the gain is due to late link-layer ACKs."""
+"""Gain due to late link-layer ACKs."""
 
 import polars as pl
 
@@ -15,7 +15,7 @@ CARDS = {10.4: "AR9300 and Intel 5300: 10.4", 13.4: "to 13.4", 37.0: "SoRa: 37"}
 
 
 def benefit(bench: Bench) -> Interval:
-    """Ratio of TCP/HACK's gains with SoRa's late link-layer ACKs and with timely ones.
+    """Returns TCP/HACK's gain with SoRa's late link-layer ACKs ÷ that with timely ones.
 
     With one client.
     """
@@ -32,7 +32,7 @@ def benefit(bench: Bench) -> Interval:
 
 
 def section(bench: Bench) -> Section:
-    """Throughput and gain by the lateness of link-layer ACKs."""
+    """Returns throughput and gain by lateness of link-layer ACKs."""
     swept, datagrams = load_sweep(bench.folder / "late"), load_sweep(bench.folder / "late_datagrams")
     late, alone = swept.columns["wifi.0.late_answers"], datagrams.columns["wifi.0.late_answers"]
     both = swept.network.select(late, "scheme", "seed", "agg_throughput_l4")
@@ -40,7 +40,7 @@ def section(bench: Bench) -> Section:
     means = intervals(pl.concat([udp, both.reverse()]), [late, "scheme"], "agg_throughput_l4")
     gains = ratios(both, [late, "scheme"], "agg_throughput_l4", {"scheme": STOCK}).filter(pl.col("scheme") == HACK)
     number = pl.col(late).cast(pl.Float64).alias("late")
-    head = ["later than SIFS", *(f"{name} [Mbps]" for name in (UDP, HACK, STOCK)), "HACK over stock"]
+    head = ["later than SIFS", *(f"{name} [Mbps]" for name in (UDP, HACK, STOCK)), "HACK ÷ stock"]
     rows = []
     for text in LATE:
         row, place = [text.replace("us", " µs")], float(text.removesuffix("us"))
@@ -50,12 +50,12 @@ def section(bench: Bench) -> Section:
         rows.append([*row, Interval.of_row(gains.filter(pl.col(late) == place).row(0, named=True)).text(3)])
     return Section(
         "Late link-layer ACKs",
-        "How much of the gain is SoRa's: link-layer ACKs come 37 µs later than SIFS there, 10.4 to 13.4 µs on two cards, not at all in the standard. Stock TCP waits for them "
-        "three times for two segments, TCP/HACK twice.",
+        "Part of the gain is due to SoRa: its link-layer ACKs are sent 37 µs later than SIFS, those of two cards 10.4 to 13.4 µs, and those of the standard on time. Stock TCP waits for them "
+        "three times per two segments, TCP/HACK twice.",
         items=[
             Figure(
                 drawing.late(means.with_columns(number).sort("late"), gains.with_columns(number).sort("late"), CARDS),
-                f"One client; {of_sweeps(bench)}; the gain as geometric mean of the ratio",
+                f"One client; {of_sweeps(bench)}; the gain is the geometric mean of the ratio",
                 [COMMAND, swept.rerun],
             ),
             Table(head, rows, "The same"),

@@ -1,4 +1,4 @@
-"""What could make stock TCP lose as many frames as in the paper."""
+"""Settings that could increase the frame loss of stock TCP to that of the paper."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from .runs import HACK, SCHEMES, STOCK
 
 
 def section(bench: Bench) -> Section:
-    """Loss and goodput under each setting, one at a time."""
+    """Returns loss and goodput under each setting, one at a time."""
     swept, titles = load_sweep(bench.folder / "settings"), bench.variants("settings.toml").chosen
     gains = ratios(swept.network, ["setting", "scheme"], "agg_throughput_l4", {"scheme": STOCK})
     means = intervals(swept.network, ["setting", "scheme"], "agg_throughput_l4")
@@ -32,9 +32,9 @@ def section(bench: Bench) -> Section:
         ]
         rows.append([variant.title or name, *numbers, of(gains, HACK, 3)])
     published = ["published", "87.5", "97.5", "19.4", "25.0", "1.29"]
-    head = ["setting", "once, stock [%]", "once, HACK [%]", "stock [Mbps]", "HACK [Mbps]", "gain"]
+    head = ["setting", "sent once, stock [%]", "sent once, HACK [%]", "stock [Mbps]", "HACK [Mbps]", "gain"]
     return Section(
-        "What could bring stock TCP to the paper's losses",
+        "Settings with possible effect on the losses of stock TCP",
         "On SoRa 12 to 14 % of the sender's frames needed another transmission under stock TCP. One setting at a time, one client.",
         items=[Table(head, [*rows, published], f"Mean and interval over {bench.seeds} seeds of 30 s", commands=[swept.rerun])],
     )  # fmt: skip

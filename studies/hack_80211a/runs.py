@@ -17,13 +17,13 @@ ONE, BOTH = "one client", "both clients"
 TRANSFER = "traffic.toml:transfer"
 
 LATE = ("0us", "10.4us", "13.4us", "37us")
-"""By how much link-layer ACKs come after SIFS."""
+"""Lateness of link-layer ACKs after SIFS."""
 
 LATE_SENSING = ("0us", "9us", "18us", "27us")
-"""By how much the medium is sensed later than in 4 µs, in slots of 9."""
+"""Delay of carrier sensing beyond 4 µs, in slots of 9 µs."""
 
 SHORTER = {"duration": "35s"}
-"""For sweeps: 30 s."""
+"""Duration of runs in sweeps: 30 s."""
 
 # Parts of a compressed ACK, which the paper omits.
 WITHOUT_TIMESTAMPS = {"flow.0.timestamps": False, "flow.0.mss": "1460B"}
@@ -34,7 +34,7 @@ CONTENTS = {
     "no timestamps; checksum carried": {"wifi.0.hack.checksum": "carried", **WITHOUT_TIMESTAMPS},
 }
 
-# What the loss of 2 % may have been of in ns-3.
+# Frames that the loss of 2 % may apply to in ns-3.
 LOST = {
     "2 % of data": {},
     "2 % of data and of link-layer ACKs": {"wifi.0.reception.channel.control_error_rate": 0.02},
@@ -43,17 +43,17 @@ LOST = {
 
 
 def throughput(bench: Bench) -> dict[tuple[str, str], Runs]:
-    """UDP and both schemes, with one client and with both, with the losses of Table 1."""
+    """Returns UDP and both schemes with one and two clients, with the losses of Table 1."""
     return _by_clients(bench, lambda clients, scheme: f"losses.toml:{scheme} {clients}")
 
 
 def alike(bench: Bench) -> dict[tuple[str, str], Runs]:
-    """Returns the same with 1 % of all frames lost."""
+    """Returns UDP and both schemes with 1 % of all frames lost."""
     return _by_clients(bench, lambda clients, _: f"clients.toml:{clients}")
 
 
 def _by_clients(bench: Bench, variant: Callable[[str, str], str]) -> dict[tuple[str, str], Runs]:
-    """UDP and both schemes, with a variant for each number of clients and scheme."""
+    """Returns UDP and both schemes, with a variant per number of clients and scheme."""
     wanted: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for clients in (ONE, BOTH):
         wanted[clients, UDP] = (DATAGRAMS, [f"clients.toml:{clients}"])
@@ -64,18 +64,18 @@ def _by_clients(bench: Bench, variant: Callable[[str, str], str]) -> dict[tuple[
 
 
 def transfers(bench: Bench) -> dict[str, Runs]:
-    """25 MiB to one client, by scheme."""
+    """Returns transfers of 25 MiB to one client, by scheme."""
     return bench.runs({scheme: (SCENARIO, [TRANSFER, f"schemes.toml:{scheme}"]) for scheme in SCHEMES})
 
 
 def late(bench: Bench) -> SweepResult:
-    """Both schemes, and UDP beside them, by the lateness of link-layer ACKs."""
+    """Returns both schemes and UDP by lateness of link-layer ACKs."""
     bench.sweep(DATAGRAMS, "late_datagrams", {"wifi.0.late_answers": LATE}, set=SHORTER)
     return bench.sweep(SCENARIO, "late", {"wifi.0.late_answers": LATE, "scheme": bench.variants("schemes.toml")}, set=SHORTER)
 
 
 def sensed_late(bench: Bench) -> SweepResult:
-    """Both schemes with one and two clients, and UDP, by the delay of carrier sensing."""
+    """Returns both schemes with one and two clients, and UDP, by delay of carrier sensing."""
     bench.sweep(DATAGRAMS, "sensing_datagrams", {"wifi.0.late_sensing": LATE_SENSING}, set=SHORTER)
     axes: Axes = {
         "wifi.0.late_sensing": LATE_SENSING,
@@ -86,7 +86,7 @@ def sensed_late(bench: Bench) -> SweepResult:
 
 
 def sensed_late_by(bench: Bench) -> SweepResult:
-    """Both schemes with one and two clients, by the nodes with late carrier sensing.
+    """Returns both schemes with one and two clients, by the nodes with late carrier sensing.
 
     Also by the coverage of duration fields.
     """
@@ -99,7 +99,7 @@ def sensed_late_by(bench: Bench) -> SweepResult:
 
 
 def settings(bench: Bench) -> SweepResult:
-    """Both schemes in each of settings.toml."""
+    """Returns both schemes in each setting of settings.toml."""
     return bench.sweep(
         SCENARIO,
         "settings",
@@ -109,38 +109,38 @@ def settings(bench: Bench) -> SweepResult:
 
 
 def contents(bench: Bench) -> SweepResult:
-    """Transfers with TCP/HACK by what a compressed ACK consists of."""
+    """Returns transfers with TCP/HACK by the parts of a compressed ACK."""
     return bench.sweep(SCENARIO, "contents", {"contents": CONTENTS}, set=bench.sets([TRANSFER, f"schemes.toml:{HACK}"]))
 
 
 def simulated(bench: Bench) -> SweepResult:
-    """TCP/HACK by ns-3's rules and by what its losses are of."""
+    """Returns TCP/HACK with ns-3's rules, by the frames that are lost."""
     sets = bench.sets([f"schemes.toml:{HACK}", "crosscheck.toml:losses with HACK,simulated"])
     return bench.sweep(SCENARIO, "simulated", {"losses": LOST}, set=sets)
 
 
 def sent_again(result: Result) -> float:
-    """Share of the sender's frames that needed more than one transmission [%]."""
+    """Returns the share of the sender's frames with more than one transmission [%]."""
     return 100 * (1 - float(result.stations["share_first_try_l2"][0]))
 
 
 def timeouts_of(sweep: SweepResult, scheme: str) -> list[int]:
-    """Timeouts of TCP, run by run."""
+    """Returns TCP timeouts per run."""
     own = sweep.flows.filter(pl.col("scheme") == scheme)
     return own.group_by("point", maintain_order=True).agg(pl.col("total_rtos_l4").sum())["total_rtos_l4"].to_list()
 
 
 def published(bench: Bench, *places: tuple[tuple[str, str], str], scale: float = 1.0) -> dict[tuple[str, str], float]:
-    """Published numbers by the place of their star."""
+    """Returns published numbers by position of their star."""
     known = {claim.id: claim.published for claim in bench.study.file.claim}
     return {place: scale * known[claim] for place, claim in places}
 
 
 def of_seeds(bench: Bench) -> str:
-    """How a caption names what is shown."""
+    """Returns the description of shown values for captions."""
     return f"mean over {bench.seeds} seeds of 120 s with its 95 % confidence interval"
 
 
 def of_sweeps(bench: Bench) -> str:
-    """Returns the same of sweeps."""
+    """Returns the description for sweeps."""
     return f"mean over {bench.seeds} seeds of 30 s with its 95 % confidence interval"

@@ -1,6 +1,6 @@
-"""Whether a radio that senses the medium late explains what is published.
+"""Late carrier sensing as an explanation of the published results.
 
-One parameter against Table 1 and all of Figure 9.
+Compares one parameter with Table 1 and all of Figure 9.
 """
 
 import polars as pl
@@ -18,7 +18,7 @@ PUBLISHED = ["published", "26.5", "25.0", "19.4", "1.29", "1.322", "99", "97 to 
 
 
 def section(bench: Bench) -> Section:
-    """Throughput, gains and frames sent once, by how late the medium is sensed."""
+    """Returns throughput, gains and frames sent once, by delay of carrier sensing."""
     swept, datagrams = load_sweep(bench.folder / "sensing"), load_sweep(bench.folder / "sensing_datagrams")
     late, alone = swept.columns[KEY], datagrams.columns[KEY]
     one = pl.col("clients") == ONE
@@ -55,18 +55,18 @@ def section(bench: Bench) -> Section:
             *(cells["share_first_try_l2", name].text(1) for name in (UDP, HACK, STOCK)),
         ])  # fmt: skip
     head = [
-        "sensed later by",
+        "sensing delay",
         *(f"{name} [Mbps]" for name in (UDP, HACK, STOCK)),
-        "HACK over stock, one client",
+        "HACK ÷ stock, one client",
         "both clients",
         *(f"{name}: sent once [%]" for name in (UDP, HACK, STOCK)),
     ]
     return Section(
-        "A radio that senses the medium late",
-        "In the model a node senses a PPDU 4 µs after its start. If that takes a slot of 9 µs longer, PPDUs of adjacent slots collide as well. One slot gives stock TCP "
-        "its published losses and less than its published goodput, but it changes nothing for TCP/HACK, which does not contend: its goodput stays above the published one, so both gains become too "
-        "large. So no value of the parameter carries Table 1, all bars of Figure 9 and both gains together, and no claim uses it. If one side alone senses late, stock TCP loses nearly "
-        "what it lost on SoRa with one client. The second client adds hardly any losses in any row.",
+        "Late carrier sensing",
+        "In the model a node senses a PPDU 4 µs after its start. If sensing takes a slot of 9 µs longer, PPDUs of adjacent slots collide as well. With one slot stock TCP has "
+        "its published losses and less than its published goodput. TCP/HACK does not contend, so its goodput stays above the published one, and both gains are too "
+        "large. So no value of the parameter explains Table 1, all bars of Figure 9 and both gains together, and no claim uses it. If only one side senses late, stock TCP with one client loses nearly "
+        "as much as on SoRa. The second client adds few losses in any row.",
         items=[Table(head, [*rows, PUBLISHED], of_sweeps(bench).capitalize(), commands=[COMMAND, swept.rerun]), _by_whom(bench)],
     )  # fmt: skip
 
@@ -99,12 +99,12 @@ def _by_whom(bench: Bench) -> Table:
         for name, variant in bench.variants("sensing.toml").chosen.items()
     ]
     head = [
-        "who senses later, and by how much",
+        "nodes with late sensing",
         "stock: retransmitted, one client [%]",
         "both clients [%]",
         "HACK: retransmitted [%]",
         *(f"{scheme} [Mbps]" for scheme in SCHEMES),
-        "HACK over stock, one client",
+        "HACK ÷ stock, one client",
         "both clients",
     ]
     published = ["published", "12 to 13", "14", "2 to 3", "19.4", "25.0", "1.29", "1.322"]

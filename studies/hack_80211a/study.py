@@ -1,4 +1,4 @@
-"""What the study measures, and the sections of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -60,7 +60,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     drawn, even = throughput(bench), alike(bench)
     return [
         figure_9.goodput_section(bench, drawn, even),

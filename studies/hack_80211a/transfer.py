@@ -1,4 +1,4 @@
-"""Tables 2 and 3: what the ACKs of a transfer cost, counted as the paper counts it."""
+"""Tables 2 and 3: cost of the ACKs of a transfer, computed as in the paper."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ DATA_RATE, ANSWER_RATE = 54.0, 24.0
 
 
 def on_answers(row: Mapping[str, int]) -> int:
-    """Bytes that a node's response frames carried, of a row of the table `hack`."""
+    """Returns the bytes in a node's response frames, from a row of the table `hack`."""
     return row["total_compressed_bytes_l2"] + row["total_augmented_answers_l2"]
 
 
 def headers_alone(row: Mapping[str, int]) -> int:
-    """Of these bytes, those of compressed headers.
+    """Returns the part of these bytes that are compressed headers.
 
     The profile of TCP/HACK begins each with one byte of its context.
     """
@@ -34,26 +34,25 @@ def headers_alone(row: Mapping[str, int]) -> int:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one transfer to one client; times in milliseconds."""
+    """Costs of a transfer to one client. Times are in milliseconds."""
 
     acks: int
     """Ordinary ACKs that the client's TCP or HACK sent as frames."""
     octets: int
-    """Of these, as IP packets."""
+    """Bytes of these as IP packets."""
     compressed: int
     compressed_octets: int
-    """Of their headers alone, without the byte of the context that each has besides."""
+    """Bytes of their headers, without the context byte of each."""
     carried_octets: int
-    """By which response frames grow: with the bytes of contexts, and the byte that begins what each
-    frame carries, of the number of its first ACK.
-    """
+    """Bytes that response frames grow by: including context bytes, and the first byte of each frame
+    with the number of its first ACK. """
     frames: int
-    """Transmissions of the ordinary ones, repetitions included."""
+    """Transmissions of the ordinary ACKs, including repetitions."""
     answered: int
     backoff: float
     """Mean of the client's backoffs [slots]."""
     late: float
-    """By how much link-layer ACKs are late [µs]."""
+    """Lateness of link-layer ACKs [µs]."""
 
     @classmethod
     def of(cls, result: Result, late: float) -> "Cost":
@@ -79,22 +78,22 @@ class Cost:
 
     @property
     def ack_time(self) -> float:
-        """Their bytes at the rate of data."""
+        """Time of the bytes of ordinary ACKs at the rate of data."""
         return self.octets * 8 / DATA_RATE / 1000
 
     @property
     def rohc_time(self) -> float:
-        """Bytes of compressed ACKs at the rate of link-layer ACKs."""
+        """Time of the bytes of compressed ACKs at the rate of link-layer ACKs."""
         return self.compressed_octets * 8 / ANSWER_RATE / 1000
 
     @property
     def access_time(self) -> float:
-        """DIFS and a backoff for each transmission."""
+        """Time of DIFS and a backoff per transmission."""
         return self.frames * (DIFS + self.backoff * SLOT) / 1000
 
     @property
     def answer_time(self) -> float:
-        """From the end of each frame to its link-layer ACK."""
+        """Time from the end of each frame to its link-layer ACK."""
         return self.answered * (SIFS + self.late) / 1000
 
     @property
@@ -108,7 +107,7 @@ class Cost:
         return self.carried_octets / self.compressed if self.compressed else 0.0
 
 
-# A number of Tables 2 and 3, the part of `Cost` that it is, and whose.
+# Numbers of Tables 2 and 3, with their field of `Cost` and their scheme.
 COSTS = {
     "acks": ("acks", STOCK),
     "ack_octets": ("octets", STOCK),
@@ -130,13 +129,13 @@ COSTS = {
 
 
 def costs(bench: Bench, own: Runs) -> list[Cost]:
-    """What the ACKs of each run cost."""
+    """Returns the cost of the ACKs of each run."""
     late = float(bench.source(SCENARIO).load()["wifi"][0]["late_answers"].removesuffix("us"))
     return [Cost.of(result, late) for result in own.results]
 
 
 def of_constant_size(bench: Bench) -> list[float]:
-    """Bytes of a compressed ACK with its context, for each seed.
+    """Returns the bytes of a compressed ACK with its context, for each seed.
 
     Without timestamps a download's ACKs differ by one constant step.
     """
@@ -146,13 +145,13 @@ def of_constant_size(bench: Bench) -> list[float]:
 
 
 def section(bench: Bench) -> Section:
-    """Both tables, and what a compressed ACK carries."""
+    """Returns both tables, and the contents of a compressed ACK."""
     sent = transfers(bench)
     by_scheme = {scheme: costs(bench, own) for scheme, own in sent.items()}
     known = {claim.metric.removeprefix("study."): claim.published for claim in bench.study.file.claim}
     titles = {
-        "acks": "ordinary ACKs", "octets": "their octets", "compressed": "compressed ACKs", "compressed_octets": "octets of their headers",
-        "carried_octets": "their octets on response frames",
+        "acks": "ordinary ACKs", "octets": "their bytes", "compressed": "compressed ACKs", "compressed_octets": "bytes of their headers",
+        "carried_octets": "their bytes on response frames",
         "ack_time": "TCP ACKs [ms]", "rohc_time": "ROHC [ms]", "access_time": "acquire channel [ms]", "answer_time": "LL ACK overhead [ms]",
     }  # fmt: skip
     rows = []
@@ -166,9 +165,9 @@ def section(bench: Bench) -> Section:
     head = ["", "stock, published", "ours", "HACK, published", "ours"]
     return Section(
         "A transfer of 25 MiB: Tables 2 and 3",
-        "Times are counted as the paper's must have been, for its numbers come out so: octets of ACKs at 54 Mbps and of compressed ones at 24, without preambles; DIFS and a "
-        "backoff for each transmission; SIFS and lateness for each link-layer ACK waited for. They are costs of ACKs, not time that was saved: "
-        "while a client counts its backoff down, so does the sender.",
+        "Times are computed by the method that reproduces the paper's numbers: bytes of ACKs at 54 Mbps and of compressed ones at 24, without preambles; DIFS and a "
+        "backoff per transmission; SIFS and lateness per awaited link-layer ACK. They are costs of ACKs, not saved time: "
+        "while a client counts down its backoff, the sender does so as well.",
         items=[
             Table(head, rows, f"Mean over {bench.seeds} seeds", commands=[own.command for own in sent.values()]),
             _contents_of_acks(bench),
@@ -177,7 +176,7 @@ def section(bench: Bench) -> Section:
 
 
 def _contents_of_acks(bench: Bench) -> Table:
-    """Which header would give 4.36 bytes and a ratio of 12."""
+    """Returns the headers that would give 4.36 bytes and a ratio of 12."""
     swept = load_sweep(bench.folder / "contents")
     acks = swept.table("hack").filter(pl.col("node") == "client")
     rows = []
@@ -191,10 +190,10 @@ def _contents_of_acks(bench: Bench) -> Table:
         ratio = [large / little for large, little in zip(plain, headers, strict=True)]
         numbers = [mean_interval(headers).text(), mean_interval(carried).text(), mean_interval(ratio).text(1)]
         rows.append([name, f"{mean_interval(plain).mean:.1f}", *numbers])
-    head = ["header", "ordinary ACK [B]", "compressed header [B]", "on a response frame [B]", "ordinary over compressed header"]
+    head = ["header", "ordinary ACK [B]", "compressed header [B]", "on a response frame [B]", "ordinary ÷ compressed header"]
     return Table(
         head,
         rows,
-        "Parts of a compressed ACK, which the paper omits. It has 52 octets for the ordinary ACK, 4.36 for the compressed one, and 12 for the ratio",
+        "Parts of a compressed ACK, which the paper omits. It has 52 bytes for the ordinary ACK, 4.36 for the compressed one, and 12 for the ratio",
         commands=[swept.rerun],
     )

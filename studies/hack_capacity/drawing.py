@@ -1,4 +1,4 @@
-"""The figures."""
+"""Figures of the study."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from .rates import A, N, Rate
 from .runs import AT_150, AT_600, HACK, IN_ALL, STOCK, WAITING, Measured
 
 Curves = Mapping[Rate, Mapping[str, Download]]
-"""The model by rate and protocol."""
+"""Results of the model by rate and protocol."""
 
 _INK = {STOCK: COLOURS[1], HACK: COLOURS[0]}
 _GAIN = COLOURS[2]
@@ -24,8 +24,7 @@ _PANELS = {A: "(a) 802.11a", N: "(b) 802.11n, 40 MHz, up to four streams"}
 _TICKS = {A: [6, 9, 12, 18, 24, 36, 54], N: [15, 30, 45, 60, 90, 150, 300, 450, 600]}
 _RATE = "rate of the PHY [Mbps]"
 
-# Published gains: claim, the rates that it is about, how it is written in the figure, and on which
-# side of its star.
+# Published gains: claim, its rates, its label in the figure, and the side of the star.
 _ANALYTIC = (
     ("mean_below_100", (15, 90), "8 % on average", "top center"),
     ("at_150", (150, 150), "7 %", "bottom center"),
@@ -38,9 +37,9 @@ _BOTH = (
 
 
 def figure_1(curves: Curves, measured: Measured) -> go.Figure:
-    """Goodput against the rate of the PHY.
+    """Draws goodput against the rate of the PHY.
 
-    The model, and the simulation in which nothing collides.
+    Has the model, and the simulation without collisions.
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.08, subplot_titles=list(_PANELS.values()))
     for column, standard in enumerate(_PANELS, start=1):
@@ -56,7 +55,7 @@ def figure_1(curves: Curves, measured: Measured) -> go.Figure:
 
 
 def gains(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go.Figure:
-    """What TCP/HACK gains, by the same; stars are published values."""
+    """Draws the gain of TCP/HACK in the same way. Stars are published values."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.06, shared_yaxes=True, subplot_titles=list(_PANELS.values()))
     for column, standard in enumerate(_PANELS, start=1):
         model = {rate.mbps: gain(of) for rate, of in curves.items() if rate.standard == standard}
@@ -71,7 +70,7 @@ def gains(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go
 
 
 def figure_12(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go.Figure:
-    """Goodput and gain of downloads that meet collisions and losses, beside the model."""
+    """Draws goodput and gain of downloads with collisions and losses, beside the model."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1, subplot_titles=["goodput", "gain of TCP/HACK"])
     shown = {rate: curves[rate] for rate in measured.figure_12[WAITING]}
     for protocol, ink in _INK.items():
@@ -84,7 +83,7 @@ def figure_12(curves: Curves, measured: Measured, findings: Sequence[Finding]) -
         _dots(figure, cells, f"gain, {queue}", _GAIN, 2, symbol)
     _logarithmic(figure, N, 2)
     _published(figure, findings, _BOTH, 2)
-    # Room for the words beside the stars.
+    # Leaves space for the labels beside the stars.
     figure.update_xaxes(range=[math.log10(13), math.log10(340)], col=2)
     figure.update_xaxes(title_text=_RATE, rangemode="tozero", col=1)
     figure.update_yaxes(title_text="goodput [Mbps]", rangemode="tozero", col=1)
@@ -106,14 +105,14 @@ def queues(curves: Curves, measured: Measured) -> go.Figure:
         )  # fmt: skip
         figure.add_hline(gain(curves[rate]), line={"color": ink, "width": 1.2, "dash": "dash"})
     figure.update_xaxes(
-        title_text="limit of the queue, with what is on the air [packets]", tickvals=list(measured.queues[AT_150])
+        title_text="limit of the queue, including packets on the air [packets]", tickvals=list(measured.queues[AT_150])
     )
     figure.update_yaxes(title_text="gain of TCP/HACK", ticksuffix=" %")
     return finish(figure, 360)
 
 
 def gain(of: Mapping[str, Download]) -> float:
-    """By how much TCP/HACK is faster in the model, in per cent."""
+    """Returns the gain of TCP/HACK in the model [%]."""
     return 100 * (of[HACK].goodput / of[STOCK].goodput - 1)
 
 
@@ -129,9 +128,9 @@ _PARTS = (
 
 
 def spent(curves: Curves, chosen: Sequence[Rate]) -> go.Figure:
-    """What the time goes into in the model, on equal terms.
+    """Draws the uses of the time in the model, for the same payload.
 
-    For as much payload as stock TCP brings in 100.
+    Time is relative to that of stock TCP [%].
     """
     names, parts, times = [], [], []
     for rate in reversed(chosen):
@@ -192,7 +191,7 @@ def _published(
     marks: Sequence[tuple[str, tuple[int, int], str, str]],
     column: int,
 ) -> None:
-    """Stars; where a mean was published, a line over its rates as well."""
+    """Adds stars, and for a published mean a line over its rates."""
     published = {finding.id.rpartition(".")[2]: finding.published for finding in findings}
     shown = [(published[claim], rates, label, side) for claim, rates, label, side in marks if claim in published]
     for value, (low, high), *_ in shown:

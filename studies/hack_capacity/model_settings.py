@@ -11,7 +11,7 @@ from acklab.studies.closed_form.download import COMPRESSED
 from .rates import N, named
 
 Gains = tuple[float, float, float]
-"""Mean below 100 Mbps, at 150 and at 600 Mbps, in per cent."""
+"""Published gains [%]: mean below 100 Mbps, at 150 and at 600 Mbps."""
 
 BELOW_100 = tuple(named(N, mbps) for mbps in (15, 30, 45, 60, 90))
 PRINTED = (8, 7, 20)
@@ -19,7 +19,7 @@ PRINTED = (8, 7, 20)
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice: its changes to the model's cell, or the bytes of a compressed ACK."""
+    """A choice: changes to the cell of the model, or the bytes of a compressed ACK."""
 
     title: str
     cell: Mapping[str, Any] = field(default_factory=dict)
@@ -32,13 +32,13 @@ def _basic(*rates: int) -> dict[str, tuple[Mode, ...]]:
 
 DIMENSIONS: Sequence[Sequence[Choice]] = (
     (
-        Choice("1460 octets without timestamps"),
-        Choice("1460 octets and timestamps", {"transport": 32}),
-        Choice("1448 octets and timestamps", {"payload": 1448, "transport": 32}),
+        Choice("1460 bytes without timestamps"),
+        Choice("1460 bytes and timestamps", {"transport": 32}),
+        Choice("1448 bytes and timestamps", {"payload": 1448, "transport": 32}),
     ),
     (
-        Choice("4 octets a compressed ACK"),
-        Choice("3 octets a compressed ACK", compressed=3),
+        Choice("4 bytes per compressed ACK"),
+        Choice("3 bytes per compressed ACK", compressed=3),
         Choice("compressed ACKs at no cost", compressed=0),
     ),
     (Choice("PPDUs of at most 4 ms"), Choice("PPDUs of at most 5.484 ms", {"max_time": 5_484_000})),
@@ -49,17 +49,17 @@ DIMENSIONS: Sequence[Sequence[Choice]] = (
     ),
     (Choice("7.5 slots of backoff on average"), Choice("7 slots of backoff on average", {"cw_min": 14})),
 )
-"""The first of each is what we take."""
+"""The first of each is the default."""
 
 
 def alone() -> Iterator[tuple[Choice, ...]]:
-    """What we take, then each other choice by itself."""
+    """Yields the defaults, then each other choice by itself."""
     yield ()
     yield from ((choice,) for choices in DIMENSIONS for choice in choices[1:])
 
 
 def combinations() -> Iterator[tuple[Choice, ...]]:
-    """Yields all of them."""
+    """Yields all combinations."""
     yield from itertools.product(*DIMENSIONS)
 
 

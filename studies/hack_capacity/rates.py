@@ -11,7 +11,7 @@ A, N = "802.11a", "802.11n"
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate of the PHY, and what makes it of a scenario."""
+    """A rate of the PHY, and its overrides of a scenario."""
 
     standard: str
     mbps: int
@@ -19,7 +19,7 @@ class Rate:
 
     @property
     def name(self) -> str:
-        """As the axis of a sweep has it."""
+        """Returns the name on the axis of a sweep."""
         return f"{self.standard} {self.mbps}"
 
 
@@ -38,15 +38,15 @@ ALL = (
     *(_ht(150 * streams, 7, streams) for streams in (2, 3, 4)),
 )
 SOME = tuple(rate for rate in ALL if rate.mbps in {6, 54, 15, 150, 600})
-"""For a quick look."""
+"""Rates of a quick run."""
 
 
 def rates(quick: bool) -> tuple[Rate, ...]:
-    """Returns all of them, or some."""
+    """Returns all rates, or those of a quick run."""
     return SOME if quick else ALL
 
 
 def named(standard: str, mbps: int) -> Rate:
-    """Returns one of them."""
+    """Returns one rate."""
     (rate,) = (rate for rate in ALL if (rate.standard, rate.mbps) == (standard, mbps))
     return rate

@@ -26,32 +26,34 @@ AT_150, AT_600 = named(N, 150), named(N, 600)
 QUEUE = 126
 WAITING, IN_ALL = "126 waiting", "126 in all"
 COUNTS: Mapping[str, str] = {WAITING: "unsent", IN_ALL: "unacknowledged"}
-"""The paper's queue: as ns-3 counted then, without what is on the air, and as ns-3 3.37 counts."""
+"""The paper's queue: without packets on the air, as ns-3 counted then, and with them, as ns-3
+3.37.
+"""
 QUEUES = (84, 126, 168, 210, 336)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell, simulated over the seeds."""
+    """Results of a cell over the seeds."""
 
     goodput: Sequence[float]
-    """In Mbps, seed by seed."""
+    """Goodput [Mbps] per seed."""
     unanswered: float
-    """Share of PPDUs with data, plain ACKs included, on average."""
+    """Mean share of unanswered PPDUs with data, including plain ACKs."""
     collisions: int
-    """Frames that collided, in all seeds together."""
+    """Collided frames, sum over the seeds."""
     frames: float
-    """MPDUs of a PPDU of the access point, on average."""
+    """MPDUs per PPDU of the access point, on average."""
     timeouts: int
-    """Of TCP, in all seeds together."""
+    """TCP timeouts, sum over the seeds."""
     plain: float
-    """Share of ACKs that the station sent as they are, on average."""
+    """Mean share of ACKs that the station sent plain."""
     command: str
-    """Repeats the first seed."""
+    """Command that repeats the first seed."""
 
     @property
     def interval(self) -> Interval:
-        """Returns mean of the goodput with its 95 % confidence interval."""
+        """Returns the mean goodput with its 95 % confidence interval."""
         return mean_interval(self.goodput)
 
 
@@ -66,36 +68,36 @@ class Pair:
 
     @property
     def gain(self) -> Interval:
-        """By how much TCP/HACK is faster [%]."""
+        """Returns the gain of TCP/HACK [%]."""
         return ratio_interval(self[HACK].goodput, self[STOCK].goodput).gain
 
 
 @dataclass(frozen=True)
 class Measured:
-    """All that is simulated."""
+    """All simulated cells."""
 
     free: Mapping[Rate, Pair]
-    """Where nothing collides."""
+    """Cells without collisions, by rate."""
     figure_12: Mapping[str, Mapping[Rate, Pair]]
-    """By how the queue is counted, at the rates of one stream."""
+    """Cells by counting of the queue, at the rates of one stream."""
     steps: Mapping[str, Pair]
-    """At 150 Mbps, by title: from the first to that of Figure 12."""
+    """Cells at 150 Mbps by title, from the first to that of Figure 12."""
     changes: Mapping[str, Pair]
-    """At 150 Mbps, by title: that of Figure 12 with one thing changed."""
+    """Cells at 150 Mbps by title: Figure 12 with one change."""
     queues: Mapping[Rate, Mapping[int, Pair]]
-    """By the limit of the queue in packets, with what is on the air."""
+    """Cells by limit of the queue in packets, including those on the air."""
     commands: Mapping[str, str]
-    """Repeat a group of cells each."""
+    """Commands that repeat each group of cells."""
 
 
 def run(bench: Bench) -> None:
-    """Simulates all of it."""
+    """Runs all cells."""
     for group, (scenario, cells) in _groups(bench).items():
         bench.sweep(scenario, group, {"cell": {_name(*place): sets for place, sets in cells.items()}})
 
 
 def measured(bench: Bench) -> Measured:
-    """What `run` has simulated."""
+    """Returns the stored results of `run`."""
     swept = {group: load_sweep(bench.folder / group) for group in _groups(bench)}
     cells = {group: _cells(result) for group, result in swept.items()}
 
@@ -110,14 +112,14 @@ def measured(bench: Bench) -> Measured:
         free={rate: pair("free", rate.name) for rate in chosen},
         figure_12=figure_12,
         steps={
-            "nothing collides, nothing is dropped": pair("free", AT_150.name),
+            "no collisions, no drops": pair("free", AT_150.name),
             "a queue that overflows": pair("changes", IN_TURN),
             "collisions": pair("collisions"),
             "both": pair("changes", STEADY),
             titles[FIGURE_12]: figure_12[WAITING][AT_150],
         },
         changes={
-            "a queue of 126 packets with those on the air": figure_12[IN_ALL][AT_150],
+            "a queue of 126 packets including those on the air": figure_12[IN_ALL][AT_150],
             **{titles[name]: pair("changes", name) for name in CHANGES},
         },
         queues={rate: {limit: pair("queues", rate.name, limit) for limit in QUEUES} for rate in (AT_150, AT_600)},
@@ -126,7 +128,7 @@ def measured(bench: Bench) -> Measured:
 
 
 def analytic(bench: Bench, rate: Rate) -> closed_form.Cell:
-    """Returns the model's cell at a rate, by the standard's rules of access."""
+    """Returns the cell of the model at a rate, with the access rules of the standard."""
     return closed_form.of_scenario(bench.source(FREE).load(overrides(rate.set)))
 
 
@@ -217,7 +219,7 @@ def _cells(result: SweepResult) -> dict[str, Cell]:
         collisions=pl.col("collisions").sum(),
         frames=pl.col("frames").mean(),
         timeouts=pl.col("total_rtos_l4").sum(),
-        # A stock cell has no row of TCP/HACK, and all its ACKs are plain.
+        # A stock cell has no row in the table `hack`, and all its ACKs are plain.
         plain=(pl.col("total_plain_acks_l2") / (pl.col("total_plain_acks_l2") + pl.col("total_compressed_acks_l2")))
         .fill_null(1)
         .mean(),

@@ -1,4 +1,4 @@
-"""What the study measures, and the figures and tables of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ COMMAND = "acklab study hack_capacity"
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Returns numbers of claims.
 
-    Gains of the model and of the simulation, and how far the two are apart.
+    They are gains of the model and of the simulation, and the difference of both.
     """
     run(bench)
     found, curves = measured(bench), _curves(bench)
@@ -42,7 +42,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     found, curves = measured(bench), _curves(bench)
     return [
         _figure_1(bench, curves, found),
@@ -65,16 +65,16 @@ def _cells(bench: Bench) -> dict[int, closed_form.Cell]:
 
 
 def _apart(bench: Bench, found: Measured, rate: Rate, protocol: str) -> float:
-    """Difference of the simulation without collisions from the model with the same access rules.
+    """Returns the difference of the simulation without collisions from the model.
 
-    In per cent of the model.
+    Both have the same access rules. The difference is in per cent of the model.
     """
     own = ordered(bench, rate) if protocol == STOCK else closed_form.hack(analytic(bench, rate))
     return 100 * (found.free[rate][protocol].interval.mean / own.goodput - 1)
 
 
 def _below(curves: drawing.Curves, found: Measured, protocol: str) -> list[float]:
-    """Share of rates of Figure 12 at which the simulation stays below the model, per seed [%]."""
+    """Returns the share of rates of Figure 12 with the simulation below the model, per seed [%]."""
     cells = {rate: pair[protocol].goodput for rate, pair in found.figure_12[WAITING].items()}
     seeds = zip(*([goodput < curves[rate][protocol].goodput for goodput in of] for rate, of in cells.items()), strict=True)
     return [100 * sum(seed) / len(seed) for seed in seeds]
@@ -95,14 +95,14 @@ def _figure_1(bench: Bench, curves: drawing.Curves, found: Measured) -> Section:
     head = ["rate", "frames", "UDP", "stock", "simulated", "HACK", "simulated", "gain [%]", "simulated"]
     commands = [COMMAND, found.commands["free"]]
     return Section(
-        "Figure 1: what acknowledgements cost",
-        "Lines are the model, dots the simulation of the same cell where nothing collides: with TCP/HACK the access point alone contends, and in "
-        "the stock cell station and access point draw from slots of their own, with the idle time that the model has. "
+        "Figure 1: cost of ACKs",
+        "Lines are the model, and dots the simulation of the same cell without collisions. With TCP/HACK only the access point contends. In "
+        "the stock cell, station and access point draw from separate slots, with the idle time of the model. "
         f"Means over {bench.seeds} seeds with 95 % confidence intervals, which are smaller than the dots.",
         items=[
             Figure(drawing.figure_1(curves, found), "Goodput against the rate of the PHY", commands),
-            Figure(drawing.gains(curves, found, bench.findings), "Gain of TCP/HACK over stock TCP; stars: values printed in the paper", commands),
-            Table(head, rows, "Goodput in Mbps, model and simulation; frames are MPDUs of a PPDU of data; UDP is the model's, with packets as long", commands=commands),
+            Figure(drawing.gains(curves, found, bench.findings), "Gain of TCP/HACK over stock TCP; stars are published values", commands),
+            Table(head, rows, "Goodput in Mbps, model and simulation; frames are MPDUs per PPDU of data; UDP is from the model, with packets of the same size", commands=commands),
         ],
     )  # fmt: skip
 
@@ -110,9 +110,9 @@ def _figure_1(bench: Bench, curves: drawing.Curves, found: Measured) -> Section:
 def _time(curves: drawing.Curves) -> Section:
     chosen = [named(A, 6), named(A, 54), *(named(N, mbps) for mbps in (15, 150, 600))]
     return Section(
-        "Where the time goes",
-        "The model. What TCP/HACK does without are the accesses for ACKs, their PPDUs and the response frames to these; what it adds is longer response frames to data.",
-        items=[Figure(drawing.spent(curves, chosen), "Time for the same payload, as a share of what stock takes", [COMMAND])],
+        "Use of the time",
+        "Times of the model. TCP/HACK saves the accesses for ACKs, their PPDUs and the response frames to these. It adds longer response frames to data.",
+        items=[Figure(drawing.spent(curves, chosen), "Time for the same payload, relative to stock TCP", [COMMAND])],
     )  # fmt: skip
 
 
@@ -139,12 +139,12 @@ def _figure_12(bench: Bench, curves: drawing.Curves, found: Measured) -> Section
     ]
     commands = [COMMAND, found.commands["figure_12"]]
     return Section(
-        "Figure 12: downloads that meet collisions and losses",
-        "A file of 100 MB over the cell of `wifi_parity`, slow start included: station and access point contend as equals. The paper's queue of 126 "
-        "packets is taken in two ways: without those on the air, as ns-3 counted when the paper was written, and with them, as ns-3 3.37 does. "
+        "Figure 12: downloads with collisions and losses",
+        "A file of 100 MB over the cell of `wifi_parity`, including slow start. Station and access point contend as equals. The paper's queue of 126 "
+        "packets has two readings: without packets on the air, as ns-3 counted when the paper was written, and with them, as ns-3 3.37 does. "
         f"Means over {bench.seeds} seeds with 95 % confidence intervals.",
         items=[
-            Figure(drawing.figure_12(curves, found, bench.findings), "Lines: the model of Figure 1; stars: values printed in the paper", commands),
+            Figure(drawing.figure_12(curves, found, bench.findings), "Lines: the model of Figure 1; stars are published values", commands),
             Table(head, rows, "Goodput in Mbps, with 126 packets waiting", commands=commands),
         ],
     )  # fmt: skip
@@ -154,7 +154,7 @@ def _steps(curves: drawing.Curves, found: Measured) -> Section:
     of = curves[AT_150]
     rows = [
         [
-            "the model",
+            "model",
             *(f"{of[name].goodput:.1f}" for name in (STOCK, HACK)),
             f"{drawing.gain(of):.1f}",
             "",
@@ -178,14 +178,14 @@ def _steps(curves: drawing.Curves, found: Measured) -> Section:
     head = ["cell", "stock [Mbps]", "HACK [Mbps]", "gain [%]", "unanswered [%]", "frames", "timeouts"]
     return Section(
         "From the model's gain to the simulated one",
-        "At 150 Mbps: what the model does not know, collisions and a queue that overflows (126 packets waiting), each by itself and both. Stock and TCP/HACK, left and right of the stroke: PPDUs with data or plain ACKs that drew "
-        "no response frame, MPDUs of a PPDU of the access point, timeouts of TCP in all seeds.",
+        "At 150 Mbps: two effects that the model omits, collisions and queue overflow (126 packets waiting), each by itself and both. Pairs are stock / TCP/HACK: PPDUs with data or plain ACKs and "
+        "no response frame, MPDUs per PPDU of the access point, TCP timeouts in all seeds.",
         items=[
             Table(head, rows, "From the cell without collisions to Figure 12", commands=[found.commands[name] for name in ("free", "collisions", "changes", "figure_12")]),
-            Table(head, changed, "Figure 12 with one thing changed", commands=[found.commands[name] for name in ("figure_12", "changes")]),
+            Table(head, changed, "Figure 12 with one change", commands=[found.commands[name] for name in ("figure_12", "changes")]),
             Figure(
                 drawing.queues(curves, found),
-                "Gain by length of the access point's queue, without slow start; dashed: the model. An aggregate has 42 packets",
+                "Gain by length of the access point's queue, without slow start; dashed: model. An aggregate has 42 packets",
                 [COMMAND, found.commands["queues"]],
             ),
             Table(
@@ -222,9 +222,9 @@ def _model_settings(bench: Bench) -> Section:
     everything = [model_settings.gains(cells, choices) for choices in model_settings.combinations()]
     fitting = sum(tuple(round(gain) for gain in gains) == model_settings.PRINTED for gains in everything)
     return Section(
-        "What the paper leaves open",
-        "Its analytic curves come without their parameters. Each choice by itself, in the model; nothing is chosen because it fits. "
-        f"Of all {len(everything)} combinations, {fitting} round to all three printed gains, 8, 7 and 20 %.",
+        "Settings that the paper omits",
+        "The parameters of the analytic curves are not published. The table has each choice by itself, in the model. Nothing is fitted. "
+        f"Of all {len(everything)} combinations, {fitting} round to all three published gains, 8, 7 and 20 %.",
         items=[
             Table(["choice", "mean below 100 Mbps", "150 Mbps", "600 Mbps"], rows, "Gain of TCP/HACK [%]", commands=[COMMAND])
         ],

@@ -12,7 +12,7 @@ from .runs import COMMAND, LINES, MORE_DATA, OF, STOCK, folder, over, published
 
 
 def section(bench: Bench) -> Section:
-    """Goodput, the share of compressed ACKs, and the gain."""
+    """Returns goodput, the share of compressed ACKs, and the gain."""
     parts, commands = [], [COMMAND]
     for count, place in LINES:
         swept = load_sweep(bench.folder / folder(count, place))
@@ -45,13 +45,13 @@ def section(bench: Bench) -> Section:
                 Interval.of_row(gain).text(3),
             ]
         )
-    head = ["", "packets a client", STOCK, MORE_DATA, "ACKs compressed [%]", "gain"]
+    head = ["", "packets per client", STOCK, MORE_DATA, "ACKs compressed [%]", "gain"]
     return Section(
-        "Of which queue",
-        "The queue of the cell includes what is on the air. While a batch of 42 packets is on its way, the ACKs of the batch before wait for its response frame; for that response frame to find more "
-        "data behind it a third batch must be there. When a loss has made the window smaller than that, the last batch signals that nothing follows, and its ACKs go as frames.",
+        "Length of the access point's queue",
+        "The queue of the cell includes packets on the air. While a batch of 42 packets is on the air, the ACKs of the previous batch wait for its response frame. For MORE DATA, "
+        "a third batch must wait behind it. If a loss has made the window smaller, the last batch signals that nothing follows, and its ACKs are sent as frames.",
         items=[
-            Figure(drawing.gains(gains, "packets", published(bench), OF), f"Goodput of MORE DATA over that of stock by the length of the queue: geometric {over(bench)}; dashed: published", commands),
+            Figure(drawing.gains(gains, "packets", published(bench), OF), f"Goodput of MORE DATA ÷ stock by length of the queue: geometric {over(bench)}; dashed: published", commands),
             Table(head, rows, f"In Mbps: {over(bench)}", numeric_from=2),
         ],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The figures that only this study has."""
+"""Figures of this study."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ _OF_CLIENTS = (COLOURS[0], COLOURS[1])
 
 
 def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.Figure:
-    """Returns the gain over the timer, a line per number of clients, beside the other variants."""
+    """Returns the gain by timer, a line per number of clients, beside the other variants."""
     figure = go.Figure()
     for (name, others), ink in zip(lines.items(), _OF_CLIENTS, strict=True):
         part = means.filter(pl.col("clients") == name)
@@ -32,13 +32,13 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
         for variant, gain in others.items():
             figure.add_hline(gain, line={"color": ink, "width": 1.2, "dash": _DASHES[variant]})
     figure.add_hline(1, line={"color": MUTED, "width": 1})
-    figure.update_xaxes(title_text="held for [ms]", type="log", tickvals=[1, 3, 10, 30, 100, 300])
+    figure.update_xaxes(title_text="hold time [ms]", type="log", tickvals=[1, 3, 10, 30, 100, 300])
     figure.update_yaxes(title_text="goodput ÷ that of stock")
     return finish(figure, 420)
 
 
 def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mapping[str, str]) -> go.Figure:
-    """Returns the gain over the column `x`, a line per value of `line`, beside published ones."""
+    """Returns the gain by column `x`, a line per value of `line`, beside published ones."""
     figure = go.Figure()
     for order, name in enumerate(frame["line"].unique(maintain_order=True)):
         part = frame.filter(pl.col("line") == name)
@@ -54,7 +54,7 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
         )
     figure.add_hline(1, line={"color": MUTED, "width": 1})
     figure.update_xaxes(
-        title_text="packets of the access point's queue, a client", tickvals=sorted({int(packets) for packets in frame[x]})
+        title_text="packets of the access point's queue per client", tickvals=sorted({int(packets) for packets in frame[x]})
     )
     figure.update_yaxes(title_text="MORE DATA ÷ stock")
     return finish(figure, 420)
@@ -93,7 +93,7 @@ def seeds(spread: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> go.F
         x, share = ecdf(gained)
         figure.add_scatter(
             x=x, y=share, name=name, legendgroup=name, mode="lines", line={"color": ink, "width": 2, "shape": "hv"},
-            hovertemplate="%{y:.0%} of the seeds gain %{x:.1f} % or less", row=1, col=1,
+            hovertemplate="%{y:.0%} of the seeds have a gain of at most %{x:.1f} %", row=1, col=1,
         )  # fmt: skip
         figure.add_scatter(
             x=plain, y=gained, name=name, legendgroup=name, showlegend=False, mode="markers", marker={"size": 8, "color": ink},

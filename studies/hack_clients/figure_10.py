@@ -1,4 +1,4 @@
-"""Figure 10: goodput by the number of clients, how ACKs travel, and where the time goes."""
+"""Figure 10: goodput by number of clients, transport of ACKs, and uses of the airtime."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ from .runs import (
 
 
 def of_2014_section(bench: Bench, old: Mapping[str, Mapping[tuple[str, str], Runs]]) -> Section:
-    """Returns the gain with ns-3 of 2014 as a whole, by when clients acknowledge."""
+    """Returns the gain with ns-3 of 2014 as a whole, by ACK policy of clients."""
     gains = [
         (f"{OF[count]}", f"{scheme}, {acks}", gain(runs, count, scheme))
         for acks, runs in old.items()
@@ -57,15 +57,15 @@ def of_2014_section(bench: Bench, old: Mapping[str, Mapping[tuple[str, str], Run
         for acks, runs in old.items()
         for count in CLIENTS
     ]
-    head = ["ACKs", "clients", *SCHEMES, "opportunistic over stock", "MORE DATA over stock"]
+    head = ["ACKs", "clients", *SCHEMES, "opportunistic ÷ stock", "MORE DATA ÷ stock"]
     return Section(
         "Figure 10 with ns-3 of 2014 as a whole",
-        "NewReno without SACK that starts with one segment, a queue that a packet leaves when it is sent, and one for each client, in turn. With an ACK for each segment the gain "
-        "of one client is the published one; but then 42 ACKs exceed AIFS on nearly all response frames, of which the paper has 1.5 %. With delayed ACKs it is 1.5 %.",
+        "NewReno without SACK and an initial window of one segment; queues that packets leave when they are sent, one per client, with round-robin service. With an ACK per segment the gain "
+        "with one client is the published one, but then 42 ACKs exceed AIFS on nearly all response frames. The paper has 1.5 % of these, as here with delayed ACKs.",
         items=[
             Figure(
                 figures.bars(frame, "clients", "scheme", "gain over stock [%]", published=stars, inks=inks),
-                f"Gain in goodput over stock TCP, seed by seed: geometric mean over {SEEDS_2014[DELAYED]} and {SEEDS_2014[EACH]} seeds with its 95 % confidence interval",
+                f"Goodput gain over stock TCP, seed by seed: geometric mean over {SEEDS_2014[DELAYED]} and {SEEDS_2014[EACH]} seeds with its 95 % confidence interval",
                 [COMMAND],
             ),
             Table(head, rows, "The same in Mbps", commands=[own.command for runs in old.values() for own in runs.values()], numeric_from=1),
@@ -74,7 +74,7 @@ def of_2014_section(bench: Bench, old: Mapping[str, Mapping[tuple[str, str], Run
 
 
 def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Section:
-    """Goodput by scheme and number of clients, and the gain over stock TCP."""
+    """Returns goodput by scheme and number of clients, and the gain over stock TCP."""
     order = (UDP, *SCHEMES)
     by_clients = {(OF[count], scheme): drawn[count, scheme] for count in CLIENTS for scheme in order}
     gains = [(OF[count], scheme, gain(drawn, count, scheme)) for count in CLIENTS for scheme in SCHEMES[1:]]
@@ -88,19 +88,19 @@ def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Sect
     for count in CLIENTS:
         row = [count, *(drawn[count, scheme].interval(goodput).text(1) for scheme in order)]
         rows.append([*row, *(gain(drawn, count, scheme).text(3) for scheme in SCHEMES[1:])])
-    head = ["clients", *order, "opportunistic over stock", "MORE DATA over stock"]
+    head = ["clients", *order, "opportunistic ÷ stock", "MORE DATA ÷ stock"]
     return Section(
-        "Goodput by the number of clients: Figure 10 with ns-3 of today",
-        "The paper's text has no goodput, only the gain of MORE DATA with one and with ten clients: the stars.",
+        "Goodput by number of clients: Figure 10 with ns-3 of today",
+        "Stars are the published gains of MORE DATA with one and ten clients. The text of the paper has no goodput.",
         items=[
             Figure(
                 figures.bars(cells(by_clients, ("clients", "scheme"), goodput), "clients", "scheme", "goodput [Mbps]", inks=drawing.INKS),
-                f"Goodput of all flows together: {over(bench)}",
+                f"Total goodput: {over(bench)}",
                 [COMMAND],
             ),
             Figure(
                 figures.bars(frame, "clients", "scheme", "gain over stock [%]", published=stars, inks=drawing.INKS),
-                f"Gain in goodput over stock TCP, seed by seed: {over(bench)}",
+                f"Goodput gain over stock TCP, seed by seed: {over(bench)}",
                 [COMMAND],
             ),
             Table(head, rows, "The same in Mbps", commands=[own.command for own in drawn.values()]),
@@ -114,15 +114,15 @@ def carried_section(
     old: Mapping[str, Mapping[tuple[str, str], Runs]],
     in_turn: Mapping[tuple[str, str], Runs],
 ) -> Section:
-    """How many ACKs travel on Block ACKs, and what remains unanswered."""
+    """Returns the numbers of ACKs on Block ACKs, and of unanswered PPDUs."""
     return Section(
-        "What travels on response frames",
-        "Unanswered are PPDUs of both directions; MPDUs are those of a PPDU of the access point; octets are of a compressed ACK, of which a response frame carries so many; timeouts "
-        "of TCP are those of all seeds. An opportunistic client sends as a frame what it wins the medium for before the next data come.",
+        "ACKs on response frames",
+        "Unanswered are PPDUs of both directions. MPDUs are per PPDU of the access point. Bytes are per compressed ACK, and ACKs per response frame. Timeouts "
+        "of TCP are those of all seeds. An opportunistic client sends an ACK as a frame if it wins the medium before the next data arrive.",
         items=[
             *(Table(_HEAD, _travels(runs), f"ns-3 of 2014, ACKs: {acks}", numeric_from=2) for acks, runs in old.items()),
-            Table(_HEAD, _travels(drawn), f"ns-3 of today, 126 packets a client in one queue: {over(bench)}", numeric_from=2),
-            Table(_HEAD, _travels(in_turn), "CUBIC and SACK with the queue rule of 2014, and clients take turns", numeric_from=2),
+            Table(_HEAD, _travels(drawn), f"ns-3 of today, 126 packets per client in one queue: {over(bench)}", numeric_from=2),
+            Table(_HEAD, _travels(in_turn), "CUBIC and SACK with the queue rule of 2014 and round-robin service", numeric_from=2),
         ],
     )
 
@@ -172,16 +172,16 @@ def _acks_of_answer(result: Result) -> float:
 
 
 def share_compressed(result: Result) -> float:
-    """Of the ACKs of all clients, those that travelled on Block ACKs [%]."""
+    """Returns the share of ACKs on Block ACKs, all clients together [%]."""
     compressed, plain = (total(result, column) for column in ("total_compressed_acks_l2", "total_plain_acks_l2"))
     return 100 * compressed / (compressed + plain)
 
 
 def air_section(drawn: Mapping[tuple[str, str], Runs]) -> Section:
-    """What the time on the air goes into."""
+    """Returns the uses of the airtime."""
     shares = {f"{scheme}, {OF[count]}": drawn[count, scheme].uses for count in ENDS for scheme in (UDP, *SCHEMES)}
     return Section(
-        "Where the time goes",
+        "Use of the time",
         "Shares of the time on the air. Waiting is attributed to the next sender.",
         items=[Figure(figures.air_shares(shares), "Uses of the air, mean over seeds", [COMMAND])],
     )

@@ -1,4 +1,4 @@
-"""The gain with one client, seed by seed: a mean does not describe two modes."""
+"""The gain with one client per seed. It has two modes, which a mean does not describe."""
 
 from collections.abc import Sequence
 
@@ -27,8 +27,8 @@ def section(bench: Bench) -> Section:
     head = ["queue", "seeds", *(f"{quantile} %" for quantile in QUANTILES), "timeouts, stock", "timeouts, MORE DATA"]
     return Section(
         "One client, seed by seed",
-        "The cell has one client and no errors: seeds differ in backoffs alone. Whether the window stays above three batches after a loss decides whether MORE DATA can be promised, "
-        "and so whether a run is in the upper or in the lower mode.",
+        "The cell has one client and no errors, so seeds differ only in backoffs. MORE DATA can be set only if the window exceeds three batches after a loss. "
+        "This decides between the upper and the lower mode.",
         items=[
             Figure(
                 drawing.seeds(spread),

@@ -1,4 +1,4 @@
-"""What the paper leaves open of TCP/HACK itself, one option at a time."""
+"""Options of TCP/HACK that the paper omits, one at a time."""
 
 from acklab.report import Section, Table
 from acklab.statistics import Interval, intervals
@@ -9,7 +9,7 @@ from .runs import ENDS, OF, over
 
 
 def section(bench: Bench) -> Section:
-    """Goodput by option."""
+    """Returns goodput by option."""
     titles = bench.variants("options.toml").chosen
     rows: list[list[str]] = [[variant.title] for variant in titles.values()]
     commands = []
@@ -22,7 +22,7 @@ def section(bench: Bench) -> Section:
             row.append(Interval.of_row(cell).text(1))
     head = ["option", *(f"{OF[count]} [Mbps]" for count in ENDS)]
     return Section(
-        "What the paper leaves open of TCP/HACK",
+        "Options of TCP/HACK that the paper omits",
         "One option at a time.",
         items=[Table(head, rows, f"Goodput: {over(bench)}", commands=commands)],
     )

@@ -1,4 +1,4 @@
-"""What the study runs, and what it reads from the runs."""
+"""Runs of the study, and numbers of the runs."""
 
 import math
 from collections.abc import Mapping
@@ -21,20 +21,20 @@ SCHEMES = (STOCK, OPPORTUNISTIC, MORE_DATA)
 OF = {"1": "1 client", "2": "2 clients", "4": "4 clients", "10": "10 clients"}
 
 SEEDS = 60
-"""For the gain with one client, which has two modes."""
+"""Number of seeds for the gain with one client, which has two modes."""
 
 DELAYED, EACH = ACKS = ("delayed", "each segment")
-"""When clients acknowledge in ns-3 of 2014."""
+"""ACK policies of clients in ns-3 of 2014."""
 
 SEEDS_2014 = {DELAYED: 10, EACH: 20}
-"""The gain with several clients differs by seed if each segment is acknowledged."""
+"""Number of seeds. With an ACK per segment, the gain with several clients differs by seed."""
 
-# The counts of clients that gains were published for.
+# Numbers of clients with published gains.
 ENDS = ("1", "10")
 LIMITS = ("1ms", "3ms", "10ms", "30ms", "100ms", "300ms")
 
-# Packets of the access point's queue for each client, and the settings in which they are not the
-# paper's 126.
+# Packets of the access point's queue per client, and settings in which they differ from the paper's
+# 126.
 PACKETS = (63, 84, 126, 168, 252)
 QUEUES = {"half the queue": 63, "half the queue and linux": 63}
 AMONG_QUEUES = ("half the queue", "126 waiting", "in turn and 126 waiting")
@@ -42,12 +42,12 @@ AMONG_QUEUES = ("half the queue", "126 waiting", "in turn and 126 waiting")
 SHARED, TURNS = "one queue", "clients in turn"
 LINES = (("1", SHARED), ("10", SHARED), ("10", TURNS))
 
-# Ten clients cost more, and have ten flows to average over.
+# Ten clients cost more, and ten flows give a more precise average.
 DURATIONS = {"1": {"duration": "12s"}, "10": {"duration": "9s"}}
 
 
 def by_clients(bench: Bench) -> dict[tuple[str, str], Runs]:
-    """UDP and all schemes by the number of clients."""
+    """Returns UDP and all schemes by number of clients."""
     wanted: dict[tuple[str, str], tuple[str, list[str]]] = {}
     for count in CLIENTS:
         of = f"clients.toml:{count}"
@@ -95,14 +95,14 @@ def queues(bench: Bench, count: str, place: str) -> SweepResult:
 
 
 def folder(count: str, place: str) -> str:
-    """Where the sweep over lengths of the queue is kept."""
+    """Returns the name of the sweep over lengths of the queue."""
     return f"queues_{count}_{'apart' if place == TURNS else 'shared'}"
 
 
 def limit(packets: int, count: str, apart: bool) -> str:
     """Returns the limit of the access point's queue.
 
-    Of each station if they have queues apart, else of all.
+    It applies per station if they have separate queues, otherwise to all.
     """
     return f"wifi.0.ap.queue.limit={packets * (1 if apart else int(count))}packets"
 
@@ -112,33 +112,33 @@ def _ends(bench: Bench) -> Variants:
 
 
 def timer(bench: Bench, count: str) -> SweepResult:
-    """Returns the variant with an explicit timer, by how long it holds ACKs."""
+    """Returns the variant with an explicit timer, by hold time."""
     sets = [*bench.sets([f"clients.toml:{count}"]), "wifi.0.hack.variant=timer"]
     return bench.sweep(SCENARIO, f"timer_{count}", {"wifi.0.hack.hold_limit": LIMITS}, set=sets)
 
 
 def options(bench: Bench, count: str) -> SweepResult:
-    """MORE DATA with each of options.toml."""
+    """Returns MORE DATA with each option of options.toml."""
     sets = bench.sets([f"clients.toml:{count}", f"schemes.toml:{MORE_DATA}"])
     return bench.sweep(SCENARIO, f"options_{count}", {"option": bench.variants("options.toml")}, set=sets)
 
 
 def within_aifs(result: Result) -> float:
-    """Of response frames with compressed ACKs, those of all clients together."""
+    """Returns the share within AIFS of response frames with compressed ACKs, all clients."""
     own = result.table("hack").filter(pl.col("total_augmented_answers_l2") > 0)
     responses = own["total_augmented_answers_l2"]
     return ratio(float((own["share_within_aifs_l2"] * responses).sum()), float(responses.sum()))
 
 
 def within_aifs_of_many(bench: Bench) -> dict[str, Runs]:
-    """MORE DATA with one and with ten clients over many seeds."""
+    """Returns MORE DATA with one and ten clients over many seeds."""
     return bench.runs(
         {count: (SCENARIO, [f"clients.toml:{count}", f"schemes.toml:{MORE_DATA}"]) for count in ENDS}, at_least=SEEDS
     )
 
 
 def ratio(part: float, whole: float) -> float:
-    """Not a number if there is nothing to divide by."""
+    """NaN if the denominator is zero."""
     return part / whole if whole else math.nan
 
 
@@ -148,15 +148,15 @@ def total(result: Result, column: str) -> float:
 
 
 def timeouts_of(sweep: SweepResult, axis: str, scheme: str) -> list[int]:
-    """Timeouts of TCP in the settings that no other sweep covers, run by run."""
+    """Returns TCP timeouts per run in the settings that no other sweep covers."""
     network = sweep.network.filter(~pl.col(axis).is_in(AMONG_QUEUES), pl.col("scheme") == scheme)
     return network["agg_rtos_l4"].cast(pl.Int64).to_list()
 
 
 def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
-    """Stock TCP and MORE DATA with one client over many seeds, with two queue limits.
+    """Returns stock TCP and MORE DATA with one client over many seeds, with two queue limits.
 
-    One has 126 packets in all, the other 126 besides those on the air.
+    One includes packets on the air in the 126, and the other does not.
     """
     wanted = {
         (of, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"])
@@ -164,27 +164,27 @@ def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
         for scheme in (STOCK, MORE_DATA)
     }
     drawn = bench.runs(wanted, at_least=SEEDS)
-    titles = {"clients.toml:1": "126 packets in all", "round_robin.toml:1": "126 beside those on the air"}
+    titles = {"clients.toml:1": "126 packets in all", "round_robin.toml:1": "126 in addition to those on the air"}
     return {title: {scheme: drawn[of, scheme] for scheme in (STOCK, MORE_DATA)} for of, title in titles.items()}
 
 
 def gains(runs: Mapping[str, Runs], scheme: str = MORE_DATA) -> list[float]:
-    """Goodput over that of stock TCP, seed by seed."""
+    """Returns goodput ÷ that of stock TCP, seed by seed."""
     pairs = zip(runs[scheme].values(goodput), runs[STOCK].values(goodput), strict=True)
     return [ours / theirs for ours, theirs in pairs]
 
 
 def gain(drawn: Mapping[tuple[str, str], Runs], count: str, scheme: str) -> Interval:
-    """Geometric mean of the gains of a scheme with so many clients."""
+    """Returns the geometric mean of the gains of a scheme with a number of clients."""
     return ratio_interval(drawn[count, scheme].values(goodput), drawn[count, STOCK].values(goodput))
 
 
 def published(bench: Bench) -> dict[str, float]:
-    """Gains by the number of clients."""
+    """Returns gains by number of clients."""
     known = {claim.id: claim.published for claim in bench.study.file.claim}
     return {count: known[f"gain_{count}"] for count in ENDS}
 
 
 def over(bench: Bench) -> str:
-    """How a caption names what is shown."""
+    """Returns the description of shown values for captions."""
     return f"mean over {bench.seeds} seeds with its 95 % confidence interval"

@@ -1,4 +1,4 @@
-"""The gain over stock TCP in each setting that the paper leaves open."""
+"""The gain over stock TCP in each setting that the paper omits."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from .runs import COMMAND, ENDS, MORE_DATA, OF, SCENARIO, STOCK, over, published
 
 
 def section(bench: Bench) -> Section:
-    """Goodput and gain by setting, and the closed form without collisions."""
+    """Returns goodput and gain by setting, and the closed form without collisions."""
     titles, known = bench.variants("settings.toml").chosen, published(bench)
     found: dict[str, pl.DataFrame] = {}
     rows: list[list[str]] = [[variant.title] for variant in titles.values()]
@@ -41,11 +41,11 @@ def section(bench: Bench) -> Section:
         "timeouts",
     ]
     return Section(
-        "Of which stock TCP the published gains are",
-        "Settings of TCP and the MAC that the paper omits, one at a time, with stock TCP and with MORE DATA. Timeouts are those of ten flows with either, all "
-        "seeds together; one flow has none.",
+        "Gain by setting of stock TCP",
+        "Settings of TCP and the MAC that the paper omits, one at a time, with stock TCP and with MORE DATA. Timeouts are those of ten flows with both, in all "
+        "seeds. One flow has none.",
         items=[
-            Figure(drawing.settings(found, titles, known, OF), f"Goodput of MORE DATA over that of stock: geometric {over(bench)}; the stars and lines are published", commands),
+            Figure(drawing.settings(found, titles, known, OF), f"Goodput of MORE DATA ÷ stock: geometric {over(bench)}; stars and lines are published", commands),
             Table(head, rows, f"In Mbps: {over(bench)}, of 8 s with one client and 5 s with ten"),
             _closed_form(bench),
         ],
@@ -66,11 +66,11 @@ def _closed_form(bench: Bench) -> Table:
     best = closed_form.hack(cell, compressed=3).goodput
     rows = [
         ("stock", own.goodput),
-        ("stock, each ACK in a frame of its own", one_by_one),
-        ("compressed ACKs of 3 octets on Block ACKs", best),
+        ("stock, each ACK in a separate frame", one_by_one),
+        ("compressed ACKs of 3 bytes on Block ACKs", best),
     ]
     return Table(
-        ["closed form", "Mbps", "TCP/HACK over it"],
+        ["closed form", "Mbps", "TCP/HACK ÷ closed form"],
         [[name, f"{mbps:.1f}", f"{best / mbps:.3f}"] for name, mbps in rows],
-        "Nothing collides, and each PPDU has 42 segments: what the same cell comes to in the closed form",
+        "Closed form of the same cell without collisions, with 42 segments per PPDU",
     )

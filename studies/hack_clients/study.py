@@ -1,4 +1,4 @@
-"""What the study measures, and the sections of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -69,7 +69,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def _beyond_stock(runs: Mapping[tuple[str, str], Runs]) -> Interval:
-    """Excess of TCP timeouts per run with MORE DATA over stock TCP, all numbers of clients."""
+    """Returns TCP timeouts per run with MORE DATA minus those of stock TCP, for all clients."""
     ours, theirs = (
         [count for clients in CLIENTS for count in runs[clients, scheme].values(timeouts)] for scheme in (MORE_DATA, STOCK)
     )
@@ -77,7 +77,7 @@ def _beyond_stock(runs: Mapping[tuple[str, str], Runs]) -> Interval:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     drawn, old = by_clients(bench), {acks: of_2014(bench, acks) for acks in ACKS}
     return [
         figure_10.of_2014_section(bench, old),

@@ -1,4 +1,4 @@
-"""The gain of an explicit timer by how long it holds ACKs."""
+"""The gain of an explicit timer by hold time."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from .runs import COMMAND, ENDS, LIMITS, MORE_DATA, OF, OPPORTUNISTIC, STOCK, ga
 
 
 def section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Section:
-    """Goodput over that of stock TCP, beside the other variants."""
+    """Returns goodput ÷ that of stock TCP, beside the other variants."""
     parts, commands = [], [COMMAND]
     for count in ENDS:
         swept = load_sweep(bench.folder / f"timer_{count}")
@@ -42,14 +42,14 @@ def section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Section:
             (late,) = waited.filter(pl.col("limit") == held, pl.col("clients") == OF[count]).to_dicts()
             row += [Interval.of_row(cell).text(3), str(late["agg_rtos_l4"])]
         rows.append(row)
-    head = ["held for", *(text for count in ENDS for text in (OF[count], "timeouts, all seeds"))]
+    head = ["hold time", *(text for count in ENDS for text in (OF[count], "timeouts, all seeds"))]
     lines = {OF[count]: {scheme: gain(drawn, count, scheme).mean for scheme in (OPPORTUNISTIC, MORE_DATA)} for count in ENDS}
     return Section(
         "An explicit timer",
-        "The naive design of section 3.2: an ACK is held for the next data, however long, and goes as a frame when the timer runs out. The paper states that no delay is good, without a "
+        "The naive design of section 3.2 holds an ACK for the next data, and sends it as a frame when the timer expires. The paper states that no delay is good, without a "
         "number.",
         items=[
-            Figure(drawing.timer(means, lines), f"Goodput over that of stock TCP by how long ACKs are held: {over(bench)}; dashed: MORE DATA, dotted: opportunistic", commands),
+            Figure(drawing.timer(means, lines), f"Goodput ÷ that of stock TCP by hold time: {over(bench)}; dashed: MORE DATA, dotted: opportunistic", commands),
             Table(head, rows, "The same, and timeouts of TCP"),
         ],
     )  # fmt: skip

@@ -13,7 +13,7 @@ from acklab.statistics import Interval
 def limit(gains: Mapping[str, Interval], plain: Mapping[str, Interval], axis: str) -> go.Figure:
     """Returns the gain [%] and the share of ACKs sent as ordinary frames [%] by setting.
 
-    Dots, for between the settings nothing was run.
+    Has dots only, because there are no runs between the settings.
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1)
     for column, (points, title, ink) in enumerate(

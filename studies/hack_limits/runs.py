@@ -12,17 +12,17 @@ COMMAND = "acklab study hack_limits"
 SCENARIO = "../wifi_parity/download.toml"
 STOCK, HACK = "stock", "HACK"
 LIMITS = ("windows", "rates", "clients", "batches")
-"""Files of settings, each of which is swept by itself."""
-ECHOES = "echoes"
-"""Settings of the clock by which a sender with timestamps measures round-trip times."""
+"""Files of settings. Each is one sweep."""
+RTT_CLOCKS = "rtt_clocks"
+"""Settings of the clock for round-trip times of a sender with timestamps."""
 
 BASE: Mapping[str, object] = {
     "wifi.0.ap.queue.limit": "126packets",
     "wifi.0.queue_counts": "unsent",
     "wifi.0.ap.queues": "shared",
 }
-"""126 packets of one client wait beside those on the air, so that the queue of the access point by
-itself takes nothing away.
+"""126 packets of one client wait in addition to those on the air, so the queue of the access point
+does not limit the gain.
 """
 
 
@@ -31,14 +31,14 @@ def run(bench: Bench) -> dict[str, SweepResult]:
     schemes = bench.variants("schemes.toml")
     return {
         name: bench.sweep(SCENARIO, name, {"setting": bench.variants(f"{name}.toml"), "scheme": schemes}, set=BASE)
-        for name in (*LIMITS, ECHOES)
+        for name in (*LIMITS, RTT_CLOCKS)
     }
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    Goodput of all clients, MPDUs of a PPDU of the access point, unanswered PPDUs and ACKs sent as
+    Goodput of all clients, MPDUs per PPDU of the access point, unanswered PPDUs and ACKs sent as
     ordinary frames [%].
     """
     nodes = result.table("stations").group_by("point").agg(
@@ -46,7 +46,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
         unanswered=100 * pl.col("total_unanswered_l2").sum() / pl.col("total_ppdus_l2").sum(),
     )  # fmt: skip
     plain, compressed = (pl.col(f"total_{kind}_acks_l2").sum() for kind in ("plain", "compressed"))
-    # Without TCP/HACK there is no row, and all ACKs go as frames.
+    # Without TCP/HACK there is no row, and all ACKs are sent as frames.
     acks = result.table("hack").group_by("point").agg(plain=100 * plain / (plain + compressed))
     runs = result.network.select("point", "setting", "scheme", "seed", goodput="agg_throughput_l4", timeouts="agg_rtos_l4")
     joined = runs.join(nodes, on="point", maintain_order="left").join(acks, on="point", how="left", maintain_order="left")
@@ -56,8 +56,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 def round_trips(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    The smoothed round-trip time, and what of it data spend in the access point's queue and on the
-    air [ms].
+    The smoothed round-trip time, and its part in the access point's queue and on the air [ms].
     """
     data = result.table("stations").filter(pl.col("node") == "ap").select("point", data="mean_delay_l2")
     runs = result.flows.select("point", "setting", "scheme", "seed", srtt="mean_srtt_l4", goodput="mean_throughput_l4")
@@ -70,11 +69,11 @@ def values(runs: pl.DataFrame, setting: str, scheme: str, column: str) -> list[f
 
 
 def over_stock(runs: pl.DataFrame, setting: str) -> list[float]:
-    """Goodput of TCP/HACK over that of stock TCP, seed by seed."""
+    """Returns the goodput of TCP/HACK ÷ stock TCP, seed by seed."""
     pairs = zip(values(runs, setting, HACK, "goodput"), values(runs, setting, STOCK, "goodput"), strict=True)
     return [ours / theirs for ours, theirs in pairs]
 
 
 def gain(runs: pl.DataFrame, setting: str) -> Interval:
-    """By how much TCP/HACK is ahead of stock TCP [%]."""
+    """Returns the gain of TCP/HACK over stock TCP [%]."""
     return ratio_interval(values(runs, setting, HACK, "goodput"), values(runs, setting, STOCK, "goodput")).gain

@@ -1,4 +1,4 @@
-"""What the study measures, and the sections of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -10,27 +10,27 @@ from acklab.studies import Bench, Measure, differences
 from acklab.sweeps import load_sweep
 
 from . import drawing
-from .runs import COMMAND, ECHOES, HACK, LIMITS, STOCK, gain, over_stock, round_trips, run, summary, values
+from .runs import COMMAND, HACK, LIMITS, RTT_CLOCKS, STOCK, gain, over_stock, round_trips, run, summary, values
 
 WIRE = 2.0
-"""Propagation between server and access point, there and back [ms]."""
+"""Round-trip propagation between server and access point [ms]."""
 
 TITLES = {
-    "windows": ("Thin queues: a small window", "receive window"),
-    "rates": ("Thin queues: a slow application", "written"),
+    "windows": ("Short queues: a small window", "receive window"),
+    "rates": ("Short queues: a slow application", "written"),
     "clients": ("Very many clients", "clients"),
-    "batches": ("Short transmit opportunities", "longest PPDU"),
+    "batches": ("Short transmit opportunities", "maximum PPDU"),
 }
 TEXTS = {
-    "windows": "With less than two batches in flight nothing waits while one is on the air, and the access point has nothing more to promise.",
-    "rates": "An application that writes less than the air carries gets through whatever ACKs do; what TCP/HACK could save is air for others. The gain is nothing by construction.",
-    "clients": "1000 packets in one queue are 100 for each of 10 clients, and 20 for each of 50.",
-    "batches": "The shorter a PPDU, the more accesses to the medium an ACK's own access is added to.",
+    "windows": "With less than two batches in flight, no data wait while one batch is on the air, and the access point does not set MORE DATA.",
+    "rates": "The data of a slow application are delivered with any ACK scheme. TCP/HACK only saves air for other nodes. The gain is zero by construction.",
+    "clients": "1000 packets in one queue are 100 per client with 10 clients, and 20 with 50.",
+    "batches": "Shorter PPDUs need more accesses to the medium, and more ACKs need accesses of their own.",
 }
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Differences between settings, seed by seed."""
+    """Returns differences between settings, seed by seed."""
     swept = run(bench)
     runs = {limit: summary(swept[limit]) for limit in LIMITS}
     thin, many, short = (runs[limit] for limit in ("windows", "clients", "batches"))
@@ -67,11 +67,11 @@ def _over(runs: pl.DataFrame, setting: str, other: str) -> Interval:
 
 def sections(bench: Bench) -> list[Section]:
     """Returns a section for each limit, and one on round-trip times."""
-    return [*(_limit(bench, limit) for limit in LIMITS), _echoes(bench)]
+    return [*(_limit(bench, limit) for limit in LIMITS), _rtt_clocks(bench)]
 
 
-def _echoes(bench: Bench) -> Section:
-    result = load_sweep(bench.folder / ECHOES)
+def _rtt_clocks(bench: Bench) -> Section:
+    result = load_sweep(bench.folder / RTT_CLOCKS)
     runs = round_trips(result).with_columns(ack=pl.col("srtt") - pl.col("data") - WIRE)
     means = {column: intervals(runs, ["setting", "scheme"], column).to_dicts() for column in ("goodput", "srtt", "data", "ack")}
     rows = [
@@ -79,18 +79,18 @@ def _echoes(bench: Bench) -> Section:
         for index, row in enumerate(means["srtt"])
     ]
     head = [
-        "round-trip times by",
+        "clock",
         "ACKs",
         "goodput [Mbps]",
         "smoothed RTT [ms]",
         "data in queue and on air [ms]",
-        "until the ACK is back [ms]",
+        "until the ACK arrives [ms]",
     ]
     return Section(
-        "What echoed timestamps measure while ACKs are retained",
-        "An ACK that waits for a Block ACK echoes the timestamp of the data that it was built for, so its wait is part of the round trip that the sender measures, whichever "
-        "clock it uses. The last column is the smoothed round-trip time less what data spend at the access point and the 2 ms of the wire. The echo itself has "
-        "no MORE DATA here: the paper proposes it as an implicit ACK of an ACK, and leaves that for future work.",
+        "Round-trip times with echoed timestamps and held ACKs",
+        "An ACK that waits for a Block ACK echoes the timestamp of its data, so the wait is part of the measured round trip, with either "
+        "clock. The last column is the smoothed round-trip time minus the time of data at the access point and the 2 ms of the wire. The echo has "
+        "no MORE DATA here. The paper proposes it as an implicit ACK of an ACK, for future work.",
         items=[Table(head, rows, f"Mean and 95 % confidence interval over {len(result.seeds)} seeds", commands=[COMMAND, result.rerun], numeric_from=2)],
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The figures."""
+"""Figures of the study."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -18,7 +18,7 @@ TITLE = {STOCK: "TCP/802.11n", HACK: "TCP/HACK"}
 
 
 Pairs = Sequence[tuple[Best, Best]]
-"""Stock's best and HACK's at each ratio of signal to noise."""
+"""Best goodput of stock and of HACK at each signal-to-noise ratio."""
 
 
 def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -> go.Figure:
@@ -55,7 +55,7 @@ def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -
             hovertemplate="%{x} dB: %{y:.2f} Mbps at %{customdata[0]} Mbps", row=1, col=1,
         )  # fmt: skip
     _add_gains(figure, waiting, "improvement, 126 packets waiting", COLOURS[4], "dot")
-    _add_gains(figure, pairs, "improvement, as written", COLOURS[2], "solid")
+    _add_gains(figure, pairs, "improvement, as in the scenario", COLOURS[2], "solid")
     figure.add_hline(
         published, line={"color": OPTIMUM, "width": 1.2, "dash": "dash"}, row=2, col=1,
         annotation={"text": f"published mean: {published:g} %", "font": {"color": OPTIMUM, "size": 11}}, annotation_position="top left",
@@ -69,7 +69,7 @@ def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -
 
 
 def _apart(ends: Sequence[tuple[float, str]], room: float = 4) -> list[tuple[float, str]]:
-    """Returns names of lines, of which those that end within `room` Mbps share a place."""
+    """Returns names of lines. Lines that end within `room` Mbps share a label."""
     placed: list[tuple[float, str]] = []
     for goodput, name in sorted(ends):
         if placed and goodput - placed[-1][0] < room:
@@ -91,7 +91,7 @@ def _add_gains(figure: go.Figure, pairs: Pairs, name: str, ink: str, dash: str) 
 
 
 def by_rate(series: Mapping[str, Sequence[tuple[int, Downloads, Downloads]]]) -> go.Figure:
-    """HACK's improvement at each rate where nothing is lost to noise, by setting."""
+    """Draws the improvement by HACK at each rate without losses to noise, by setting."""
     figure = go.Figure()
     for (name, pairs), ink, dash in zip(series.items(), (COLOURS[2], COLOURS[4]), ("solid", "dot"), strict=True):
         gains = [improvement(stock, hack) for _, stock, hack in pairs]
@@ -99,7 +99,7 @@ def by_rate(series: Mapping[str, Sequence[tuple[int, Downloads, Downloads]]]) ->
             x=[rate for rate, _, _ in pairs], y=[gain.mean for gain in gains], mode="lines+markers", name=name,
             line={"color": ink, "width": 2, "dash": dash}, marker={"size": 7},
             error_y=error_bars(half_widths(gains)),
-            customdata=[[hack.frames] for _, _, hack in pairs], hovertemplate="%{x} Mbps: %{y:+.2f} %<br>%{customdata[0]:.1f} packets a PPDU",
+            customdata=[[hack.frames] for _, _, hack in pairs], hovertemplate="%{x} Mbps: %{y:+.2f} %<br>%{customdata[0]:.1f} packets per PPDU",
         )  # fmt: skip
     figure.update_xaxes(title_text="rate of the PHY [Mbps]", tickvals=list(RATES))
     figure.update_yaxes(title_text="improvement", ticksuffix=" %", rangemode="tozero")

@@ -1,4 +1,4 @@
-"""What was measured at each place, and the best of it at each ratio of signal to noise."""
+"""Measurements at each place, and the best at each signal-to-noise ratio."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,34 +16,34 @@ SCENARIO = "cell.toml"
 STOCK, HACK = "stock", "hack"
 AS_WRITTEN, WAITING, LOSSY = "as_written", "waiting", "lossy"
 SOME_RATES = (15, 90, 150)
-"""At which the other settings are tried [Mbps]."""
+"""Rates for the other settings [Mbps]."""
 MANY = 40
-"""Seeds of the rates that claims are about by themselves."""
+"""Number of seeds for rates with claims of their own."""
 
 
 @dataclass(frozen=True)
 class Downloads:
-    """The downloads of a scheme at a place, one for each seed."""
+    """Downloads of a scheme at a place, one per seed."""
 
     goodput: Sequence[float]
-    """Of the whole download, slow start included [Mbps]."""
+    """Goodput of the whole download, including slow start [Mbps]."""
     timeouts: Sequence[int]
     retransmissions: Sequence[int]
     frames: float
-    """MPDUs in a PPDU of data, mean."""
+    """Mean MPDUs per PPDU of data."""
     unanswered: float
-    """Share of the access point's PPDUs with data."""
+    """Share of the access point's PPDUs with data that are unanswered."""
     acks: Mapping[str, float] = field(default_factory=dict)
-    """Sums over the seeds of what the table `hack` has; empty for stock."""
+    """Sums of the table `hack` over the seeds; empty for stock."""
     failures: Sequence[int] = ()
-    """ACKs that failed to decompress, for each seed; empty for stock."""
+    """Decompression failures per seed; empty for stock."""
     command: str = ""
-    """Repeats the first seed."""
+    """Command that repeats the first seed."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """What a scheme reaches at a ratio of signal to noise with its best rate."""
+    """Result of a scheme at a signal-to-noise ratio with its best rate."""
 
     snr: int
     place: Place
@@ -51,13 +51,13 @@ class Best:
 
 
 Measured = Mapping[str, Mapping[Place, Downloads]]
-"""By scheme."""
+"""Results by scheme."""
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Runs all places as the scenario stands, then other settings.
+    """Runs all places with the scenario as it is, then with other settings.
 
-    One along the envelopes, the others at some rates without loss.
+    One setting is run along the envelopes, the others at some rates without loss.
     """
     swept = {AS_WRITTEN: sweep_of(bench, AS_WRITTEN, places(bench.quick), ())}
     found = measured(swept[AS_WRITTEN])
@@ -70,12 +70,12 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def kept(bench: Bench) -> dict[str, SweepResult]:
-    """What `run` has run."""
+    """Returns the stored results of `run`."""
     return {name: load_sweep(bench.folder / name) for name in (AS_WRITTEN, *bench.variants("settings.toml").chosen)}
 
 
 def sweep_of(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[str], *, at_least: int = 1) -> SweepResult:
-    """Runs both schemes at some places, under a setting."""
+    """Runs both schemes at some places with a setting."""
     channel = bench.source(SCENARIO).load(list(setting))["wifi"][0]["reception"]["channel"]
     at = {place.name: place.set(channel) for place in where}
     seeds = bench.at_least(at_least)
@@ -83,9 +83,9 @@ def sweep_of(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[
 
 
 def of_many_seeds(bench: Bench, name: str) -> SweepResult:
-    """Returns the rates that claims are about by themselves, without loss, over many seeds.
+    """Returns runs without loss at the rates with claims of their own, over many seeds.
 
-    At 150 Mbps they differ by more than the gain.
+    At 150 Mbps seeds differ by more than the gain.
     """
     setting = () if name == AS_WRITTEN else bench.variants("settings.toml").chosen[name].set
     where = [lossless(RATES.index(rate)) for rate in SOME_RATES]
@@ -130,7 +130,7 @@ def measured(result: SweepResult) -> Measured:
 def at(runs: Mapping[Place, Downloads], mcs: int, snr: int) -> tuple[Place, Downloads] | None:
     """Returns the runs of a rate at a ratio.
 
-    Those of the highest one tried stand for all beyond, for nothing was lost there.
+    Runs at the highest ratio represent all higher ratios, because nothing is lost there.
     """
     place = Place(mcs, min(snr, lossless(mcs).snr))
     return (place, runs[place]) if place in runs else None
@@ -148,5 +148,5 @@ def envelope(runs: Mapping[Place, Downloads]) -> list[Best]:
 
 
 def improvement(stock: Downloads, hack: Downloads) -> Interval:
-    """By how much HACK's goodput is above stock's [%]."""
+    """Returns the goodput gain of HACK over stock [%]."""
     return ratio_interval(hack.goodput, stock.goodput).gain

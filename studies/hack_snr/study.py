@@ -1,4 +1,4 @@
-"""What the study measures, and the figures and tables of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, geometric_mean
@@ -30,7 +30,7 @@ from .runs import (
 
 COMMAND = "acklab study hack_snr"
 FAST = 90
-"""Beyond this rate [Mbps] the paper sees the improvement rise to about 14 %."""
+"""Rate above which the improvement increases to about 14 % in the paper [Mbps]."""
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
@@ -60,23 +60,26 @@ def _improvements(found: Measured, many: Measured, suffix: str) -> dict[str, Mea
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     swept = kept(bench)
     found = {name: measured(result) for name, result in swept.items()}
     pairs, waiting = (_pairs(found[name]) for name in (AS_WRITTEN, WAITING))
     (claim,) = (claim for claim in bench.study.file.claim if claim.id == "improvement")
     again = [COMMAND, *(result.rerun for result in swept.values())]
     of = f"with 95 % confidence intervals over {bench.seeds} seeds"
-    by_rate = {"as written": _lossless(found[AS_WRITTEN]), "126 packets wait beside those on the air": _lossless(found[WAITING])}
+    by_rate = {
+        "as in the scenario": _lossless(found[AS_WRITTEN]),
+        "126 packets waiting in addition to those on the air": _lossless(found[WAITING]),
+    }
     return [
         Section(
             "The envelope over rates",
-            "At each ratio of signal to noise, the best mean goodput of 100 MB over the eight rates, as an ideal rate control would choose. A rate is "
-            "run from where hardly a frame of it gets through to where none is lost to noise; from there on it stays what it is.",
+            "Best mean goodput of 100 MB over the eight rates at each signal-to-noise ratio, as with an ideal rate control. A rate is "
+            "run from the ratio with few delivered frames to the ratio without losses to noise. Above that its goodput is constant.",
             items=[
                 Figure(
                     drawing.envelopes(found[AS_WRITTEN], pairs, waiting, claim.published),
-                    f"Goodput, and HACK's improvement below, {of}. Numbers at the right are rates of the PHY in Mbps",
+                    f"Goodput, and HACK's improvement below, {of}. Numbers on the right are rates of the PHY in Mbps",
                     again,
                 ),
                 _along(bench, pairs, waiting),
@@ -84,17 +87,17 @@ def sections(bench: Bench) -> list[Section]:
         ),
         Section(
             "Rate by rate, without losses to noise",
-            "The limit of 4 ms is what makes aggregates of slow rates short: 4 packets at 15 Mbps, 38 at 120 and the 42 of 65,535 octets from 135 on.",
+            "The limit of 4 ms shortens the aggregates of slow rates: 4 packets at 15 Mbps, 38 at 120. From 135 Mbps on the limit is 65,535 bytes, 42 packets.",
             items=[Figure(drawing.by_rate(by_rate), f"HACK's improvement by rate {of}", again), _by_rate(found[AS_WRITTEN]), _by_setting(bench, found)],
         ),
         Section(
-            "Fate of ACKs with frame losses",
-            "Repeated are ACKs that went on one more response frame, as it was not known whether the last one had arrived; duplicates are those of them that the "
-            "access point had already. To noise no response frame with ACKs is lost, for it is sent more robustly than data, so a second table has a channel that "
-            "loses a tenth of all frames, response frames as well.",
+            "Delivery of ACKs with frame losses",
+            "Repeated are ACKs that were sent on a further response frame, because the delivery of the last one was not confirmed. Duplicates are those of them that the "
+            "access point had already received. Response frames are more robust than data, and none is lost to noise. So a second table has a channel that "
+            "loses a tenth of all frames, including response frames.",
             items=[
-                _acks(found[AS_WRITTEN], "Sums over seeds and all places at which a rate was run, also those that no rate control would choose"),
-                _acks(found[LOSSY], "Sums over seeds where a tenth of all frames is lost, response frames as well"),
+                _acks(found[AS_WRITTEN], "Sums over seeds and all places, including those that no rate control would choose"),
+                _acks(found[LOSSY], "Sums over seeds with a tenth of all frames lost, including response frames"),
             ],
         ),
     ]  # fmt: skip
@@ -105,27 +108,27 @@ def _pairs(found: Measured) -> list[tuple[Best, Best]]:
 
 
 def _ratios(stock: Downloads, hack: Downloads) -> list[float]:
-    """HACK's goodput over stock's, seed by seed."""
+    """Returns the goodput of HACK ÷ stock, seed by seed."""
     return [mine / base for mine, base in zip(hack.goodput, stock.goodput, strict=True)]
 
 
 def _mean_improvement(pairs: Sequence[tuple[Best, Best]]) -> Interval:
-    """Over the ratios of signal to noise [%], by the geometric mean of each seed."""
+    """Returns the gain over all signal-to-noise ratios [%], as geometric mean per seed."""
     means = [geometric_mean(seed) for seed in zip(*(_ratios(old.runs, new.runs) for old, new in pairs), strict=True)]
     return ratio_interval(means, [1.0] * len(means)).gain
 
 
 def _timeouts(best: Sequence[Best]) -> list[int]:
-    """Values of each download at the places of an envelope.
+    """Returns values of each download at the places of an envelope.
 
-    A place may serve several signal-to-noise ratios.
+    A place may represent several signal-to-noise ratios.
     """
     places = {one.place: one.runs for one in best}
     return [count for runs in places.values() for count in runs.timeouts]
 
 
 def _lossless(found: Measured) -> list[tuple[int, Downloads, Downloads]]:
-    """Returns each rate that was run where nothing of it is lost to noise: stock and HACK."""
+    """Returns the runs without losses to noise by rate: stock and HACK."""
     tried = [(rate, lossless(mcs)) for mcs, rate in enumerate(RATES)]
     return [(rate, found[STOCK][place], found[HACK][place]) for rate, place in tried if place in found[HACK]]
 
@@ -164,7 +167,7 @@ def _along(bench: Bench, pairs: drawing.Pairs, waiting: drawing.Pairs) -> Table:
     return Table(
         head,
         rows,
-        "Along the envelope. Pairs are stock, HACK. Timeouts are those of TCP, a download, as written",
+        "Along the envelope. Pairs are stock, HACK. Timeouts are those of TCP per download, with the scenario as it is",
         commands=[COMMAND],
     )
 
@@ -190,12 +193,12 @@ def _by_rate(found: Measured) -> Table:
             ]
         )
     head = [
-        "rate", "packets a PPDU", "stock [Mbps]", "HACK [Mbps]", "improvement [%]", "unanswered [%]", "sent again", "plain ACKs [%]",
+        "rate", "packets per PPDU", "stock [Mbps]", "HACK [Mbps]", "improvement [%]", "unanswered [%]", "retransmitted", "plain ACKs [%]",
     ]  # fmt: skip
     return Table(
         head,
         rows,
-        "Where nothing is lost to noise. Pairs are stock, HACK. Retransmitted by TCP per download. Plain ACKs are those of HACK that contended for the medium",
+        "Without losses to noise. Pairs are stock, HACK. Retransmitted by TCP per download. Plain ACKs are those of HACK that contended for the medium",
         commands=[COMMAND],
     )
 
@@ -204,7 +207,7 @@ def _by_setting(bench: Bench, found: Mapping[str, Measured]) -> Table:
     variants = bench.variants("settings.toml").chosen
     rows = []
     for name, own in found.items():
-        title = variants[name].title if name in variants else "as written"
+        title = variants[name].title if name in variants else "as in the scenario"
         at_rate = {rate: (old, new) for rate, old, new in _lossless(own)}
         gains = [improvement(*at_rate[rate]).text(signed=True) for rate in SOME_RATES]
         rows.append(
@@ -217,9 +220,7 @@ def _by_setting(bench: Bench, found: Mapping[str, Measured]) -> Table:
         "HACK at 150",
         "plain ACKs at 150 [%]",
     ]
-    return Table(
-        head, rows, "HACK's improvement under other readings of what the paper leaves open, one at a time", commands=[COMMAND]
-    )
+    return Table(head, rows, "Improvement by HACK with other readings of omitted settings, one at a time", commands=[COMMAND])
 
 
 def _both(stock: Downloads, hack: Downloads, of: Callable[[Downloads], float]) -> str:

@@ -1,4 +1,4 @@
-"""What thinning of ACKs does to the marks of L4S.
+"""Effect of ACK thinning on the marks of L4S.
 
 Goodput, queue and share of a Prague flow over DualPI2.
 """
@@ -24,20 +24,20 @@ SHORTER = {"duration": "12s", "measure.from": "6s"}
 
 
 def run(bench: Bench) -> SweepResult:
-    """Returns each way to thin, alone and beside CUBIC."""
+    """Returns each ACK scheme, alone and beside CUBIC."""
     axes = {"competing": bench.variants("competing.toml"), "thinning": bench.variants(QUICK if bench.quick else "thinning.toml")}
     return bench.sweep(SCENARIO, SWEEP, axes, set=SHORTER if bench.quick else {})
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run: the axes, `seed`.
+    """Returns one row per run: the axes, `seed`.
 
-    Of Prague the goodput [Mbps], ACKs that arrive and marked packets by data packet [%], smoothed
-    round trip [ms] and p·W/2.
+    For Prague: goodput [Mbps], arriving ACKs and marked packets by data packet [%], smoothed round
+    trip [ms] and p·W/2.
 
-    p·W/2 is the share of marked packets times the mean window in packets, over two: one for a
-    window that grows by a packet a round trip and falls by half of the share of marks. `cubic` is
-    CUBIC's goodput, `queue` the mean time in the queue [ms], of both classes.
+    p·W/2 is half of the share of marked packets times the mean window in packets. It is one for a
+    window that grows by a packet per round trip and shrinks by half of the share of marks. `cubic`
+    is the goodput of CUBIC, and `queue` the mean time in the queue [ms], of both classes.
     """
     key = ["point", *(result.columns[axis] for axis in BY), "seed"]
     prague, cubic = (pl.col("cca") == name for name in ("prague", "cubic"))
@@ -60,7 +60,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Returns the law of the window, the coupling with CUBIC, and what TACK's ACKs change."""
+    """Returns measures of the window equation, of fairness to CUBIC, and of TACK's ACKs."""
     result = run(bench)
     runs = summary(result)
 
@@ -79,7 +79,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     commands = [COMMAND, result.rerun]
@@ -98,12 +98,12 @@ def sections(bench: Bench) -> list[Section]:
     listed = [[name, of.title, of.source] for name, of in bench.variants("thinning.toml").chosen.items()]
     return [
         Section(
-            "What thinning does to Prague",
+            "Effect of thinning on Prague",
             "40 Mbps, a round trip of 40 ms, DualPI2.",
             items=[
                 Figure(_bars(runs), f"Goodput of Prague, and time in the queue; 95 % confidence intervals over {len(result.seeds)} seeds", commands),
-                Table(head, rows, "In numbers", commands=[COMMAND], numeric_from=2),
-                Table(["", "", "source"], listed, "Ways to thin", numeric_from=3),
+                Table(head, rows, "Measured values", commands=[COMMAND], numeric_from=2),
+                Table(["", "", "source"], listed, "ACK schemes", numeric_from=3),
             ],
         )
     ]  # fmt: skip

@@ -25,7 +25,7 @@ def run_rates(bench: Bench) -> SweepResult:
 
 
 def run_matrix(bench: Bench) -> SweepResult:
-    """Four ACKs a round trip and an ACK for two packets over loss and delay."""
+    """Runs four ACKs per round trip and an ACK per two packets over loss and delay."""
     axes = {
         "grid": bench.variants(QUICK_GRID if bench.quick else "grid.toml"),
         "controller": bench.variants(MATRIX_CONTROLLERS),
@@ -40,9 +40,9 @@ def again(bench: Bench, name: str) -> SweepResult:
 
 
 def summary(result: SweepResult, axes: list[str]) -> pl.DataFrame:
-    """Returns one row a run: the axes, `point`, `seed`.
+    """Returns one row per run: the axes, `point`, `seed`.
 
-    Goodput [Mbps]; ACKs per round trip; smoothed RTT [ms]; packets retransmitted and needlessly
+    Goodput [Mbps]; ACKs per round trip; smoothed RTT [ms]; packets retransmitted and spuriously
     lost [%]; ACK_FREQUENCY frames.
     """
     flows = result.flows

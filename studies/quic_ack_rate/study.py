@@ -17,7 +17,7 @@ from .runs import BASELINE, BY, COMMAND, EVERY_2, MATRIX, PHASES, RATES, WHERE, 
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Goodput with few ACKs over that with an ACK for two packets, on the clean path."""
+    """Returns goodput with few ACKs ÷ that with an ACK per two packets, on the clean path."""
     result = run_rates(bench)
     run_matrix(bench)
     runs = summary(result, BY)
@@ -33,7 +33,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     return [*_rates(bench), _matrix(bench)]
 
 
@@ -50,12 +50,12 @@ def _rates(bench: Bench) -> list[Section]:
     conditions = [[name, of.title] for name, of in bench.variants("conditions.toml").chosen.items()]
     commands = [COMMAND, result.rerun]
     goodput = figures.ratio_map(
-        _against(runs, BY, "goodput", result), "request", "controller", "goodput ÷ an ACK for two", "condition",
-        x_title="ACKs a round trip", most=2.0, commands="command",
+        _against(runs, BY, "goodput", result), "request", "controller", "goodput ÷ an ACK per two", "condition",
+        x_title="ACKs per round trip", most=2.0, commands="command",
     )  # fmt: skip
     delay = figures.ratio_map(
-        _against(runs, BY, "srtt", result), "request", "controller", "sRTT ÷ an ACK for two", "condition",
-        x_title="ACKs a round trip", less_is_better=True, most=2.0, commands="command",
+        _against(runs, BY, "srtt", result), "request", "controller", "sRTT ÷ an ACK per two", "condition",
+        x_title="ACKs per round trip", less_is_better=True, most=2.0, commands="command",
     )  # fmt: skip
     shown = {
         "goodput": "±2",
@@ -70,28 +70,28 @@ def _rates(bench: Bench) -> list[Section]:
     head = [
         *BY,
         "goodput [Mbps]",
-        "ACKs a round trip",
+        "ACKs per round trip",
         "÷ data [%]",
         "sRTT [ms]",
         "retransmitted [%]",
-        "needless losses [%]",
+        "spurious losses [%]",
         "frames",
     ]
     return [
         Section(
-            "How few ACKs a round trip",
+            "ACKs per round trip",
             "20 Mbps, a round trip of 40 ms, a queue of one bandwidth-delay product.",
             items=[
                 Figure(goodput, f"Goodput: {over}", commands),
                 Figure(delay, f"Smoothed RTT: {over}", commands),
-                Table(["", "asked for", "source"], listed, "Requests", numeric_from=3),
+                Table(["", "requested", "source"], listed, "Requests", numeric_from=3),
                 Table(["", ""], conditions, "Conditions", numeric_from=2),
             ],
         ),
         Section(
-            "In numbers",
-            "ACKs a round trip are those that were sent in a smoothed round trip; ACK_FREQUENCY frames that left.",
-            items=[Table(head, rows, "Rates of ACKs", commands=[COMMAND], numeric_from=3)],
+            "Measured values",
+            "ACKs per round trip are those sent per smoothed RTT. ACK_FREQUENCY frames are those sent.",
+            items=[Table(head, rows, "ACK rates", commands=[COMMAND], numeric_from=3)],
         ),
     ]  # fmt: skip
 
@@ -105,15 +105,15 @@ def _matrix(bench: Bench) -> Section:
         rtt=place.struct.field("field_0") + " ms", loss=place.struct.field("field_1").str.strip_suffix(" %")
     )
     figure = figures.ratio_map(
-        found, "loss", "rtt", "goodput ÷ an ACK for two", "controller", x_title="data lost [%]", most=1.5,
+        found, "loss", "rtt", "goodput ÷ an ACK per two", "controller", x_title="data lost [%]", most=1.5,
         commands="command",
     )  # fmt: skip
     rows = mean_rows(runs, WHERE, {"goodput": "±2"})
     return Section(
         "Loss and delay",
-        "The same with other round trips and losses; the queue holds a bandwidth-delay product.",
+        "The same with other round trips and losses. The queue holds one bandwidth-delay product.",
         items=[
-            Figure(figure, f"Goodput with four ACKs a round trip over that with an ACK for two: geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1", [COMMAND, result.rerun]),
-            Table([*WHERE, "goodput [Mbps]"], rows, "In numbers", commands=[COMMAND], numeric_from=3),
+            Figure(figure, f"Goodput with four ACKs per round trip ÷ that with an ACK per two packets: geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1", [COMMAND, result.rerun]),
+            Table([*WHERE, "goodput [Mbps]"], rows, "Measured values", commands=[COMMAND], numeric_from=3),
         ],
     )  # fmt: skip

@@ -12,13 +12,15 @@ from acklab.result import Result
 ENDS = {"at the sender": ("sent", "acked", "retransmitted"), "at the receiver": ("received",)}
 NAMES = {"sent": "sent", "acked": "acknowledged", "retransmitted": "retransmitted", "received": "received"}
 AT_MOST = 1500
-"""Points of one kind in a panel; of more, every n-th is drawn. Retransmissions are all drawn."""
+"""Maximum number of points of one kind in a panel. Of more points, every n-th is drawn. All
+retransmissions are drawn.
+"""
 
 
 def packet_numbers(results: Mapping[str, Result]) -> go.Figure:
-    """Number of each packet over the time [s], at the sender and at the receiver.
+    """Draws the number of each packet over time [s], at the sender and at the receiver.
 
-    A row for each of the results.
+    Each result is a row.
     """
     figure = make_subplots(
         rows=len(results), cols=2, shared_xaxes=True, shared_yaxes=True, vertical_spacing=0.08, horizontal_spacing=0.03,

@@ -11,16 +11,16 @@ from acklab.sweeps import SweepResult
 STACKS = "stacks.toml"
 POLICIES, ASKED = "policies.toml", "requested_policies.toml"
 ASKING = ("quinn",)
-"""Stacks whose receiver follows the sender's requests."""
+"""Stacks whose receiver uses the sender's requests."""
 POLICY, STACK, ARM = "policy", "stack", "arm"
 BASELINE = {POLICY: "every 2"}
 THINNED = "every 10"
 
 
 def arms(bench: Bench, stacks: str) -> dict[str, list[str]]:
-    """What to set for each stack under each policy.
+    """Returns the overrides of each stack with each policy.
 
-    A stack replaces the flow, so it is laid first and the policy over it.
+    A stack replaces the flow, so it is applied before the policy.
     """
     return {
         f"{stack}: {policy}": [*variant.set, *laid.set]
@@ -30,11 +30,11 @@ def arms(bench: Bench, stacks: str) -> dict[str, list[str]]:
 
 
 def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
-    """Returns one row a download.
+    """Returns one row per download.
 
-    Columns `by`, the stack and its policy, `seed`, and what was measured.
+    Columns are `by`, the stack and its policy, `seed`, and measurements.
 
-    Time and throughput end when the terminal's application has the file. ACKs are those that the
+    Time and throughput are until the terminal's application has the file. ACKs are those that the
     terminal sent over the satellite.
     """
     by = [*by, STACK, POLICY]
@@ -46,7 +46,7 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
     flows = result.flows.join(back, on="point", maintain_order="left").join(over, on="point", maintain_order="left")
     is_complete = pl.col("total_delivered_bytes_l7") >= pl.col("traffic_model").str.extract(r"bytes=(\d+)").cast(pl.Int64)
     return flows.with_columns(
-        # A download that the end of the run cut short has no time.
+        # A download that did not complete before the end of the run has no time.
         seconds=pl.when(is_complete).then(pl.col("delivery_time_l7")),
         throughput=pl.when(is_complete).then(pl.col("mean_receiving_rate_l7")),
         last_ack=pl.when(is_complete).then(pl.col("flow_completion_time_l4")),
@@ -62,22 +62,22 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
 
 
 def gains(found: pl.DataFrame, by: Sequence[str], value: str, result: SweepResult) -> pl.DataFrame:
-    """Ratio of `value` with an ACK for every tenth packet to every second packet, per seed."""
+    """Returns `value` with an ACK per ten packets ÷ that with an ACK per two, per seed."""
     cells = ratios(found, [*by, POLICY], value, BASELINE).filter(pl.col(POLICY) == THINNED)
     return result.with_commands(cells, found, [*by, POLICY])
 
 
 def relative(found: pl.DataFrame, by: str, value: str, baseline: str, result: SweepResult) -> pl.DataFrame:
-    """Ratio of `value` of each stack and policy to the arm `baseline`, per seed.
+    """Returns `value` of each stack and policy ÷ that of the arm `baseline`, per seed.
 
-    There is one for each value of `by`.
+    There is one baseline per value of `by`.
     """
     keys = [by, ARM]
     return result.with_commands(ratios(found, keys, value, {ARM: baseline}), found, keys)
 
 
 def rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:
-    """For each combination of `by`, both policies side by side, in the columns of `HEAD`."""
+    """Returns a row per combination of `by`, with both policies, in the columns of `HEAD`."""
     table = []
     for key in found.select(by).unique(maintain_order=True).rows():
         own = found.filter(*(pl.col(name) == held for name, held in zip(by, key, strict=True)))
@@ -102,11 +102,11 @@ MEANS = (
     ("acks", 0, "ACKs"),
     ("return_kbps", 0, "return [kbps]"),
     ("waited", 0, "ACKs wait [ms]"),
-    ("total_retransmissions_l4", 0, "sent again"),
+    ("total_retransmissions_l4", 0, "retransmitted"),
     ("headers", 1, "headers, TLS [%]"),
     ("beyond", 1, "beyond the data [%]"),
 )
-"""Columns of which the tables give means: name, decimals, heading."""
+"""Columns of means in the tables: name, decimals, heading."""
 
 HEAD = [
     "throughput, 2",

@@ -1,6 +1,6 @@
 """Figures and tables of the study.
 
-Where an ACK for ten packets is worth more than an ACK for two.
+Compares an ACK per ten packets with an ACK per two.
 """
 
 import polars as pl
@@ -21,24 +21,24 @@ SIZES = "sizes.toml"
 PATHS = "paths.toml"
 WINDOWS = "windows.toml"
 QUICLY = "stacks.toml:quicly,slides"
-"""The stacks whose stream window is varied."""
+"""Stacks with a varied stream window."""
 QUICK_STACKS = "stacks.toml:TCP,NewReno,QUIC"
 QUICK_CHANNELS = "channels.toml:pipe,96 kbps,volume"
 SHORT_CHANNELS = "channels.toml:pipe,64 kbps + volume,volume"
 SHOWN = {"channel": "96 kbps", "stack": "quicly"}
-"""The download that is drawn packet by packet."""
+"""Download of the figure of packet numbers."""
 
 OF_TABLE = (
-    "Throughput in Mbps and time in s until the terminal's application has the file, with 95 % confidence intervals; the rest as means, each for an ACK for two and for ten packets: "
+    "Throughput in Mbps and time in s until the terminal's application has the file, with 95 % confidence intervals; the rest are means, each for an ACK per two and per ten packets: "
     "time until the last ACK has reached the server, time of the handshake, smoothed RTT, "
-    "ACKs that the terminal sent, what they took of the return channel, how long they waited for it, retransmitted packets, the server's octets that are not data (headers from IP on, "
-    "the handshake, and what TLS adds to QUIC; over TCP there is no TLS), and octets over the forward link beyond those of the download, what came twice among them. "
+    "ACKs that the terminal sent, their rate on the return channel, their wait for it, retransmitted packets, the server's bytes that are not data (headers from IP on, "
+    "the handshake, and TLS in QUIC; over TCP there is no TLS), and bytes over the forward link beyond those of the download, including duplicates. "
     "Behind a proxy, handshake, RTT, headers and retransmitted packets are those of the connection between server and proxy."
 )
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     return [
         _settings(bench),
         *_ten_megabytes(bench),
@@ -70,27 +70,27 @@ def _ten_megabytes(bench: Bench) -> list[Section]:
     paths: Axes = {ARM: stacks, "path": bench.variants(PATHS)}
     over_channels = bench.sweep(SCENARIO, "channels", channels)
     over_paths = bench.sweep(SCENARIO, "paths", paths)
-    # The first stack with an ACK for two packets.
+    # The first stack with an ACK per two packets.
     reference = next(iter(stacks))
     return [*_channels(over_channels), _all(reference, over_channels, over_paths), _paths(bench, over_paths)]
 
 
 def _all(reference: str, over_channels: SweepResult, over_paths: SweepResult) -> Section:
-    """Returns every stack and policy over every path in one figure, against one of them."""
+    """Returns every stack and policy over every path in one figure, relative to one of them."""
     cells = [
         relative(downloads(over_channels, ["channel"]), "channel", "throughput", reference, over_channels).rename({"channel": "path"}),
         relative(downloads(over_paths, ["path"]), "path", "throughput", reference, over_paths),
     ]  # fmt: skip
-    # The satellite among the paths is the pipe among the channels.
+    # The satellite of the paths is the pipe of the channels.
     together = pl.concat([cells[0], cells[1].filter(pl.col("path") != "satellite")])
     seeds = len(over_channels.seeds)
     return Section(
         "Stacks and policies over all paths",
-        f"Throughput until the application has the file, over that of {reference} on the same path.",
+        f"Throughput until the application has the file, relative to {reference} on the same path.",
         items=[
             Figure(
                 figures.ratio_map(together, "path", ARM, f"throughput ÷ {reference}", wrap=1, most=2.0, commands="command"),
-                f"10 MB, every stack under both policies: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1",
+                f"10 MB, every stack with both policies: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1",
                 [COMMAND, over_channels.rerun, over_paths.rerun],
             )
         ],
@@ -109,12 +109,12 @@ def _channels(result: SweepResult) -> list[Section]:
     ]
     return [
         Section(
-            "Ten megabytes",
-            "The ratio of the slides, 5 over 4 Mbps, for each return channel and stack: until the terminal's application has the file.",
+            "Downloads of 10 MB",
+            "The ratio of the slides, 5 ÷ 4 Mbps, for each return channel and stack, until the terminal's application has the file.",
             items=[
                 Figure(
                     figures.ratio_map(cells, "channel", "stack", "throughput, every 10 ÷ every 2", wrap=1, most=1.5, commands="command"),
-                    f"Throughput of 10 MB with an ACK for ten packets over that with an ACK for two: {of}",
+                    f"Throughput of 10 MB with an ACK per ten packets ÷ that with an ACK per two: {of}",
                     again,
                 ),
                 Figure(
@@ -126,7 +126,7 @@ def _channels(result: SweepResult) -> list[Section]:
                 ),
             ],
         ),
-        Section("In numbers", OF_TABLE, items=tables),
+        Section("Measured values", OF_TABLE, items=tables),
     ]  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def _queues(bench: Bench) -> Section:
     found = downloads(result, ["queue"])
     return Section(
         "The queue at the gateway",
-        "Over the pipe, where the return channel plays no part: an ACK for ten packets lets ten packets go at once, and a shallow queue has to take them. " + OF_TABLE,
+        "Over the pipe the return channel has no effect. An ACK per ten packets causes a burst of ten packets, which may overflow a short queue. " + OF_TABLE,
         items=[Table(["stack", "queue [packets]", *HEAD], rows(found, ["stack", "queue"]), "10 MB over the pipe", numeric_from=2)],
     )  # fmt: skip
 
@@ -155,7 +155,7 @@ def _windows(bench: Bench) -> Section:
     table = rows(found, ["stack", "window", "channel"])
     return Section(
         "The stream window",
-        "quicly offered a stream window of 1 MiB, and updated it after each half; the bandwidth-delay product is 0.67 MB. "
+        "quicly had a stream window of 1 MiB, and updated it after each half. The bandwidth-delay product is 0.67 MB. "
         + OF_TABLE,
         items=[Table(["stack", "window", "channel", *HEAD], table, "10 MB as quicly", numeric_from=3)],
     )
@@ -170,8 +170,7 @@ def _searched(bench: Bench) -> Section:
     found = downloads(bench.sweep(SCENARIO, "searched", axes), ["queue"])
     return Section(
         "Searched",
-        "With 128 kbit/s for ACKs, queues at the gateway were searched for one with which all of the slides' numbers come back. "
-        + OF_TABLE,
+        "With 128 kbit/s for ACKs, the queue at the gateway was fitted to all numbers of the slides. " + OF_TABLE,
         items=[
             Table(
                 ["stack", "queue [packets]", *HEAD],
@@ -194,7 +193,7 @@ def _sizes(bench: Bench) -> Section:
     parts = found.group_by(["size"], maintain_order=True)
     return Section(
         "Short downloads",
-        "The slides captured 100 kB and 1 MB as well, without numbers. " + OF_TABLE,
+        "The slides have captures of 100 kB and 1 MB as well, without numbers. " + OF_TABLE,
         items=[
             Table(["stack", "channel", *HEAD], rows(part.drop("size"), ["stack", "channel"]), str(size), numeric_from=2)
             for (size,), part in parts
@@ -207,7 +206,7 @@ def _paths(bench: Bench, result: SweepResult) -> Section:
     titles = [[name, path.title, path.source] for name, path in bench.variants(PATHS).chosen.items()]
     return Section(
         "Other asymmetric paths",
-        "The slides measured VDSL as well, as a contrast. " + OF_TABLE,
+        "The slides have measurements of VDSL as well, for comparison. " + OF_TABLE,
         items=[
             Table(["", "", "source"], titles, "Paths", numeric_from=3),
             Table(["stack", "path", *HEAD], rows(found, ["stack", "path"]), "10 MB", numeric_from=2),
@@ -239,8 +238,8 @@ def _slow_start(bench: Bench) -> Section:
         commands.append(result.provenance.command)
     return Section(
         "Slow start",
-        "Over the pipe, the run as written: when the first slow start ends, the largest window and the threshold that it leaves, in packets, and when the application has the file. "
-        "BBR has no slow start, and quinn's own controllers do not report it.",
+        "Over the pipe, in the first seed: end of the first slow start, maximum window and resulting threshold in packets, and time until the application has the file. "
+        "BBR has no slow start, and the controllers of quinn do not report it.",
         items=[Table(["stack", "policy", "ends [s]", "largest window", "threshold", "file after [s]"], table, "10 MB", commands=commands, numeric_from=2)],
     )  # fmt: skip
 

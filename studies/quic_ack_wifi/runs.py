@@ -1,4 +1,4 @@
-"""What each policy gives in each cell, run by run."""
+"""Results of each policy in each cell, per run."""
 
 import polars as pl
 
@@ -9,11 +9,11 @@ BASELINE = {"policy": "every 2"}
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run, with all downloads together.
+    """Returns one row per run, with all downloads together.
 
     Goodput [Mbps], ACKs and data packets, smoothed round trip [ms], retransmitted packets, Jain's
-    index; the share of the air [%] of the stations' PPDUs, which hold nothing but ACKs, and of
-    collisions; PPDUs of the stations.
+    index; the share of the air [%] of the stations' PPDUs, which hold only ACKs, and of collisions;
+    PPDUs of the stations.
     """
     key = ["point", *AXES, "seed"]
     flows = result.flows.group_by(key, maintain_order=True).agg(

@@ -1,6 +1,6 @@
 """Figures and tables of the study.
 
-When a receiver in a cell acknowledges, over QUIC and over TCP.
+ACK policies of receivers in a cell, over QUIC and over TCP.
 """
 
 import polars as pl
@@ -22,7 +22,7 @@ PANEL = "over"
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     files = {**FULL, **(QUICK if bench.quick else {})}
     result = bench.sweep(SCENARIO, "cells", {axis: bench.variants(files[axis]) for axis in AXES})
     found = summary(result)
@@ -38,9 +38,9 @@ def sections(bench: Bench) -> list[Section]:
     of = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     maps = []
     for value, title, is_cost, most in (
-        ("goodput", "goodput of all stations ÷ that with an ACK for 2", False, 1.25),
-        ("per_packet", "ACKs a packet ÷ those with an ACK for 2", True, 10.0),
-        ("air", "air of ACKs ÷ that with an ACK for 2", True, 4.0),
+        ("goodput", "goodput of all stations ÷ that with an ACK per 2", False, 1.25),
+        ("per_packet", "ACKs per packet ÷ those with an ACK per 2", True, 10.0),
+        ("air", "air of ACKs ÷ that with an ACK per 2", True, 4.0),
     ):
         cells = _cells(found, value, result)
         figure = figures.ratio_map(
@@ -49,11 +49,11 @@ def sections(bench: Bench) -> list[Section]:
         maps.append(Figure(figure, f"{title[0].upper()}{title[1:]}, by number of stations: {of}", [COMMAND, result.rerun]))
     return [
         Section("Cells, stacks and policies", items=listed),
-        Section("Against an ACK for every second packet", "Ratios are taken seed by seed, all downloads of a run together.", items=maps),
+        Section("Ratios to an ACK per two packets", "Ratios are seed by seed, over all downloads of a run.", items=maps),
         Section(
-            "In numbers",
-            "Goodput of all stations in Mbps; ACKs a data packet; PPDUs that the stations sent, which hold nothing but ACKs, their share of the air, and that of collisions; "
-            "packets let go at once by a run of ACKs; smoothed RTT in ms; retransmitted packets; Jain's index.",
+            "Measured values",
+            "Goodput of all stations in Mbps; ACKs per data packet; PPDUs of the stations, which hold only ACKs, their share of the air, and that of collisions; "
+            "packets per burst after consecutive ACKs; smoothed RTT in ms; retransmitted packets; Jain's index.",
             items=[_numbers(part, str(cell), str(stack)) for (cell, stack), part in found.group_by(["generation", "stack"], maintain_order=True)],
         ),
     ]  # fmt: skip
@@ -86,5 +86,17 @@ def _numbers(part: pl.DataFrame, cell: str, stack: str) -> Table:
         ]
         for mean in means.to_dicts()
     ]
-    head = ["stations", "policy", "goodput", "ACKs", "PPDUs", "air [%]", "collisions [%]", "burst", "sRTT", "sent again", "Jain"]
+    head = [
+        "stations",
+        "policy",
+        "goodput",
+        "ACKs",
+        "PPDUs",
+        "air [%]",
+        "collisions [%]",
+        "burst",
+        "sRTT",
+        "retransmitted",
+        "Jain",
+    ]
     return Table(head, rows, f"{cell}, {stack}", commands=[COMMAND], numeric_from=2)

@@ -17,7 +17,7 @@ COMMAND = "acklab study quic_careful_resume"
 SCENARIO = "path.toml"
 SATELLITE, VDSL, COMPETING = "satellite", "vdsl", "competing"
 ROUND_TRIP = {SATELLITE: 0.630, VDSL: 0.020}
-"""Of the empty path, in seconds."""
+"""RTT of the empty path [s]."""
 NOTHING, SAME, QUARTER, SIXTEENTH = "nothing", "1 BDP", "4 BDP", "16 BDP"
 SIZE = "1 MB"
 ALONE, BESIDE = "alone", ("beside CUBIC", "beside BBR")
@@ -26,9 +26,9 @@ BASELINE = {"saved": NOTHING}
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Returns each size with what was saved, over both paths.
+    """Returns each size with each saved window, over both paths.
 
-    And a download of 1 MB beside another over the satellite.
+    Also returns a download of 1 MB beside another over the satellite.
     """
     sizes = bench.variants(f"sizes.toml:{SIZE}" if bench.quick else "sizes.toml")
 
@@ -49,10 +49,10 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run: the axes, `point`, `seed`.
+    """Returns one row per run: the axes, `point`, `seed`.
 
-    Time until the download is delivered [s], packets of it that were lost, and the goodput of the
-    other [Mbps].
+    Time until the download is delivered [s], its lost packets, and the goodput of the other
+    download [Mbps].
     """
     flows = result.flows
     run = ["point", "seed"]
@@ -67,7 +67,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Gains, what a retreat costs in round trips, and what others lose, for 1 MB."""
+    """Returns gains, costs of a retreat in round trips, and losses of other flows, for 1 MB."""
     results = run(bench)
 
     def values(sweep: str, saved: str, column: str = "time", competing: str = ALONE) -> list[float]:
@@ -89,7 +89,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     paths = [load_sweep(bench.folder / name) for name in (SATELLITE, VDSL)]
     cells = []
     for result in paths:
@@ -108,7 +108,7 @@ def sections(bench: Bench) -> list[Section]:
         most=2.0,
         commands="command",
     )
-    caption = f"Time until a download is delivered, over that without resuming: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1"
+    caption = f"Time until a download is delivered ÷ that without resuming: geometric mean and 95 % confidence interval over {seeds} seeds; grey where the interval includes 1"
     head = ["path", "size", "saved", "time [s]", "packets lost"]
     shown = {"time": "±2", "lost": ".0f"}
     rows = [row for result in paths for row in mean_rows(summary(result), head[:3], shown)]
@@ -121,17 +121,17 @@ def sections(bench: Bench) -> list[Section]:
     ]
     return [
         Section(
-            "Resuming",
-            "QUIC by CUBIC of the preset rfc. The queue holds one bandwidth-delay product.",
+            "Time to completion",
+            "QUIC with CUBIC, preset rfc. The queue holds one bandwidth-delay product.",
             items=[
                 Figure(figure, caption, [COMMAND, *(result.rerun for result in paths)]),
-                Table(["path", "saved", "", "source"], listed, "What was saved, in bandwidth-delay products of the path as it is now", numeric_from=4),
+                Table(["path", "saved", "", "source"], listed, "Saved windows, in bandwidth-delay products of the present path", numeric_from=4),
             ],
         ),
-        Section("In numbers", "Means over seeds.", items=[Table(head, rows, "Alone", commands=[COMMAND], numeric_from=3)]),
+        Section("Measured values", "Means over seeds.", items=[Table(head, rows, "Alone", commands=[COMMAND], numeric_from=3)]),
         Section(
             "Beside an established download",
-            f"{SIZE} over the satellite, beside a download that began half a minute before.",
+            f"{SIZE} over the satellite, beside a download that started 30 s earlier.",
             items=[Table(["", "saved", "goodput of the other [Mbps]", "time [s]", "packets lost"], others, "Beside a download", commands=[COMMAND], numeric_from=2)],
         ),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures and tables of the study: slow start with an ACK for every packet, and without."""
+"""Figures and tables of the study: slow start with an ACK per packet, and without."""
 
 import polars as pl
 
@@ -14,13 +14,13 @@ AXES = ("path", "stack", "size", "policy")
 FILES = {"path": "paths.toml", "stack": "stacks.toml", "size": "sizes.toml", "policy": "policies.toml"}
 QUICK = {"path": "paths.toml:satellite", "size": "sizes.toml:100 kB,1 MB"}
 PAIRS = {"DAASS 2": "every 2", "DAASS 10": "every 10"}
-"""What each policy with DAASS is without."""
+"""The policy without DAASS for each policy with it."""
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     files = {**FILES, **(QUICK if bench.quick else {})}
-    # A stack replaces the flow, so the size is laid over it.
+    # A stack replaces the flow, so the size is applied after it.
     result = bench.sweep(SCENARIO, "downloads", {axis: bench.variants(files[axis]) for axis in AXES})
     found = result.flows.select(
         "point", *AXES, "seed", seconds="flow_completion_time_l4", acks=pl.col("total_acks_sent_l4").cast(pl.Float64), again="total_retransmissions_l4"
@@ -43,13 +43,13 @@ def sections(bench: Bench) -> list[Section]:
         items.append(
             Figure(
                 figure,
-                f"{title[0].upper()}{title[1:]} with an ACK for every packet in slow start over that without: {of}",
+                f"{title[0].upper()}{title[1:]} with an ACK per packet in slow start ÷ that without: {of}",
                 [COMMAND, result.rerun],
             )
         )
     listed = [
         Table(
-            [axis, "what it is", "source"],
+            [axis, "description", "source"],
             [[name, of.title, of.source] for name, of in bench.variants(files[axis]).chosen.items()],
             axis,
             numeric_from=3,
@@ -58,9 +58,9 @@ def sections(bench: Bench) -> list[Section]:
     ]
     return [
         Section("Paths, stacks and policies", items=listed),
-        Section("With DAASS and without", "Seed by seed, for ACKs of every second and of every tenth packet after slow start.", items=items),
+        Section("With and without DAASS", "Seed by seed, with an ACK per two and per ten packets after slow start.", items=items),
         Section(
-            "In numbers",
+            "Measured values",
             "Time to completion in s with its 95 % confidence interval, ACKs, and retransmitted packets.",
             items=[_numbers(part.drop("path"), str(path)) for (path,), part in found.group_by(["path"], maintain_order=True)],
         ),
@@ -85,4 +85,4 @@ def _numbers(part: pl.DataFrame, path: str) -> Table:
     for mean in means.to_dicts():
         key = tuple(mean[axis] for axis in by)
         rows.append([*key, Interval.of_row(times[key]).text(3), f"{mean['acks']:.0f}", f"{mean['again']:.0f}"])
-    return Table([*by, "time [s]", "ACKs", "sent again"], rows, path, commands=[COMMAND], numeric_from=3)
+    return Table([*by, "time [s]", "ACKs", "retransmitted"], rows, path, commands=[COMMAND], numeric_from=3)

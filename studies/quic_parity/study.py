@@ -19,13 +19,13 @@ MEASURED = {
     "acks": ("ACKs", 0),
     "packets": ("data packets", 0),
     "srtt": ("smoothed RTT [ms]", 1),
-    "ack_bytes": ("octets an ACK", 1),
+    "ack_bytes": ("bytes per ACK", 1),
 }
-"""Columns that are compared: what they are, and decimals."""
+"""Compared columns: title and decimals."""
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     endpoints = ",".join(f"{name}_{packets}" for packets in PACKETS for name in (OURS, THEIRS, THEIR_OWN))
     axes = {
         "path": bench.variants(QUICK_PATHS if bench.quick else "paths.toml"),
@@ -47,16 +47,16 @@ def sections(bench: Bench) -> list[Section]:
     )
     commands = [COMMAND, result.rerun]
     shelf = found.filter(pl.col("side") != THEIR_OWN)
-    caption = f"Ours over quinn-proto's, with 95 % confidence intervals over {bench.seeds} seeds or more"
+    caption = f"Ratio of ours to quinn-proto, with 95 % confidence intervals over {bench.seeds} seeds or more"
     return [
         Section("Ratio to the other implementation", items=[Figure(agreement(bench.findings), caption, [COMMAND])]),
         Section(
             "Eleven paths",
-            "Ours and quinn-proto under the same controller, an ACK for every second and for every tenth packet: means of ours, and ours over "
+            "Ours and quinn-proto with the same controller, an ACK per two and per ten packets: means of ours, and ratios to "
             f"quinn-proto's as geometric mean with its 95 % confidence interval over {len(result.seeds)} seeds.",
             items=[
                 Table(
-                    ["path", "an ACK for", *(head for head, _ in MEASURED.values())],
+                    ["path", "packets per ACK", *(head for head, _ in MEASURED.values())],
                     _rows(part, ["path", "every"]),
                     str(controller),
                     commands=commands,
@@ -66,15 +66,15 @@ def sections(bench: Bench) -> list[Section]:
             ],
         ),
         Section(
-            "quinn's own controllers",
-            "quinn-proto with the controllers of the shelf over quinn-proto with its own of the same name.",
+            "Controllers of quinn",
+            "quinn-proto with the controllers of acklab ÷ quinn-proto with its own controller of the same name.",
             items=[_own(found, commands)],
         ),
     ]
 
 
 def _rows(found: pl.DataFrame, by: Sequence[str]) -> list[list[str]]:
-    """For each combination of `by` the means of ours, and their ratios to those of quinn-proto."""
+    """Returns the means of ours per combination of `by`, and their ratios to quinn-proto."""
     cells: dict[tuple[object, ...], list[str]] = {}
     for name, (_, decimals) in MEASURED.items():
         own = intervals(found.filter(pl.col("side") == OURS), list(by), name)
@@ -94,4 +94,4 @@ def _own(found: pl.DataFrame, commands: Sequence[str]) -> Table:
         for cell in cells.to_dicts():
             columns.setdefault(tuple(cell[axis] for axis in by), []).append(Interval.of_row(cell).text(3))
     rows = [[*map(str, key), *texts] for key, texts in columns.items()]
-    return Table([*by[:2], "an ACK for", "time", "ACKs"], rows, "Ratios", commands=commands, numeric_from=2)
+    return Table([*by[:2], "packets per ACK", "time", "ACKs"], rows, "Ratios", commands=commands, numeric_from=2)

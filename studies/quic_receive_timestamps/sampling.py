@@ -1,4 +1,4 @@
-"""Samples of the delivery rate, as BBR's are taken, against a rate that is known."""
+"""Samples of the delivery rate, taken as in BBR, compared with a known rate."""
 
 from functools import cache
 from itertools import product
@@ -13,14 +13,14 @@ from acklab.studies import Bench
 from acklab.sweeps import Variants
 
 WINDOW = 2_000_000
-"""Bytes: far more than is ever in flight, so that only pacing limits the sender."""
+"""Window in bytes. It exceeds any flight, so only pacing limits the sender."""
 RATE = round(0.9 * 20e6 * 1472 / 1500)
-"""The rate of sending in bits per second, which the samples should equal: nine tenths of the
-capacity, in the datagrams of full packets, which congestion control counts.
+"""Sending rate in bits per second, which the samples should equal: nine tenths of the capacity, in
+datagrams of full packets, as congestion control counts.
 """
 FROM = 2 * SECOND
 QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95, "max": 1.0}
-"""Of the errors, which are in per cent of the rate."""
+"""Quantiles of the errors, which are in per cent of the rate."""
 AXES = {"return": "return_paths.toml", "request": "requests.toml", "timestamps": "timestamps.toml"}
 SET = ('flow.0.transport.congestion={custom="sampling"}', "duration=6s")
 
@@ -54,7 +54,7 @@ def sampler(errors: list[float]) -> type[acklab.CongestionController]:
 def samples(bench: Bench) -> pl.DataFrame:
     """Returns one row for each return path, request and seed, with and without timestamps.
 
-    The number of samples, the 95th percentile of how far they are off, and quantiles of their
+    It has the number of samples, the 95th percentile of the absolute error, and quantiles of the
     errors.
     """
     return _samples(bench.study.folder, 1 if bench.quick else 3)

@@ -37,10 +37,10 @@ def run(bench: Bench) -> SweepResult:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run: the axes, `point`, `seed`.
+    """Returns one row per run: the axes, `point`, `seed`.
 
-    Goodput [Mbps], smoothed round trip [ms], ACKs a round trip, bytes of an ACK, and bytes of ACKs
-    by those of data [%].
+    Goodput [Mbps], smoothed round trip [ms], ACKs per round trip, bytes of an ACK, and bytes of
+    ACKs by those of data [%].
     """
     flows = result.flows
     return flows.select(
@@ -56,7 +56,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Ratio of goodput with timestamps to that without, and errors of delivery rate samples."""
+    """Returns goodput with ÷ without timestamps, and errors of delivery rate samples."""
     result = run(bench)
     runs = summary(result)
 
@@ -77,7 +77,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     over = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
@@ -113,19 +113,19 @@ def sections(bench: Bench) -> list[Section]:
             "Goodput",
             "20 Mbps, a round trip of 40 ms, a queue of one bandwidth-delay product.",
             items=[
-                Figure(goodput, f"Goodput with receive timestamps over that without, by ACKs a round trip: {over}", commands),
+                Figure(goodput, f"Goodput with ÷ without receive timestamps, by ACKs per round trip: {over}", commands),
                 Figure(delay, f"Smoothed RTT: {over}", commands),
-                Table(["", "", "", "source"], listed, "What is varied", numeric_from=4),
+                Table(["", "", "", "source"], listed, "Variants", numeric_from=4),
             ],
         ),
         Section(
-            "Samples of the delivery rate against the truth",
-            "A sender paced at nine tenths of the capacity, so that each sample should equal that. Errors in per cent of it, means over seeds.",
+            "Errors of delivery rate samples",
+            "The sender is paced at nine tenths of the capacity, which each sample should equal. Errors are in per cent of this rate, means over seeds.",
             items=[Table([*AXES, *head], taken, "Errors of samples", commands=[COMMAND], numeric_from=3)],
         ),
         Section(
-            "In numbers",
-            "ACKs a round trip are those that were sent in a smoothed round trip; the octets of an ACK include IPv4 and UDP; their share is by octets of data.",
-            items=[Table([*BY, "goodput [Mbps]", "sRTT [ms]", "ACKs a round trip", "octets of an ACK", "÷ data [%]"], mean_rows(runs, BY, shown), "Runs", commands=[COMMAND], numeric_from=4)],
+            "Measured values",
+            "ACKs per round trip are those sent per smoothed RTT. The bytes of an ACK include IPv4 and UDP. Their share is relative to the bytes of data.",
+            items=[Table([*BY, "goodput [Mbps]", "sRTT [ms]", "ACKs per round trip", "bytes per ACK", "÷ data [%]"], mean_rows(runs, BY, shown), "Runs", commands=[COMMAND], numeric_from=4)],
         ),
     ]  # fmt: skip

@@ -31,9 +31,9 @@ def run(bench: Bench) -> SweepResult:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run: the axes, `point`, `seed`.
+    """Returns one row per run: the axes, `point`, `seed`.
 
-    Goodput [Mbps], needless losses and ACKs by data packet [%], smoothed round trip [ms].
+    Goodput [Mbps], spurious losses and ACKs by data packet [%], smoothed round trip [ms].
     """
     return result.flows.select(
         "point",
@@ -47,9 +47,9 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """CUBIC's goodput with one packet in a hundred late, relative to little reordering.
+    """Returns CUBIC's goodput with one packet in a hundred late, relative to little reordering.
 
-    With little reordering, at most two packets overtake it. Also the needless losses.
+    With little reordering, at most two packets overtake it. Also returns the spurious losses.
     """
     result = run(bench)
     runs = summary(result)
@@ -72,7 +72,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     found = ratios(runs, BY, "goodput", BASELINE).filter(pl.col("threshold") != "3")
@@ -90,23 +90,23 @@ def sections(bench: Bench) -> list[Section]:
         for name, of in bench.variants(FILES[axis]).chosen.items()
     ]
     over = f"geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
-    head = [*BY, "goodput [Mbps]", "needless losses [%]", "ACKs [%]", "sRTT [ms]"]
+    head = [*BY, "goodput [Mbps]", "spurious losses [%]", "ACKs [%]", "sRTT [ms]"]
     return [
         Section(
-            "A threshold that adapts",
+            "Adaptive threshold",
             "20 Mbps and a round trip of 40 ms.",
             items=[
                 Figure(
                     figure,
-                    f"Goodput over that with a threshold of three, one packet in a hundred late: {over}",
+                    f"Goodput ÷ that with a threshold of three, one packet in a hundred late: {over}",
                     [COMMAND, result.rerun],
                 ),
                 Table(["", "", "source"], listed, "Thresholds and requests", numeric_from=3),
             ],
         ),
         Section(
-            "In numbers",
-            "Needless losses are packets that counted as lost and came, by data packet; so are ACKs.",
+            "Measured values",
+            "Spurious losses are packets that were declared lost and arrived. They and ACKs are by data packet.",
             items=[Table(head, rows, "By lateness", commands=[COMMAND], numeric_from=4)],
         ),
     ]

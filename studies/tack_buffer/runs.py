@@ -1,4 +1,4 @@
-"""What the study runs: windows that the receiver fixes, and queues of limited length."""
+"""Runs of the study: windows that the receiver limits, and queues of limited length."""
 
 import math
 
@@ -51,7 +51,7 @@ def _queue(controller: str, beta: int, length: float) -> dict[str, object]:
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Both sweeps. A run has no chance, so one seed is enough."""
+    """Runs both sweeps. Nothing in a run is random, so one seed is sufficient."""
     sizes = (1.0, 1.5) if bench.quick else SIZES
     queues = (0.1, 0.33, 1.0) if bench.quick else QUEUES
     windows = {
@@ -70,14 +70,14 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def kept(bench: Bench) -> dict[str, SweepResult]:
-    """What `run` has run."""
+    """Returns the stored results of `run`."""
     return {name: load_sweep(bench.folder / name) for name in (WINDOWS, BUFFERS)}
 
 
 def table(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    What was varied, utilisation [%], and the longest and the mean queue [bandwidth-delay products].
+    It has the axes, utilisation [%], and the maximum and mean queue [bandwidth-delay products].
     """
     column = result.columns["setting"]
     queue = result.links.filter(pl.col("link") == "btl_forward").select(
@@ -102,7 +102,7 @@ def value(runs: pl.DataFrame, kind: str, beta: int, size: float, column: str) ->
 
 
 def least_window(runs: pl.DataFrame, kind: str, beta: int) -> float:
-    """Returns the least window that fills the link [bandwidth-delay products].
+    """Returns the minimum window that fills the link [bandwidth-delay products].
 
     Utilisation is proportional to the window below it.
     """

@@ -1,4 +1,4 @@
-"""What the study measures, and the sections of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     swept = kept(bench)
     windows, buffers = table(swept[WINDOWS]), table(swept[BUFFERS])
     head = ["β", "β/(β − 1)", "by count", "(β + 1)/β", "by time"]
@@ -47,19 +47,19 @@ def sections(bench: Bench) -> list[Section]:
     commands = [COMMAND, swept[WINDOWS].rerun]
     return [
         Section(
-            "The least window",
-            "A window is released by ACKs. If each of β ACKs of a window covers a share 1/β of it, the sender waits until that many octets "
-            "have arrived; if ACKs come β times in a round trip, it waits for a share 1/β of the round trip.",
+            "Minimum window",
+            "ACKs release a window. If each of β ACKs per window covers a share 1/β of it, the sender waits until this number of bytes "
+            "has arrived. With β ACKs per round trip by time, it waits for a share 1/β of the round trip.",
             items=[
                 Figure(
                     figures.profiles(_named(windows), "size", "β", "utilisation", "utilisation [%]", "window [bandwidth-delay products]", "kind"),
                     "Utilisation by window and β, with ACKs by time and by count",
                     commands,
                 ),
-                Table(head, rows, "The least window that fills the link [bandwidth-delay products]: formula and simulation", commands=commands),
+                Table(head, rows, "Minimum window that fills the link [bandwidth-delay products]: formula and simulation", commands=commands),
                 Figure(
-                    figures.profiles(_named(windows), "size", "β", "longest", "longest queue [bandwidth-delay products]", "window [bandwidth-delay products]", "kind"),
-                    "Longest queue at the bottleneck by window and β",
+                    figures.profiles(_named(windows), "size", "β", "longest", "maximum queue [bandwidth-delay products]", "window [bandwidth-delay products]", "kind"),
+                    "Maximum queue at the bottleneck by window and β",
                     commands,
                 ),
             ],
@@ -82,13 +82,13 @@ def _practice(buffers: pl.DataFrame, commands: list[str]) -> Section:
     head = ["controller", "β", *(f"{length:g} bdp" for length in lengths)]
     return Section(
         "Buffers in practice",
-        "A controller of its own, always paced. The window that it needs no longer arrives as bursts, so the queue need not hold one.",
+        "With a congestion controller and pacing. The window is not sent in bursts, so the queue need not hold one.",
         items=[
             Figure(
                 figures.profiles(_named(buffers), "size", "β", "utilisation", "utilisation [%]", "queue [bandwidth-delay products]", "kind"),
-                "Utilisation by the length of the queue",
+                "Utilisation by length of the queue",
                 commands,
             ),
-            Table(head, rows, "Utilisation [%] by the length of the queue", commands=commands, numeric_from=2),
+            Table(head, rows, "Utilisation [%] by length of the queue", commands=commands, numeric_from=2),
         ],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The figure."""
+"""Figures of the study."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -11,7 +11,7 @@ from .runs import FEEDBACKS
 
 
 def feedbacks(runs: pl.DataFrame) -> go.Figure:
-    """Goodput by controller, a bar for each feedback."""
+    """Draws goodput by controller, a bar for each feedback."""
     found = intervals(runs, ["controller", "feedback"], "goodput")
     figure = go.Figure()
     for feedback, ink in zip(FEEDBACKS, (COLOURS[7], COLOURS[4], COLOURS[5], COLOURS[1], COLOURS[3]), strict=True):

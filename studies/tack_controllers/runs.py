@@ -1,4 +1,4 @@
-"""What is run, and what is read from it."""
+"""Runs of the study, and numbers of the runs."""
 
 import polars as pl
 
@@ -29,7 +29,7 @@ def again(bench: Bench) -> SweepResult:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run.
+    """Returns one row per run.
 
     `controller`, `feedback`, `seed`, goodput [Mbps], ACKs sent, smoothed round trip [ms], packets
     retransmitted.
@@ -47,5 +47,5 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def values(runs: pl.DataFrame, controller: str, feedback: str) -> list[float]:
-    """Goodput of one setting, seed by seed."""
+    """Returns the goodput of one setting, seed by seed."""
     return per_seed(runs, "goodput", controller=controller, feedback=feedback)

@@ -13,7 +13,7 @@ from .runs import COMMAND, LAW, TACK, TCP, again, run, summary, values
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Goodput of the delay-based controllers on few ACKs, over that on TCP's."""
+    """Returns goodput of the delay-based controllers with few ACKs ÷ that with TCP's ACKs."""
     result = run(bench)
     runs = summary(result)
     found = {}
@@ -25,7 +25,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Returns the figure, and its numbers."""
+    """Returns the figure and its numbers."""
     result = again(bench)
     runs = summary(result)
     listed = [[name, variant.title, variant.source] for name, variant in bench.variants("feedback.toml").chosen.items()]
@@ -47,9 +47,9 @@ def sections(bench: Bench) -> list[Section]:
         Section(
             "Goodput",
             items=[
-                Figure(drawing.feedbacks(runs), f"1 Gbps, 100 ms, 20 s from the start; 95 % confidence intervals over {bench.seeds} seeds", [COMMAND, result.rerun]),
+                Figure(drawing.feedbacks(runs), f"1 Gbps, 100 ms, 20 s including start-up; 95 % confidence intervals over {bench.seeds} seeds", [COMMAND, result.rerun]),
                 Table(
-                    ["controller", "feedback", "goodput [Mbps]", "ACKs", "sRTT [ms]", "resent"], rows, "In numbers", commands=[result.rerun], numeric_from=2
+                    ["controller", "feedback", "goodput [Mbps]", "ACKs", "sRTT [ms]", "resent"], rows, "Measured values", commands=[result.rerun], numeric_from=2
                 ),
             ],
         ),

@@ -16,14 +16,15 @@ TOLD: dict[str, dict[str, object]] = {
     "IACKs": {},
     "TACKs alone": {"flow.0.transport.loss_iacks": False, "flow.0.transport.lists": "poor"},
 }
-"""Source of loss reports. Figure 5 comes before the rich lists of section 5.1, so its TACKs without
-IACKs hold one gap.
+"""Source of loss reports.
+
+Figure 5 precedes the rich lists of section 5.1, so its TACKs without IACKs report one gap.
 """
 JITTERS = {"none": "0us", "3 ms": "3ms", "10 ms": "10ms"}
 SAMPLE_SEEDS = 12
-"""The least sample of a run depends much on chance."""
+"""Number of seeds. The minimum sample of a run varies much between seeds."""
 DATA_LOSS = 0.05
-"""ρ of the lists."""
+"""Data loss ρ for the lists."""
 BDP = {"40 ms": 50e6 * 0.04 / 8 / 1500, "200 ms": 50e6 * 0.2 / 8 / 1500}
 """Bandwidth-delay products by round trip [packets]."""
 
@@ -57,9 +58,8 @@ def run(bench: Bench) -> dict[str, SweepResult]:
             "lists": bench.variants("loss_lists.toml"),
         },
     }
-    # A standing queue would be in all samples. It is kept to two bandwidth-delay products, and what
-    # slow start leaves of it, which Vegas drains by a packet a round trip, is over after ten
-    # seconds.
+    # A standing queue would be in all samples. Its limit is two bandwidth-delay products. Vegas
+    # drains the queue of slow start by a packet per round trip, within ten seconds.
     short: dict[str, object] = {"link.btl.forward.queue.limit": "333packets", "duration": "30s", "measure.from": "14s"}
     sets = {IACKS: {}, SAMPLES: short, LISTS: _loss("forward", DATA_LOSS)}
     seeds = {IACKS: bench.seeds, SAMPLES: bench.at_least(SAMPLE_SEEDS), LISTS: bench.seeds}
@@ -67,7 +67,7 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def kept(bench: Bench) -> dict[str, SweepResult]:
-    """What `run` has run."""
+    """Returns the stored results of `run`."""
     return {name: load_sweep(bench.folder / name) for name in (IACKS, SAMPLES, LISTS)}
 
 

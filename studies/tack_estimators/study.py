@@ -1,4 +1,4 @@
-"""What the study measures, and the sections of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ JITTERED = "10 ms"
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """What IACKs spare, what samples are off by, and where poor lists fall behind."""
+    """Returns the gains of IACKs, the bias of samples, and the losses of poor lists."""
     swept = run(bench)
     runs = {name: rows(result) for name, result in swept.items()}
     iacks = [per_seed(runs[IACKS], "blocked", rtt="40 ms", loss="1 %", told=told) for told in TOLD]
@@ -40,12 +40,12 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def _more(above: list[float], below: list[float]) -> list[float]:
-    """By how much the first are above the second, seed by seed [%]."""
+    """Returns the excess of the first over the second, seed by seed [%]."""
     return [100 * (one / other - 1) for one, other in zip(above, below, strict=True)]
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     swept = kept(bench)
     runs = {name: rows(result) for name, result in swept.items()}
     over = {name: f"mean and 95 % confidence interval over {len(result.seeds)} seeds" for name, result in swept.items()}
@@ -57,7 +57,7 @@ def _iacks(runs: pl.DataFrame, over: str, rerun: str) -> Section:
     told = runs.with_columns(at=pl.format("{}, {}", "rtt", "loss"))
     return Section(
         "Blocked data with and without IACKs",
-        "What has arrived behind a loss waits for its repair. Without IACKs the next TACK reports the loss, up to a quarter of RTTmin later.",
+        "Data that arrived after a loss wait for its recovery. Without IACKs the next TACK reports the loss, up to a quarter of RTTmin later.",
         items=[
             Figure(
                 figures.bars(intervals(told, ["at", "told"], "blocked"), "at", "told", "segments behind gaps"),
@@ -78,7 +78,7 @@ def _samples(runs: pl.DataFrame, over: str, rerun: str) -> Section:
     head = ["jitter", "samples", "minimum RTT sample [ms]", "mean sample [ms]", "goodput [Mbps]"]
     return Section(
         "Samples of the round trip",
-        "The path takes 40.3 ms. A sample of a segment that waited for its ACK holds that wait; few samples rarely meet a packet that the path did not delay.",
+        "The RTT of the path is 40.3 ms. A sample of a segment that waited for its ACK includes the wait. With few samples, an undelayed packet is rarely sampled.",
         items=[
             Figure(
                 figures.bars(intervals(runs, by, "min_rtt_l4"), "jitter", "samples", "minimum RTT sample [ms]"),
@@ -95,7 +95,7 @@ def _lists(runs: pl.DataFrame, over: str, rerun: str) -> Section:
     bounds = "; ".join(f"{rtt}: {100 / (DATA_LOSS * bdp):.1f} %" for rtt, bdp in BDP.items())
     return Section(
         "TACK-poor and TACK-rich",
-        f"{100 * DATA_LOSS:g} % of the data are lost. The paper has a TACK that lists one block fall behind where the loss of ACKs exceeds "
+        f"{100 * DATA_LOSS:g} % of the data are lost. In the paper, a TACK that lists one block is insufficient if the loss of ACKs exceeds "
         f"MSS/(ρ·bdp), {bounds}.",
         items=[
             Figure(
@@ -105,7 +105,7 @@ def _lists(runs: pl.DataFrame, over: str, rerun: str) -> Section:
             )
             for value, title, what in (
                 ("goodput", "goodput [Mbps]", "Goodput"),
-                ("blocked", "segments behind gaps", "Segments that have arrived and wait"),
+                ("blocked", "segments behind gaps", "Segments that arrived and wait"),
             )
         ],
     )

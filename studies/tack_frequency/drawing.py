@@ -1,4 +1,4 @@
-"""The figure."""
+"""Figures of the study."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,7 +16,7 @@ _SYMBOLS = {TACK: "circle", TCP: "square-open"}
 
 
 def frequencies(found: pl.DataFrame) -> go.Figure:
-    """ACKs a second against goodput: the laws as lines, what was measured as dots."""
+    """Draws ACKs per second against goodput: formulas as lines, measurements as dots."""
     figure = go.Figure()
     rates = np.geomspace(1, 1000, 121)
     by_octets = [law.byte_counting(mbps * 1e6, 2, MSS[TCP]) for mbps in rates]
@@ -36,7 +36,7 @@ def frequencies(found: pl.DataFrame) -> go.Figure:
                 showlegend=rtt == next(iter(RTTS)),
             )  # fmt: skip
     figure.update_xaxes(type="log", title_text="goodput [Mbps]", tickvals=[1, 3, 10, 30, 100, 300, 1000])
-    figure.update_yaxes(type="log", title_text="ACKs a second", tickvals=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000])
+    figure.update_yaxes(type="log", title_text="ACKs per second", tickvals=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000])
     return finish(figure, 480)
 
 

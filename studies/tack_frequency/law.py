@@ -1,22 +1,22 @@
-"""The frequencies that the law and its rivals give (Li et al., SIGCOMM 2020, section 4.1)."""
+"""ACK frequencies by formula, of TACK and of TCP (Li et al., SIGCOMM 2020, section 4.1)."""
 
 import math
 
 PUBLISHED_PACKET = 1472 + 52
-"""What the paper's tool counts for a packet: the payloads of a datagram and of an ACK, in bytes
+"""Bytes per packet in the paper's tool: the payloads of a datagram and of an ACK
 (fillthepipe/ackemu, utils.py).
 """
 
 
 def byte_counting(bits_per_second: float, packets: int, mss: int) -> float:
-    """ACKs a second of a receiver that counts bytes: f = bw/(L·MSS)."""
+    """Returns ACKs per second of a receiver that counts bytes: f = bw/(L·MSS)."""
     return bits_per_second / (8 * packets * mss)
 
 
 def tack(bits_per_second: float, rtt: float, mss: int, packets: int = 2, beta: int = 4) -> float:
-    """Equation (3), f = min{bw/(L·MSS), β/RTTmin}.
+    """Returns equation (3), f = min{bw/(L·MSS), β/RTTmin}.
 
-    TACKs a second, where `rtt` is RTTmin in seconds.
+    It is in TACKs per second, and `rtt` is RTTmin in seconds.
     """
     return min(byte_counting(bits_per_second, packets, mss), beta / rtt if rtt else math.inf)
 

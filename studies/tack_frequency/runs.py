@@ -1,4 +1,4 @@
-"""What is run, and the frequencies that are read from it."""
+"""Runs of the study, and their ACK frequencies."""
 
 import polars as pl
 
@@ -14,7 +14,7 @@ TACK, TCP = "TACK", "TCP (L = 2)"
 MSS = {TACK: 1427, TCP: 1448}
 """Bytes of a stream in a packet of 1500: TACK's headers, and TCP's with timestamps."""
 SECONDS = 20
-"""The window of measurement of path.toml."""
+"""Measured time of path.toml."""
 _AXES = ("link", "rtt", "receiver")
 
 
@@ -25,14 +25,14 @@ def run(bench: Bench) -> SweepResult:
 
 
 def again(bench: Bench) -> SweepResult:
-    """Returns the sweep that `run` has left behind."""
+    """Returns the stored sweep of `run`."""
     return load_sweep(bench.folder / "frequency")
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run.
+    """Returns one row per run.
 
-    `link`, `rtt`, `receiver`, `seed`, ACKs a second `hz`, and goodput [Mbps].
+    `link`, `rtt`, `receiver`, `seed`, ACKs per second `hz`, and goodput [Mbps].
     """
     names = {result.columns[axis]: axis for axis in _AXES}
     return result.flows.select(

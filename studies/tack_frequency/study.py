@@ -1,4 +1,4 @@
-"""The frequencies of the paper's Figure 8, by the law and as measured."""
+"""The frequencies of the paper's Figure 8, by formula and as measured."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from .runs import COMMAND, LINKS, MSS, RTTS, TACK, TCP, again, run, summary
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Figure 8 by the law, the measured frequencies of Figure 8(b), and all relative to the law."""
+    """Returns Figure 8 by formula, the measured frequencies of Figure 8(b), and their ratios."""
     result = run(bench)
     found = {name: Measure([hertz], [COMMAND]) for name, hertz in _by_law().items()}
     for (link, rtt, receiver), runs in _runs(summary(result)).items():
@@ -24,7 +24,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Returns the figure, and the numbers behind it."""
+    """Returns the figure and its numbers."""
     result = again(bench)
     found = summary(result)
     rows = []
@@ -34,15 +34,15 @@ def sections(bench: Bench) -> list[Section]:
         rows.append(
             [link, rtt, receiver, goodput.text(), measured.text(), f"{_law(goodput.mean, rtt, receiver):.2f}", ratio.text(3)]
         )
-    head = ["link", "RTT", "receiver", "goodput [Mbps]", "measured [Hz]", "law [Hz]", "measured ÷ law"]
+    head = ["link", "RTT", "receiver", "goodput [Mbps]", "measured [Hz]", "formula [Hz]", "measured ÷ formula"]
     return [
         Section(
             "Frequency by bandwidth",
-            "Lines are the laws, of the goodput and of the propagation round trip; dots are what receivers sent after start-up. Left of its bend "
-            "TACK counts octets as TCP does, right of it the bandwidth has no effect.",
+            "Lines are the formulas, by goodput and propagation round trip. Dots are ACKs that receivers sent after start-up. Left of its bend "
+            "TACK counts bytes as TCP does. Right of it the bandwidth has no effect.",
             items=[
-                Figure(drawing.frequencies(found), f"ACKs a second, with 95 % confidence intervals over {bench.seeds} seeds", [COMMAND, result.rerun]),
-                Table(head, rows, "Measured frequencies, and those of the law for the measured goodput", commands=[result.rerun], numeric_from=3),
+                Figure(drawing.frequencies(found), f"ACKs per second, with 95 % confidence intervals over {bench.seeds} seeds", [COMMAND, result.rerun]),
+                Table(head, rows, "Measured frequencies, and those of the formula for the measured goodput", commands=[result.rerun], numeric_from=3),
             ],
         )
     ]  # fmt: skip
@@ -64,9 +64,9 @@ def _over_law(runs: pl.DataFrame, rtt: str, receiver: str) -> list[float]:
 
 
 def _by_law() -> dict[str, float]:
-    """Figure 8 in the units of the paper's tool.
+    """Returns Figure 8 in the units of the paper's tool.
 
-    (a) a receiver that acknowledges each packet less TACK, and (b) both laws.
+    (a) is an ACK per packet minus TACK, and (b) has both formulas.
     """
     found = {}
     for link, mbps in LINKS.items():
@@ -81,5 +81,5 @@ def _by_law() -> dict[str, float]:
 
 
 def _name(link: str, rtt: str = "") -> str:
-    """As in the names of claims: ac_10."""
+    """Returns the name in claims, such as ac_10."""
     return "_".join(part for part in (link.removeprefix("802.11"), rtt.removesuffix(" ms")) if part)

@@ -1,4 +1,4 @@
-"""Shares of a bottleneck: what the study runs, what it measures, and the sections of its report."""
+"""Shares of a bottleneck: runs, measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -37,7 +37,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    The subject's share of the goodput, and that of the link which both use [%].
+    It has the subject's share of the goodput, and the utilisation of the link by both [%].
     """
     by = [result.columns[axis] for axis in ("queue", "rival", "subject")]
     goodput = pl.col("mean_throughput_l7")
@@ -55,7 +55,7 @@ def _shares(runs: pl.DataFrame, rival: str, subject: str) -> list[float]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     result = load_sweep(bench.folder / SWEEP)
     runs = summary(result)
     commands = [COMMAND, result.rerun]
@@ -67,14 +67,16 @@ def sections(bench: Bench) -> list[Section]:
     }
     keys = runs.select(by).unique(maintain_order=True).rows()
     rows = [[*key, *(means[column][key].text(1) for column in means)] for key in keys]
-    head = ["queue", "rival", "subject", "subject's share [%]", "goodput of both [Mbps]", "rival's retransmissions"]
+    head = ["queue", "rival", "subject", "share [%]", "goodput of both [Mbps]", "rival's retransmissions"]
     shown = [
         Figure(
             figures.bars(intervals(runs.filter(pl.col("rival") == rival), ["queue", "subject"], "share"), "queue", "subject", "share of the goodput [%]"),
-            f"The subject's share of the goodput in competition with one flow of TCP {rival}, by the length of the queue: {over}. Half would be fair.",
+            f"Share of the goodput beside one flow of TCP {rival}, by length of the queue: {over}. A share of 50 % is fair.",
             commands,
         )
         for rival in ("CUBIC", "BBR")
     ]  # fmt: skip
-    text = "One flow of each kind of BBR beside one flow of TCP. What differs between the first two is the controller, between the last two the ACKs."
+    text = (
+        "One flow of each kind of BBR beside one flow of TCP. The first two differ in the controller, the last two in the ACKs."
+    )
     return [Section("Shares", text, items=[*shown, Table(head, rows, over.capitalize(), commands=commands, numeric_from=3)])]

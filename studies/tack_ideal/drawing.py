@@ -1,4 +1,4 @@
-"""The figures."""
+"""Figures of the study."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -15,17 +15,17 @@ PUBLISHED_9A = {
     "80 ms": (2.1, 7.3, 49.8, 169.1),
     "200 ms": (2.3, 7.4, 49.6, 170.4),
 }
-"""Figure 9(a), read off [Mbps], by link."""
+"""Figure 9(a) [Mbps], read from the figure, by link."""
 PUBLISHED_9B = {
     "TCP (L = 1)": 152.5, "TCP (L = 2)": 162.3, "TCP (L = 4)": 175.2, "TCP (L = 8)": 182.3, "TCP (L = 16)": 188.5, "TACK 80 ms": 197.9,
     NONE: 210.0,
 }  # fmt: skip
-"""Figure 9(b), read off [Mbps]."""
+"""Figure 9(b) [Mbps], read from the figure."""
 _STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
 
 
 def gains(runs: pl.DataFrame) -> go.Figure:
-    """TACK's lead over an ACK for each packet, by link and round trip."""
+    """Draws the gain of TACK over an ACK per packet, by link and round trip."""
     figure = go.Figure()
     for place, (rtt, ink) in enumerate(zip(RTTS, COLOURS, strict=False)):
         leads = []
@@ -51,7 +51,7 @@ def gains(runs: pl.DataFrame) -> go.Figure:
 
 
 def receivers(runs: pl.DataFrame) -> go.Figure:
-    """Goodput by receiver on the link of Figure 9(b)."""
+    """Draws goodput by receiver on the link of Figure 9(b)."""
     arms = [*(arm.name for arm in BY_COUNT.values()), TACKS["80 ms"].name]
     found = [mean_interval(values(runs, CAUSES_ON, arm)) for arm in arms]
     figure = go.Figure()
@@ -68,7 +68,7 @@ def receivers(runs: pl.DataFrame) -> go.Figure:
 
 
 def curves(runs: pl.DataFrame) -> go.Figure:
-    """Goodput over the baseline, by ACKs a second, a line for each link."""
+    """Draws goodput relative to the baseline by ACKs per second, a line for each link."""
     figure = go.Figure()
     for (link, mbps), ink in zip(LINKS.items(), COLOURS, strict=False):
         own = intervals(runs.filter(pl.col("link") == link), ["sent"], "goodput").with_columns(
@@ -76,8 +76,8 @@ def curves(runs: pl.DataFrame) -> go.Figure:
         )
         figure.add_scatter(
             x=own["sent"], y=own["mean"], mode="lines+markers", name=link, line={"color": ink}, error_y=error_bars(half_widths(own), ink),
-            hovertemplate="%{x:g} ACKs a second: %{y:.3f}",
+            hovertemplate="%{x:g} ACKs per second: %{y:.3f}",
         )  # fmt: skip
-    figure.update_xaxes(type="log", title_text="ACKs a second", tickvals=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000])
+    figure.update_xaxes(type="log", title_text="ACKs per second", tickvals=[10, 30, 100, 300, 1000, 3000, 10_000, 30_000])
     figure.update_yaxes(title_text="goodput ÷ UDP baseline", rangemode="tozero")
     return finish(figure, 420)

@@ -1,4 +1,4 @@
-"""What is run, and what is read from it."""
+"""Runs of the study, and numbers of the runs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,7 +29,7 @@ def run_arms(bench: Bench) -> SweepResult:
 
 
 def run_causes(bench: Bench) -> SweepResult:
-    """Returns the receivers of Figure 9(b), with what may have been different."""
+    """Returns the receivers of Figure 9(b), with alternative settings."""
     (link,) = bench.variants(f"links.toml:{CAUSES_ON}").chosen.values()
     points = {}
     for cause, variant in bench.variants("alternatives.toml").chosen.items():
@@ -40,7 +40,7 @@ def run_causes(bench: Bench) -> SweepResult:
 
 
 def run_frequencies(bench: Bench) -> SweepResult:
-    """Goodput by ACK frequency."""
+    """Returns goodput by ACK frequency."""
     chosen = FREQUENCIES[::3] if bench.quick else FREQUENCIES
     links = {
         link: [*variant.set, *overrides(offered(PHY[link]))] for link, variant in bench.variants("links.toml").chosen.items()
@@ -61,7 +61,7 @@ def by_arm(result: SweepResult) -> pl.DataFrame:
 
 
 def by_frequency(result: SweepResult) -> pl.DataFrame:
-    """Returns the same by link and by the ACKs that are sent a second."""
+    """Returns the same by link and by ACKs sent per second."""
     return _flows(result).select(
         pl.col(result.columns["link"]).alias("link"), pl.col(result.columns["hertz"]).cast(pl.Float64).alias("sent"), "seed", "goodput", "hz"
     )  # fmt: skip
@@ -75,25 +75,25 @@ def _flows(result: SweepResult) -> pl.DataFrame:
 
 
 def values(runs: pl.DataFrame, of: str, arm: str) -> list[float]:
-    """Goodput of a receiver, seed by seed."""
+    """Returns the goodput of a receiver, seed by seed."""
     return per_seed(runs, "goodput", of=of, arm=arm)
 
 
 def counted(curve: Mapping[float, float], packets: int) -> float:
-    """Goodput at a receiver that counts `packets`.
+    """Returns the goodput at a receiver that counts `packets`.
 
-    It sends as many ACKs as the curve of goodput over ACKs per second is drawn at.
+    Its ACKs per second are the abscissa of the curve of goodput at this goodput.
     """
     hertz = np.asarray(sorted(curve))
     goodputs = np.asarray([curve[one] for one in hertz])
     excess = np.log(goodputs * 1e6 / (8 * DATA * packets)) - np.log(hertz)
-    # Goodput falls and the frequency rises along the curve, so that they cross once; between two
-    # points the logarithm is straight.
+    # Along the curve goodput decreases and the frequency increases, so they cross once. Between two
+    # points the interpolation is logarithmic.
     return float(np.exp(np.interp(0, -excess, np.log(goodputs))))
 
 
 def counted_values(runs: pl.DataFrame, link: str, packets: int) -> list[float]:
-    """Returns the same for each seed."""
+    """Returns the same per seed."""
     own = runs.filter(pl.col("link") == link)
     curves: Sequence[pl.DataFrame] = own.partition_by("seed", maintain_order=True)
     return [counted(dict(zip(curve["sent"], curve["goodput"], strict=True)), packets) for curve in curves]

@@ -1,4 +1,4 @@
-"""What ACKs cost a cell if they do nothing but contend: the paper's Figures 7 and 9."""
+"""Cost of ACKs by contention alone: the paper's Figures 7 and 9."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from .runs import CAUSES_ON, COMMAND, again, by_arm, by_frequency, counted_value
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Baselines, goodput by receiver (Figure 9(b)) and TACK's lead over ACKs per packet (9(a))."""
+    """Returns baselines, goodput by receiver (Figure 9(b)), and TACK's gain (Figure 9(a))."""
     result = run_arms(bench)
     runs = by_arm(result)
     found = {}
@@ -30,7 +30,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Returns the figures, the curve behind them, and what may have been different."""
+    """Returns the figures, their curve, and alternative settings."""
     return [_setting(bench), _gains(bench), _curve(bench), _causes(bench)]
 
 
@@ -61,9 +61,9 @@ def _gains(bench: Bench) -> Section:
     over = f"Means with 95 % confidence intervals over {bench.seeds} seeds; stars are published values"
     return Section(
         "Ideal goodput",
-        "Figure 9 of the paper. TCP in its part (a) sends an ACK for each packet.",
+        "Figure 9 of the paper. In part (a) TCP sends an ACK per packet.",
         items=[
-            Figure(drawing.gains(runs), f"TACK's lead over an ACK for each packet. {over}", commands),
+            Figure(drawing.gains(runs), f"Gain of TACK over an ACK per packet. {over}", commands),
             Figure(drawing.receivers(runs), f"Goodput by receiver, {CAUSES_ON}, 80 ms. {over}", commands),
         ],
     )
@@ -78,11 +78,11 @@ def _curve(bench: Bench) -> Section:
         rows.append([link, *(one.text() for one in found)])
     return Section(
         "Goodput by ACK frequency",
-        "The tool sends as many ACKs as the baseline would bring, whatever goodput is left. A receiver that counts what arrives sends fewer: its "
-        "goodput is where the curve meets the line of L packets an ACK.",
+        "The tool sends the ACKs of the baseline, independent of the remaining goodput. A receiver that counts arriving packets sends fewer. Its "
+        "goodput is at the intersection of the curve with the line of L packets per ACK.",
         items=[
-            Figure(drawing.curves(runs), "Goodput over the UDP baseline by ACK frequency", [COMMAND, result.rerun]),
-            Table(["link", *(f"L = {packets}" for packets in THINNED)], rows, "Goodput with receivers that count [Mbps]", commands=[result.rerun]),
+            Figure(drawing.curves(runs), "Goodput ÷ UDP baseline by ACK frequency", [COMMAND, result.rerun]),
+            Table(["link", *(f"L = {packets}" for packets in THINNED)], rows, "Goodput with receivers that count packets [Mbps]", commands=[result.rerun]),
         ],
     )  # fmt: skip
 
@@ -95,9 +95,9 @@ def _causes(bench: Bench) -> Section:
     for cause, variant in bench.variants("alternatives.toml").chosen.items():
         rows.append([cause, variant.title, *(mean_interval(values(runs, cause, arm)).text(1) for arm in arms)])
     rows.append(["published", "Figure 9(b)", *(f"{drawing.PUBLISHED_9B[arm]:g}" for arm in arms)])
-    head = ["", "what differs", *(arm.removesuffix(" 80 ms") for arm in arms)]
+    head = ["", "setting", *(arm.removesuffix(" 80 ms") for arm in arms)]
     return Section(
-        "What may have been different",
-        "Goodput in Mbps over 802.11n, with settings of room and hosts that the paper omits.",
-        items=[Table(head, rows, "Goodput by receiver and by what differs", commands=[COMMAND, result.rerun], numeric_from=2)],
+        "Alternative settings",
+        "Goodput in Mbps over 802.11n, with settings of the environment and the hosts that the paper omits.",
+        items=[Table(head, rows, "Goodput by receiver and by setting", commands=[COMMAND, result.rerun], numeric_from=2)],
     )

@@ -1,4 +1,4 @@
-"""What the study runs: each transport beside each number of neighbours."""
+"""Runs of the study: each transport beside each number of neighbours."""
 
 import polars as pl
 
@@ -14,11 +14,11 @@ CLAIMED = "loads.toml:4"
 """The number of neighbours in the claims."""
 CLAIM_SEEDS = 8
 PERIOD = 1800.0
-"""Figure 11 counts in half an hour [s]."""
+"""Time of the counts in Figure 11: half an hour [s]."""
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Returns all transports beside all loads, and over more seeds beside that of the claims."""
+    """Returns all transports beside all loads, with more seeds for the load of the claims."""
     loads, transports = QUICK_LOADS if bench.quick else LOADS, bench.variants("transports.toml")
     wanted = {SWEEP: (loads, bench.seeds), ROOM: (CLAIMED, bench.at_least(CLAIM_SEEDS))}
     return {
@@ -28,7 +28,7 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def run_causes(bench: Bench) -> SweepResult:
-    """TCP with a larger window of BBR, and with a shorter queue, in the room of the claims."""
+    """Returns TCP with a larger BBR window, and with a shorter queue, at the load of the claims."""
     (room,) = bench.variants(CLAIMED).chosen.values()
     causes = bench.variants("alternatives.toml")
     return bench.sweep(SCENARIO, CAUSES, {"transport": causes}, set=room.set, seeds=bench.at_least(CLAIM_SEEDS))
@@ -40,7 +40,7 @@ def again(bench: Bench, name: str) -> SweepResult:
 
 
 def summary(result: SweepResult) -> pl.DataFrame:
-    """Returns one row for each run: what the viewer saw."""
+    """Returns one row per run, with stalls and artefacts."""
     shown = result.flows.filter(pl.col("flow") == "screen")
     neighbours = {"neighbours": pl.col(result.columns["neighbours"])} if "neighbours" in result.columns else {}
     return shown.select(

@@ -1,4 +1,4 @@
-"""What the study measures, and the sections of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ PUBLISHED = {"rtp": "RTP over UDP", "cubic": "TCP CUBIC", "bbr": "TCP BBR", "tac
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """What a viewer saw in the room of the claims."""
+    """Returns stalls and artefacts at the load of the claims."""
     result = run(bench)[ROOM]
     runs = summary(result)
     found: dict[str, list[float]] = {}
@@ -30,7 +30,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     return [_loads(bench), _causes(bench)]
 
 
@@ -53,8 +53,8 @@ def _loads(bench: Bench) -> Section:
     variants = bench.variants("transports.toml").chosen
     listed = [[name, variant.title, variant.source] for name, variant in variants.items()]
     return Section(
-            "What the viewer sees",
-            "Each neighbour has always something to send, so the television and the telephone share the air with as many others as on the axis.",
+            "Stalls and artefacts",
+            "Each neighbour always has data to send. The axis is the number of neighbours that share the air.",
             items=[
                 Figure(
                     figures.bars(intervals(runs, by, "rebuffering"), "neighbours", "transport", "rebuffering [%]", x_title="neighbours", from_zero=True),
@@ -63,7 +63,7 @@ def _loads(bench: Bench) -> Section:
                 ),
                 Figure(
                     figures.bars(intervals(runs, by, "damaged"), "neighbours", "transport", "frames with artefacts [%]", x_title="neighbours", from_zero=True),
-                    f"Share of the frames shown with artefacts: {over}. Reliable streams have none by construction.",
+                    f"Share of displayed frames with artefacts: {over}. Reliable streams have none by construction.",
                     commands,
                 ),
                 Table(["neighbours", "transport", *columns.values()], rows, over.capitalize(), commands=commands, numeric_from=2),
@@ -80,11 +80,11 @@ def _causes(bench: Bench) -> Section:
     for transport in ("TCP BBR", "TCP CUBIC", "TACK"):
         rows.append([transport, "as above", *_viewed(summary(room), transport)])
     return Section(
-        "What may have been different with TCP",
-        "The window that BBR computes from its least round trip, and the queue of the telephone, with four neighbours.",
+        "Alternative settings of TCP",
+        "The window that BBR computes from its minimum RTT, and the queue of the phone, with four neighbours.",
         items=[
             Table(
-                ["", "what differs", "rebuffering [%]", "goodput [Mbps]", "delay of the application [ms]"], rows, "Rebuffering by what differs",
+                ["", "setting", "rebuffering [%]", "goodput [Mbps]", "delay of the application [ms]"], rows, "Rebuffering by setting",
                 commands=[COMMAND, result.rerun], numeric_from=2,
             )
         ],

@@ -1,4 +1,4 @@
-"""The figures."""
+"""Figures of the study."""
 
 from collections.abc import Mapping
 
@@ -35,9 +35,9 @@ def violins(runs: pl.DataFrame, published: dict[str, float]) -> go.Figure:
 
 
 def by_ensemble(means: Mapping[str, Mapping[str, Interval]], published: Mapping[str, float]) -> go.Figure:
-    """Returns a map of mean ranks: a row for each ensemble, and one for the published medians.
+    """Returns a heat map of mean ranks: a row per ensemble, and one for the published medians.
 
-    A column for each scheme in their order.
+    It has a column per scheme, in their order.
     """
     schemes = list(published)
     rows = {"published (medians)": [published[scheme] for scheme in schemes]} | {

@@ -1,4 +1,4 @@
-"""Paths drawn at random, always the same; and what is added to other paths: cross traffic."""
+"""Random paths with a fixed seed, and cross traffic for other paths."""
 
 import math
 import random
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 PATHS = 200
 SEED = 2020
-"""Of the draws."""
+"""Seed of the draws."""
 
 RATES = (2.0, 1000.0)
-"""[Mbps]: with the longest round trips the product exceeds what a TCP with Pantheon's buffers keeps
-in flight.
+"""Range of rates [Mbps]. With the longest round trips the product exceeds the flight of TCP with
+Pantheon's buffers.
 """
 ROUND_TRIPS = (10.0, 300.0)
-"""[ms]: from one city to the next, to the other side of the world."""
+"""Range of round trips [ms]: from neighbouring cities to intercontinental paths."""
 QUEUES = (0.25, 4.0)
 """[bandwidth-delay products]"""
 LOSSES = (1e-4, 1e-2)
@@ -22,7 +22,7 @@ CROSS_RATES = (0.1, 0.5)
 MIN_QUEUE = 10
 """[packets]"""
 LONGEST, SHORTEST = 30.0, 10.0
-"""Of a run [s]: Pantheon's 30 s, and less on paths so fast that a run would carry more than WORK.
+"""Duration of a run [s]: Pantheon's 30 s, and less on fast paths whose run would exceed WORK.
 """
 WORK = 3000.0
 """[Mb]"""
@@ -36,7 +36,7 @@ _RANKED = {
     "transport": {"protocol": "tack", "send_buffer": "64MiB", "receive_buffer": "64MiB"},
 }
 _KERNEL_BUFFERS = {"send_buffer": "16MiB", "receive_buffer": "16MiB"}
-"""The limits that Pantheon sets for the kernel's TCP, as in schemes.toml."""
+"""Buffer limits of Pantheon for the kernel's TCP, as in schemes.toml."""
 NONE, POISSON, CUBIC = "", "Poisson", "CUBIC"
 """The kinds of cross traffic."""
 
@@ -57,20 +57,20 @@ class Path:
     cross: str
     """The kind of cross traffic."""
     cross_rate: float
-    """Of a Poisson sender, relative to the rate."""
+    """Load of a Poisson sender, relative to the rate."""
     cross_start: float
-    """Of a flow of CUBIC [s]."""
+    """Start of a flow of CUBIC [s]."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Returns the name in reports."""
         lossy = f" {100 * self.loss:.2g} % lost" if self.loss else ""
         with_what = f" + {self.cross}" if self.cross else ""
         return f"{self.number:02d}: {self.rate:.3g} Mbps {self.round_trip:.0f} ms {self.queue:.1f} bdp{lossy}{with_what}"
 
     @property
     def set(self) -> Overrides:
-        """What is laid over path.toml."""
+        """Returns the overrides of path.toml."""
         packets = max(MIN_QUEUE, round(self.queue * self.rate * 1e3 * self.round_trip / 8 / 1500))
         link: Overrides = {
             "rate": f"{round(1000 * self.rate)}kbps",
@@ -90,9 +90,9 @@ class Path:
 
 
 def cross_traffic(kind: str, rate: float, start: float) -> Overrides:
-    """Returns a flow beside the one that is ranked.
+    """Returns a flow beside the ranked one.
 
-    A Poisson sender of UDP at `rate` Mbps, or TCP CUBIC that begins at `start` seconds.
+    It is a Poisson sender of UDP at `rate` Mbps, or TCP CUBIC that starts at `start` seconds.
     """
     flow: Overrides = {"name": "cross", "from": "src", "to": "dst"}
     if kind == POISSON:

@@ -1,4 +1,4 @@
-"""What the study runs, and how it ranks."""
+"""Runs and ranks of the study."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,23 +16,22 @@ from .ensemble import CUBIC, NONE, PATHS, POISSON, Path, cross_traffic, draw
 COMMAND = "acklab study tack_ranking"
 SCENARIO = "path.toml"
 DRAWN, EMULATED, CELLULAR, THINNED = "drawn", "emulated", "cellular", "thinned"
-"""The sweeps."""
+"""Names of the sweeps."""
 
 PANTHEON = {"india": 100.42, "korea": 77.72, "california": 114.68, "nepal": 0.57, "mexico": 2.64, "colombia": 3.04}
 """Pantheon's emulators, by their names in ../ack_policies/paths.toml, with their mean rates [Mbps].
 """
 CROSS_RATE, CROSS_START = 0.25, 5.0
-"""Of the cross traffic on them: of the rate, and in seconds. The median of the ensemble's, and in
-the middle of its range.
-"""
+"""Cross traffic on them: load relative to the rate, the median of the ensemble, and start in
+seconds, the middle of its range. """
 CELLULAR_SEEDS = (1, 2, 3)
-"""Of the traces in claims.toml, of each network."""
+"""Seeds of the traces of each network in claims.toml."""
 CODEL = " + CoDel"
-"""Of the names of cellular links whose queue is CoDel's."""
+"""Suffix of the names of cellular links with CoDel."""
 
 QUICK_PATHS, QUICK_PANTHEON, QUICK_NETWORKS = 3, ("nepal",), ("verizon-evdo",)
 THINNED_PATHS = 60
-"""The first ones of the ensemble, over which ACKs are thinned."""
+"""Number of paths of the ensemble for ACK thinning."""
 
 PUBLISHED = {
     "Vegas": 2.0, "TACK": 3.0, "CUBIC": 3.0, "Indigo (trained here)": 4.0, "PCC Vivace": 4.5, "Copa": 5.0, "BBR": 6.0, "PCC Allegro": 8.0,
@@ -44,11 +43,11 @@ THINNINGS = {
     "TACK with every second ACK": "TACK",
     **{f"{scheme} thinned": scheme for scheme in ("CUBIC", "Copa", "BBR", "Vegas")},
 }
-"""The schemes of thinning.toml, and the one that each is with its own ACKs."""
+"""Schemes of thinning.toml, and the scheme with its own ACKs for each."""
 
 
 def emulators(names: Sequence[str], bench: Bench) -> dict[str, list[str]]:
-    """Pantheon's emulators without cross traffic and with each kind of it: overrides by name."""
+    """Returns overrides of Pantheon's emulators by name, without and with cross traffic."""
     chosen = bench.variants("../ack_policies/paths.toml:" + ",".join(names)).chosen
     return {
         f"{name} + {kind}" if kind else name: [
@@ -61,7 +60,7 @@ def emulators(names: Sequence[str], bench: Bench) -> dict[str, list[str]]:
 
 
 def cellular(networks: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Cellular links, with a queue that holds what comes, and with CoDel: overrides by name.
+    """Returns cellular links with an unlimited queue, and with CoDel: overrides by name.
 
     20 ms each way and no loss, as the emulator of Winstein et al. (NSDI 2013, section 4.2).
     """
@@ -98,7 +97,7 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def kept(bench: Bench) -> dict[str, SweepResult]:
-    """What `run` has run."""
+    """Returns the stored results of `run`."""
     return {name: load_sweep(bench.folder / name) for name in (DRAWN, EMULATED, CELLULAR, THINNED)}
 
 
@@ -109,7 +108,7 @@ def ranked(result: SweepResult) -> pl.DataFrame:
     seed.
 
     The utility is ln(mean throughput [Mbps] / 95th percentile of the one-way delay [ms]), after
-    Kleinrock's power. The best has rank 1. A scheme that has delivered nothing is the last.
+    Kleinrock's power. The best has rank 1. A scheme without deliveries is the last.
     """
     flows = result.flows.filter(pl.col("flow") == "ranked")
     throughput, delay = pl.col("mean_throughput_l7"), pl.col("p95_one_way_delay_l4")
@@ -121,7 +120,7 @@ def ranked(result: SweepResult) -> pl.DataFrame:
 
 
 def ahead(runs: pl.DataFrame, scheme: str) -> list[float]:
-    """By how many ranks TACK is ahead of a scheme, path by path: the mean over seeds."""
+    """Returns the rank of a scheme minus that of TACK per path, mean over seeds."""
     means = runs.group_by("path", "scheme").agg(pl.col("rank").mean()).pivot(on="scheme", index="path", values="rank")
     return means.sort("path").select(pl.col(scheme) - pl.col("TACK")).to_series().to_list()
 
@@ -129,7 +128,7 @@ def ahead(runs: pl.DataFrame, scheme: str) -> list[float]:
 def ensembles(drawn: pl.DataFrame, emulated: pl.DataFrame, cells: pl.DataFrame, paths: Sequence[Path]) -> dict[str, pl.DataFrame]:
     """Returns the runs of each ensemble, by its name.
 
-    All draws, parts of them by what was drawn, and other paths.
+    They are all draws, parts of them, and other paths.
     """
     parts = {
         "all draws": paths,
@@ -159,7 +158,7 @@ def mean_ranks(runs: pl.DataFrame) -> dict[str, Interval]:
 
 
 def agreement(runs: pl.DataFrame) -> float:
-    """Kendall's τ-b between the mean ranks of the schemes and the published medians.
+    """Returns Kendall's τ-b between the mean ranks of the schemes and the published medians.
 
     1 for the same order, 0 for no relation.
     """
@@ -168,7 +167,7 @@ def agreement(runs: pl.DataFrame) -> float:
 
 
 def surely_ahead(runs: pl.DataFrame, one: str, other: str) -> bool | None:
-    """Returns whether `one` is ahead of `other` in mean ranks.
+    """Returns whether `one` has a better mean rank than `other`.
 
     None if the interval of the difference over paths contains zero.
     """
@@ -191,10 +190,10 @@ def cellular_ratio(cells: pl.DataFrame, above: str, below: str, column: str, cod
 def decided(drawn: pl.DataFrame, thinned: pl.DataFrame) -> pl.DataFrame:
     """Returns whether ACK thinning decides the order of two schemes.
 
-    A row for each path and pair of TACK and another scheme of THINNINGS.
+    It has a row per path and pair of TACK and another scheme of THINNINGS.
 
-    `decides` is true if the better of the two is another one when the scheme `changed` has the ACKs
-    of the other's kind.
+    `decides` is true if the order of the two changes when the scheme `changed` has ACKs of the
+    other's kind.
     """
     own = {(path, scheme): utility for path, scheme, utility in drawn.select("path", "scheme", "utility").iter_rows()}
     rows = []
@@ -210,7 +209,7 @@ def decided(drawn: pl.DataFrame, thinned: pl.DataFrame) -> pl.DataFrame:
 
 
 def classes(paths: Sequence[Path]) -> Mapping[str, list[str]]:
-    """Kinds of paths, by their names, in which thinning may matter."""
+    """Kinds of paths with a possible effect of thinning, by name."""
     return {
         "all": [path.name for path in paths],
         "product below 100 packets": [path.name for path in paths if path.rate * path.round_trip / 12 < 100],

@@ -1,4 +1,4 @@
-"""What the study measures, and the sections of its report."""
+"""Measures and report sections of the study."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -35,9 +35,9 @@ from .runs import (
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """By how many ranks TACK is ahead of each scheme.
+    """Returns the mean rank of each scheme minus that of TACK.
 
-    A value for each path, since paths are what is drawn at random; and ratios over cellular links.
+    It has a value per path, because paths are random; and ratios over cellular links.
     """
     swept = run(bench)
     runs, cells = ranked(swept[DRAWN]), _above_propagation(ranked(swept[CELLULAR]))
@@ -54,7 +54,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     swept = kept(bench)
     runs = {name: ranked(result) for name, result in swept.items()}
     commands = {name: [COMMAND, result.rerun] for name, result in swept.items()}
@@ -66,7 +66,7 @@ def sections(bench: Bench) -> list[Section]:
     return [
         Section(
             "Ranks",
-            "Each scheme by itself over each path. The utility is ln(mean throughput / 95th percentile of the one-way delay), and the best has rank 1.",
+            "Each scheme runs alone over each path. The utility is ln(mean throughput / 95th percentile of the one-way delay), and the best has rank 1.",
             items=[
                 Figure(drawing.violins(runs[DRAWN], PUBLISHED), f"Distribution of ranks over {tests} tests, with quartiles", commands[DRAWN]),
                 _summary(runs[DRAWN], commands[DRAWN]),
@@ -87,10 +87,10 @@ def sections(bench: Bench) -> list[Section]:
         ),
         Section(
             "ACK thinning",
-            "TACK with an ACK for every second packet instead of its own, and TCP with TACK's ACKs instead of an ACK for every second segment.",
+            "TACK with an ACK per two packets instead of its own ACKs, and TCP with TACK's ACKs instead of an ACK per two segments.",
             items=[_thinning(runs[DRAWN], runs[THINNED], commands[THINNED], bench.quick)],
         ),
-        Section("Cellular links", "20 ms each way, a queue that holds what comes.", items=[_cells(runs[CELLULAR], commands[CELLULAR])]),
+        Section("Cellular links", "20 ms each way, with an unlimited queue.", items=[_cells(runs[CELLULAR], commands[CELLULAR])]),
     ]  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def _key(scheme: str) -> str:
 
 
 def _above_propagation(cells: pl.DataFrame) -> pl.DataFrame:
-    """Adds what of the delay the queue is [ms]: all beyond the 20 ms of propagation."""
+    """Adds the queueing delay [ms]: the delay beyond the 20 ms of propagation."""
     return cells.with_columns(queueing=pl.col("delay") - 20)
 
 
@@ -151,9 +151,9 @@ def _agreement(parts: Mapping[str, pl.DataFrame], commands: list[str]) -> Table:
 
 
 def _orders(parts: Mapping[str, pl.DataFrame], commands: list[str]) -> Table:
-    """Order of each pair that is decided over all draws, by ensemble.
+    """Returns the order of each pair that is decided over all draws, by ensemble.
 
-    Counts ensembles with the same order, undecided ones, and those with the opposite order.
+    Counts ensembles with the same order, undecided ensembles, and those with the opposite order.
     """
     rows = []
     names = [name for name in parts if name != "all draws"]
@@ -169,15 +169,15 @@ def _orders(parts: Mapping[str, pl.DataFrame], commands: list[str]) -> Table:
         rows.append(
             [f"{first} before {second}", published, str(found.count(True)), str(found.count(None)), ", ".join(against) or "–"]
         )
-    head = ["order over all draws", "as published", "ensembles with this order", "undecided", "with the opposite"]
-    return Table(head, rows, "Which orders hold in other ensembles", commands=commands)
+    head = ["order over all draws", "as published", "ensembles with this order", "undecided", "with the opposite order"]
+    return Table(head, rows, "Orders in other ensembles", commands=commands)
 
 
 def _thinning(drawn: pl.DataFrame, thinned: pl.DataFrame, commands: list[str], quick: bool) -> Table:
     decisions = decided(drawn, thinned)
     paths = draw(QUICK_PATHS if quick else THINNED_PATHS)
     pairs = decisions.select("changed", "other").unique(maintain_order=True).rows()
-    head = ["paths", "number", *(f"{changed}'s ACKs, against {other}" for changed, other in pairs)]
+    head = ["paths", "number", *(f"ACKs of {changed}, compared with {other}" for changed, other in pairs)]
     rows = []
     for kind, names in classes(paths).items():
         own = decisions.filter(pl.col("path").is_in(names))
@@ -189,7 +189,7 @@ def _thinning(drawn: pl.DataFrame, thinned: pl.DataFrame, commands: list[str], q
             better = pair.filter(pl.col("decides") & pl.col("better")).height
             cells.append(f"+{better} −{pair['decides'].sum() - better}")
         rows.append([kind, str(len(names)), *cells])
-    caption = "Paths on which the scheme overtakes (+) or falls behind (−) the other one because of its ACKs alone"
+    caption = "Paths on which the scheme gains (+) or loses (−) a rank to the other one because of its ACKs alone"
     return Table(head, rows, caption, commands=commands)
 
 

@@ -1,6 +1,6 @@
-"""How long a receiver waits before it reports a loss.
+"""Settling time of a receiver before it reports a loss.
 
-What the study runs, what it measures, and the sections of its report.
+Has the runs, measures and report sections of the study.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ DELAYS = ("2ms", "5ms", "8ms", "12ms", "20ms", "40ms")
 QUICK_DELAYS = ("5ms", "20ms")
 ADAPTIVE = ("false", "true")
 SHARE = 0.01
-"""Of packets that are late, and of packets that are lost."""
+"""Share of late packets, and of lost packets."""
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Needless retransmissions by settling time, and what waiting costs where packets are lost."""
+    """Returns spurious retransmissions by settling time, and the cost of waiting."""
     delays = QUICK_DELAYS if bench.quick else DELAYS
     late = bench.sweep(SCENARIO, LATE, {
         "flow.0.transport.adaptive_settling": list(ADAPTIVE), "flow.0.transport.settling": list(SETTLING), "link.btl.forward.reorder.by": list(delays),
@@ -51,7 +51,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    Needless retransmissions a late packet, blocked segments, goodput.
+    It has spurious retransmissions per late packet, blocked segments, and goodput.
     """
     names = {name: column for name, column in result.columns.items() if name.startswith(("flow", "link"))}
     short = {
@@ -72,7 +72,7 @@ def _values(runs: pl.DataFrame, settling: float, milliseconds: float, adaptive: 
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     late, lost = (load_sweep(bench.folder / name) for name in (LATE, LOST))
     over = f"mean and 95 % confidence interval over {len(late.seeds)} seeds"
     runs = summary(late).with_columns(
@@ -89,20 +89,20 @@ def sections(bench: Bench) -> list[Section]:
     head = ["settling time", "segments behind gaps", "goodput [Mbps]"]
     return [
         Section(
-            "Needless retransmissions",
-            "One packet in a hundred comes late by the time on the axis, and none is lost. RTTmin is 40 ms, so the lines fall where the settling "
-            "time reaches that time. A receiver that adapts widens it by a quarter of RTTmin for each packet that comes after all.",
+            "Spurious retransmissions",
+            "One packet in a hundred is late by the time on the axis, and none is lost. RTTmin is 40 ms. The lines fall to zero where the settling "
+            "time exceeds this time. An adaptive receiver extends it by a quarter of RTTmin per spurious loss report.",
             items=[
                 Figure(
-                    figures.profiles(runs, "milliseconds", "settling", "needless", "retransmissions a late packet [%]", "late by [ms]", "receiver"),
-                    f"Needless retransmissions, per cent of the late packets: {over}",
+                    figures.profiles(runs, "milliseconds", "settling", "needless", "retransmissions per late packet [%]", "late by [ms]", "receiver"),
+                    f"Spurious retransmissions [% of the late packets]: {over}",
                     [COMMAND, late.rerun],
                 )
             ],
         ),
         Section(
-            "What waiting costs",
-            "One packet in a hundred is lost, and none is late. What has arrived behind a loss waits for its repair.",
+            "Cost of waiting",
+            "One packet in a hundred is lost, and none is late. Data that arrived after a loss wait for its recovery.",
             items=[Table(head, rows, over.capitalize(), commands=[COMMAND, lost.rerun])],
         ),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The figure."""
+"""Figures of the study."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ _COLUMNS = (("goodput", "goodput [Mbps]"), ("acks", "ACKs in 120 s"))
 
 
 def cases(runs: pl.DataFrame, titles: Mapping[str, str]) -> go.Figure:
-    """Goodput and ACKs of each transport in each case."""
+    """Draws goodput and ACKs of each transport in each case."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1, subplot_titles=[title for _, title in _COLUMNS])
     for column, (name, _) in enumerate(_COLUMNS, start=1):
         for sender, ink in _INKS.items():

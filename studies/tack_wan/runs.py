@@ -1,4 +1,4 @@
-"""What is run, and what is read from it."""
+"""Runs of the study, and numbers of the runs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,9 +23,9 @@ CAUSES: Mapping[str, Sequence[str]] = {
     "losses": ("case 1", "case 2"),
     "uplink and losses": ("case 1", "case 2"),
 }
-"""In which cases each cause is tried."""
+"""Cases of each alternative setting."""
 ONLY_TACK = ("start-up",)
-"""What only TACK has a setting for."""
+"""Alternative settings that only TACK has."""
 
 
 def run_cases(bench: Bench) -> SweepResult:
@@ -34,7 +34,7 @@ def run_cases(bench: Bench) -> SweepResult:
 
 
 def run_causes(bench: Bench) -> SweepResult:
-    """TACK and TCP BBR with what may have been different."""
+    """Returns TACK and TCP BBR with alternative settings."""
     cases, points = _cases(bench), {}
     for cause, on in CAUSES.items():
         changes = bench.sets([f"alternatives.toml:{cause}"])
@@ -54,12 +54,12 @@ def again(bench: Bench, name: str) -> SweepResult:
 
 
 def by_case(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run, by `case` and `sender`."""
+    """Returns one row per run, by `case` and `sender`."""
     return _flows(result, *(pl.col(result.columns[axis]).alias(axis) for axis in ("case", "sender")))
 
 
 def by_cause(result: SweepResult) -> pl.DataFrame:
-    """Returns the same by `cause`, `case` and `sender`."""
+    """Returns one row per run, by `cause`, `case` and `sender`."""
     names = pl.col(result.columns["point_of"]).str.split_exact(": ", 2)
     fields = (names.struct.field(f"field_{place}").alias(name) for place, name in enumerate(("cause", "case", "sender")))
     return _flows(result, *fields)

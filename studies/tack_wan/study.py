@@ -1,4 +1,4 @@
-"""TACK over Wi-Fi and a long path together: the paper's Figure 13."""
+"""TACK over Wi-Fi plus a long path: the paper's Figure 13."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from .runs import BBR, CAUSES, COMMAND, LINKS, SENDERS, TACK, again, by_case, by
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Goodputs, gains and counts of Figure 13."""
+    """Returns goodputs, gains and counts of Figure 13."""
     result = run_cases(bench)
     runs = by_case(result)
     found = {}
@@ -31,7 +31,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Returns the cases, and what may have been different."""
+    """Returns the cases, and alternative settings."""
     return [_cases(bench), _causes(bench)]
 
 
@@ -47,10 +47,10 @@ def _cases(bench: Bench) -> Section:
             rows.append([title, sender, *_numbers(own, None if sender == BBR else ratio_interval(ours, theirs).gain)])
     return Section(
         "The four cases",
-        "120 s of one download, start-up included.",
+        "120 s of one download, including start-up.",
         items=[
             Figure(drawing.cases(runs, titles), f"Goodput and ACKs; 95 % confidence intervals over {bench.seeds} seeds, stars are published values", [COMMAND, result.rerun]),
-            Table(["case", "", *_HEAD], rows, "In numbers", commands=[result.rerun], numeric_from=2),
+            Table(["case", "", *_HEAD], rows, "Measured values", commands=[result.rerun], numeric_from=2),
         ],
     )  # fmt: skip
 
@@ -70,12 +70,12 @@ def _causes(bench: Bench) -> Section:
                         lead = ratio_interval(own["goodput"], theirs).gain if theirs and sender == TACK else None
                         rows.append([case, title, sender, *_numbers(own, lead)])
     return Section(
-        "What may have been different",
+        "Alternative settings",
         items=[
             Table(
-                ["case", "what differs", "", *_HEAD],
+                ["case", "setting", "", *_HEAD],
                 rows,
-                "Cases by what differs",
+                "Cases by setting",
                 commands=[COMMAND, result.rerun],
                 numeric_from=3,
             )
@@ -83,7 +83,7 @@ def _causes(bench: Bench) -> Section:
     )
 
 
-_HEAD = ["goodput [Mbps]", "over TCP BBR [%]", "data packets", "ACKs", "resent", "sRTT [ms]"]
+_HEAD = ["goodput [Mbps]", "gain over TCP BBR [%]", "data packets", "ACKs", "resent", "sRTT [ms]"]
 
 
 def _numbers(own: pl.DataFrame, lead: Interval | None) -> list[str]:

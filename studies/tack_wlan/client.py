@@ -1,9 +1,9 @@
-"""What the client's own rate and the losses of the room explain.
+"""Effect of the client's rate and of frame losses.
 
-A search over both, for 802.11b and g.
+Searches over both, for 802.11b and g.
 
-The paper names neither. The combination whose goodputs of UDP, TACK and TCP BBR come nearest to the
-published ones is *fitted*.
+The paper specifies neither. The combination whose goodputs of UDP, TACK and TCP BBR are nearest to
+the published ones is *fitted*.
 """
 
 import math
@@ -24,12 +24,12 @@ UDP = "UDP"
 UDP_BASELINES = {"802.11b": 7, "802.11g": 26}
 """Figure 7 [Mbps]."""
 UPLINKS: Mapping[str, Sequence[str]] = {"802.11b": ("11", "5.5", "2", "1"), "802.11g": ("54", "24", "12", "6")}
-"""Rates of the client [Mbps]: of its TCP ACKs, not of its link-layer ACKs."""
+"""Rates of the client [Mbps] for TCP ACKs, not for link-layer ACKs."""
 ERRORS = ("0", "5", "9", "13", "17")
-"""Data frames lost [%], each by itself; the link layer sends them again."""
+"""Lost data frames [%], independent of each other. The link layer retransmits them."""
 STANDARD = {"802.11b": [], "802.11g": ["wifi.0.access.best_effort.cw_min=15"]}
-"""802.11g with its CWmin in a cell whose stations all know OFDM (IEEE 802.11-2020, 18.4.5), for
-losses now lower its goodput.
+"""802.11g with the CWmin of a cell whose stations all support OFDM (IEEE 802.11-2020, 18.4.5),
+because losses reduce its goodput here.
 """
 SWEEP = "client"
 
@@ -37,7 +37,7 @@ SWEEP = "client"
 def run_client(bench: Bench) -> SweepResult:
     """Returns every combination with UDP, TACK and TCP BBR.
 
-    A quick run tries the ends of each range.
+    A quick run has the ends of each range.
     """
     errors = (ERRORS[0], ERRORS[3]) if bench.quick else ERRORS
     points = {}
@@ -61,9 +61,9 @@ def _client(uplink: str, percent: str) -> list[str]:
 
 
 def rows(result: SweepResult) -> pl.DataFrame:
-    """Returns one row a run.
+    """Returns one row per run.
 
-    `link`, `uplink` [Mbps], `errors` [%], `sender`, and what `summary` has.
+    Columns are `link`, `uplink` [Mbps], `errors` [%], `sender`, and those of `summary`.
     """
     place = pl.col("client").str.split_exact(": ", 2)
     names = ("link", "uplink", "errors")
@@ -72,9 +72,9 @@ def rows(result: SweepResult) -> pl.DataFrame:
 
 
 def distance(runs: pl.DataFrame, link: str) -> float:
-    """How far the goodputs of UDP, TACK and TCP BBR are from the published ones.
+    """Returns the distance of the goodputs of UDP, TACK and TCP BBR from the published ones.
 
-    The root of the sum of the squared relative differences.
+    It is the root of the sum of the squared relative differences.
     """
     tack, bbr, _ = PUBLISHED_10A[link]
     published = {UDP: UDP_BASELINES[link], TACK: tack, BBR: bbr}
@@ -83,14 +83,14 @@ def distance(runs: pl.DataFrame, link: str) -> float:
 
 
 def nearest(runs: pl.DataFrame, link: str) -> pl.DataFrame:
-    """Returns the runs of the combination that comes nearest."""
+    """Returns the runs of the nearest combination."""
     own = runs.filter(pl.col("link") == link)
     parts = own.partition_by("client", maintain_order=True)
     return min(parts, key=lambda part: distance(part, link))
 
 
 def measures(bench: Bench) -> dict[str, Measure]:
-    """Gain and saved ACKs of the combination that comes nearest, seed by seed."""
+    """Returns gain and saved ACKs of the nearest combination, seed by seed."""
     result = run_client(bench)
     runs = rows(result)
     found = {}
@@ -117,9 +117,9 @@ def section(bench: Bench) -> Section:
         tack, bbr, lead_of_paper = PUBLISHED_10A[link]
         shown.append([link, "published", "", f"{UDP_BASELINES[link]}", f"{tack:g}", f"{bbr:g}", f"{lead_of_paper:+g}", ""])
     return Section(
-        "The client's own rate, and losses",
-        f"802.11b and g at {RTT}. The client sends its ACKs at a rate of its own, and data frames are lost. The distance is that of the three goodputs "
-        "from the published ones, relative and taken together.",
+        "Client rate and frame losses",
+        f"802.11b and g at {RTT}. The client has its own rate for ACKs, and data frames are lost. The distance is that of the three goodputs "
+        "from the published ones, relative to these and combined.",
         items=[
             Table(
                 ["link", "uplink [Mbps]", "frames lost [%]", "UDP [Mbps]", "TACK [Mbps]", "TCP BBR [Mbps]", "gain [%]", "distance [%]"], shown,

@@ -1,4 +1,4 @@
-"""The figures."""
+"""Figures of the study."""
 
 import plotly.graph_objects as go
 import polars as pl
@@ -13,16 +13,16 @@ from .runs import BBR, CUBIC, LINKS, RTT, TACK, THINNED, arm, gain
 PUBLISHED_10A = {"802.11b": (6, 5, 20.0), "802.11g": (24, 19, 26.3), "802.11n": (198, 155, 27.7), "802.11ac": (556, 434, 28.1)}
 """Figures 10(a) and 1: goodput of TACK and of TCP BBR [Mbps], and the gain [%]."""
 PUBLISHED_10B = {1: 150.5, 2: 153.5, 4: 71.7, 8: 0.0, 16: 0.0}
-"""Figure 10(b), read off [Mbps], by L."""
+"""Figure 10(b) [Mbps], read from the figure, by L."""
 PUBLISHED_10B_TACK = 191.1
 _STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "color": "white"}}
 _GROUPS = {"barmode": "group", "scattermode": "group", "bargap": 0.2, "scattergap": 0.2}
-"""Bars side by side, and a star over the bar of its `offsetgroup`."""
+"""Arranges bars side by side, with a star over the bar of its `offsetgroup`."""
 _INKS = {TACK: COLOURS[1], BBR: COLOURS[0], CUBIC: COLOURS[2]}
 
 
 def links(runs: pl.DataFrame) -> go.Figure:
-    """Goodput of each transport over that of TCP BBR, by link, at the round trip of the claims."""
+    """Draws goodput of each transport ÷ TCP BBR, by link, at the round trip of the claims."""
     own = runs.filter(pl.col("rtt") == RTT)
     found = ratios(own, ["link", "sender"], "goodput", {"sender": BBR})
     figure = go.Figure()
@@ -43,9 +43,9 @@ def links(runs: pl.DataFrame) -> go.Figure:
 
 
 def round_trips(runs: pl.DataFrame) -> go.Figure:
-    """Returns the lead over TCP BBR by round trip, a line for each link.
+    """Returns the gain over TCP BBR by round trip, a line per link.
 
-    TACK's solid, CUBIC's dotted.
+    Lines of TACK are solid, and those of CUBIC dotted.
     """
     figure = go.Figure()
     for link, ink in zip(LINKS, COLOURS, strict=False):
@@ -59,12 +59,12 @@ def round_trips(runs: pl.DataFrame) -> go.Figure:
             )  # fmt: skip
     figure.add_hline(0, line={"color": MUTED, "width": 1})
     figure.update_xaxes(type="log", title_text="round trip [ms]", tickvals=[10, 20, 40, 100, 200])
-    figure.update_yaxes(title_text="lead over TCP BBR [%]")
+    figure.update_yaxes(title_text="gain over TCP BBR [%]")
     return finish(figure, 440)
 
 
 def thinned(runs: pl.DataFrame) -> go.Figure:
-    """Goodput by L of each controller of TCP, and that of TACK."""
+    """Draws goodput by L of each controller of TCP, and that of TACK."""
     figure = go.Figure()
     for sender in (BBR, CUBIC):
         found = [mean_interval(per_seed(runs, "goodput", arm=arm(sender, packets))) for packets in THINNED]
@@ -73,7 +73,7 @@ def thinned(runs: pl.DataFrame) -> go.Figure:
             error_y=error_bars(half_widths(found)), hovertemplate="%{x}: %{y:.1f} Mbps",
         )  # fmt: skip
     tack = mean_interval(per_seed(runs, "goodput", arm=TACK))
-    # Alone in its group, in the place of CUBIC.
+    # It is alone in its group, in the position of CUBIC.
     figure.add_bar(
         x=[TACK],
         y=[tack.mean],

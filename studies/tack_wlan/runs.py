@@ -1,4 +1,4 @@
-"""What is run, and what is read from it."""
+"""Runs of the study, and numbers of the runs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,11 +15,10 @@ LINKS_FILE = "../tack_ideal/links.toml"
 LINKS = ("802.11b", "802.11g", "802.11n", "802.11ac")
 TACK, BBR, LINUX, CUBIC = "TACK", "TCP BBR", "TCP BBR Linux", "TCP CUBIC"
 UNPACED, PATIENT = "TCP BBR unpaced", "TCP BBR patient"
-"""TCP BBR that does not pace, and with a receiver that counts what comes out of order as it counts
-the rest.
+"""TCP BBR without pacing, and with a receiver that counts out-of-order data like other data.
 """
 RTT = "100 ms"
-"""Of the claims."""
+"""Round trip of the claims."""
 THINNED = (1, 2, 4, 8, 16)
 THINNED_LINK = "802.11n"
 CAUSES: Mapping[str, Sequence[str]] = {
@@ -32,7 +31,7 @@ CAUSES: Mapping[str, Sequence[str]] = {
     "5 others": LINKS,
     "20 others": LINKS[1:],
 }
-"""On which links each cause is tried: 20 others leave nothing of 802.11b."""
+"""Links of each alternative setting. With 20 others, 802.11b has no remaining goodput."""
 
 
 def run_links(bench: Bench) -> SweepResult:
@@ -46,20 +45,20 @@ def run_links(bench: Bench) -> SweepResult:
 
 
 def run_thinned(bench: Bench) -> SweepResult:
-    """Byte counting with TCP, and TACK, over the lossy link of Figure 10(b)."""
+    """Runs TCP with byte counting, and TACK, over the lossy link of Figure 10(b)."""
     link, lossy = bench.sets([f"{LINKS_FILE}:{THINNED_LINK}"]), bench.sets(["lossy_link.toml:lossy"])
     points = {name: [*link, *lossy, *bench.sets([f"senders.toml:{name}"])] for name in (TACK, LINUX)}
     for sender in (BBR, CUBIC):
         tcp = bench.sets([f"senders.toml:{sender}"])
         for packets in THINNED:
             counting = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}'}
-            # As in the paper, byte counting has no timer; Linux's would be one of 200 ms.
+            # As in the paper, byte counting has no timer. The timer of Linux would be 200 ms.
             points[arm(sender, packets)] = [*link, *lossy, *tcp, *overrides(counting)]
     tcp = bench.sets([f"senders.toml:{BBR}"])
     for packets in THINNED:
         unpaced = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}', "flow.0.pacing": "never"}
         points[arm(UNPACED, packets)] = [*link, *lossy, *tcp, *overrides(unpaced)]
-        # More than the threshold must wait for an ACK, and disorder calls for none
+        # An ACK requires more packets than the threshold, and disorder causes none
         # (draft-ietf-quic-ack-frequency, sections 4 and 6).
         patient = {
             "flow.0.ack": f'{{policy = "ack-frequency", ack_eliciting_threshold = {packets - 1}, requested_max_ack_delay = "200ms", reordering_threshold = 0}}'
@@ -69,12 +68,12 @@ def run_thinned(bench: Bench) -> SweepResult:
 
 
 def arm(sender: str, packets: int) -> str:
-    """Returns a controller of TCP and an L."""
+    """Returns the name of a controller of TCP with an L."""
     return f"{sender} L = {packets}"
 
 
 def run_causes(bench: Bench) -> list[SweepResult]:
-    """TACK and TCP BBR with what may have been different: alone, and with others about."""
+    """Returns TACK and TCP BBR with alternative settings: alone, and with other stations."""
     causes, links = bench.variants("alternatives.toml").chosen, bench.variants(LINKS_FILE).chosen
     senders = bench.variants(f"senders.toml:{TACK},{BBR}")
     results = []
@@ -95,12 +94,12 @@ def again(bench: Bench, name: str) -> SweepResult:
 
 
 def summary(result: SweepResult, *axes: str, all_protocols: bool = False) -> pl.DataFrame:
-    """Returns one row a run.
+    """Returns one row per run.
 
-    The axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms], packets sent
-    again.
+    It has the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms],
+    retransmitted packets.
 
-    UDP is that of other users, unless `all_protocols` is set.
+    Flows of UDP belong to other users, and are excluded unless `all_protocols` is set.
     """
     own = result.flows if all_protocols else result.flows.filter(pl.col("transport_protocol") != "UDP")
     return own.select(
@@ -115,11 +114,11 @@ def summary(result: SweepResult, *axes: str, all_protocols: bool = False) -> pl.
 
 
 def gain(runs: pl.DataFrame, column: str, sender: str, other: str = BBR, **of: str) -> Interval:
-    """By how much a column is larger with one sender than with another [%]."""
+    """Returns the excess of a column with one sender over another [%]."""
     return ratio_interval(per_seed(runs, column, sender=sender, **of), per_seed(runs, column, sender=other, **of)).gain
 
 
 def fewer(runs: pl.DataFrame, column: str, sender: str, other: str = BBR, **of: str) -> Interval:
-    """By how much it is smaller [%]."""
+    """Returns the reduction of a column [%]."""
     found = gain(runs, column, sender, other, **of)
     return Interval(-found.mean, -found.high, -found.low, found.count)

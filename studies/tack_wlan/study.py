@@ -1,4 +1,4 @@
-"""TACK over Wi-Fi links against TCP: the paper's Figures 1 and 10."""
+"""TACK and TCP over Wi-Fi links: the paper's Figures 1 and 10."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ from .runs import (
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Goodputs, gains and ACK shares of Figures 10(a) and 1, and the goodputs of Figure 10(b)."""
+    """Returns goodputs, gains and ACK shares of Figures 10(a), 1 and 10(b)."""
     result, thinned = run_links(bench), run_thinned(bench)
     runs = summary(result, "link", "rtt", "sender")
     found: dict[str, list[float]] = {}
@@ -57,7 +57,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Returns the figures of the paper, the round trips, and what may have been different."""
+    """Returns the figures of the paper, the round trips, and alternative settings."""
     return [_links(bench), _thinned(bench), client.section(bench), _causes(bench)]
 
 
@@ -84,14 +84,14 @@ def _links(bench: Bench) -> Section:
                 f"{means['resent']:.0f}",
             ]
         )
-    head = ["link", "RTT", "", "goodput [Mbps]", "over TCP BBR [%]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"]
+    head = ["link", "RTT", "", "goodput [Mbps]", "gain over TCP BBR [%]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"]
     return Section(
         "TACK and TCP",
-        f"Figure 10(a) of the paper is the round trip of {RTT}.",
+        f"Figure 10(a) of the paper has a round trip of {RTT}.",
         items=[
-            Figure(drawing.links(runs), f"Goodput at {RTT}, over that of TCP BBR; 95 % confidence intervals over {bench.seeds} seeds, stars are published values", commands),
-            Figure(drawing.round_trips(runs), "TACK's and CUBIC's lead over TCP BBR by round trip", commands),
-            Table(head, rows, "In numbers", commands=[result.rerun], numeric_from=3),
+            Figure(drawing.links(runs), f"Goodput at {RTT} ÷ that of TCP BBR; 95 % confidence intervals over {bench.seeds} seeds, stars are published values", commands),
+            Figure(drawing.round_trips(runs), "Gain of TACK and CUBIC over TCP BBR by round trip", commands),
+            Table(head, rows, "Measured values", commands=[result.rerun], numeric_from=3),
         ],
     )  # fmt: skip
 
@@ -115,11 +115,11 @@ def _thinned(bench: Bench) -> Section:
         )
     return Section(
         "Thinned ACKs of TCP",
-        f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges at once what comes out of "
-        "order; a patient receiver counts that as it counts the rest, and has a timer of 200 ms.",
+        f"Figure 10(b): {THINNED_LINK}, 80 ms, one packet in a thousand lost. Byte counting has no timer, and acknowledges immediately if data arrive out of "
+        "order. A patient receiver counts these data like other data, and has a timer of 200 ms.",
         items=[
             Figure(drawing.thinned(runs), "Actual goodput; stars are published values", [COMMAND, result.rerun]),
-            Table(["", "goodput [Mbps]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"], rows, "In numbers", commands=[result.rerun]),
+            Table(["", "goodput [Mbps]", "ACKs ÷ data [%]", "sRTT [ms]", "resent"], rows, "Measured values", commands=[result.rerun]),
         ],
     )  # fmt: skip
 
@@ -138,11 +138,11 @@ def _causes(bench: Bench) -> Section:
     for link, (tack, bbr, lead) in drawing.PUBLISHED_10A.items():
         rows.append([link, "published", f"{tack:g}", f"{bbr:g}", f"{lead:+g}"])
     return Section(
-        "What may have been different",
-        f"TACK and TCP BBR at {RTT}, with settings of the room that the paper omits.",
+        "Alternative settings",
+        f"TACK and TCP BBR at {RTT}, with settings of the environment that the paper omits.",
         items=[
             Table(
-                ["link", "what differs", "TACK [Mbps]", "TCP BBR [Mbps]", "gain [%]"], rows, "Gain by what differs",
+                ["link", "setting", "TACK [Mbps]", "TCP BBR [Mbps]", "gain [%]"], rows, "Gain by setting",
                 commands=[COMMAND, *(result.rerun for result in results)], numeric_from=2,
             )
         ],

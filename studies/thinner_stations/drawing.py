@@ -1,4 +1,4 @@
-"""The figure of the headline: TACK's lead by link and phone."""
+"""Figure of TACK's main result: gain by link and phone."""
 
 import plotly.graph_objects as go
 
@@ -10,7 +10,7 @@ _STAR = {"symbol": "star", "size": 12, "color": OPTIMUM, "line": {"width": 1, "c
 
 
 def leads(found: dict[str, dict[str, Interval]], published: dict[str, float]) -> go.Figure:
-    """Draws bars of TACK's lead [%] by phone and link: `found` is ours, `published` the paper's."""
+    """Draws bars of TACK's gain [%] by phone and link: `found` is ours, `published` the paper's."""
     figure = go.Figure()
     for (phone, by_link), ink in zip(found.items(), COLOURS, strict=False):
         own = list(by_link.values())

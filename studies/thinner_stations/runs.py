@@ -15,7 +15,7 @@ PLAIN = "plain"
 PHONES = (PLAIN, "SCSC", "dhd", "Unisoc")
 SHORTER = {"duration": "16s", "measure.from": "6s"}
 QUICKER = {"duration": "8s", "measure.from": "5s"}
-"""Those of the study tack_wlan have 30 s, which decide the same."""
+"""Duration of runs. Runs of the study tack_wlan have 30 s, with the same verdicts."""
 QUICK = {"cell": "n 1 down", "controller": "CUBIC", "scheme": "plain,SCSC,HACK"}
 
 
@@ -39,7 +39,7 @@ def run_cells(bench: Bench) -> SweepResult:
 
 
 def arm(sender: str, phone: str) -> str:
-    """Returns a sender and the phone that it sends to."""
+    """Returns the name of a sender and its phone."""
     return f"{sender} on {phone}"
 
 
@@ -49,10 +49,10 @@ def again(bench: Bench, name: str) -> SweepResult:
 
 
 def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
-    """Returns one row a run, all flows together.
+    """Returns one row per run, all flows together.
 
-    The axes and `seed`; goodput [Mbps]; ACKs that the receivers sent and ACKs that arrived, both by
-    data packet [%]; segments that a run of ACKs lets go at once; smoothed RTT [ms];
+    It has the axes and `seed`; goodput [Mbps]; ACKs sent by the receivers and ACKs that arrived,
+    both by data packet [%]; segments per burst after consecutive ACKs; smoothed RTT [ms];
     retransmitted packets; Jain's index; the share of the air [%] in PPDUs that have only TCP ACKs.
     """
     key = ["point", *(result.columns[axis] for axis in axes), "seed"]
@@ -73,7 +73,7 @@ def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
 
 
 def lead(runs: pl.DataFrame, link: str, sender: str) -> Interval:
-    """By how much TACK is faster than this sender and phone on a link [%]."""
+    """Returns the gain of TACK over this sender and phone on a link [%]."""
     return ratio_interval(
         per_seed(runs, "goodput", link=link, sender=TACK), per_seed(runs, "goodput", link=link, sender=sender)
     ).gain

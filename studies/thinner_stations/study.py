@@ -1,6 +1,6 @@
-"""What fewer ACKs still gain over stations whose drivers thin them.
+"""Gain of fewer ACKs over stations whose drivers thin them.
 
-The headline result of TACK, and cells with each scheme.
+Has the main result of TACK, and cells with each scheme.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ BY = ["cell", "controller", "scheme"]
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """TACK's gain over TCP BBR on a station with each thinner, by link."""
+    """Returns TACK's gain over TCP BBR on a station with each thinner, by link."""
     result = run_headline(bench)
     run_cells(bench)
     runs = summary(result, "link", "sender")
@@ -54,7 +54,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     return [_headline(bench), *_cells(bench)]
 
 
@@ -85,14 +85,24 @@ def _headline(bench: Bench) -> Section:
                 f"{means['again']:.0f}",
             ]
         )
-    head = ["link", "", "goodput [Mbps]", "TACK gains [%]", "ACKs [%]", "that arrive [%]", "air [%]", "sRTT [ms]", "sent again"]
+    head = [
+        "link",
+        "",
+        "goodput [Mbps]",
+        "gain of TACK [%]",
+        "ACKs [%]",
+        "that arrive [%]",
+        "air [%]",
+        "sRTT [ms]",
+        "retransmitted",
+    ]
     return Section(
-        "The headline of TACK",
-        "The links of the paper's Figure 10(a) with its round trip of 100 ms. ACKs of TCP, those that arrive, are counted by data packet; the air is that of PPDUs that hold nothing "
+        "TACK's main result",
+        "The links of the paper's Figure 10(a) with its round trip of 100 ms. TCP ACKs sent and received are by data packet. The air is that of PPDUs with nothing "
         "but ACKs of TCP.",
         items=[
-            Figure(drawing.leads(found, PUBLISHED), f"TACK's goodput over that of TCP BBR by what the driver of the station does; 95 % confidence intervals over {bench.seeds} seeds", commands),
-            Table(head, rows, "In numbers", commands=[result.rerun], numeric_from=2),
+            Figure(drawing.leads(found, PUBLISHED), f"Goodput gain of TACK over TCP BBR by driver of the station; 95 % confidence intervals over {bench.seeds} seeds", commands),
+            Table(head, rows, "Measured values", commands=[result.rerun], numeric_from=2),
         ],
     )  # fmt: skip
 
@@ -105,24 +115,24 @@ def _cells(bench: Bench) -> list[Section]:
     titles = [[name, cell.title] for name, cell in cells.items()]
     found = ratios(runs, BY, "goodput", BASELINE).filter(pl.col("scheme") != PLAIN)
     found = result.with_commands(found, runs, BY)
-    caption = f"Goodput of all flows over that of plain stations: geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
+    caption = f"Total goodput ÷ that of plain stations: geometric mean and 95 % confidence interval over {len(result.seeds)} seeds; grey where the interval includes 1"
     figure = figures.ratio_map(found, "cell", "scheme", "goodput ÷ plain", PANEL, most=1.25, commands="command")
     shown = {"goodput": "±1", "arrived": ".1f", "air": ".2f", "burst": ".1f", "srtt": ".1f", "again": ".0f", "jain": ".3f"}
     rows = mean_rows(runs, BY, shown)
-    head = [*BY, "goodput [Mbps]", "ACKs [%]", "air [%]", "burst", "sRTT [ms]", "sent again", "Jain"]
+    head = [*BY, "goodput [Mbps]", "ACKs [%]", "air [%]", "burst", "sRTT [ms]", "retransmitted", "Jain"]
     return [
         Section(
             "Cells with thinners, filters and HACK",
-            "A wire with a round trip of 20 ms, and a cell.",
+            "A wired link with a round trip of 20 ms, and a cell.",
             items=[
                 Figure(figure, caption, [COMMAND, result.rerun]),
-                Table(["", "an ACK", "source"], listed, "Schemes", numeric_from=3),
+                Table(["", "ACKs", "source"], listed, "Schemes", numeric_from=3),
                 Table(["", ""], titles, "Cells", numeric_from=2),
             ],
         ),
         Section(
             "Cells in numbers",
-            "Goodput of all flows; ACKs of TCP that arrive, by data packet; the share of the air in PPDUs that hold nothing but ACKs of TCP; segments let go at once by a run of ACKs; "
+            "Total goodput; received TCP ACKs by data packet; the share of the air in PPDUs with only TCP ACKs; segments per burst after consecutive ACKs; "
             "smoothed RTT; retransmitted packets; Jain's index.",
             items=[Table(head, rows, "Cells", commands=[COMMAND], numeric_from=3)],
         ),

@@ -1,6 +1,6 @@
-"""What the standard leaves open on the links that numbers were published for.
+"""Choices of the standard on links with published numbers.
 
-One choice of each dimension makes a cell.
+A cell has one choice of each dimension.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from acklab.studies.closed_form import Cell, Mode, dsss
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice: its changes to the scenario or, without such a setting, to the model."""
+    """A choice: overrides of the scenario or, without such a setting, of the model."""
 
     title: str
     set: Mapping[str, object] = field(default_factory=dict)
@@ -23,23 +23,23 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """As the name of a variant, which has no commas."""
+        """Returns the name as a variant, without commas."""
         return self.title.replace(",", ";")
 
     @property
     def is_simulated(self) -> bool:
-        """Returns whether the simulator has it."""
+        """Returns whether the simulator has this setting."""
         return not self.beyond
 
 
 @dataclass(frozen=True)
 class Space:
-    """The choices of a link by dimension; the first of each is the standard's default."""
+    """Choices of a link by dimension. The first of each is the default of the standard."""
 
     link: str
-    """Its name in links.toml."""
+    """Name in links.toml."""
     claim: str
-    """Under which its goodput is claimed."""
+    """Id of the claim on its goodput."""
     dimensions: Mapping[str, Sequence[Choice]]
 
     def candidates(self) -> Iterator[Choice]:
@@ -49,14 +49,14 @@ class Space:
             yield from choices[1:]
 
     def combinations(self) -> Iterator[tuple[Choice, ...]]:
-        """Yields all of them, without those of the default."""
+        """Yields all combinations, without the choices of the default."""
         for chosen in itertools.product(*self.dimensions.values()):
             defaults = (choices[0] for choices in self.dimensions.values())
             yield tuple(choice for choice, default in zip(chosen, defaults, strict=True) if choice is not default)
 
 
 def beyond(cell: Cell, choices: Sequence[Choice]) -> Cell:
-    """Returns a cell with what the simulator has no setting for."""
+    """Returns a cell with settings that the simulator does not have."""
     for choice in choices:
         changes = dict(choice.beyond)
         if (preamble := changes.pop("preamble", None)) is not None:

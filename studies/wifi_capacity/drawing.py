@@ -1,4 +1,4 @@
-"""The figures."""
+"""Figures of the study."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ _DASH = {"long": "dot", "short": "solid", "1": "solid", "2": "dash", "3": "dot",
 _SYMBOL = {"long": "circle-open", "short": "circle", "1": "circle", "2": "square", "3": "triangle-up", "4": "diamond"}
 _PANELS = (SINGLE, AGGREGATED)
 
-# Where a published number stands: claim, panel, rate of the PHY, label, and on which side of the
-# star that is, in goodput and in efficiency.
+# Positions of published numbers: claim, panel, rate of the PHY, label, and the side of the star for
+# the label, in goodput and in efficiency.
 _MARKS = (
     ("tack_b", SINGLE, 11, "TACK b: 7", "bottom right", "middle left"),
     ("tack_g", SINGLE, 54, "TACK g: 26", "bottom right", "middle left"),
@@ -43,7 +43,7 @@ class Mark:
 
 
 def marks(findings: Sequence[Finding]) -> list[Mark]:
-    """What was published, from the claims."""
+    """Returns the published numbers of the claims."""
     published = {finding.id.rpartition(".")[2]: finding for finding in findings}
     found = []
     for claim, panel, mbps, label, *sides in _MARKS:
@@ -54,9 +54,9 @@ def marks(findings: Sequence[Finding]) -> list[Mark]:
 
 
 def capacity(drawn: Curves, published: Sequence[Mark], *, efficiency: bool = False) -> go.Figure:
-    """Goodput, or its share of the rate, against the rate of the PHY.
+    """Draws goodput, or its share of the rate, against the rate of the PHY.
 
-    Model, simulation and what was published.
+    Has model, simulation and published numbers.
     """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=_PANELS)
     named: set[str] = set()
@@ -122,7 +122,7 @@ _PARTS = (
 
 
 def cycles(held: Sequence[tuple[Held, bool]]) -> go.Figure:
-    """What a cycle is made of at the fastest rate of each series."""
+    """Draws the parts of a cycle at the fastest rate of each series."""
     fastest: dict[tuple[str, bool], Held] = {}
     for one, is_single in held:
         series = one.name.partition(" MCS ")[0].partition(" at ")[0]
@@ -156,7 +156,7 @@ def spaces(
     tried: Sequence[Candidates],
     published: Mapping[str, float],
 ) -> go.Figure:
-    """What the standard allows on each link over what was published for it."""
+    """Draws the goodput of each choice of the standard ÷ the published goodput, by link."""
     figure = go.Figure()
     links, titles = [*combined][::-1], {one.space.link: one.title for one in tried}
     figure.add_vrect(x0=1, x1=1.024, fillcolor=MUTED, opacity=0.35, line_width=0)
@@ -164,7 +164,7 @@ def spaces(
         points = sorted(combined[link], key=lambda one: one[1])
         figure.add_scatter(
             x=[goodput / published[link] for _, goodput in points],
-            # Spread over the height of a line, so that dots do not cover each other.
+            # Spreads dots over the height of a line, so that they do not overlap.
             y=[index - 0.3 + 0.6 * (place * 7 % 19) / 18 for place in range(len(points))],
             mode="markers", marker={"size": 4, "color": COLOURS[0], "opacity": 0.45}, showlegend=index == 0, name="combinations",
             customdata=[[text.replace("; ", "<br>"), goodput] for text, goodput in points], hovertemplate="%{customdata[1]:.2f} Mbps<br>%{customdata[0]}<extra></extra>",
@@ -176,7 +176,7 @@ def spaces(
                 "size": [13 if place == 0 else 9 for place in range(len(own.held))], "color": COLOURS[1],
                 "symbol": ["star"] + ["circle"] * (len(own.held) - 1), "line": {"width": 1, "color": "white"},
             },
-            showlegend=index == 0, name="one choice by itself; star: the defaults",
+            showlegend=index == 0, name="one choice by itself; star: defaults",
             customdata=[[choice.title, one.cycle.goodput] for choice, one in zip(own.choices, own.held, strict=True)],
             hovertemplate="%{customdata[1]:.2f} Mbps<br>%{customdata[0]}<extra></extra>",
         )  # fmt: skip
@@ -191,7 +191,7 @@ def spaces(
 
 
 def agreement(held: Sequence[Held]) -> go.Figure:
-    """Simulation over model, by rate of the PHY."""
+    """Draws simulation ÷ model, by rate of the PHY."""
     figure = go.Figure()
     for title, is_single, ink in ((SINGLE, True, COLOURS[0]), ("aggregates", False, COLOURS[1])):
         own = [(one, one.simulated) for one in held if (one.cycle.frames == 1) == is_single and one.simulated is not None]
@@ -203,5 +203,5 @@ def agreement(held: Sequence[Held]) -> go.Figure:
     for edge in (-0.5, 0.5):
         figure.add_hline(edge, line={"color": MUTED, "width": 1, "dash": "dash"})
     figure.update_xaxes(type="log", title_text="goodput of the model [Mbps]", tickvals=[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
-    figure.update_yaxes(title_text="simulation less model", ticksuffix=" %", range=[-0.75, 0.75])
+    figure.update_yaxes(title_text="simulation − model", ticksuffix=" %", range=[-0.75, 0.75])
     return finish(figure, 380)

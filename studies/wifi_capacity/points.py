@@ -1,4 +1,4 @@
-"""The points of the curves: every rate of a standard, frames one by one and in aggregates."""
+"""Points of the curves: every rate of a standard, with single frames and with aggregates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ SINGLE, AGGREGATED = "frames one by one", "aggregates as long as the standard al
 DSSS_RATES = ("1Mbps", "2Mbps", "5.5Mbps", "11Mbps")
 OFDM_RATES = ("6Mbps", "9Mbps", "12Mbps", "18Mbps", "24Mbps", "36Mbps", "48Mbps", "54Mbps")
 STREAMS = {"802.11n": (1, 2, 3, 4), "802.11ac": (1, 2, 4)}
-# Of one stream at 400 ns, in Mbps: Tables 19-31 and 21-39. Sources offer what the PHY carries.
+# Rates of one stream at 400 ns [Mbps]: Tables 19-31 and 21-39. Sources offer the rate of the PHY.
 RATES = {
     "802.11n": (15, 30, 45, 60, 90, 120, 135, 150),
     "802.11ac": (32.5, 65, 97.5, 130, 195, 260, 292.5, 325, 390, 433.4),
@@ -17,7 +17,7 @@ RATES = {
 
 @dataclass(frozen=True)
 class Point:
-    """One cell of a curve."""
+    """A cell of a curve."""
 
     name: str
     series: str
@@ -26,7 +26,7 @@ class Point:
 
 
 def points(quick: bool) -> Iterator[Point]:
-    """Yields all of them; if it is to be quick, the slowest and the fastest rate of each series."""
+    """Yields all points, or for a quick run the slowest and the fastest rate of each series."""
 
     def some(rates: Sequence[str]) -> Sequence[str]:
         return (rates[0], rates[-1]) if quick else rates

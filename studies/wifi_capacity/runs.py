@@ -1,4 +1,4 @@
-"""The model beside the simulation, point by point."""
+"""Model and simulation, point by point."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ CURVES = "curves"
 
 @dataclass(frozen=True)
 class Held:
-    """One cell: the model's values and, if it was simulated, the results."""
+    """A cell: values of the model and, if it was simulated, results."""
 
     name: str
     cycle: closed_form.Cycle
     simulated: Interval | None
-    """Goodput in Mbps over the seeds."""
+    """Goodput over the seeds [Mbps]."""
     air: dict[str, float]
-    """Shares of the time on the air, by use, of the simulation."""
+    """Shares of the airtime in the simulation, by use."""
     command: str
-    """Repeats the first seed; empty without a simulation."""
+    """Command that repeats the first seed; empty without a simulation."""
 
     @property
     def apart(self) -> float:
-        """How far the mean of the simulation is from the model, in per cent of the model."""
+        """Returns the difference of the simulated mean from the model [% of the model]."""
         assert self.simulated is not None
         return 100 * (self.simulated.mean / self.cycle.goodput - 1)
 
@@ -47,7 +47,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Curves:
-    """All points of the curves, and the command that repeats them."""
+    """Points of the curves, and the command that repeats them."""
 
     points: Sequence[Point]
     held: Sequence[Held]
@@ -56,11 +56,11 @@ class Curves:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The choices of a link, each by itself, and the command that repeats them."""
+    """Choices of a link, each by itself, and the command that repeats them."""
 
     space: Space
     title: str
-    """Of the link."""
+    """Title of the link."""
     choices: Sequence[Choice]
     held: Sequence[Held]
     command: str
@@ -77,7 +77,7 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 
 
 def kept(bench: Bench) -> dict[str, SweepResult]:
-    """What `run` has run."""
+    """Returns the stored results of `run`."""
     return {name: load_sweep(bench.folder / name) for name in (CURVES, *(space.link for space in SPACES))}
 
 
@@ -89,7 +89,7 @@ def curves(bench: Bench, result: SweepResult) -> Curves:
 
 
 def candidates(bench: Bench, space: Space, result: SweepResult) -> Candidates:
-    """What a link may be, one choice at a time."""
+    """Returns the choices of a link, one at a time."""
     choices = list(space.candidates())
     cells = cells_of(bench, space, [(choice,) for choice in choices])
     of = link(bench, space.link)

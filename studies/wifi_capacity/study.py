@@ -1,4 +1,4 @@
-"""What the study measures, and the figures and tables of its report."""
+"""Measures and report sections of the study."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """What the report shows after the claims."""
+    """Returns the sections of the report."""
     swept = kept(bench)
     drawn = curves(bench, swept[CURVES])
     spaces = [candidates(bench, space, swept[space.link]) for space in SPACES]
@@ -52,9 +52,9 @@ def _access_point(bench: Bench, point: Point, column: str) -> float:
 
 
 def _idle(bench: Bench, point: Point) -> float:
-    """AIFS and backoff of one exchange [µs].
+    """Returns AIFS and backoff of one exchange [µs].
 
-    All interframe spaces and backoffs of a run but the SIFS ahead of each response frame.
+    It has all interframe spaces and backoffs of a run, except the SIFS before each response frame.
     """
     result = bench.results([point])[0]
     waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
@@ -67,13 +67,13 @@ def _all(drawn: Curves, spaces: Sequence[Candidates]) -> list[Held]:
 
 
 def _capacity(bench: Bench, drawn: Curves) -> Section:
-    seeds = f"mean over {bench.seeds} seeds with its 95 % confidence interval, which is mostly smaller than its marker"
+    seeds = f"mean over {bench.seeds} seeds with its 95 % confidence interval, mostly smaller than the marker"
     marks = drawing.marks(bench.findings)
     return Section(
         "Goodput and efficiency by rate",
-        "Lines are the analytic model, dots the simulation, stars what was published; 802.11g lies under 802.11a. Sent one by one, frames of 1472 octets of payload leave "
-        "less and less of a faster PHY: what lies between two frames does not get shorter. Aggregates put that off until an A-MPDU "
-        "of 65,535 octets, or 64 frames, is short as well.",
+        "Lines are the analytic model, dots the simulation, and stars published values. 802.11g coincides with 802.11a. Single frames with 1472 bytes of payload use "
+        "a smaller share of a faster PHY, because the time between two frames is constant. Aggregates delay this effect until an A-MPDU "
+        "of 65,535 bytes, or 64 frames, is short as well.",
         items=[
             Figure(drawing.capacity(drawn, marks), f"Goodput against the rate of the PHY, both logarithmic; {seeds}", [COMMAND, drawn.command]),
             Figure(drawing.capacity(drawn, marks, efficiency=True), f"Goodput as a share of the rate of the PHY; {seeds}", [COMMAND, drawn.command]),
@@ -83,7 +83,7 @@ def _capacity(bench: Bench, drawn: Curves) -> Section:
 
 def _time(drawn: Curves) -> Section:
     return Section(
-        "Where the time goes",
+        "Use of the time",
         "The mean cycle of the model. Headers are those of UDP, IP, LLC and MAC with delimiters, padding, tail bits and signal extension.",
         items=[
             Figure(
@@ -103,14 +103,14 @@ def _published(bench: Bench, spaces: Sequence[Candidates]) -> Iterator[Section]:
         number = published[one.space.link]
         tables += [_tried(one, number), _nearest(combined[one.space.link], number, one.title)]
     yield Section(
-        "What the standard allows, beside what was published",
-        "Each choice that the standard leaves, by itself and in all combinations. Nothing was fitted: every candidate is listed with its result. "
+        "Choices of the standard, compared with published numbers",
+        "Each choice of the standard, by itself and in all combinations. Nothing is fitted: every candidate is listed with its result. "
         "The frequencies of TACK's Figure 8(b), 294 and 24,777 Hz, follow from baselines in units of 1024 kbps (7 · 1,024,000 / (8 · 2 · 1524)), "
-        "so its baselines may be 2.4 % higher than printed; the grey band is from the printed number to that.",
+        "so its baselines may be 2.4 % higher than printed. The grey band covers this range.",
         items=[
             Figure(
                 drawing.spaces({name: _plainest(found) for name, found in combined.items()}, spaces, published),
-                "Goodput of the model over the published number: all combinations as small dots, single choices as large ones. Hover over a dot for its choices.",
+                "Goodput of the model ÷ published number: all combinations as small dots, single choices as large ones. Hover over a dot for its choices.",
                 [COMMAND],
             ),
             *tables,
@@ -147,13 +147,13 @@ def _tried(tried: Candidates, published: float) -> Table:
         )
     head = ["setting", "note", "model", "simulated", "of published [%]"]
     caption = (
-        f"{tried.title}, published {published:g} Mbps: one choice at a time. A dash is where the simulator has no such setting"
+        f"{tried.title}, published {published:g} Mbps: one choice at a time. A dash means that the simulator has no such setting"
     )
     return Table(head, rows, caption, commands=[tried.command], numeric_from=2)
 
 
 def _plainest(combined: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Of the combinations that come to the same, to 10 kbps, the one with the fewest choices."""
+    """Returns the combination with the fewest choices for each goodput, to 10 kbps."""
     found: dict[int, tuple[str, float]] = {}
     for text, goodput in sorted(combined, key=lambda one: one[0].count(";")):
         found.setdefault(round(100 * goodput), (text, goodput))
@@ -161,7 +161,7 @@ def _plainest(combined: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
-    """Block ACK agreements for any number of frames up to 64, near the published values.
+    """Returns Block ACK agreements for up to 64 frames that are near the published values.
 
     Source: Buffer Size, 9.4.1.13.
     """
@@ -178,20 +178,20 @@ def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
                 rows.append(
                     [title, f"{published:g}", *(f"{frames + more}: {goodput:.1f}" for more, goodput in enumerate(around))]
                 )
-    head = ["link", "published", "frames: model", "one more"]
-    return Table(head, rows, "How many frames of an aggregate the published number would take, with all else as by default")
+    head = ["link", "published", "frames: model", "one more frame"]
+    return Table(head, rows, "Frames per aggregate for the published number, with defaults otherwise")
 
 
 def _nearest(combined: Sequence[tuple[str, float]], published: float, title: str) -> Table:
-    """Returns the combinations nearest to what was published.
+    """Returns the combinations nearest to the published number.
 
-    Of those that come to the same, the one with the fewest choices.
+    Of equal results, it has the one with the fewest choices.
     """
     ranked = sorted(_plainest(combined), key=lambda one: abs(one[1] / published - 1))
     within = sum(abs(goodput / published - 1) <= 0.01 for _, goodput in combined)
     least, most = min(goodput for _, goodput in combined), max(goodput for _, goodput in combined)
     rows = [[text, f"{goodput:.2f}", f"{100 * (goodput / published - 1):+.2f}"] for text, goodput in ranked[:6]]
-    caption = f"{title}: of {len(combined)} combinations, from {least:.1f} to {most:.1f} Mbps, {within} are within 1 % of {published:g}; the nearest"
+    caption = f"{title}: of {len(combined)} combinations, from {least:.1f} to {most:.1f} Mbps, {within} are within 1 % of {published:g}; nearest combinations"
     return Table(["combination", "model", "of published [%]"], rows, caption)
 
 
@@ -212,13 +212,13 @@ def _agreement(drawn: Curves, spaces: Sequence[Candidates]) -> Section:
         for one, simulated in ((one, one.simulated) for one in held[:10])
         if simulated is not None
     ]
-    head = ["cell", "frames", "simulated", "model", "difference [%]", "in time [%]"]
+    head = ["cell", "frames", "simulated", "model", "difference [%]", "time share [%]"]
     return Section(
         "Simulation and model",
-        f"{len(held)} cells. The model lies outside the 95 % confidence interval of {len(outside)} of them; chance alone would do that to about "
-        f"{0.05 * len(held):.0f}.",
+        f"{len(held)} cells. The model is outside the 95 % confidence interval of {len(outside)} of them; about "
+        f"{0.05 * len(held):.0f} are expected at random.",
         items=[
-            Figure(drawing.agreement(held), "Simulation over model, point by point, with 95 % confidence intervals", [COMMAND]),
-            Table(head, rows, "The ten that differ most", commands=[held[0].command]),
+            Figure(drawing.agreement(held), "Simulation ÷ model, point by point, with 95 % confidence intervals", [COMMAND]),
+            Table(head, rows, "The ten cells with the largest difference", commands=[held[0].command]),
         ],
     )

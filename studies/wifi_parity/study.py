@@ -1,4 +1,4 @@
-"""The figure of the report."""
+"""Figures of the study."""
 
 from acklab.figures import agreement
 from acklab.report import Figure, Section
@@ -6,6 +6,6 @@ from acklab.studies import Bench
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Ours over those of ns-3."""
-    caption = f"Ours over ns-3's, with 95 % confidence intervals over {bench.seeds} seeds; what ns-3 has as zero is left out"
+    """Returns the figure of ratios to ns-3."""
+    caption = f"Ratio of ours to ns-3, with 95 % confidence intervals over {bench.seeds} seeds; zeros of ns-3 are omitted"
     return [Section("Ratio to the other implementation", items=[Figure(agreement(bench.findings), caption, [bench.command])])]

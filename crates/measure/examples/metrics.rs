@@ -7,11 +7,11 @@ const HEAD: &str = "# Tables and their metrics
 
 <!-- This page is made by `cargo run -p acklab-measure --example metrics > docs/models/metrics.md`; a test holds it against the code. -->
 
-A column is named as CCperf names its metrics: statistic, quantity, layer. Means \"over time\" weigh a value by how long it held. What has no
-meaning for a transport, or was not seen in the window of measurement, is null. So is, where one end of a connection is measured alone
-(`acklab_measure::Recorder`), what only its peer can know. The active time of a flow lasts from its start, or the window's, until all
-its data are acknowledged, or until its stop, or the last departure or arrival of its data after that. How windows, bins and means are taken
-is told on the page of [TCP](tcp.md#metrics-of-a-flow).
+Names of columns have the form of CCperf: statistic, quantity, layer. Means \"over time\" are weighted by duration. A value is null if it does not apply
+to the transport, if nothing was measured in the window, or if only one end is measured (`acklab_measure::Recorder`) and the other end has it.
+
+The active time of a flow begins at its start, or at that of the window. It ends when all its data are acknowledged, or at its stop, or at the last
+departure or arrival of its data after the stop. The page of [TCP](tcp.md#metrics-of-a-flow) defines windows, bins and means.
 ";
 
 /// Returns the page.

@@ -64,13 +64,13 @@ impl Rows for CompletionRows {
 
 #[rustfmt::skip]
 pub(super) const METRICS: &[Metric<CompletionRows>] = &[
-    text("flow", "the flow whose copies these are", |row| Some(row.flow.to_owned())),
-    text("sizes", "which of them, by the octets of their application", |row| Some(row.class.to_owned())),
+    text("flow", "the flow of the copies", |row| Some(row.flow.to_owned())),
+    text("sizes", "size class of the copies, by bytes of their application", |row| Some(row.class.to_owned())),
     count("total_flows_l7", "", Neither, "copies that started", |row| Some(row.flows)),
-    count("total_completed_flows_l7", "", Neither, "copies that are complete at the end of the run; the times below are theirs", |row| Some(row.times.len() as u64)),
-    number("mean_size_l7", "B", Neither, "mean octets of a copy", |row| Some(row.octets as f64 / row.flows as f64)),
+    count("total_completed_flows_l7", "", Neither, "copies that are complete at the end of the run; times are of these", |row| Some(row.times.len() as u64)),
+    number("mean_size_l7", "B", Neither, "mean bytes of a copy", |row| Some(row.octets as f64 / row.flows as f64)),
     number("mean_completion_time_l7", "s", Less, "mean time from the start of a copy to the ACK of its FIN, or until its page is complete", |row| row.mean()),
-    number("p50_completion_time_l7", "s", Less, "the median: the least of these times that half of the copies do not exceed", |row| row.percentile(0.5)),
-    number("p95_completion_time_l7", "s", Less, "the least of these times that 95 % of the copies do not exceed", |row| row.percentile(0.95)),
-    number("p99_completion_time_l7", "s", Less, "the least of these times that 99 % of the copies do not exceed", |row| row.percentile(0.99)),
+    number("p50_completion_time_l7", "s", Less, "median of these times: the minimum that half of the copies do not exceed", |row| row.percentile(0.5)),
+    number("p95_completion_time_l7", "s", Less, "95th percentile of these times: the minimum that 95 % of the copies do not exceed", |row| row.percentile(0.95)),
+    number("p99_completion_time_l7", "s", Less, "99th percentile of these times: the minimum that 99 % of the copies do not exceed", |row| row.percentile(0.99)),
 ];

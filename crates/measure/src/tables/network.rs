@@ -58,7 +58,7 @@ pub(super) const METRICS: &[Metric<WholeRows>] = &[
     count("agg_acks_delivered_l4", "packets", Neither, "sum over flows of `total_acks_delivered_l4`", |all| all.sum(|flow| Some(flow.probe.acks_delivered))),
     count("agg_retransmissions_l4", "packets", Less, "sum over flows of `total_retransmissions_l4`", |all| all.sum(|flow| flow.sender_count(counter::RETRANSMISSIONS))),
     count("agg_rtos_l4", "", Neither, "sum over flows of `total_rtos_l4`", |all| all.sum(|flow| flow.sender_count(counter::TIMEOUTS))),
-    count("agg_lost_l4", "packets", Less, "sum of `total_lost_l4` over flows whose transport does not repair losses; null if there are none", |all| all.sum_of_any(|flow| flow.lost())),
+    count("agg_lost_l4", "packets", Less, "sum of `total_lost_l4` over flows whose transport does not repair losses; null without such flows", |all| all.sum_of_any(|flow| flow.lost())),
     count("agg_marked_l2", "packets", Neither, "sum over link directions of `total_marked_l2`", |all| all.sum_of_links(|counters| counters.marked)),
     count("agg_qdisc_drops_l2", "packets", Less, "sum over link directions of `total_qdisc_drops_l2`", |all| all.sum_of_links(|counters| counters.dropped)),
 ];

@@ -46,10 +46,10 @@ impl Rows for ObjectRows {
 #[rustfmt::skip]
 pub(super) const METRICS: &[Metric<ObjectRows>] = &[
     text("flow", "the flow that carries the page", |object| Some(object.flow.name().to_owned())),
-    count("object", "", Neither, "its place among the requests; the document is 0", |object| Some(object.number as u64)),
-    count("size_l7", "B", Neither, "its octets", |object| Some(object.object.size)),
+    count("object", "", Neither, "its index among the requests; the document is 0", |object| Some(object.number as u64)),
+    count("size_l7", "B", Neither, "its bytes", |object| Some(object.object.size)),
     number("request_time_l7", "s", Less, "from the start of the flow to its request", |object| object.since_start(object.object.requested)),
-    number("time_to_first_octet_l7", "ms", Less, "from its request to its first octet at the application; null if none came", |object| time_to_first_octet(&object.object)),
-    number("response_time_l7", "ms", Less, "from its request to its last octet; null if it is not complete", |object| since_request(&object.object, object.object.complete)),
-    number("completion_time_l7", "s", Less, "from the start of the flow to its last octet", |object| object.since_start(object.object.complete)),
+    number("time_to_first_octet_l7", "ms", Less, "from its request to its first byte at the application; null if none arrived", |object| time_to_first_octet(&object.object)),
+    number("response_time_l7", "ms", Less, "from its request to its last byte; null if it is not complete", |object| since_request(&object.object, object.object.complete)),
+    number("completion_time_l7", "s", Less, "from the start of the flow to its last byte", |object| object.since_start(object.object.complete)),
 ];
