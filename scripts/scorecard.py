@@ -10,6 +10,7 @@ come from claims.toml as it is now.
 
 import datetime
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from acklab.metrics import written
 from acklab.report import Document
 from acklab.studies import Claim, Study, discover
 from acklab.verdict import KINDS, OWN, PAPER, PARITY, REPRODUCED, VERDICTS, Finding, counted, published, statements, summary
+from scripts.language import MAX_PROSE_COLUMNS
 from scripts.places import fill
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,13 +27,14 @@ HEAD = """# Scorecard
 
 <!-- This page is made by `make scorecard`, which reruns all studies. -->
 
-{summary}, by revision `{revision}` on {date}.
+{summary}
 
-A number is *reproduced* if the whole interval of ours lies within the tolerance that was set beforehand, points in the *same direction* if the whole interval lies on
-the claimed side of the limit that the claim names, and is *not reproduced* if none of it does either; otherwise it is *undecided*. Intervals are of 95 % over seeds.
+A claim is *reproduced* if the whole confidence interval lies within the tolerance, which was set beforehand. It has the *same direction* if the whole interval
+lies on the claimed side of its limit. It is *not reproduced* if no part of the interval does either, and *undecided* otherwise. Intervals are 95 % confidence
+intervals over seeds.
 
-A statement counts once. Where a paper leaves settings open, or another study holds the same statement against ours, the other readings of it are marked (↳) and not
-counted. *Fitted* are claims whose settings were chosen after the published numbers had been seen.
+A statement counts once. Other readings of it are marked (↳) and not counted: those with other choices for settings that a paper omits, and those of other
+studies. A claim is *fitted* if its settings were chosen after the published numbers had been seen.
 """
 KIND_TITLES = {
     PAPER: "Published statements",
@@ -56,7 +59,10 @@ def main(folder: Path) -> None:
     counts, ids = summary(every), {finding.id for finding in counted(every)}
     left = _left_out(documents, studies)
     date = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    parts = [HEAD.format(summary=counts, revision=revision, date=date), *(f"\n{text}\n" for text in left)]
+    parts = [
+        HEAD.format(summary=_wrapped(f"{counts}, by revision `{revision}` on {date}.")),
+        *(f"\n{_wrapped(text)}\n" for text in left),
+    ]
     parts += [_overview(documents, ids, kind) for kind in KINDS]
     parts += [_study(document) for document in documents]
     (ROOT / "docs" / "scorecard.md").write_text("".join(parts), encoding="utf-8")
@@ -90,12 +96,12 @@ def _left_out(documents: Sequence[Document], studies: Sequence[Study]) -> list[s
     texts = []
     if missing:
         texts.append(
-            f"**Not all studies are here.** These have no results of this revision, and no count has them: {', '.join(missing)}."
+            f"**Some studies are missing.** They have no results of this revision, and no count includes them: {', '.join(missing)}."
         )
     if short:
         texts.append(
-            f"These ran with fewer seeds than they ask for, so that more of their claims are undecided: {', '.join(short)}. "
-            "The column *seeds* has the number behind each claim."
+            f"These studies ran with fewer seeds than they require, so more of their claims are undecided: {', '.join(short)}. "
+            "The column *seeds* has the number of seeds of each claim."
         )
     return texts
 
@@ -223,7 +229,13 @@ def _study(document: Document) -> str:
         if finding.fitted:
             fits.setdefault(" ".join(finding.fitted.split()), []).append(finding.title)
     notes += [f"* *fitted ({len(titles)}: {titles[0]}{' …' if len(titles) > 1 else ''}):* {fit}" for fit, titles in fits.items()]
-    return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
+    return "\n".join([*lines, *(["", *map(_wrapped, notes)] if notes else [])]) + "\n"
+
+
+def _wrapped(text: str) -> str:
+    """Returns a paragraph or a list item in lines of prose."""
+    hang = "  " if text.startswith("* ") else ""
+    return textwrap.fill(text, MAX_PROSE_COLUMNS, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)
 
 
 def _note(finding: Finding) -> str:

@@ -24,8 +24,8 @@ def test_a_share_of_the_study(module, tmp_path):
     sections = module.sections(bench)
     assert [section.title for section in sections] == [
         "Channels, stacks and policies",
-        "Ten megabytes",
-        "In numbers",
+        "Downloads of 10 MB",
+        "Measured values",
         "Stacks and policies over all paths",
         "Other asymmetric paths",
         "Slow start",

@@ -21,7 +21,7 @@ def test_a_share_of_the_study(module, tmp_path):
     assert [section.title for section in sections] == [
         "Ratio to the other implementation",
         "Eleven paths",
-        "quinn's own controllers",
+        "Controllers of quinn",
     ]
     tables = [item for section in sections for item in section.items if isinstance(item, Table)]
     assert [table.caption for table in tables] == ["newreno", "cubic", "Ratios"]

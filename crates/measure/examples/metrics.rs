@@ -8,7 +8,8 @@ const HEAD: &str = "# Tables and their metrics
 <!-- This page is made by `cargo run -p acklab-measure --example metrics > docs/models/metrics.md`; a test holds it against the code. -->
 
 Names of columns have the form of CCperf: statistic, quantity, layer. Means \"over time\" are weighted by duration. A value is null if it does not apply
-to the transport, if nothing was measured in the window, or if only one end is measured (`acklab_measure::Recorder`) and the other end has it.
+to the transport, or if nothing was measured in the window. It is also null if only one end is measured (`acklab_measure::Recorder`) and the value
+belongs to the other end.
 
 The active time of a flow begins at its start, or at that of the window. It ends when all its data are acknowledged, or at its stop, or at the last
 departure or arrival of its data after the stop. The page of [TCP](tcp.md#metrics-of-a-flow) defines windows, bins and means.
