@@ -145,7 +145,7 @@ def _with_claim(study: str, finding: Finding, claim: Claim) -> Finding:
         source=claim.source,
         note=" ".join(part for part in (claim.note, missing) if part),
         fitted=claim.fitted,
-        kind=claim.whose,
+        kind=claim.origin,
         reading_of=claim.statement(study),
         side=claim.side,
     )
@@ -159,7 +159,7 @@ def _overview(documents: Sequence[Document], ids: Set[str], kind: str) -> str:
     parts = [
         (document, own)
         for document in documents
-        if (own := [finding for finding in document.findings if finding.id in ids and finding.whose == kind])
+        if (own := [finding for finding in document.findings if finding.id in ids and finding.origin == kind])
     ]
     if not parts:
         return ""

@@ -21,7 +21,7 @@ from acklab.places import LocalPlace
 from acklab.sweeps import PackedStore
 from acklab.sweeps.axis_values import AxisColumn
 from acklab.sweeps.grid import Axis
-from acklab.sweeps.pack import Kept, Pack
+from acklab.sweeps.pack import Pack, StoredPoint
 from acklab.sweeps.packed_store import DamagedPack
 from folders import contents
 
@@ -30,7 +30,9 @@ GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval":
 
 def pack(numbers, tables=("flows",)):
     """Points by number: each has two rows a table, which contain the number."""
-    points = [Kept(f"{number:032x}", number, "r", "v", f"acklab run {number}", ",".join(tables), "{}") for number in numbers]
+    points = [
+        StoredPoint(f"{number:032x}", number, "r", "v", f"acklab run {number}", ",".join(tables), "{}") for number in numbers
+    ]
     index = pa.array([place for place in range(len(points)) for _ in range(2)], pa.uint32())
     values = pa.array([number + half / 2 for number in numbers for half in range(2)])
     return Pack.of(points, dict.fromkeys(tables, pa.table({"point": index, "value": values})))

@@ -151,12 +151,12 @@ def test_tolerances():
 )
 def test_whose_number_it_is_follows_from_the_source(source, kind):
     assert kind_of(source) == kind
-    assert Claim(**claim().model_dump() | {"source": source}).whose == kind
-    assert Claim(**claim().model_dump() | {"source": source, "kind": "own"}).whose == OWN
+    assert Claim(**claim().model_dump() | {"source": source}).origin == kind
+    assert Claim(**claim().model_dump() | {"source": source, "kind": "own"}).origin == OWN
 
 
 def test_every_claim_of_ours_tells_whose_number_it_is():
-    parity = {study.name for study in discover() if all(claim.whose == PARITY for claim in study.file.claim)}
+    parity = {study.name for study in discover() if all(claim.origin == PARITY for claim in study.file.claim)}
     assert parity == {"parity", "wifi_parity", "quic_parity"}
 
 

@@ -94,8 +94,8 @@ def _flows(result: "Result") -> tuple[list[dict[str, Any]], int]:
     """
     flows = _rows(result, "flows")
     octets = [flow.get("total_delivered_bytes_l7") or 0 for flow in flows]
-    least = SMALL * sum(octets)
-    kept = [flow for flow, own in zip(flows, octets, strict=True) if flow.get("traffic_model") != PROGRAM or own >= least]
+    min_octets = SMALL * sum(octets)
+    kept = [flow for flow, own in zip(flows, octets, strict=True) if flow.get("traffic_model") != PROGRAM or own >= min_octets]
     return kept, len(flows) - len(kept)
 
 

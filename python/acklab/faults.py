@@ -32,13 +32,13 @@ _EXPECTED = {
 """Names of types, by pydantic's names of errors."""
 
 
-def faults(error: ValidationError, most: int | None = None, place: Callable[[Location], str] | None = None) -> str:
-    """Returns the faults of a document with their places: all, or the first `most`.
+def faults(error: ValidationError, limit: int | None = None, place: Callable[[Location], str] | None = None) -> str:
+    """Returns the faults of a document with their places: all, or the first `limit`.
 
     `place` converts a location to text.
     """
     found = error.errors()
-    shown = found[:most]
+    shown = found[:limit]
     rest = f"; and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
     return "; ".join(_fault(item, place or _place) for item in shown) + rest
 

@@ -213,7 +213,7 @@ def perf(
     authorities: str | Path | None = None,
     known_hosts: str | Path | None = None,
     accept_new: bool = False,
-    ask: Callable[[str], bool] | None = None,
+    confirm: Callable[[str], bool] | None = None,
     keys: str | Path | None = None,
     qlog: str | Path | None = None,
     watch: Callable[[dict[str, Any]], None] | None = None,
@@ -228,7 +228,7 @@ def perf(
 
     The server is trusted by its `fingerprint`, by certificates of `authorities`, or by the file
     `known_hosts` (default: that of the state folder). An unknown server is refused, unless
-    `accept_new` is set, or `ask` returns True for its fingerprint. The kernel's TCP is neither
+    `accept_new` is set, or `confirm` returns True for its fingerprint. The kernel's TCP is neither
     encrypted nor authenticated.
 
     `watch` is called with the progress. TLS secrets are appended to `keys`. The folder `qlog`
@@ -240,7 +240,7 @@ def perf(
         time = 10.0
     file = None if known_hosts is None else path_of(known_hosts, "known_hosts")
     if fingerprint is None and authorities is None and needs_trust(names):
-        fingerprint = believed(host, port, file=file, accept_new=accept_new, ask=ask)
+        fingerprint = trusted_fingerprint(host, port, file=file, accept_new=accept_new, confirm=confirm)
     rows = core.perf(
         host,
         port,
@@ -267,24 +267,23 @@ def needs_trust(contenders: str) -> bool:
     return any(name.strip().split(":")[0] in ("tack", "quic") for name in contenders.split(","))
 
 
-def believed(
+def trusted_fingerprint(
     host: str,
     port: int,
     *,
     file: Path | None = None,
     accept_new: bool = False,
-    ask: Callable[[str], bool] | None = None,
+    confirm: Callable[[str], bool] | None = None,
 ) -> str:
     """Returns the fingerprint of a trusted server.
 
-    An unknown server is trusted from now on if `accept_new` is set, or if `ask` returns True for
-    its fingerprint. Otherwise raises RunError.
-    """
+    An unknown server is trusted from now on if `accept_new` is set, or if `confirm` returns True
+    for its fingerprint. Otherwise raises RunError. """
     known = core.known_fingerprint(host, port, file)
     if known is not None:
         return known
     offered = core.offered_fingerprint(host, port)
-    if not accept_new and not (ask is not None and ask(offered)):
+    if not accept_new and not (confirm is not None and confirm(offered)):
         raise RunError(
             f"{host}:{port}: the server is unknown and presents {offered}; if the server prints the same, add --fingerprint {offered}; "
             "otherwise --accept-new, or --ca with certificates of authorities"

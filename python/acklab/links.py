@@ -54,7 +54,7 @@ class Direction:
 
     def leads(self, base: Mapping[str, Any], start: str, end: str) -> bool:
         """Returns `True` if the direction is on the shortest path between two nodes."""
-        return any(one.name == self.name for one in way(base, start, end))
+        return any(one.name == self.name for one in link_path(base, start, end))
 
 
 def directions(base: Mapping[str, Any]) -> list[Direction]:
@@ -66,9 +66,9 @@ def directions(base: Mapping[str, Any]) -> list[Direction]:
     flow = base["flow"][0]
     narrow: set[str] = set()
     for start, end in ((flow["from"], flow["to"]), (flow["to"], flow["from"])):
-        hops = [one for one in way(base, start, end) if one.rate is not None]
-        least = min((one.capacity for one in hops), default=0.0)
-        narrow |= {one.name for one in hops if one.capacity <= _NARROW * least}
+        hops = [one for one in link_path(base, start, end) if one.rate is not None]
+        min_capacity = min((one.capacity for one in hops), default=0.0)
+        narrow |= {one.name for one in hops if one.capacity <= _NARROW * min_capacity}
     return [Direction(one.name, one.start, one.end, one.settings, one.name in narrow) for one in found]
 
 
@@ -79,7 +79,7 @@ def all_of(base: Mapping[str, Any]) -> Iterator[Direction]:
         yield Direction(f"{link['name']}_reverse", link["to"], link["from"], link["reverse"])
 
 
-def way(base: Mapping[str, Any], start: str, end: str) -> list[Direction]:
+def link_path(base: Mapping[str, Any], start: str, end: str) -> list[Direction]:
     """Returns the link directions on the path with the fewest hops between two nodes.
 
     Cells are hops that are not in the list.
@@ -94,15 +94,15 @@ def way(base: Mapping[str, Any], start: str, end: str) -> list[Direction]:
             for name in names:
                 hops.setdefault(cell["ap"]["name"], []).append((name, None))
                 hops.setdefault(name, []).append((cell["ap"]["name"], None))
-    ways: dict[str, list[Direction]] = {start: []}
+    paths: dict[str, list[Direction]] = {start: []}
     frontier = [start]
-    while frontier and end not in ways:
+    while frontier and end not in paths:
         node = frontier.pop(0)
-        for there, hop in hops.get(node, []):
-            if there not in ways:
-                ways[there] = [*ways[node], *([hop] if hop is not None else [])]
-                frontier.append(there)
-    return ways.get(end, [])
+        for neighbour, hop in hops.get(node, []):
+            if neighbour not in paths:
+                paths[neighbour] = [*paths[node], *([hop] if hop is not None else [])]
+                frontier.append(neighbour)
+    return paths.get(end, [])
 
 
 def shapers(base: Mapping[str, Any]) -> Set[str]:

@@ -20,7 +20,7 @@ _INTERRUPTED = "Query interrupted"
 """The message of DuckDB's RuntimeError at Ctrl-C."""
 
 
-def ask(sql: str, place: Place, tables: Mapping[str, Stamp | None]) -> "pl.DataFrame":
+def run_query(sql: str, place: Place, tables: Mapping[str, Stamp | None]) -> "pl.DataFrame":
     """Returns the result of a query. Each table is a view of the same name.
 
     Tables in the query are verified first, if they have stamps.

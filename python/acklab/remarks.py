@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from acklab.links import way
+from acklab.links import link_path
 from acklab.tables import competitors
 from acklab.unused import unused
 
@@ -167,7 +167,7 @@ def _path(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[str, 
 
     Each has its rate in bit/s.
     """
-    return [(one.name, one.rate) for one in way(scenario, start, end) if one.rate is not None]
+    return [(one.name, one.rate) for one in link_path(scenario, start, end) if one.rate is not None]
 
 
 def _policies_without_timer(scenario: Mapping[str, Any]) -> list[str]:

@@ -51,19 +51,19 @@ def require_runs(frame: pl.DataFrame, by: Sequence[str], seed: str) -> None:
     if seed not in frame.columns:
         raise UsageError(f"found no column {seed!r}, expected the seed of each row: the seeds are the sample")
     if "point" in frame.columns and "point" not in by:
-        most = _most(frame, [*by, seed], pl.col("point").n_unique())
-        if most > 1:
+        largest = _max_rows(frame, [*by, seed], pl.col("point").n_unique())
+        if largest > 1:
             raise UsageError(
-                f"found {most} points of the sweep for one seed by {_listed(by)}, expected all axes of the grid, or a filter"
+                f"found {largest} points of the sweep for one seed by {_listed(by)}, expected all axes of the grid, or a filter"
             )
 
 
 def refuse_several_rows(frame: pl.DataFrame, runs: Sequence[str]) -> None:
     """Raises UsageError if a run has several rows, with the alternatives."""
-    most = _most(frame, runs, pl.len())
-    if most > 1:
+    largest = _max_rows(frame, runs, pl.len())
+    if largest > 1:
         raise UsageError(
-            f"found {most} rows for one seed by {_listed(runs[:-1])}: flows of one run are not independent samples; expected "
+            f"found {largest} rows for one seed by {_listed(runs[:-1])}: flows of one run are not independent samples; expected "
             'within="sum" or within="mean", or the name of the flow among the grouping columns'
         )
 
@@ -109,7 +109,7 @@ def _with_stems(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).str.replace(r"_\d+$", "") for name in ("src", "dst") if name in frame.columns)
 
 
-def _most(frame: pl.DataFrame, groups: Sequence[str], count: pl.Expr) -> int:
+def _max_rows(frame: pl.DataFrame, groups: Sequence[str], count: pl.Expr) -> int:
     return 0 if frame.is_empty() else int(frame.group_by(list(groups)).agg(count.alias("_count"))["_count"].max())  # type: ignore[arg-type]
 
 

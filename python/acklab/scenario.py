@@ -70,12 +70,12 @@ class Source:
         """
         return core.check(self.text, self.name, overrides(sets), self.base)
 
-    def command(self, sets: Sequence[str], seed: int, way: str = "run", strategies: Sequence[str] = ()) -> str:
+    def command(self, sets: Sequence[str], seed: int, subcommand: str = "run", strategies: Sequence[str] = ()) -> str:
         """Returns the command that repeats the run, a simulation ("run") or emulation ("emulate").
 
         `strategies` have the form of `--strategy`.
         """
-        words = ["acklab", way, self.name]
+        words = ["acklab", subcommand, self.name]
         for change in sets:
             words += ["--set", change]
         for strategy in strategies:

@@ -25,14 +25,14 @@ class Looks:
     error: float = ERROR
 
     @classmethod
-    def of(cls, first: int, most: int | None) -> "Looks":
-        """Returns looks after `first` seeds and each doubling, the last one after `most`.
+    def of(cls, first: int, maximum: int | None) -> "Looks":
+        """Returns looks after `first` seeds and each doubling, the last one after `maximum`.
 
-        Without `most`, returns a single look.
+        Without `maximum`, returns a single look.
         """
         seeds = [first]
-        while most is not None and seeds[-1] < most:
-            seeds.append(min(2 * seeds[-1], most))
+        while maximum is not None and seeds[-1] < maximum:
+            seeds.append(min(2 * seeds[-1], maximum))
         return cls(tuple(seeds))
 
     def confidence(self, look: int) -> float:

@@ -150,7 +150,7 @@ RARE_RUNS = 10
 """Minimum number of runs for an interval of rare events."""
 
 
-def rare_events(ours: Sequence[float], theirs: Sequence[float] | None = None, confidence: float = 0.95) -> Interval:
+def rare_events(counts: Sequence[float], reference: Sequence[float] | None = None, confidence: float = 0.95) -> Interval:
     """Returns the rate of rare events per run, or its excess over another, from counts per run.
 
     Counts are assumed to be Poisson. Each rate has Garwood's exact interval, which stays positive
@@ -158,12 +158,12 @@ def rare_events(ours: Sequence[float], theirs: Sequence[float] | None = None, co
     and Zou's method of variance estimates recovery (Statistical Methods in Medical Research 21,
     2012). With fewer than `RARE_RUNS` runs there is no interval, so a claim about it is undecided.
     """
-    runs = len(ours)
-    rate, low, high = _poisson(sum(ours), runs, confidence)
-    if theirs is not None:
-        other, least_other, most_other = _poisson(sum(theirs), len(theirs), confidence)
-        below, above = math.hypot(rate - low, most_other - other), math.hypot(high - rate, other - least_other)
-        rate, runs = rate - other, min(runs, len(theirs))
+    runs = len(counts)
+    rate, low, high = _poisson(sum(counts), runs, confidence)
+    if reference is not None:
+        other, low_other, high_other = _poisson(sum(reference), len(reference), confidence)
+        below, above = math.hypot(rate - low, high_other - other), math.hypot(high - rate, other - low_other)
+        rate, runs = rate - other, min(runs, len(reference))
         low, high = rate - below, rate + above
     return Interval(rate, low, high, runs) if runs >= RARE_RUNS else Interval(rate, math.nan, math.nan, runs)
 

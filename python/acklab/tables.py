@@ -190,10 +190,10 @@ def range_table(result: "Result", name: str) -> Table:
         if not values:
             continue  # Metric of another transport
         values.sort(key=lambda pair: pair[0])
-        (least, first), (greatest, last) = values[0], values[-1]
-        at = ["", ""] if least == greatest else [" ".join(str(names[row]) for names in labels) for row in (first, last)]
+        (minimum, first), (maximum, last) = values[0], values[-1]
+        at = ["", ""] if minimum == maximum else [" ".join(str(names[row]) for names in labels) for row in (first, last)]
         median = statistics.median(value for value, _ in values)
-        numbers = [written(least), at[0], written(median), written(greatest), at[1]]
+        numbers = [written(minimum), at[0], written(median), written(maximum), at[1]]
         cells.append([metric, units.get(metric, ""), *numbers])
     head = ["metric", "unit", "least", "of", "median", "greatest", "of"]
     caption = f"{name.capitalize()}, range over {table.num_rows:,}"

@@ -163,7 +163,7 @@ def show_answers(answers: "Sequence[Answer]") -> None:
         console.print(grid)
 
 
-def tell(message: str) -> None:
+def notify(message: str) -> None:
     """Prints lines to standard error."""
     print(visible(message, lines=True), file=sys.stderr)
 

@@ -18,12 +18,12 @@ def unused(scenario: Mapping[str, Any], links: Sequence[Row], hack: Sequence[Row
 def _filters(scenario: Mapping[str, Any], links: Sequence[Row]) -> Iterator[str]:
     rows = {row["link"]: row for row in links}
     for link in scenario.get("link") or []:
-        for way in ("forward", "reverse"):
-            row = rows.get(f"{link['name']}_{way}")
+        for direction in ("forward", "reverse"):
+            row = rows.get(f"{link['name']}_{direction}")
             if row is None or row.get("total_filtered_acks_l2") or not row.get("total_packets_in_l2"):
                 continue
             packets, longest = row["total_packets_in_l2"], row.get("max_qdisc_length_l2") or 0
-            queue = link[way].get("queue") or {}
+            queue = link[direction].get("queue") or {}
             waited = f"at most {longest:,} packets waited" if longest > 1 else "its queue never held two packets"
             if queue.get("discipline") in _FILTERS or (
                 queue.get("discipline") == "cake" and queue.get("ack_filter", "off") != "off"
@@ -32,8 +32,8 @@ def _filters(scenario: Mapping[str, Any], links: Sequence[Row]) -> Iterator[str]
                     f"{row['link']}: its ACK filter removed none of {packets:,} packets: {waited}, so that no ACK of a flow waited behind another; "
                     "the link is not where ACKs queue"
                 )
-            if link[way].get("thinner") is not None:
-                rule = link[way]["thinner"].get("rule")
+            if link[direction].get("thinner") is not None:
+                rule = link[direction]["thinner"].get("rule")
                 yield f"{row['link']}: its thinner ({rule}) removed none of {packets:,} packets: no two ACKs of a flow met within its bounds"
 
 

@@ -78,7 +78,7 @@ class Finding:
     """
 
     @property
-    def whose(self) -> str:
+    def origin(self) -> str:
         """Returns one of `KINDS`."""
         return self.kind or kind_of(self.source)
 
@@ -95,8 +95,8 @@ class Finding:
     def row(self) -> dict[str, Any]:
         """Returns the values that `acklab study --json` prints; None for NaN."""
         names = ("id", "source", "unit", "published", "measured", "low", "high", "seeds", "tolerance", "verdict")
-        told = {"fitted": bool(self.fitted), "kind": self.whose, "reading_of": self.reading_of}
-        return {name: _plain(getattr(self, name)) for name in names} | told
+        derived = {"fitted": bool(self.fitted), "kind": self.origin, "reading_of": self.reading_of}
+        return {name: _plain(getattr(self, name)) for name in names} | derived
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all fields as plain values."""
@@ -195,16 +195,16 @@ def summary(findings: Sequence[Finding]) -> str:
     every = counted(findings)
     names = {PAPER: "published", PARITY: "of parity", OWN: "of our own"}
     parts = [
-        _counts(own, f" {name}" if len({finding.whose for finding in every}) > 1 else "")
+        _counts(own, f" {name}" if len({finding.origin for finding in every}) > 1 else "")
         for kind, name in names.items()
-        if (own := [finding for finding in every if finding.whose == kind])
+        if (own := [finding for finding in every if finding.origin == kind])
     ]
     return "; ".join(parts) or "0 of 0 reproduced"
 
 
 def published(findings: Sequence[Finding]) -> str:
     """Returns how many published results are reproduced, and how many with fitted settings."""
-    own = [finding for finding in counted(findings) if finding.whose == PAPER]
+    own = [finding for finding in counted(findings) if finding.origin == PAPER]
     reproduced, fitted = _reproduced(own)
     return f"{reproduced} of {len(own)} published results are reproduced, {fitted} of them with settings fitted to the paper"
 

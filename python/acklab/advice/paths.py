@@ -8,7 +8,7 @@ from typing import Any
 
 from acklab.advice.candidates import Candidate
 from acklab.advice.uses import BACK, FORWARD, Use
-from acklab.links import bits, way
+from acklab.links import bits, link_path
 from acklab.scenario import Source
 from acklab.sweeps.grid import Variation
 
@@ -120,7 +120,7 @@ def unlimited(base: Mapping[str, Any]) -> dict[str, str]:
     flow = base["flow"][0]
     found = {}
     for name, start, end in ((FORWARD, flow["from"], flow["to"]), (BACK, flow["to"], flow["from"])):
-        hops = way(base, start, end)
+        hops = link_path(base, start, end)
         limits = ("rate", "steps", "trace")
         has_rate = any(one.settings.get(limit) is not None for one in hops for limit in limits)
         shaped = any(bits(one.queue["rate"]) > 0 for one in hops if "rate" in one.queue)

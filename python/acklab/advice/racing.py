@@ -90,7 +90,7 @@ class Racer:
         """
         one = self.path.members[member]
         seed = one.seed + again
-        for length in use.seconds or (max(seconds, use.least * seconds / self.duration),):
+        for length in use.seconds or (max(seconds, use.min_seconds * seconds / self.duration),):
             source = Source.of(self.path.scenario(one, use, candidate, length), self.path.folder)
             flows = [flow["name"] for flow in use.flows(one.base, candidate)]
             start = [f"flow.advised.start={start_of(seed)}"] if "advised" in flows else []
@@ -109,17 +109,17 @@ class Racer:
         return None
 
 
-def gains_of(use: Use, ours: Sequence[float | None], today: Sequence[float | None]) -> tuple[float, ...]:
+def gains_of(use: Use, values: Sequence[float | None], today: Sequence[float | None]) -> tuple[float, ...]:
     """The gains of scores over today's, pair by pair."""
 
-    def gain(mine: float | None, theirs: float | None) -> float:
-        if mine is None or mine <= 0:
-            return 1.0 if theirs is None or theirs <= 0 else 0.0
-        if theirs is None or theirs <= 0:
+    def gain(value: float | None, base: float | None) -> float:
+        if value is None or value <= 0:
+            return 1.0 if base is None or base <= 0 else 0.0
+        if base is None or base <= 0:
             return math.inf
-        return mine / theirs if use.is_better_high else theirs / mine
+        return value / base if use.is_better_high else base / value
 
-    return tuple(gain(mine, theirs) for mine, theirs in zip(ours, today, strict=True))
+    return tuple(gain(value, base) for value, base in zip(values, today, strict=True))
 
 
 def race(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> list[Standing]:

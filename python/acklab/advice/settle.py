@@ -40,10 +40,10 @@ def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
         for one in missing:
             if one["key"].startswith(prefix) and direction not in unknown:
                 unknown[direction] = f"{one['key']} is not known: {one['evidence']}"
-                way = DOWNLOAD if direction == FORWARD else UPLOAD
+                advice = DOWNLOAD if direction == FORWARD else UPLOAD
                 # Behind a rate that changes, another capture shows no more.
-                way = CHANGES if _CHANGING in one["evidence"] else way
-                settles[direction] = f"{way}; or {one['give']}"
+                advice = CHANGES if _CHANGING in one["evidence"] else advice
+                settles[direction] = f"{advice}; or {one['give']}"
     for one in table.get("parameter", []):
         if one["status"] == "unknown" and one["key"].endswith(_GATE):
             unknown[TIMING] = f"the delay of single packets is not known: {one['evidence']}"

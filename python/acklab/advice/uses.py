@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from acklab.advice.candidates import Candidate
-from acklab.links import way
+from acklab.links import link_path
 from acklab.result import Result
 
 FORWARD, BACK, TIMING = "forward", "back", "timing"
@@ -61,7 +61,7 @@ class Use:
     """
     perfect: float | None = None
     """The score that cannot be better, if there is one."""
-    least: float = 0.0
+    min_seconds: float = 0.0
     """Simulated seconds of a run at least."""
     beside: tuple["Use", ...] = ()
     """Further quantities of the same flows, which are reported for a recommendation."""
@@ -156,7 +156,7 @@ def _slowest(base: Mapping[str, Any], both: bool = False) -> float:
     """
     flow = base["flow"][0]
     ends = [(flow["from"], flow["to"]), *([(flow["to"], flow["from"])] if both else [])]
-    rates = [one.capacity for start, end in ends for one in way(base, start, end) if one.rate is not None]
+    rates = [one.capacity for start, end in ends for one in link_path(base, start, end) if one.rate is not None]
     return min(rates, default=10 * max(_FILM, _VIDEO_CALL))
 
 
@@ -225,7 +225,9 @@ USES: Mapping[str, Use] = {
             beside=(_TYPICAL,),
         ),
         Use("page", "Web page", "load time", "s", False, _page, _complete, seconds=PATIENCE),
-        Use("video", "Film beside a download", "time without stalls", "%", True, _video, _smooth, perfect=100.0, least=12.0),
+        Use(
+            "video", "Film beside a download", "time without stalls", "%", True, _video, _smooth, perfect=100.0, min_seconds=12.0
+        ),
         Use("call", "Video call beside a download", "delay, p95", "ms", False, _call, _call_delay, DELAY),
         Use("rpc", "50 calls (RPC) beside a download", "time", "s", False, _rpc, _complete, DELAY, PATIENCE),
     )

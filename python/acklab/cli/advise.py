@@ -5,7 +5,7 @@ from pathlib import Path
 
 from acklab.cli.run import finite
 from acklab.files import printable
-from acklab.terminal import out, run_bar, show_table, tell
+from acklab.terminal import notify, out, run_bar, show_table
 
 
 def advise_command(
@@ -35,4 +35,4 @@ def advise_command(
     if report is not None:
         from acklab.report import write
 
-        tell(f"the report: {printable(write([document(found)], report))}")
+        notify(f"the report: {printable(write([document(found)], report))}")

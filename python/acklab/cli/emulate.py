@@ -16,7 +16,7 @@ from acklab.cli.run import DEFAULT_VIEW, View, finite, show
 from acklab.cli.signals import stopped_by_signals
 from acklab.emulator import Emulated, emulate, idle_processors
 from acklab.errors import Cancelled, UsageError
-from acklab.terminal import err, out, tell
+from acklab.terminal import err, notify, out
 
 NOT_TRUSTED = 3
 """Exit status of an emulation that finished with unreliable results."""
@@ -122,7 +122,7 @@ def watched(title: str, page: bool, port: int, has_terminal: bool) -> Iterator[C
             from acklab.live.server import served
 
             address, show = stack.enter_context(served(title, port))
-            tell(f"live page: {address}")
+            notify(f"live page: {address}")
             watchers.append(show)
         if sys.stderr.isatty() and not has_terminal:
             from acklab.live.view import live_view

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from acklab.cli.run import finite
-from acklab.terminal import run_bar, tell
+from acklab.terminal import notify, run_bar
 
 
 def fit_command(capture: Path, as_json: bool) -> None:
@@ -18,6 +18,6 @@ def fit_command(capture: Path, as_json: bool) -> None:
     else:
         print(fitted.toml, end="")
     for note in fitted.notes[1:]:
-        tell(f"note: {note}")
+        notify(f"note: {note}")
     for quantity in fitted.path.missing:
-        tell(f"a run needs: {quantity.give}")
+        notify(f"a run needs: {quantity.give}")

@@ -11,7 +11,7 @@ from typing import Any
 from acklab import core, hosts
 from acklab.cli.signals import drained_by_signals
 from acklab.errors import UsageError
-from acklab.terminal import out, show_table, tell
+from acklab.terminal import notify, out, show_table
 
 
 def serve_command(
@@ -37,7 +37,7 @@ def serve_command(
             state=state,
             drain=drain,
             ready=ready,
-            tell=None if as_json else tell,
+            tell=None if as_json else notify,
             cancel=cancel,
         )
 
@@ -78,7 +78,7 @@ def perf_command(
         fingerprint=fingerprint,
         authorities=authorities,
         accept_new=accept_new,
-        ask=asker(host, port),
+        confirm=fingerprint_prompt(host, port),
         keys=keys,
         qlog=qlog,
         watch=None if as_json else _show(repeat),
@@ -89,7 +89,7 @@ def perf_command(
     show_table(measured.table)
     out.print(measured.conclusion, highlight=False, markup=False)
     if not hosts.needs_trust(names):
-        tell("note: the kernel's TCP is neither encrypted nor authenticated here")
+        notify("note: the kernel's TCP is neither encrypted nor authenticated here")
 
 
 def listen_command(
@@ -120,7 +120,7 @@ def listen_command(
             port,
             allow,
             ready,
-            tell=None if as_json else tell,
+            tell=None if as_json else notify,
             certificate=certificate,
             key=key,
             folder=state,
@@ -149,7 +149,7 @@ def connect_command(
     if not socks and not forwards:
         raise UsageError("found no listener, expected --socks or --forward")
     if fingerprint is None and authorities is None:
-        fingerprint = hosts.believed(host, port, accept_new=accept_new, ask=asker(host, port))
+        fingerprint = hosts.trusted_fingerprint(host, port, accept_new=accept_new, confirm=fingerprint_prompt(host, port))
 
     def ready(bound: list[str]) -> None:
         speaks = ["SOCKS5"] * bool(socks) + forwards
@@ -167,7 +167,7 @@ def connect_command(
             socks,
             forwards,
             ready,
-            tell=None if as_json else tell,
+            tell=None if as_json else notify,
             fingerprint=fingerprint,
             authorities=authorities,
             keys=keys,
@@ -188,28 +188,28 @@ def _host_and_port(text: str) -> tuple[str, int]:
 def _show(rounds: int) -> Callable[[dict[str, Any]], None]:
     """Returns a function that prints progress as lines."""
 
-    def show(told: dict[str, Any]) -> None:
-        if begins := told.get("begins"):
+    def show(event: dict[str, Any]) -> None:
+        if begins := event.get("begins"):
             of = f" (round {begins['round'] + 1} of {rounds})" if rounds > 1 else ""
-            tell(f"{begins['contender']}{of}")
-        elif passed := told.get("interval"):
-            tell(f"  {passed['from']:7.2f} – {passed['to']:.2f} s  {passed['goodput']:10.2f} Mbps")
+            notify(f"{begins['contender']}{of}")
+        elif passed := event.get("interval"):
+            notify(f"  {passed['from']:7.2f} – {passed['to']:.2f} s  {passed['goodput']:10.2f} Mbps")
 
     return show
 
 
-def asker(host: str, port: int) -> Callable[[str], bool] | None:
+def fingerprint_prompt(host: str, port: int) -> Callable[[str], bool] | None:
     """Returns a function that lets the user confirm an unknown server; None without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
-    def ask(fingerprint: str) -> bool:
-        tell(f"The server {host}:{port} is unknown. Its fingerprint:\n  {fingerprint}")
+    def confirm(fingerprint: str) -> bool:
+        notify(f"The server {host}:{port} is unknown. Its fingerprint:\n  {fingerprint}")
         sys.stderr.write("If the server prints the same, type yes to trust it from now on: ")
         sys.stderr.flush()
         return sys.stdin.readline().strip().lower() == "yes"
 
-    return ask
+    return confirm
 
 
 def _own_address() -> str:
@@ -233,4 +233,4 @@ def _until_stopped(cancel: core.Cancel) -> Iterator[None]:
         with suppress(KeyboardInterrupt):
             yield
         if cancel.cancelled:
-            tell("stopped")
+            notify("stopped")

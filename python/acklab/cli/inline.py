@@ -11,7 +11,7 @@ from acklab.cli.signals import stopped_by_signals
 from acklab.errors import UsageError
 from acklab.inliner import inline, line
 from acklab.scenario import Source
-from acklab.terminal import err, tell
+from acklab.terminal import err, notify
 
 
 def inline_command(
@@ -45,7 +45,7 @@ def inline_command(
     cancel = core.Cancel()
 
     def stands(forwarding: str, how: str, priority: str) -> None:
-        tell(f"running between the interfaces: {forwarding}; frames by {how}; {priority} priority; stop with Ctrl-C")
+        notify(f"running between the interfaces: {forwarding}; frames by {how}; {priority} priority; stop with Ctrl-C")
 
     with stopped_by_signals(cancel), watched(source.name, page, port, as_json or interval is not None) as watch:
         lines = None if interval is None else Intervals(interval, as_json)

@@ -9,7 +9,7 @@ from acklab.inspection.model import inspect
 from acklab.inspection.notes import notes
 from acklab.inspection.tables import tables
 from acklab.inspection.unopened import nothing_followed
-from acklab.terminal import run_bar, show_table, tell
+from acklab.terminal import notify, run_bar, show_table
 
 
 def inspect_command(capture: Path, report: Path | None, as_json: bool, trace: int | None) -> None:
@@ -23,11 +23,11 @@ def inspect_command(capture: Path, report: Path | None, as_json: bool, trace: in
         for table in shown:
             show_table(table, " (all rows: --json)")
         if not shown:
-            tell(nothing_followed(found))
+            notify(nothing_followed(found))
     for note in notes(found):
-        tell(f"note: {note}")
+        notify(f"note: {note}")
     if report is not None:
         from acklab.inspection.document import document
         from acklab.report import write
 
-        tell(f"report: {printable(write([document(found)], report))}")
+        notify(f"report: {printable(write([document(found)], report))}")

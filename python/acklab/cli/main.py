@@ -57,7 +57,7 @@ def _main(interruption: Interruption) -> int:
     except BrokenPipeError:
         code = 141  # the reader of the output has closed it
     except OSError as error:
-        _say(f"{error.filename or 'standard output'}: cannot be written: {error.strerror or error}")
+        _print_error(f"{error.filename or 'standard output'}: cannot be written: {error.strerror or error}")
         code = 1
     if code in (1, 141):
         # Python would print another error when it closes a stream that cannot be written.
@@ -85,12 +85,12 @@ def _run(interruption: Interruption) -> int:
             # The rest of the output is not needed.
             drop_output((1,), only_if_blocked=False)
             drop_output((2,), only_if_blocked=True)
-        _say(message)
+        _print_error(message)
         interruption.is_reported = True
         return code
 
 
-def _say(message: str) -> None:
+def _print_error(message: str) -> None:
     from acklab.files import visible
 
     text = visible(message.encode("utf-8", "backslashreplace").decode(), lines=True)

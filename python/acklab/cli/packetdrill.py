@@ -11,7 +11,7 @@ from acklab.packetdrill import Verdict, by_folder, play
 from acklab.strategies import Strategies
 from acklab.strategy_files import faults_named
 from acklab.tables import Table
-from acklab.terminal import out, show_table, tell
+from acklab.terminal import notify, out, show_table
 
 FAILED = 1
 MALFORMED = 2
@@ -59,7 +59,7 @@ def show(verdicts: list[Verdict]) -> None:
     show_table(Table(("folder", "passed", "failed", "out of scope", "malformed"), rows))
     passed = sum(verdict.verdict == "passed" for verdict in verdicts)
     failed = sum(verdict.verdict == "failed" for verdict in verdicts)
-    tell(f"{passed} of {passed + failed} scripts in scope passed")
+    notify(f"{passed} of {passed + failed} scripts in scope passed")
 
 
 def _line(text: str) -> None:

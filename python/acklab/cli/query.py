@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from acklab.cli.run import finite
 from acklab.contents import Contents
 from acklab.places import Place, Stamp, place_of
-from acklab.queries import ask
+from acklab.queries import run_query
 from acklab.result import files_of
 from acklab.sweeps import load_sweep
 from acklab.tables import plain_table
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def query_command(sql: str, where: str, as_json: bool, as_csv: bool) -> None:
     """Prints the result as a table, one JSON list, or CSV."""
     place = place_of(where, "DIR")
-    frame = ask(sql, place, _tables(place))
+    frame = run_query(sql, place, _tables(place))
     if as_csv:
         print(_flat(frame).write_csv(), end="")
     elif as_json:

@@ -19,7 +19,7 @@ from acklab.scenario import Source, with_seed
 from acklab.strategies import Strategies
 from acklab.strategy_files import faults_named, refuse_unused
 from acklab.tables import chosen_tables, tables_between, tables_of
-from acklab.terminal import run_bar, show_answers, show_table, tell
+from acklab.terminal import notify, run_bar, show_answers, show_table
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ def run_command(
         if replacement is not None:
             result.complete(replacement)
     if folder is not None:
-        tell(f"kept in {printable(folder)}")
+        notify(f"kept in {printable(folder)}")
     for capture in result.scenario.get("capture") or []:
-        tell(f"captured {printable((folder or Path()) / capture['file'])}")
+        notify(f"captured {printable((folder or Path()) / capture['file'])}")
     if qlog is not None:
-        tell(f"logs of the endpoints in {printable(qlog)}")
+        notify(f"logs of the endpoints in {printable(qlog)}")
 
 
 def _run(
@@ -124,7 +124,7 @@ def check_command(file: Path, sets: list[str], as_json: bool) -> None:
         parts = ", ".join(_count(number, what) for what, number in counts.items() if number or what != "cell")
         print(f"{source.name}: valid ({parts})")
         for remark in remarks_on_scenario(scenario):
-            tell(f"note: {remark}")
+            notify(f"note: {remark}")
 
 
 def show(result: Result, folder: str | None = None, view: View = DEFAULT_VIEW) -> None:
@@ -148,7 +148,7 @@ def show(result: Result, folder: str | None = None, view: View = DEFAULT_VIEW) -
     if not tables:
         _show_answers(result, where)
     for remark in remarks(result):
-        tell(f"note: {remark}")
+        notify(f"note: {remark}")
 
 
 def _show_answers(result: Result, where: str) -> None:

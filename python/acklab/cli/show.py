@@ -13,7 +13,7 @@ from acklab.places import Place, place_of
 from acklab.result import Result, load_result
 from acklab.store import STUDY_FILE
 from acklab.tables import METRIC_TABLES, Table
-from acklab.terminal import show_table, tell
+from acklab.terminal import notify, show_table
 
 
 def show_command(where: str, as_json: bool, view: View = DEFAULT_VIEW) -> None:
@@ -49,7 +49,7 @@ def _show(place: Place, as_json: bool, view: View) -> None:
     else:
         result = load_result(place)
         show_run(result, str(place), view)
-        tell(f"repeat with: {result.provenance.command}")
+        notify(f"repeat with: {result.provenance.command}")
 
 
 def _studies(place: Place) -> list[Place]:
@@ -76,7 +76,7 @@ def compare_command(folders: list[str], table: str, only: list[str], relative_to
     if (differences := _differences(results)).rows:
         show_table(differences)
     else:
-        tell(
+        notify(
             "note: the scenarios are the same"
             + ("" if len({one.seed for one in results.values()}) == 1 else ", the seeds are not")
         )
@@ -89,7 +89,7 @@ def compare_command(folders: list[str], table: str, only: list[str], relative_to
         if all(name in result.tables for result in results.values()):
             _show_rows(results, name, names or (() if everything or table else SHORT), everything or bool(table or names))
     if not (everything or names or table):
-        tell("all metrics: --all; selected metrics: --only NAME,NAME; for intervals, compare sweeps over several seeds")
+        notify("all metrics: --all; selected metrics: --only NAME,NAME; for intervals, compare sweeps over several seeds")
 
 
 def _compare_sweeps(places: Mapping[str, Place], sweeps: Sequence[str], only: Sequence[str], relative_to: str) -> None:

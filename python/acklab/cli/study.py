@@ -19,7 +19,7 @@ from acklab.studies.runner import EMULATE
 from acklab.sweeps.estimation import total
 from acklab.sweeps.on_ray import executor_of
 from acklab.tables import Table as Drawn
-from acklab.terminal import out, show_table, tell
+from acklab.terminal import notify, out, show_table
 from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding, summary
 
 _STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red", UNDECIDED: "magenta"}
@@ -80,7 +80,7 @@ def study_command(
         print(json.dumps({"claims": [finding.row() for result in results for finding in result.findings]}, allow_nan=False))
     else:
         spent, passed = time.process_time() - started, time.monotonic() - began
-        tell(
+        notify(
             f"kept in {printable(folder)} after {passed:.0f} s ({spent:.0f} s of CPU time); "
             f"next: acklab report {shlex.quote(printable(folder))}"
         )

@@ -15,7 +15,7 @@ from acklab.files import printable
 from acklab.sweeps import SweepResult, estimate, sweep
 from acklab.sweeps.on_ray import executor_of
 from acklab.sweeps.unfinished import Unfinished
-from acklab.terminal import out, show_table, tell
+from acklab.terminal import notify, out, show_table
 
 
 def sweep_command(
@@ -47,7 +47,7 @@ def sweep_command(
     else:
         show(result)
     if result.replaced:
-        tell(
+        notify(
             f"note: {printable(folder)} had tables of a sweep with {result.replaced} points more. They were replaced; the points "
             "are still stored: rerun that sweep to restore its tables"
         )
@@ -64,7 +64,7 @@ def report_failures(failures: Sequence[tuple[str, str]]) -> None:
     for message, commands in groups.items():
         count = f" ({len(commands)} points)" if len(commands) > 1 else ""
         which = "the first" if len(commands) > 1 else "it"
-        tell(f"failed{count}: {message}\n  repeat {which} with: {commands[0]}")
+        notify(f"failed{count}: {message}\n  repeat {which} with: {commands[0]}")
 
 
 def show(result: SweepResult) -> None:
@@ -75,9 +75,9 @@ def show(result: SweepResult) -> None:
 
         show_table(result.summary_table(), f" (all rows: {where}/flows.parquet)")
         for key in unchanged_axes(result):
-            tell(f"note: {key} has no effect: every flow has equal numbers for all of its values")
+            notify(f"note: {key} has no effect: every flow has equal numbers for all of its values")
     done = result.count - len(result.failures)
     tables = ", ".join(f"{name}.parquet" for name in sorted(result.files))
     out.print(f"{done} of {result.count} points in {where}: {tables}", highlight=False, soft_wrap=True, markup=False)
     for one in Unfinished.found(result.place):
-        tell(f"note: a sweep into {where} is unfinished: {one.described}")
+        notify(f"note: a sweep into {where} is unfinished: {one.described}")

@@ -15,18 +15,18 @@ _FACTORS = (
 )
 
 
-def limits(result: Result, most: int = 24) -> go.Figure | None:
+def limits(result: Result, limit: int = 24) -> go.Figure | None:
     """Draws a bar per flow: the shares of time of each limiting factor.
 
     The conclusion is beside the name.
 
-    At most `most` flows are drawn. Returns None if no sender reports its limits.
+    At most `limit` flows are drawn. Returns None if no sender reports its limits.
     """
     flows = result.flows
     factors = [factor for factor in _FACTORS if factor[0] in flows.columns]
     if not factors:
         return None
-    flows = flows.filter(pl.any_horizontal(pl.col(column).is_not_null() for column, _, _ in factors)).head(most)
+    flows = flows.filter(pl.any_horizontal(pl.col(column).is_not_null() for column, _, _ in factors)).head(limit)
     if flows.is_empty():
         return None
     names = [f"{row['flow']}: {row['limited_by']}" for row in flows.iter_rows(named=True)][::-1]

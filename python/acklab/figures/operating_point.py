@@ -62,16 +62,16 @@ def operating_point(result: Result) -> go.Figure:
     return figure
 
 
-def drawn_flows(result: Result, most: int = 16) -> list[str]:
+def drawn_flows(result: Result, limit: int = 16) -> list[str]:
     """Returns the flows that a figure with a line per flow draws, in their order.
 
     Of many flows, these are those with the highest and the lowest throughput.
     """
     flows = result.flows
-    if flows.height <= most:
+    if flows.height <= limit:
         return flows["flow"].to_list()
     ranked = flows.with_row_index("_place").sort("mean_throughput_l4", descending=True, nulls_last=True)
-    chosen = pl.concat([ranked.head(most // 2), ranked.tail(most // 2)]).sort("_place")
+    chosen = pl.concat([ranked.head(limit // 2), ranked.tail(limit // 2)]).sort("_place")
     return chosen["flow"].to_list()
 
 

@@ -7,17 +7,17 @@ from acklab.figures.theme import finish, legend_below, style_of, thin
 from acklab.result import Result
 
 
-def queues(result: Result, most: int = 12) -> go.Figure | None:
+def queues(result: Result, limit: int = 12) -> go.Figure | None:
     """Draws the length [packets] of each queue over time.
 
     Returns None if the series `queue` was not recorded or no packet ever waited.
 
-    Of many queues the `most` longest are drawn.
+    At most `limit` queues are drawn, the longest ones.
     """
     if "queue" not in result.tables:
         return None
     longest = result.queue.group_by("link").agg(pl.col("length").max()).filter(pl.col("length") > 0)
-    shown = longest.sort("length", "link", descending=[True, False]).head(most)["link"].to_list()
+    shown = longest.sort("length", "link", descending=[True, False]).head(limit)["link"].to_list()
     if not shown:
         return None
     figure = go.Figure()

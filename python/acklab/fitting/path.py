@@ -21,7 +21,7 @@ _BASE = 0.02
 """The least RTT of a capture is above that of the empty path by at most this share or by a tick of
 its clock; *chosen*, held against `validation/advice`.
 """
-_LEAST = 0.001
+_MIN_PROPAGATION = 0.001
 """One-way propagation in ms that is left to a path at least."""
 _RETURN = 1.1
 """A return path that is busy with ACKs carries at most so many times the pace of its ACKs;
@@ -184,7 +184,7 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
         slack += 8e-3 * _SYN / (acks["octets"] * 8e-6 / max(way["duration"], 1e-3))
     low, high = (base - slack - longest) / 2, (base + times["tick"] - shortest) / 2
     evidence = way["evidence"].get("base", f"{times['samples']} samples")
-    return Quantity(DELAYS[0], "ms", MEASURED, evidence, source, max(low, _LEAST), max(high, 2 * _LEAST))
+    return Quantity(DELAYS[0], "ms", MEASURED, evidence, source, max(low, _MIN_PROPAGATION), max(high, 2 * _MIN_PROPAGATION))
 
 
 def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
@@ -199,11 +199,11 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
     # The packet in service is none that waits, and those of the lower end of the rate's interval
     # are fewer.
     waiting = max(delay * (rate.low or 0.0) / rate.middle - 1, 1.0)
-    most = max(delay / _SHORT_OF_LIMIT, 4.0)
+    max_packets = max(delay / _SHORT_OF_LIMIT, 4.0)
     lost = way["losses"]["retransmitted"] - way["losses"]["spurious"]
     seen = f"95 % of the round trips are below {high:.4g} ms, {high - base:.4g} ms above the base RTT"
     if _acks_wait(way):
-        return Quantity(key, "packets", BOUNDED, f"{seen}, of which ACKs may have waited a part", source, 2.0, most)
+        return Quantity(key, "packets", BOUNDED, f"{seen}, of which ACKs may have waited a part", source, 2.0, max_packets)
     if lost > 0:
         # The channel may have lost them, or a controller that does not fill the queue: there is no
         # upper end.

@@ -54,13 +54,13 @@ class Summary:
         It is infinite if the other summary lacks the statistic.
         """
         found = {}
-        for name, mine in self.statistics.items():
-            theirs = other.statistics.get(name)
-            if theirs is None:
+        for name, own in self.statistics.items():
+            reference = other.statistics.get(name)
+            if reference is None:
                 found[name] = math.inf
                 continue
-            allowed = max(math.hypot(mine.half, theirs.half), _FLOOR[name] * abs(mine.value))
-            difference = abs(theirs.value - mine.value)
+            allowed = max(math.hypot(own.half, reference.half), _FLOOR[name] * abs(own.value))
+            difference = abs(reference.value - own.value)
             found[name] = 0.0 if difference == 0 else difference / allowed if allowed > 0 else math.inf
         return found
 
@@ -70,8 +70,10 @@ class Summary:
 
     def errors(self, other: "Summary") -> dict[str, float]:
         """Relative errors of another one, by statistic."""
-        pairs = ((name, mine, other.statistics.get(name)) for name, mine in self.statistics.items())
-        return {name: theirs.value / mine.value - 1 for name, mine, theirs in pairs if theirs is not None and mine.value > 0}
+        pairs = ((name, own, other.statistics.get(name)) for name, own in self.statistics.items())
+        return {
+            name: reference.value / own.value - 1 for name, own, reference in pairs if reference is not None and own.value > 0
+        }
 
 
 def _statistic(value: float, interval: tuple[float, float] | None) -> Statistic:

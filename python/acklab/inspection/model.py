@@ -9,7 +9,7 @@ from acklab import core
 from acklab.errors import UsageError
 from acklab.files import path_of, printable
 
-_MOST_ID = 16
+_MAX_ID_LENGTH = 16
 """Characters of a connection id in the name of a direction."""
 
 
@@ -321,8 +321,8 @@ class Inspection:
         if source is None:
             return ends
         connection_id = source["connection_id"]
-        if connection_id is not None and len(connection_id) > _MOST_ID:
-            connection_id = connection_id[: _MOST_ID - 1] + "…"
+        if connection_id is not None and len(connection_id) > _MAX_ID_LENGTH:
+            connection_id = connection_id[: _MAX_ID_LENGTH - 1] + "…"
         trace = f"trace {source['trace']}" if self.log is not None and self.log["traces"] > 1 else None
         parts = [part for part in (trace, source["title"], connection_id) if part is not None]
         return f"{ends} ({', '.join(parts)})" if parts else ends

@@ -6,7 +6,7 @@ from acklab.inspection.model import Clock, Inspection, Step
 from acklab.inspection.unopened import unopened
 from acklab.metrics import written
 
-_MOST_STEPS = 3
+_MAX_STEPS = 3
 """Steps of the clock that are named."""
 _COARSE = 0.1
 """A tick in ms that is named: ten packets of a LAN."""
@@ -38,8 +38,8 @@ def _notes(found: Inspection) -> Iterator[str]:
 
 def _clock(clock: Clock) -> Iterator[str]:
     if clock["step_count"]:
-        shown = ", ".join(_step(step) for step in clock["steps"][:_MOST_STEPS])
-        more = clock["step_count"] - _MOST_STEPS
+        shown = ", ".join(_step(step) for step in clock["steps"][:_MAX_STEPS])
+        more = clock["step_count"] - _MAX_STEPS
         yield (
             f"the clock of the capture has stepped {shown}{f' and {more} more times' if more > 0 else ''}: "
             "no duration, rate or round trip spans a step"

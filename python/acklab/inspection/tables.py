@@ -7,7 +7,7 @@ from acklab.inspection.model import Inspection, Way
 from acklab.metrics import written
 from acklab.tables import Table
 
-MOST = 6
+MAX_SHOWN = 6
 """Directions that are shown side by side."""
 _SMALL = 20
 """Segments below which a direction is listed only if nothing larger is there: it shows too
@@ -24,13 +24,13 @@ THINNING = {
 """What is removed, in words."""
 
 
-def shown(found: Inspection, limit: int = MOST) -> list[Way]:
+def shown(found: Inspection, limit: int = MAX_SHOWN) -> list[Way]:
     """The directions that are shown: those with the most data."""
     ways = found.ways
     return ([way for way in ways if way["data_segments"] >= _SMALL] or ways)[:limit]
 
 
-def tables(found: Inspection, limit: int = MOST) -> list[Table]:
+def tables(found: Inspection, limit: int = MAX_SHOWN) -> list[Table]:
     """Returns the tables of an inspection.
 
     The first has a column for each of the largest directions. Their evidence and the list of the
@@ -41,8 +41,8 @@ def tables(found: Inspection, limit: int = MOST) -> list[Table]:
         return []
     head = ["quantity", "unit", *(_heading(number, found.name_of(way), len(ways)) for number, way in enumerate(ways, start=1))]
     rows = [[name, unit, *(of(way) for way in ways)] for name, unit, of in _ROWS]
-    told = [row for row in rows if any(cell != "–" for cell in row[2:])]
-    largest = Table(head, told, "Connections", numeric_from=2)
+    known = [row for row in rows if any(cell != "–" for cell in row[2:])]
+    largest = Table(head, known, "Connections", numeric_from=2)
     evidence = evidence_table(ways)
     return [
         largest,

@@ -121,6 +121,6 @@ class Document:
             stored = StoredDocument.model_validate(values)
         except ValidationError as error:
             # A file of another kind has an error in every line.
-            raise StoreError(f"{path}: {faults(error, most=3)}; expected {expected}") from error
+            raise StoreError(f"{path}: {faults(error, limit=3)}; expected {expected}") from error
         verify(found, path)
         return cls(**values | {"findings": tuple(stored.findings)})

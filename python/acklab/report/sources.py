@@ -254,11 +254,11 @@ def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: st
     panels = [pl.concat_str([pl.format("{} {}", pl.lit(name), pl.col(name)) for name in rest], separator=", ").alias("panel")]
     kinds = flows.with_columns(kinds_of_flow(flows, ["point"]), *(panels if rest else []))
     for (kind,), part in kinds.group_by("kind", maintain_order=True):
-        most = int(part.group_by("point").len()["len"].max())  # type: ignore[arg-type]
+        max_flows = int(part.group_by("point").len()["len"].max())  # type: ignore[arg-type]
         of = f" of the flows {kind}" if kind else ""
-        mean = f"{what}{of}" + (f", averaged over up to {most} flows per run" if most > 1 else "")
+        mean = f"{what}{of}" + (f", averaged over up to {max_flows} flows per run" if max_flows > 1 else "")
         panel = "panel" if rest else None
-        within: Within | None = "mean" if most > 1 else None
+        within: Within | None = "mean" if max_flows > 1 else None
         yield figures.heat_map(part, names[1], names[0], metric, title, panel, within=within), mean + over
 
 

@@ -146,7 +146,7 @@ class Claim(Strict):
         return "" if self.direction is None or self.limit is None else self.direction.side(self.limit)
 
     @property
-    def whose(self) -> str:
+    def origin(self) -> str:
         """Returns the kind of the claim, one of `acklab.verdict.KINDS`."""
         return self.kind or kind_of(self.source)
 

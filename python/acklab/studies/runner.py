@@ -194,12 +194,12 @@ def _look(bench: Bench, claims: Sequence[Claim], looks: Mapping[str, Looks], loo
         own = looks[claim.id]
         # With one look, a run has all seeds that any claim requests; with several looks, the number
         # of seeds must not depend on other claims.
-        most = own.seeds[look] if len(own.seeds) > 1 else None
+        limit = own.seeds[look] if len(own.seeds) > 1 else None
 
         def measure(key: _Key, metric: Metric) -> list[float]:
             if key not in read:
                 read[key] = bench.results(points[key])
-            return [metric.of(result) for result in read[key][:most]]
+            return [metric.of(result) for result in read[key][:limit]]
 
         return _finding(bench, claim, points, measure, own.confidence(look))
 
@@ -280,7 +280,7 @@ def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, b
         group=claim.group,
         no_effect=claim.effect_from,
         fitted=claim.fitted,
-        kind=claim.whose,
+        kind=claim.origin,
         reading_of=claim.statement(bench.study.name),
         side=claim.side,
     )

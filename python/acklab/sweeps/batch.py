@@ -7,7 +7,7 @@ from acklab import core
 from acklab.errors import AcklabError
 from acklab.scenario import with_seed
 from acklab.strategy_files import StrategyFile, faults_named
-from acklab.sweeps.pack import Kept, Pack
+from acklab.sweeps.pack import Pack, StoredPoint
 from acklab.sweeps.point import Point
 
 Failure = tuple[Point, str]
@@ -46,10 +46,10 @@ def run_batch(
         if isinstance(outcome, str):
             finished.append(point)
             command = point.command if commands is None else commands[number]
-            kept.append(Kept(point.digest, point.seed, core.revision(), core.version(), command, ",".join(names), outcome))
+            kept.append(StoredPoint(point.digest, point.seed, core.revision(), core.version(), command, ",".join(names), outcome))
         else:
             failed.append((point, str(_named(outcome, first.strategies))))
-            kept.append(Kept("", point.seed, "", "", "", "", ""))
+            kept.append(StoredPoint("", point.seed, "", "", "", "", ""))
     pack = Pack.of(kept, done.tables)
     if failed:
         pack = pack.select([index for index, point in enumerate(kept) if point.digest])
@@ -58,9 +58,9 @@ def run_batch(
 
 def _beginning(points: Sequence[Point]) -> Sequence[str]:
     """Returns the overrides that all points begin with."""
-    least, most = min(point.sets for point in points), max(point.sets for point in points)
-    differ = (place for place, (one, other) in enumerate(zip(least, most, strict=False)) if one != other)
-    return least[: next(differ, min(len(least), len(most)))]
+    first, last = min(point.sets for point in points), max(point.sets for point in points)
+    differ = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(differ, min(len(first), len(last)))]
 
 
 def _named(error: Exception, files: Sequence[StrategyFile]) -> AcklabError:
@@ -97,8 +97,8 @@ class Queue:
         """Returns the next batch: points of one source and strategies. Empty if none is waiting."""
         batch: list[Point] = []
         alike: Callable[[Point], tuple[object, object]] = lambda point: (point.source, point.strategies)  # noqa: E731
-        most = self._most()
-        while self.points and len(batch) < most and (not batch or alike(self.points[-1]) == alike(batch[0])):
+        max_points = self._max_points()
+        while self.points and len(batch) < max_points and (not batch or alike(self.points[-1]) == alike(batch[0])):
             if batch and self.points[-1].digest in self._alone:
                 break
             batch.append(self.points.pop())
@@ -119,7 +119,7 @@ class Queue:
         self._done += points
         self._spent += seconds
 
-    def _most(self) -> int:
+    def _max_points(self) -> int:
         """Returns the maximum size of the next batch.
 
         It is small while times are unknown, and near the end.

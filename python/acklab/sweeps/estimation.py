@@ -22,9 +22,9 @@ from acklab.places import LocalPlace, Place
 from acklab.runner import run_source
 from acklab.statistics import Interval, mean_interval
 from acklab.sweeps.batch import run_batch
-from acklab.sweeps.execution import Executor, Store, Threads, Told, cores
+from acklab.sweeps.execution import Executor, OnDone, Store, Threads, cores
 from acklab.sweeps.merging import repeated
-from acklab.sweeps.pack import Kept, Pack
+from acklab.sweeps.pack import Pack, StoredPoint
 from acklab.sweeps.packed_store import JOINED, PackedStore
 from acklab.sweeps.plan import Plan
 from acklab.sweeps.point import Point
@@ -136,7 +136,7 @@ class _Sample:
     count: int = 0
     costs: list[float] = field(default_factory=list)
     """CPU seconds per point, by batch."""
-    _kept: int = 0
+    _points_stored: int = 0
     _octets: int = 0
     _stored: int = 0
     """Number of points stored meanwhile, with the size of their tables in memory and in files."""
@@ -185,7 +185,7 @@ class _Sample:
                 done = run_batch(points)
                 _refuse(done.failed)
                 store.keep(done.pack)
-                self._kept += done.pack.points.num_rows
+                self._points_stored += done.pack.points.num_rows
                 self._octets += sum(table.nbytes for table in done.pack.all_tables().values())
             self._stored += sum(path.stat().st_size for path in Path(folder).rglob("*.parquet"))
         return (time.process_time() - start) / len(batch)
@@ -196,11 +196,11 @@ class _Sample:
         A long one is stopped early, and its cost is scaled.
         """
         start, cancel, passed = time.process_time(), core.Cancel(), 1.0
-        most = _SAMPLE / _MIN_BATCHES
+        max_time = _SAMPLE / _MIN_BATCHES
 
         def watch(share: float) -> None:
             nonlocal passed
-            if time.process_time() - start > most and share > 0:
+            if time.process_time() - start > max_time and share > 0:
                 passed = share
                 cancel.cancel()
 
@@ -218,10 +218,10 @@ class _Sample:
 
         This is the packs, all their rows in one table, and these in order.
         """
-        if not self._kept:
+        if not self._points_stored:
             return 0
-        at_once = min(points, JOINED * self._kept // max(self._stored, 1))
-        return 3 * self._octets * at_once // self._kept
+        at_once = min(points, JOINED * self._points_stored // max(self._stored, 1))
+        return 3 * self._octets * at_once // self._points_stored
 
 
 def _refuse(failed: Sequence[tuple[Point, str]]) -> None:
@@ -252,18 +252,18 @@ class FirstSeeds(Executor):
     spent: float = 0.0
     """CPU time of the sample and its copies."""
 
-    def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
+    def run(self, points: Sequence[Point], store: Store, on_done: OnDone) -> None:
         """Runs the first seeds, and copies."""
         start = time.process_time()
         first: dict[object, Point] = {}
         of = [first.setdefault(self._setting(point), point) for point in points]
         failed: list[tuple[Point, str]] = []
 
-        def heard(finished: Sequence[Point], refused: Sequence[tuple[Point, str]], where: str) -> None:
+        def collect(finished: Sequence[Point], refused: Sequence[tuple[Point, str]], where: str) -> None:
             failed.extend(refused)
-            told(finished, refused, where)
+            on_done(finished, refused, where)
 
-        Threads(self.jobs).run(list(first.values()), store, heard)
+        Threads(self.jobs).run(list(first.values()), store, collect)
         spent = time.process_time() - start
         done = self._done(store)
         left = sum(point.digest not in done for point in points)
@@ -277,7 +277,7 @@ class FirstSeeds(Executor):
         ]
         if others:
             store.keep(_copied(others, store))
-            told([point for point, _ in others], [], "")
+            on_done([point for point, _ in others], [], "")
         self.spent += time.process_time() - start
 
     def estimate(self, around: float) -> Estimate:
@@ -305,7 +305,7 @@ def _copied(points: Sequence[tuple[Point, Point]], store: Store) -> Pack:
     digests = [one.digest for _, one in points]
     results = dict(zip(digests, store.results(digests), strict=True))
     kept = [
-        Kept(
+        StoredPoint(
             point.digest,
             point.seed,
             core.revision(),

@@ -93,14 +93,14 @@ class Store(Protocol):
         """Joins files. Raises StoreError."""
 
 
-Told = Callable[[Sequence[Point], Sequence[Failure], str], None]
+OnDone = Callable[[Sequence[Point], Sequence[Failure], str], None]
 """Callback with the finished and stored points, the failed ones, and the node."""
 
 
 class Executor(Protocol):
     """Runs points: `Threads` on this machine, `acklab.sweeps.on_ray.Ray` on a cluster."""
 
-    def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
+    def run(self, points: Sequence[Point], store: Store, on_done: OnDone) -> None:
         """Runs points and stores them in any order. A failed point does not affect the others.
 
         Raises KeyboardInterrupt after Ctrl-C, StoreError if results cannot be stored. Points that
@@ -119,10 +119,10 @@ class Threads:
 
     jobs: int | None = None
 
-    def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
+    def run(self, points: Sequence[Point], store: Store, on_done: OnDone) -> None:
         """Runs points in threads."""
         workers = min(max(1, self.jobs or cores()), len(points))
-        _Team(Queue.of(points, workers), store, told).work(workers)
+        _Team(Queue.of(points, workers), store, on_done).work(workers)
 
 
 @dataclass
@@ -131,7 +131,7 @@ class _Team:
 
     queue: Queue
     store: Store
-    told: Told
+    on_done: OnDone
     cancel: core.Cancel = field(default_factory=core.Cancel)
     lock: threading.Lock = field(default_factory=threading.Lock)
     errors: list[BaseException] = field(default_factory=list)
@@ -171,7 +171,7 @@ class _Team:
         with self.lock:
             self.queue.spent(len(done.finished) + len(done.failed), seconds)
             self.queue.put_back(done.left)
-            self.told(done.finished, done.failed, "")
+            self.on_done(done.finished, done.failed, "")
 
 
 def execute(points: Sequence[Point], store: Store, executor: Executor | None = None, watch: Watcher | None = None) -> Outcome:
@@ -200,7 +200,7 @@ def execute(points: Sequence[Point], store: Store, executor: Executor | None = N
             counts = len(seen), len(outcome.kept), len(outcome.finished), len(outcome.failed)
             watch(Progress(*counts, time.monotonic() - start, dict(nodes)))
 
-    def told(finished: Sequence[Point], failed: Sequence[Failure], where: str) -> None:
+    def on_done(finished: Sequence[Point], failed: Sequence[Failure], where: str) -> None:
         outcome.finished += finished
         outcome.failed += failed
         if where:
@@ -210,7 +210,7 @@ def execute(points: Sequence[Point], store: Store, executor: Executor | None = N
     report()
     if waiting:
         try:
-            (executor or Threads()).run(list(waiting.values()), store, told)
+            (executor or Threads()).run(list(waiting.values()), store, on_done)
         except KeyboardInterrupt as error:
             finished = len(outcome.kept) + len(outcome.finished)
             raise Cancelled(f"stopped: {finished} of {len(seen)} points are stored in {store.place}") from error

@@ -26,7 +26,7 @@ from acklab.places import LocalPlace, Place, place_of
 from acklab.scenario import Source
 from acklab.strategy_files import StrategyFile
 from acklab.sweeps.batch import Failure, Queue, run_batch
-from acklab.sweeps.execution import Executor, Store, Told
+from acklab.sweeps.execution import Executor, OnDone, Store
 from acklab.sweeps.pack import Pack
 from acklab.sweeps.packed_store import PackedStore
 from acklab.sweeps.point import Point
@@ -94,10 +94,10 @@ class Ray:
 
     address: str = "auto"
 
-    def run(self, points: Sequence[Point], store: Store, told: Told) -> None:
+    def run(self, points: Sequence[Point], store: Store, on_done: OnDone) -> None:
         """Runs points on the cluster."""
         with _connected(self.address), _marked(store.place) as token:
-            _Driver(store, told, token).work(points)
+            _Driver(store, on_done, token).work(points)
 
 
 def executor_of(text: str | None) -> Executor | None:
@@ -117,8 +117,8 @@ def _connected(address: str) -> Iterator[None]:
         import ray
     except ImportError as error:
         raise UsageError("the package ray is missing: pip install 'acklab[ray]'") from error
-    ours = not ray.is_initialized()
-    if ours:
+    is_owned = not ray.is_initialized()
+    if is_owned:
         try:
             ray.init(address=address, log_to_driver=False, logging_level="warning", namespace="acklab")
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
@@ -126,7 +126,7 @@ def _connected(address: str) -> Iterator[None]:
     try:
         yield
     finally:
-        if ours:
+        if is_owned:
             ray.shutdown()
 
 
@@ -159,7 +159,7 @@ class _Driver:
     """Sends batches and receives their outcomes."""
 
     store: Store
-    told: Told
+    on_done: OnDone
     token: str
     travelling: dict[Any, Any] = field(default_factory=dict)
     """References to the sent files, by source and strategies."""
@@ -227,7 +227,7 @@ class _Driver:
         failed: list[Failure] = [(by_digest[digest], message) for digest, message in done.failed]
         queue.spent(len(done.finished) + len(failed), done.seconds)
         queue.put_back([by_digest[digest] for digest in done.left])
-        self.told([by_digest[digest] for digest in done.finished], failed, done.node)
+        self.on_done([by_digest[digest] for digest in done.finished], failed, done.node)
 
     def _lost(self, batch: Sequence[Point], error: Exception, queue: Queue) -> None:
         """Handles a batch without a result.
@@ -242,7 +242,7 @@ class _Driver:
         if isinstance(error, ray.exceptions.RayTaskError):
             raise RunError(f"a worker of the cluster failed: {str(error).strip().splitlines()[-1]}") from error
         if len(batch) == 1:
-            self.told([], [(batch[0], f"its worker was lost {_RETRIES + 1} times: {type(error).__name__}")], "")
+            self.on_done([], [(batch[0], f"its worker was lost {_RETRIES + 1} times: {type(error).__name__}")], "")
             return
         queue.put_back(batch)
         queue.one_by_one(batch)

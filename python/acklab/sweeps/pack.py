@@ -32,7 +32,7 @@ _SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredPoint:
     """Facts of a point in a pack, besides its tables."""
 
     digest: str
@@ -58,7 +58,7 @@ class Pack:
     tables: Mapping[str, pa.Table]
 
     @classmethod
-    def of(cls, points: Sequence[Kept], tables: Mapping[str, pa.Table]) -> "Pack":
+    def of(cls, points: Sequence[StoredPoint], tables: Mapping[str, pa.Table]) -> "Pack":
         """Returns a pack of these points.
 
         The first column of each table, `point`, is the index of the point.
@@ -91,7 +91,7 @@ class Pack:
         """Yields the result of each point."""
         starts = {name: _starts(table, self.points.num_rows) for name, table in self.tables.items()}
         for index, row in enumerate(self.points.to_pylist()):
-            point = Kept(**row)
+            point = StoredPoint(**row)
             tables = {}
             for name in filter(None, point.tables.split(",")):
                 first, end = starts[name][index], starts[name][index + 1]

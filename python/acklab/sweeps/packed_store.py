@@ -236,14 +236,14 @@ class PackedStore:
                 if name.endswith(".parquet") and f"{FOLDER}/{name}" not in wanted:
                     self.place.remove(f"{FOLDER}/{name}")
 
-    def _compact(self, most: int) -> None:
-        """Joins packs whose files have less than `most` bytes, to packs of about that size."""
+    def _compact(self, max_octets: int) -> None:
+        """Joins packs with files below `max_octets` bytes, to packs of about that size."""
         with self.place.exclusively("compact"):
             self.refresh()
             entries = sorted(self._entries.values(), key=lambda entry: (entry.octets, entry.name))
             groups: list[list[Entry]] = [[]]
-            for entry in (entry for entry in entries if entry.octets < most):
-                if sum(one.octets for one in groups[-1]) > most:
+            for entry in (entry for entry in entries if entry.octets < max_octets):
+                if sum(one.octets for one in groups[-1]) > max_octets:
                     groups.append([])
                 groups[-1].append(entry)
             for group in groups:

@@ -212,9 +212,9 @@ class SweepResult(NamedTables):
         once per process, and again after they change. Raises UsageError for a query that DuckDB
         refuses or that returns no table, StoreError for a damaged table.
         """
-        from acklab.queries import ask
+        from acklab.queries import run_query
 
-        return ask(sql, self.place, self.files)
+        return run_query(sql, self.place, self.files)
 
     def _arrow(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         self._refuse_unknown(name)

@@ -66,14 +66,14 @@ def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Ex
     block_ack, ack = (cell.air(cell.response_to(cell.mode), octets + cell.appended) for octets in (BLOCK_ACK, ACK))
     control = 0
     if cell.rts:
-        asked = cell.response_to(cell.mode)
-        control += cell.air(asked, RTS) + cell.sifs + cell.air(cell.response_to(asked), CTS) + cell.sifs
+        rts_mode = cell.response_to(cell.mode)
+        control += cell.air(rts_mode, RTS) + cell.sifs + cell.air(cell.response_to(rts_mode), CTS) + cell.sifs
     if cell.cts_to_self is not None:
         control += cell.air(cell.cts_to_self, CTS) + cell.sifs
-    most = cell.max_time
+    max_duration = cell.max_time
     if left is not None:
-        most = min(most, left - cell.sifs - block_ack - (cell.extension if cell.mode.is_ofdm else 0))
-    frames, psdu, is_aggregate = _psdu(cell, mpdu, most)
+        max_duration = min(max_duration, left - cell.sifs - block_ack - (cell.extension if cell.mode.is_ofdm else 0))
+    frames, psdu, is_aggregate = _psdu(cell, mpdu, max_duration)
     response = block_ack if is_aggregate else ack
     exchange = _Exchange(control, cell.air(cell.mode, psdu), response, cell.sifs + cell.late, frames)
     # The first exchange may exceed the limit with a single frame.
@@ -91,10 +91,10 @@ def _mpdu(cell: Cell) -> tuple[int, int]:
     return packets, header + (msdu if packets == 1 else (packets - 1) * padded + subframe)
 
 
-def _psdu(cell: Cell, mpdu: int, most: int) -> tuple[int, int, bool]:
+def _psdu(cell: Cell, mpdu: int, max_duration: int) -> tuple[int, int, bool]:
     """Returns the frames of a PPDU, its bytes, and whether its response is a Block ACK.
 
-    A single frame gets an ACK (10.25.6.5). An aggregate lasts at most `most`.
+    A single frame gets an ACK (10.25.6.5). An aggregate lasts at most `max_duration`.
     """
 
     def octets(frames: int) -> int:
@@ -103,7 +103,7 @@ def _psdu(cell: Cell, mpdu: int, most: int) -> tuple[int, int, bool]:
     fitting = [
         frames
         for frames in range(2, cell.frames + 1)
-        if octets(frames) <= cell.aggregate and cell.mode.duration(octets(frames)) <= most
+        if octets(frames) <= cell.aggregate and cell.mode.duration(octets(frames)) <= max_duration
     ]
     if not fitting:
         return 1, octets(1) if cell.always_delimits else mpdu, False

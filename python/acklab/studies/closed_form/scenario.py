@@ -34,7 +34,7 @@ def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
     is_udp = transport["protocol"] == "udp"
     # Protection implies stations without short slots (18.4.5); 802.11b has slots of 20 µs.
     is_long_slot = is_2ghz and (standard == "802.11b" or wifi.get("long_slot", False) or protection != "none")
-    most = A_MPDU.get(standard, 0)
+    max_aggregate = A_MPDU.get(standard, 0)
     return Cell(
         mode=_mode_of(wifi),
         sifs=(10 if is_2ghz else 16) * US,
@@ -44,7 +44,7 @@ def of_scenario(scenario: Mapping[str, Any], sender: str = "ap") -> Cell:
         basic=_basic_of(standard, short, wifi.get("basic_rates")),
         has_qos=has_qos,
         extension=6 * US if is_2ghz and standard != "802.11b" else 0,
-        aggregate=min(most, _number(aggregation["max_bytes"], "B")) if "max_bytes" in aggregation else most,
+        aggregate=min(max_aggregate, _number(aggregation["max_bytes"], "B")) if "max_bytes" in aggregation else max_aggregate,
         always_delimits=standard == "802.11ac",
         frames=min(aggregation.get("max_frames", WINDOW), WINDOW),
         max_time=_time(aggregation["max_time"]) if "max_time" in aggregation else PPDU_MAX_TIME,

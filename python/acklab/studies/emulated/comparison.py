@@ -12,7 +12,7 @@ from acklab.studies.emulated.definition import EmulatedFile, GainFile
 from acklab.studies.emulated.report import Comparison, title_of, unit_of
 from acklab.studies.emulated.runs import Emulation, emulate_points, is_trusted, seconds_of
 from acklab.studies.metric import Metric
-from acklab.terminal import progress_bar, tell
+from acklab.terminal import notify, progress_bar
 
 
 def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str) -> list[Comparison]:
@@ -35,7 +35,7 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str) -> 
         for run in runs
     ]
     if (seconds := seconds_of(flat, folder)) and not bench.quiet:
-        tell(
+        notify(
             f"{study.name}: emulating for {_minutes(seconds)} in real time, one run at a time; a run with late packets is repeated"
         )
     with progress_bar(bench.quiet, f"{study.name}: emulated") as bar:
@@ -72,7 +72,7 @@ def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], l
     metric = Metric.parse(gain.metric)
     above, below = both[gain.point], both[gain.over]
     simulated, emulated = (
-        ratio_interval(map(metric.of, ours), map(metric.of, theirs)) for ours, theirs in zip(above, below, strict=True)
+        ratio_interval(map(metric.of, own), map(metric.of, reference)) for own, reference in zip(above, below, strict=True)
     )
     return Comparison(
         point=gain.title,
