@@ -278,7 +278,8 @@ def trusted_fingerprint(
     """Returns the fingerprint of a trusted server.
 
     An unknown server is trusted from now on if `accept_new` is set, or if `confirm` returns True
-    for its fingerprint. Otherwise raises RunError. """
+    for its fingerprint. Otherwise raises RunError.
+    """
     known = core.known_fingerprint(host, port, file)
     if known is not None:
         return known
