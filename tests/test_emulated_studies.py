@@ -74,8 +74,10 @@ def test_what_is_wrong_is_said_by_its_place(tmp_path, monkeypatch):
     study = find("one")
     with pytest.raises(UsageError, match=r"one: found no emulated\.toml, expected a study that has one: none"):
         run_study(study, tmp_path / "out", way="emulate")
-    with pytest.raises(UsageError, match="found the way 'fly', expected 'simulate' or 'emulate'"):
+    with pytest.raises(UsageError, match="way: found 'fly', expected one of: simulate, emulate, virtual"):
         run_study(study, tmp_path / "out", way="fly")
+    with pytest.raises(UsageError, match="kernel: found a guest kernel with the way 'emulate', expected 'virtual'"):
+        run_study(study, tmp_path / "out", way="emulate", kernel="6.12")
     file = tmp_path / "one" / FILE
     file.write_text('[[point]]\nname = "a"\nscenario = "b.toml"\nmetrics = ["goodput"]\n')
     with pytest.raises(StoreError, match=r"point\.0\.metrics\.0: .*expected table\.column"):

@@ -9,6 +9,7 @@ import pytest
 
 import acklab
 from acklab.errors import RunError, UsageError
+from acklab.studies import run_study
 from acklab.virtual import build, kernels
 from acklab.virtual.kernels import GuestKernel
 from commands import acklab as command
@@ -113,6 +114,56 @@ def test_two_runs_in_virtual_time_give_the_same_tables():
     assert first.is_trusted, first.reasons
     assert first.table("timing")["p99_lateness"][0] < 10
     assert dict(first.table("kernel").select("parameter", "value").rows())["clock"] == "virtual"
+
+
+STUDY = """
+title = "One path"
+question = "Goodput of the kernel's CUBIC"
+seeds = 2
+quick_seeds = 2
+
+[vary]
+"flow.0.start" = "0ms..50ms"
+
+[[claim]]
+id = "goodput"
+title = "goodput"
+source = "the rule: 1448 of 1514 octets are payload"
+unit = "Mbps"
+published = 9.57
+tolerance = "10%"
+scenario = "path.json"
+metric = "flows.mean_throughput_l7"
+"""
+POINTS = """
+repeats = 2
+quick_repeats = 2
+[[point]]
+name = "path"
+scenario = "path.json"
+claims = ["goodput"]
+"""
+
+
+@needs_a_kernel
+@pytest.mark.timed
+def test_a_study_runs_its_points_in_virtual_time_and_keeps_them(tmp_path, monkeypatch):
+    folder = tmp_path / "studies" / "one"
+    folder.mkdir(parents=True)
+    (folder / "claims.toml").write_text(STUDY, encoding="utf-8")
+    (folder / "emulated.toml").write_text(POINTS, encoding="utf-8")
+    (folder / "path.json").write_text(json.dumps(SCENARIO), encoding="utf-8")
+    monkeypatch.setenv("ACKLAB_STUDIES", str(tmp_path / "studies"))
+    done = run_study("one", tmp_path / "out", way="virtual", quiet=True)
+    (row,) = done.comparisons
+    assert row.trusted == row.emulated.count == 2
+    assert abs(row.difference) < 5
+    assert "--clock virtual" in row.emulation
+    stored = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "one" / "emulated").rglob("*.parquet")}
+    assert all(f"guest-{kernels.find().name}" in str(path) for path in stored)
+    again = run_study("one", tmp_path / "out", way="virtual", quiet=True)
+    assert {path: path.stat().st_mtime_ns for path in stored} == stored, "nothing was run again"
+    assert again.comparisons == done.comparisons
 
 
 @needs_a_kernel

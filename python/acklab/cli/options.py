@@ -24,6 +24,13 @@ def complete_columns(incomplete: str) -> list[tuple[str, str]]:
     return [(before + comma + metric.name, metric.meaning) for metric in metrics() if metric.name.startswith(last)]
 
 
+def complete_kernels(incomplete: str) -> list[str]:
+    """Completes names of guest kernels."""
+    from acklab.virtual.kernels import kernels
+
+    return [kernel.name for kernel in kernels() if kernel.name.startswith(incomplete)]
+
+
 def complete_processors(incomplete: str) -> list[str]:
     """Completes the values of --processors."""
     from acklab.core import PROCESSORS
@@ -58,6 +65,15 @@ Processors = Annotated[
         metavar="auto|awake|halt",
         help="Keep idle processors awake in real time: always (awake), never (halt: saves power, delays packets), or until the hypervisor takes too much time from them (auto).",
         autocompletion=complete_processors,
+    ),
+]
+Kernel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="In virtual time: a guest kernel of `acklab kernel list` (default: the newest).",
+        show_default=False,
+        autocompletion=complete_kernels,
     ),
 ]
 StrategyOption = Annotated[

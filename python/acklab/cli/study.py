@@ -15,7 +15,7 @@ from acklab.files import printable
 from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.studies import Study, StudyResult, discover, estimate_study, find, run_study
-from acklab.studies.runner import EMULATE
+from acklab.studies.runner import EMULATE, SIMULATE
 from acklab.sweeps.estimation import total
 from acklab.sweeps.on_ray import executor_of
 from acklab.tables import Table as Drawn
@@ -37,6 +37,7 @@ def study_command(
     most_seeds: int | None,
     dry_run: bool,
     processors: str = "auto",
+    kernel: str | None = None,
 ) -> None:
     """Reruns studies. Prints their claims, or for emulated studies the compared numbers."""
     if everything == bool(names):
@@ -46,9 +47,9 @@ def study_command(
     started, began = time.process_time(), time.monotonic()
     chosen = discover() if everything else [find(name) for name in names]
     if dry_run:
-        if way == EMULATE:
+        if way != SIMULATE:
             raise UsageError(
-                "found --dry-run and --way emulate, expected one of them; an emulation prints its duration when it starts"
+                f"found --dry-run and --way {way}, expected one of them; an emulation prints its duration when it starts"
             )
         _show_estimates(chosen, folder, quick, jobs, as_json)
         return
@@ -66,6 +67,7 @@ def study_command(
                     on=executor_of(on),
                     most_seeds=most_seeds,
                     processors=processors,
+                    kernel=kernel,
                 )
             )
         except Cancelled as error:
@@ -74,7 +76,7 @@ def study_command(
             show_comparisons(results[-1].document)
         elif not as_json:
             show(results[-1].study.file.title, results[-1].findings)
-    if as_json and way == EMULATE:
+    if as_json and way != SIMULATE:
         print(json.dumps({"emulated": [row.row() for result in results for row in result.comparisons]}, allow_nan=False))
     elif as_json:
         print(json.dumps({"claims": [finding.row() for result in results for finding in result.findings]}, allow_nan=False))

@@ -139,11 +139,11 @@ def collect(folder: Folder, label: str = "") -> list[Document]:
 def _beside(documents: Sequence[Document]) -> list[Document]:
     """Returns documents with emulated studies inside the simulated ones of the same revision."""
     simulated = {(document.name, document.revision) for document in documents}
-    emulated = {
-        (document.part_of, document.revision): document.sections
-        for document in documents
-        if (document.part_of, document.revision) in simulated
-    }
+    emulated: dict[tuple[str, str], list[Any]] = {}
+    for document in documents:
+        if (whole := (document.part_of, document.revision)) in simulated:
+            # In real time and in virtual time.
+            emulated.setdefault(whole, []).extend(document.sections)
     return [
         replace(document, sections=(*emulated.get((document.name, document.revision), ()), *document.sections))
         for document in documents

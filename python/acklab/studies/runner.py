@@ -30,9 +30,10 @@ from acklab.sweeps import Point
 from acklab.sweeps.estimation import Estimate, FirstSeeds
 from acklab.sweeps.execution import Executor, cores
 from acklab.verdict import UNDECIDED, Finding, summary
+from acklab.virtual.kernels import find as guest_kernel
 
-SIMULATE, EMULATE = "simulate", "emulate"
-"""The modes of a study."""
+SIMULATE, EMULATE, VIRTUAL = WAYS = ("simulate", "emulate", "virtual")
+"""The modes of a study: simulated, or with the kernel's TCP in real time or in virtual time."""
 
 _Key = tuple[str, tuple[str, ...]]
 
@@ -84,6 +85,7 @@ def run_study(
     on: Executor | None = None,
     most_seeds: int | None = None,
     processors: str = "auto",
+    kernel: str | None = None,
 ) -> StudyResult:
     """Runs a study over its seeds, judges its claims, and draws its figures.
 
@@ -92,21 +94,27 @@ def run_study(
     time). With `most_seeds`, undecided claims on scenarios get more seeds, up to that number, by
     the rule of `acklab.sequential`; claims that study.py measures keep their seeds. With the way
     "emulate", runs the points in the study's emulated.toml in real time with the kernel's TCP, and
-    compares published, simulated and emulated numbers; `processors` is as in `acklab.emulate`.
+    compares published, simulated and emulated numbers; `processors` is as in `acklab.emulate`. The
+    way "virtual" does the same in virtual time, with the guest kernel of that name (default: the
+    newest), `jobs` at a time.
 
     Raises RunError if a run fails, UsageError if a claim requires a column that the tables do not
     have, StoreError, Cancelled.
     """
-    if way not in (SIMULATE, EMULATE):
-        raise UsageError(f"found the way {way!r}, expected {SIMULATE!r} or {EMULATE!r}")
+    if way not in WAYS:
+        raise UsageError(f"way: found {way!r}, expected one of: {', '.join(WAYS)}")
+    if kernel is not None and way != VIRTUAL:
+        raise UsageError(f"kernel: found a guest kernel with the way {way!r}, expected {VIRTUAL!r}")
     study = find(study) if isinstance(study, str) else study
     top = place_of(out, "out")
-    if way == EMULATE and top.path is None:
+    if way != SIMULATE and top.path is None:
         raise UsageError(f"{top}: found a store, expected a folder of this machine for emulations")
     place = top / study.name
     bench = Bench(study, place.path or place, quick, jobs, quiet, on=on, most_seeds=most_seeds)
     refuse_others(place, Contents.STUDY)
-    return _simulate(bench, place) if top.path is None or way == SIMULATE else _emulate(bench, top.path, processors)
+    if top.path is None or way == SIMULATE:
+        return _simulate(bench, place)
+    return _emulate(bench, top.path, processors, guest_kernel(kernel).name if way == VIRTUAL else "")
 
 
 def estimate_study(
@@ -152,13 +160,13 @@ def _simulate(bench: Bench, place: Place) -> StudyResult:
     return StudyResult(study, bench.folder, findings, document)
 
 
-def _emulate(bench: Bench, out: Path, processors: str) -> StudyResult:
+def _emulate(bench: Bench, out: Path, processors: str, kernel: str) -> StudyResult:
     study = bench.study
     file = emulated.read(study)
-    folder = out / emulated.name_of(study)
+    folder = out / emulated.name_of(study, is_virtual=bool(kernel))
     refuse_others(LocalPlace(folder), Contents.STUDY)
-    rows = emulated.compare(bench, file, out / study.name, processors)
-    document = emulated.document(study, file.text, rows)
+    rows = emulated.compare(bench, file, out / study.name, processors, kernel)
+    document = emulated.document(study, file.text, rows, kernel)
     document.write(folder)
     store.write_json(folder / "emulated.json", {"emulated": [row.row() for row in rows]})
     return StudyResult(study, folder, (), document, tuple(rows))

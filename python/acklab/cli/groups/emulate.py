@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from acklab.cli.app import app, examples, limit
-from acklab.cli.options import Everything, Json, NoQlog, Only, Processors, Sets, StrategyOption, strategies_of
+from acklab.cli.options import Everything, Json, Kernel, NoQlog, Only, Processors, Sets, StrategyOption, strategies_of
 from acklab.errors import UsageError
 
 
@@ -53,14 +53,7 @@ def emulate_(
             help="virtual: run in a guest whose clock moves only when all of it waits; the results are exact and reproducible.",
         ),
     ] = "real",
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With --clock virtual: a kernel of `acklab kernel list` (default: the newest).",
-            show_default=False,
-        ),
-    ] = None,
+    kernel: Kernel = None,
     qlog: NoQlog = None,
     all_: Everything = False,
     only: Only = None,

@@ -10,6 +10,7 @@ from acklab.cli.options import (
     Everything,
     Jobs,
     Json,
+    Kernel,
     NoQlog,
     Only,
     Processors,
@@ -162,11 +163,12 @@ def study(
     way: Annotated[
         str,
         typer.Option(
-            metavar="WAY",
-            help="Run simulated (simulate), or in real time with the kernel's TCP (emulate): the points in the study's emulated.toml; requires root or a user namespace.",
+            metavar="simulate|emulate|virtual",
+            help="Simulate; or run the points in the study's emulated.toml with the kernel's TCP, in real time (emulate; requires root or a user namespace) or in virtual time (virtual; requires a guest kernel).",
         ),
     ] = "simulate",
     processors: Processors = "auto",
+    kernel: Kernel = None,
     dry_run: DryRun = False,
     json_: Json = False,
 ) -> None:
@@ -179,7 +181,7 @@ def study(
     limit(context)
     from acklab.cli.study import study_command
 
-    study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds, dry_run, processors)
+    study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds, dry_run, processors, kernel)
 
 
 @app.command()

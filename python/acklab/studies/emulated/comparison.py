@@ -15,13 +15,14 @@ from acklab.studies.metric import Metric
 from acklab.terminal import notify, progress_bar
 
 
-def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str) -> list[Comparison]:
+def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str, kernel: str = "") -> list[Comparison]:
     """Returns the metrics of all points, simulated and emulated.
 
     Simulations use all seeds of the study, emulations the first ones.
 
-    `folder` stores the emulations; `processors` is as in `acklab.emulate`. Prints the duration
-    before it begins. Raises RunError if a run fails, UsageError, StoreError.
+    `folder` stores the emulations; `processors` is as in `acklab.emulate`. With `kernel`, a guest
+    kernel, emulations run in virtual time. Prints the duration before it begins. Raises RunError if
+    a run fails, UsageError, StoreError.
     """
     study = bench.study
     claims = [(point.chosen(study), point.beside(study)) for point in file.point]
@@ -30,16 +31,19 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str) -> 
     replicas = bench.replicas(wanted, [max(repeats, bench.seeds)] * len(wanted))
     emulated = [points[:repeats] for points in replicas]
     flat = [
-        Emulation(run, point.perf, file.before if point.perf else "", processors)
+        Emulation(run, point.perf, file.before if point.perf else "", processors, kernel)
         for point, runs in zip(file.point, emulated, strict=True)
         for run in runs
     ]
     if (seconds := seconds_of(flat, folder)) and not bench.quiet:
-        notify(
-            f"{study.name}: emulating for {_minutes(seconds)} in real time, one run at a time; a run with late packets is repeated"
+        manner = (
+            "of virtual time, a run per core"
+            if kernel
+            else "in real time, one run at a time; a run with late packets is repeated"
         )
+        notify(f"{study.name}: emulating for {_minutes(seconds)} {manner}")
     with progress_bar(bench.quiet, f"{study.name}: emulated") as bar:
-        results = iter(emulate_points(flat, folder, bar))
+        results = iter(emulate_points(flat, folder, bar, bench.jobs))
     rows = []
     both: dict[str, tuple[list[Result], list[Result]]] = {}
     for point, own, points, (chosen, beside) in zip(file.point, replicas, emulated, claims, strict=True):

@@ -35,12 +35,12 @@ _COLUMNS: Mapping[str, str] = {
 """Columns of `flows`, and their names in `acklab perf`."""
 
 
-def deploy(point: Point, contender: str, before: str, processors: str) -> Emulated:
+def deploy(point: Point, contender: str, before: str, **settings: Any) -> Emulated:
     """Emulates a point whose single flow is measured by `acklab perf --with CONTENDER`.
 
     The measurement lasts as long as the scenario.
 
-    `before` is a shell command that each end runs first; `processors` is as in `acklab.emulate`.
+    `before` is a shell command that each end runs first; `settings` are those of `acklab.emulate`.
     The table `flows` has the output of `acklab perf`. Raises RunError.
     """
     scenario = point.source.load(list(point.sets))
@@ -60,7 +60,7 @@ def deploy(point: Point, contender: str, before: str, processors: str) -> Emulat
             seed=point.seed,
             set=[*point.sets, *overrides(changes)],
             outputs=folder,
-            processors=processors,
+            **settings,
             at=(flow["from"], [*environment, "sh", "-c", client, f"{{{flow['to']}}}"]),
         )
         output = (Path(folder) / "perf").read_text(encoding="utf-8", errors="replace")

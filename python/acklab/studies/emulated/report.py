@@ -49,30 +49,41 @@ class Comparison:
         return {name: _plain(value) for name, value in plain.items()}
 
 
-def name_of(study: Study) -> str:
+def name_of(study: Study, *, is_virtual: bool = False) -> str:
     """Returns the name of an emulated study, which is that of its folder."""
-    return f"{study.name}_emulated"
+    return f"{study.name}_{'virtual' if is_virtual else 'emulated'}"
 
 
-def document(study: Study, text: str, rows: Sequence[Comparison]) -> Document:
-    """Returns the report of an emulated study."""
+def document(study: Study, text: str, rows: Sequence[Comparison], kernel: str = "") -> Document:
+    """Returns the report of an emulated study. `kernel` is the guest kernel of virtual time."""
     commands = [command for row in rows for command in (row.simulation, row.emulation)]
     unique = list(dict.fromkeys(commands))
     head = ["point", "metric", "published", "simulated", "emulated", "unit", "difference [%]", "trusted"]
     table = Table(head, [_cells(row) for row in rows], "Mean ± half-width of the 95 % confidence interval over runs", commands=unique, numeric_from=2, text=frozenset({5}))  # fmt: skip
+    is_reliable = all(row.trusted == row.emulated.count for row in rows)
+    manner = (
+        f"in virtual time with the guest kernel {kernel} (`docs/guide/virtual.md`)"
+        if kernel
+        else "in real time (`docs/validation/emulation.md`)"
+    )
     about = (
-        "Published numbers beside those of the same scenario in simulation and in real time, with the kernel's TCP or `acklab perf` "
-        "(`docs/validation/emulation.md`). The difference is that of the emulated from the simulated mean, if the interval of the latter excludes zero. Emulations run one at a time. An emulation with late packets is repeated; "
-        f"{'all results are reliable.' if all(row.trusted == row.emulated.count for row in rows) else 'where fewer are trusted than were run, packets were late in all attempts.'}"
+        f"Published numbers beside those of the same scenario in simulation and {manner}, with the kernel's TCP or `acklab perf`. "
+        "The difference is that of the emulated from the simulated mean, if the interval of the latter excludes zero. "
+        + ("" if kernel else "Emulations run one at a time. An emulation with late packets is repeated. ")
+        + (
+            "All results are reliable."
+            if is_reliable
+            else "Where fewer are trusted than were run, packets were late in all attempts."
+        )
     )
     return Document(
-        name=name_of(study),
-        title=f"{study.file.title}: emulated",
+        name=name_of(study, is_virtual=bool(kernel)),
+        title=f"{study.file.title}: emulated{' in virtual time' if kernel else ''}",
         question=study.file.question,
         part_of=study.name,
         sections=(
             Section(
-                "Published, simulated, emulated",
+                f"Published, simulated, emulated{' in virtual time' if kernel else ''}",
                 "\n\n".join(part for part in (about, text) if part),
                 items=[Figure(differences(rows), "Difference of the emulated from the simulated mean, with the 95 % interval of the emulations", unique), table],
             ),

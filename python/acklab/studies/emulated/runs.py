@@ -1,11 +1,18 @@
-"""Emulations of points, one at a time, because each requires the whole machine."""
+"""Emulations of points.
+
+In real time each requires the whole machine, so they run one at a time. In virtual time guests run
+side by side.
+"""
 
 import hashlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from acklab import core
 from acklab.emulator import Emulated, emulate
@@ -15,7 +22,7 @@ from acklab.studies.emulated.deployed import REST, deploy
 from acklab.studies.emulated.durations import seconds_of as _seconds
 from acklab.studies.emulated.kept import is_whole, write_point
 from acklab.sweeps import Point
-from acklab.sweeps.execution import Progress
+from acklab.sweeps.execution import Progress, cores
 
 ATTEMPTS = 3
 """Maximum number of runs until the results are reliable. The last one counts in any case, and the
@@ -34,6 +41,8 @@ class Emulation:
     """A shell command that both ends of such a measurement run before it."""
     processors: str = "auto"
     """The mode of idle processors, as in `acklab.emulate`."""
+    kernel: str = ""
+    """The guest kernel of a run in virtual time; empty for real time."""
 
     def folder(self, store: Path) -> Path:
         """Returns the folder of its result.
@@ -41,7 +50,7 @@ class Emulation:
         The folder depends on the kernel, on the core if the core sends, and on the mode of
         processors if it was chosen.
         """
-        name = f"{self.point.digest}-{os.uname().release}"
+        name = f"{self.point.digest}-{f'guest-{self.kernel}' if self.kernel else os.uname().release}"
         if self.perf:
             what = "\n".join((self.perf, self.before, core.revision()))
             name += f"-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
@@ -54,11 +63,14 @@ class Emulation:
         """Returns its duration."""
         return _seconds(self.point.source.load(list(self.point.sets))["duration"]) + (REST if self.perf else 0.0)
 
-    def run(self, processors: str) -> Emulated:
-        """Emulates the point with this mode of processors. Raises RunError."""
+    def run(self, processors: str, cancel: core.Cancel | None = None) -> Emulated:
+        """Emulates the point with this mode of processors. Raises RunError, Cancelled."""
+        clock: dict[str, Any] = {"clock": "virtual", "kernel": self.kernel} if self.kernel else {}
         if self.perf:
-            return deploy(self.point, self.perf, self.before, processors)
-        return emulate(self.point.source, seed=self.point.seed, set=list(self.point.sets), processors=processors)
+            return deploy(self.point, self.perf, self.before, processors=processors, cancel=cancel, **clock)
+        return emulate(
+            self.point.source, seed=self.point.seed, set=list(self.point.sets), processors=processors, cancel=cancel, **clock
+        )
 
 
 def is_trusted(result: Result) -> bool:
@@ -76,26 +88,52 @@ def seconds_of(points: Sequence[Emulation], store: Path) -> float:
     return sum(point.seconds for point in points if not is_whole(point.folder(store)))
 
 
-def emulate_points(points: Sequence[Emulation], store: Path, watch: Callable[[Progress], None]) -> list[Result]:
-    """Emulates points that are not stored yet, in order, and returns the results of all.
+def emulate_points(
+    points: Sequence[Emulation], store: Path, watch: Callable[[Progress], None], jobs: int | None = None
+) -> list[Result]:
+    """Emulates points that are not stored yet, and returns the results of all in order.
 
     Raises RunError, StoreError.
 
-    After the hypervisor has taken too much of awake processors, those of later runs halt from the
-    beginning.
+    Points in virtual time run `jobs` at a time (default: one per core). After the hypervisor has
+    taken too much of awake processors, those of later runs in real time halt from the beginning.
     """
-    kept = sum(is_whole(point.folder(store)) for point in points)
-    start, finished, results = time.monotonic(), 0, []
-    watch(Progress(len(points), kept, 0, 0, 0.0))
+    folders = {point.folder(store): point for point in points}
+    waiting = {folder: point for folder, point in folders.items() if not is_whole(folder)}
+    kept, start = len(folders) - len(waiting), time.monotonic()
+    watch(Progress(len(folders), kept, 0, 0, 0.0))
+    real = {folder: point for folder, point in waiting.items() if not point.kernel}
+    guests = {folder: point for folder, point in waiting.items() if point.kernel}
+    for finished, _ in enumerate(chain(_in_turn(real), _side_by_side(guests, jobs or cores())), start=1):
+        watch(Progress(len(folders), kept, finished, 0, time.monotonic() - start))
+    return [read_result(LocalPlace(point.folder(store))) for point in points]
+
+
+def _in_turn(points: Mapping[Path, Emulation]) -> Iterator[None]:
+    """Emulates points in real time. Yields after each."""
     shall_halt = False
-    for point in points:
-        folder = point.folder(store)
-        if not is_whole(folder):
-            shall_halt = _emulate(point, folder, shall_halt)
-            finished += 1
-            watch(Progress(len(points), kept, finished, 0, time.monotonic() - start))
-        results.append(read_result(LocalPlace(folder)))
-    return results
+    for folder, point in points.items():
+        shall_halt = _emulate(point, folder, shall_halt)
+        yield
+
+
+def _side_by_side(points: Mapping[Path, Emulation], jobs: int) -> Iterator[None]:
+    """Emulates points in virtual time. Yields after each."""
+    cancel = core.Cancel()
+
+    def run(folder: Path, point: Emulation) -> None:
+        result = point.run("halt", cancel)
+        write_point(folder, result.tables, result.provenance)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for done in as_completed([pool.submit(run, folder, point) for folder, point in points.items()]):
+                done.result()
+                yield
+        finally:
+            # Of an error or of Ctrl-C. A guest ends at once.
+            cancel.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _emulate(one: Emulation, folder: Path, shall_halt: bool) -> bool:
