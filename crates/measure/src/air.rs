@@ -10,7 +10,7 @@ use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 pub struct AirMonitor<P> {
     rows: Option<Vec<Row>>,
     captures: Vec<AirCapture>,
-    /// PPDUs that have ended, but while an earlier one is still on the air.
+    /// PPDUs that have ended while an earlier one is still on the air.
     waiting: Vec<Ppdu<P>>,
     failed: Option<Error>,
 }
@@ -56,7 +56,7 @@ impl<P: Observed> AirMonitor<P> {
         self.rows.as_deref().unwrap_or_default()
     }
 
-    /// Records PPDUs that have ended, in the order of their start. All that end later began at
+    /// Records PPDUs that have ended, in the order of their start. PPDUs that end later began at
     /// `settled` or after it.
     pub(crate) fn record(&mut self, ppdus: impl Iterator<Item = Ppdu<P>>, settled: Instant) {
         self.waiting.extend(ppdus);
@@ -108,7 +108,7 @@ fn row<P: Datagram>(ppdu: &Ppdu<P>) -> Row {
 }
 
 /// Returns the name of a PPDU in the table. Data PPDUs with pure ACKs only and response frames with
-/// compressed ACKs have names of their own.
+/// compressed ACKs have separate names.
 fn kind<P: Datagram>(ppdu: &Ppdu<P>) -> &'static str {
     match &ppdu.frame {
         Frame::Ack if !ppdu.appended.is_empty() => "augmented_ack",

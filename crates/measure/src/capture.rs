@@ -3,9 +3,8 @@
 //!
 //! A file has one interface, named after its point; each point has its own file. Times have a
 //! resolution of nanoseconds, and the start of the run is 1970-01-01T00:00:00Z. Each node has one
-//! address, and each flow a port of its own
-//! ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes)); the file has the names of the
-//! nodes.
+//! address, and each flow its own port ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes));
+//! the file has the names of the nodes.
 //!
 //! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a
 //! packet keeps its length field and its checksums, and takes at most 112 octets of the file.
@@ -13,10 +12,10 @@
 //! Encrypted datagrams are written whole, after the TLS secrets of their connection in a Decryption
 //! Secrets Block, so that Wireshark decrypts them.
 //!
-//! A real socket has no packet of its own to record: [`Capture::record_datagram`] puts IP and UDP
-//! headers around what it sends and receives.
+//! A real socket has no packet that could be recorded. [`Capture::record_datagram`] puts IP and UDP
+//! headers around the datagrams that it sends and receives.
 //!
-//! The IPv4 identification of a packet is the number of its flow's packets at this point before it.
+//! The IPv4 identification of a packet is the number of earlier packets of its flow at this point.
 //! It distinguishes a retransmission from the original, but does not identify a packet across the
 //! captures of different points.
 
@@ -49,12 +48,12 @@ pub struct SocketDatagram<'a> {
     pub ecn: Ecn,
     /// The octets that the socket sends or receives.
     pub payload: &'a [u8],
-    /// The TLS secrets with which the payload can be decrypted, as far as they are known: lines in
-    /// the format of `SSLKEYLOGFILE` (RFC 9850).
+    /// The TLS secrets that decrypt the payload, as far as they are known: lines in the format of
+    /// `SSLKEYLOGFILE` (RFC 9850).
     pub secrets: Option<&'a Arc<str>>,
 }
 
-/// The reason why a capture cannot be written.
+/// The reasons why a capture cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be created.
@@ -130,7 +129,7 @@ impl Capture {
         title: Option<&str>,
         extent: Extent,
     ) -> Result<Self, Error> {
-        // Datagrams of QUIC are kept whole, and extension headers of IPv6 may have any length.
+        // Datagrams of QUIC are written whole, and extension headers of IPv6 may have any length.
         let interface = Interface { name: point, link_type, most_octets: u16::MAX.into() };
         Ok(Self {
             file: CaptureFile::create(path, title, &interface)?,
@@ -141,7 +140,7 @@ impl Capture {
         })
     }
 
-    /// Names the hosts with these addresses.
+    /// Records the names of the hosts with these addresses.
     ///
     /// # Errors
     /// If writing fails.

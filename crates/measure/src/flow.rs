@@ -55,9 +55,9 @@ impl<E: End + ?Sized> Flow<E> {
         }
     }
 
-    /// Drops the directions without data since the window of measurement began, because the content
-    /// of an observed connection is not known in advance. If only the reverse direction remains, it
-    /// becomes the forward one. Returns which of the two have remained.
+    /// Drops the directions without data since the window of measurement began, because the
+    /// directions with data of an observed connection are not known in advance. If only the reverse
+    /// direction remains, it becomes the forward one. Returns which of the two have remained.
     pub fn drop_silent(&mut self, now: Instant) -> [bool; 2] {
         let has_received = |end: usize| self.ends[end].snapshot(now).received > self.before[end].received;
         let remain = [has_received(1), self.probes.reverse.is_some() && has_received(0)];

@@ -1,34 +1,34 @@
-//! The measurement of an endpoint, a link and a cell.
+//! Measures endpoints, links and cells.
 //!
-//! Probes know an endpoint by its contract in `acklab-base` and no transport by name. So the tables
-//! of a simulated, an emulated and a deployed connection have the same columns with the same
-//! meaning. This crate has no scenario, no clock and no socket: the caller that drives the
-//! endpoints passes the time in.
+//! Probes use an endpoint through its contract in `acklab-base`, and do not depend on a transport.
+//! So the tables of a simulated, an emulated and a deployed connection have the same columns with
+//! the same meaning. This crate has no scenario, no clock and no socket: the caller that drives the
+//! endpoints passes the time.
 //!
 //! In the order of reading:
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`recorder`] | [`Recorder`]: the measurement of one endpoint whose peer runs elsewhere |
-//! | [`meter`] | [`EndpointMeter`]: what an endpoint sends, accepts and reports, passed on to probes and to a log |
+//! | [`meter`] | [`EndpointMeter`]: passes to probes and to a log what an endpoint sends, accepts and reports |
 //! | [`probe`] | [`FlowProbe`]: the measurements of one direction of a flow |
-//! | [`statistics`] | means, distributions and Jain's index, updated as values come |
+//! | [`statistics`] | means, distributions and Jain's index, updated with each value |
 //! | [`snapshot`] | [`Snapshot`]: the counters of an endpoint at an instant |
 //! | [`flow`], [`relay`] | flows and proxies of which both ends are measured |
-//! | [`observed`] | [`Observed`]: a packet that probes and captures read |
+//! | [`observed`] | [`Observed`]: a packet that probes and captures can read |
 //! | [`observers`], [`air`] | the observers of a network: captures, drops, and monitors of a cell's air |
 //! | [`subjects`] | [`Subjects`]: the names and known properties of what is measured |
 //! | [`series`] | [`Series`]: the time series that can be recorded |
 //! | [`mod@tables`] | the tables, and [`metrics`]: their columns |
-//! | [`metric`] | [`Description`]: what a column means |
+//! | [`metric`] | [`Description`]: the meaning of a column |
 //! | [`table`] | [`Table`]: a typed table with units, which converts to Arrow |
-//! | [`qlog`] | logs of endpoints that qvis reads |
+//! | [`qlog`] | logs of endpoints for qvis |
 //! | [`capture`] | captures of packets, of sockets and of the air in pcapng files |
 //!
-//! # An endpoint without a laboratory
+//! # An endpoint without the lab
 //!
-//! A program that drives an endpoint itself, over real sockets for instance, calls a [`Recorder`]
-//! along the way. Here, a sender of TCP gets as far as its SYN:
+//! A program that drives an endpoint itself, for instance over real sockets, calls a [`Recorder`]
+//! at each step. In this example, a sender of TCP sends its SYN:
 //!
 //! ```
 //! use acklab_base::random::Seed;

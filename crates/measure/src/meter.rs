@@ -1,5 +1,4 @@
-//! The measurement of one endpoint: what it sends, what arrives at it and what it reports, passed
-//! on to probes and to a log.
+//! The measurement of one endpoint: passes its packets, arrivals and events to probes and to a log.
 
 use crate::observed::Delivery;
 use crate::probe::{FlowProbe, Probes};
@@ -7,16 +6,17 @@ use crate::qlog::Log;
 use acklab_base::{Bytes, Content, Endpoint, Event, Instant};
 use acklab_wire::Pdu;
 
-/// The role of an endpoint in its flow, which decides what is measured at it.
+/// The role of an endpoint in its flow, which determines the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It sends the data of a flow with data in one direction.
+    /// The endpoint sends the data of a flow with data in one direction.
     Sender,
-    /// It receives the data of a flow with data in one direction.
+    /// The endpoint receives the data of a flow with data in one direction.
     Receiver,
-    /// It is the end at `from` of a flow with data in both directions, which are both measured.
+    /// The endpoint is the end at `from` of a flow with data in both directions. Both directions
+    /// are measured.
     AtFrom,
-    /// It is the end at `to` of such a flow.
+    /// The endpoint is the end at `to` of such a flow.
     AtTo,
 }
 
@@ -32,22 +32,22 @@ impl Role {
     }
 }
 
-/// The facts about a packet before the endpoint accepts it: see [`EndpointMeter::arriving`].
+/// Facts about a packet before the endpoint accepts it: see [`EndpointMeter::arriving`].
 #[derive(Clone, Copy, Debug)]
 pub struct Arriving {
     content: Content,
-    /// Octets that had arrived before.
+    /// Octets that arrived earlier.
     received: u64,
 }
 
 /// The meter of one endpoint.
 ///
-/// # The caller's order
+/// # Order of calls
 ///
-/// 1. For a packet that arrives, [`arriving`](Self::arriving), then the endpoint and its
+/// 1. For each packet that arrives: first [`arriving`](Self::arriving), then the endpoint and its
 ///    application, then [`arrived`](Self::arrived).
 /// 2. After a wake-up of the endpoint and its application, [`woken`](Self::woken).
-/// 3. For each packet that the endpoint sends, [`departs`](Self::departs); once it has no more to
+/// 3. For each packet that the endpoint sends, [`departs`](Self::departs). When it has no more to
 ///    send, [`rests`](Self::rests).
 #[derive(Debug)]
 pub struct EndpointMeter {
@@ -70,7 +70,7 @@ impl EndpointMeter {
         self.log = Some(Box::new(log));
     }
 
-    /// Returns the log that it writes.
+    /// Returns the log that this meter writes.
     pub fn log(&mut self) -> Option<&mut Log> {
         self.log.as_deref_mut()
     }
@@ -158,7 +158,7 @@ impl EndpointMeter {
     }
 
     /// Records that the endpoint was woken, and that its application has run. `has_reader` is
-    /// `true` if the application reads by itself, and not all data on arrival.
+    /// `true` if the application reads by itself, and does not get all data on arrival.
     #[inline]
     pub fn woken(&mut self, now: Instant, has_reader: bool, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         match (self.role, has_reader) {
@@ -202,7 +202,7 @@ impl EndpointMeter {
         if self.role != Role::Receiver {
             self.role.sent(probes).limited(now, endpoint.limiting_factor(now));
         }
-        // A departing packet may be an event itself, such as a tail loss probe.
+        // A departing packet may be an event, such as a tail loss probe.
         self.take_events(now, endpoint, probes);
     }
 

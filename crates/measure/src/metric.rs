@@ -1,4 +1,4 @@
-//! The columns of metrics tables: each entry computes the values of a column and describes it.
+//! The columns of metrics tables: each entry computes and describes the values of a column.
 //!
 //! The tables, the page `docs/models/metrics.md` and the column descriptions in Python are all
 //! generated from these entries.
@@ -14,11 +14,11 @@ pub enum Better {
     More,
     /// A smaller value is better.
     Less,
-    /// It depends on the question, or the column is a name.
+    /// Depends on the question, or the column is a name.
     Neither,
 }
 
-/// The rows of a table: a marker type, since the row type has a lifetime.
+/// The rows of a table. A marker type, since the row type has a lifetime.
 pub(crate) trait Rows {
     type Row<'a>;
 }

@@ -24,13 +24,13 @@ pub enum CapturePoint {
 /// The observers of a run.
 pub struct Observers<P> {
     captures: Vec<Capture>,
-    /// Points, each with the index of a capture that records it.
+    /// Capture points, each with the index of the capture that records it.
     points: Vec<(CapturePoint, usize)>,
     /// The first failure of a capture. After it, nothing more is recorded.
     failed: Option<Error>,
     /// By cell, the monitor of its air.
     pub(crate) air: Vec<AirMonitor<P>>,
-    /// By flow, the packets that queues have dropped, if a series requires them.
+    /// By flow, the packets that queues have dropped, if a series needs them.
     drops: Option<FlowTable<u64>>,
 }
 
@@ -61,8 +61,8 @@ impl<P: Observed> Observers<P> {
         self.drops.as_ref().and_then(|drops| drops.get(flow)).copied().unwrap_or_default()
     }
 
-    /// Counts the drops of no flow from now on: where there is no end of new flows, the counts
-    /// would grow without bound.
+    /// Stops counting the drops of flows. If new flows come without end, the counts would grow
+    /// without bound.
     pub fn ignore_drops(&mut self) {
         self.drops = None;
     }
@@ -85,7 +85,7 @@ impl<P: Observed> Observers<P> {
         self.captures.drain(..).try_for_each(Capture::finish)
     }
 
-    /// Records a packet. Few runs record packets.
+    /// Records a packet. This runs rarely, since few runs record packets.
     #[cold]
     fn record(&mut self, passed: CapturePoint, now: Instant, packet: &P) {
         for (point, capture) in &self.points {

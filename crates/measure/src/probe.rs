@@ -1,7 +1,7 @@
 //! Measurements of a flow during the run.
 //!
-//! A probe receives the state of the two endpoints after each packet and each wake-up. It knows no
-//! transport.
+//! A probe receives the state of the two endpoints after each packet and each wake-up. It does not
+//! depend on the transport.
 
 mod bursts;
 mod delay;
@@ -19,10 +19,10 @@ use delay::ApplicationDelay;
 pub(crate) use limits::Limits;
 use throughput::Throughput;
 
-/// Gain of the moving average of inter-departure times: that of RFC 6298 for the smoothed RTT.
+/// Gain of the moving average of inter-departure times: that of the smoothed RTT in RFC 6298.
 const IDT_GAIN: f64 = 1.0 / 8.0;
 
-/// Series over time; those that are not recorded are `None`.
+/// Series over time. Series that are not recorded are `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     pub(crate) operating_points: Option<Vec<OperatingPoint>>,
@@ -30,7 +30,7 @@ pub struct Records {
     pub(crate) packets: Option<Vec<PacketRecord>>,
     pub(crate) events: Option<Vec<(Instant, Event)>>,
     pub(crate) decisions: Option<Vec<(Instant, Decision)>>,
-    /// Operating points are those of [`FlowProbe::sample`], and not those of each ACK.
+    /// `true` if operating points are recorded by [`FlowProbe::sample`], not at each ACK.
     are_sampled: bool,
 }
 
@@ -49,8 +49,8 @@ impl Records {
         }
     }
 
-    /// Creates the same probe, but [`FlowProbe::sample`] records operating points, and not each
-    /// ACK.
+    /// Returns the same probe, whose operating points are recorded by [`FlowProbe::sample`], not at
+    /// each ACK.
     #[must_use]
     pub fn sampled(self) -> Self {
         Self { are_sampled: true, ..self }
@@ -94,7 +94,7 @@ pub(crate) struct PacketRecord {
     pub(crate) offset: u64,
 }
 
-/// The fate of a packet.
+/// What happens to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
     Sent,
@@ -140,8 +140,8 @@ impl Probes {
         self.sent_by(1 - end)
     }
 
-    /// Returns the probe of the data that an end sends, or of those that it receives if it sends
-    /// none that are measured.
+    /// Returns the probe of the data that an end sends. If these data are not measured, returns
+    /// that of the data that it receives.
     #[inline]
     pub fn of(&mut self, end: u8) -> &mut FlowProbe {
         match (end, &mut self.reverse) {
@@ -170,7 +170,7 @@ pub struct FlowProbe {
     pub(crate) idt_ewma: OverTime,
     pub(crate) rtt: Mean,
     pub(crate) min_rtt: Option<Duration>,
-    /// Octets that have arrived and that the application has not read.
+    /// Octets that have arrived, but that the application has not read.
     pub(crate) blocked: OverTime,
     pub(crate) feedback_age: Mean,
     pub(crate) one_way_delay: Mean,
@@ -181,35 +181,34 @@ pub struct FlowProbe {
     pub(crate) limits: Limits,
     pub(crate) acks_delivered: u64,
     pub(crate) ack_bytes: u64,
-    /// When the handshake was complete at the end that completes it first.
+    /// When the first end completed the handshake.
     pub(crate) established: Option<Instant>,
-    /// When all data and their end had been acknowledged.
+    /// When all data and their end were acknowledged.
     pub completed: Option<Instant>,
-    /// When the receiver's application last got octets.
+    /// When the receiver's application last received octets.
     pub(crate) last_delivery: Option<Instant>,
     /// When data last arrived at the receiver.
     pub(crate) last_arrival: Option<Instant>,
-    /// When all data and their end had been acknowledged, in the window or before it.
+    /// When all data and their end were acknowledged, in the window or before it.
     pub(crate) finished: Option<Instant>,
-    /// When and why the connection was closed, with the code of the error, at the end that closed
-    /// it first.
+    /// When and why the first end closed the connection, with the code of the error.
     pub(crate) closed: Option<(Instant, Closing, u64)>,
 
     /// The offset up to which the receiver's application has read.
     delivered: u64,
     rtt_samples: u64,
-    /// The highest offset sent: data beyond it are new, data below it are retransmissions.
+    /// The highest offset sent. Data beyond it are new, and data below it are retransmissions.
     sent: u64,
     last_departure: Option<Instant>,
     idt: Option<f64>,
-    /// The receiver is measured by this probe as well.
+    /// `true` if this probe measures the receiver as well.
     sees_receiver: bool,
     pub(crate) records: Records,
 }
 
 impl FlowProbe {
-    /// Creates a probe for packets of `mss` octets of payload. ACKs that follow each other within
-    /// `burst_gap` belong to one burst.
+    /// Creates a probe for packets of `mss` octets of payload. ACKs that arrive within `burst_gap`
+    /// of each other belong to one burst.
     #[must_use]
     pub fn new(mss: u64, bin: Duration, burst_gap: Duration, records: Records) -> Self {
         Self {
@@ -246,8 +245,8 @@ impl FlowProbe {
         }
     }
 
-    /// Creates the same probe, for data whose receiver is measured elsewhere: throughput and delays
-    /// between the applications remain unknown.
+    /// Returns the same probe, for data whose receiver is measured elsewhere. Throughput and the
+    /// delays between the applications remain unknown.
     #[must_use]
     pub fn without_receiver(mut self) -> Self {
         self.sees_receiver = false;
@@ -255,8 +254,8 @@ impl FlowProbe {
         self
     }
 
-    /// Begins the window of measurement: discards the measurements so far, but keeps the state that
-    /// continues. `rtt_samples` is the number of RTT samples before the window.
+    /// Begins the window of measurement: discards the measurements so far, but keeps the current
+    /// state. `rtt_samples` is the number of RTT samples before the window.
     pub fn open(&mut self, now: Instant, rtt_samples: u64) {
         let mut fresh =
             Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
@@ -314,7 +313,7 @@ impl FlowProbe {
         self.last_departure = Some(now);
     }
 
-    /// Returns `true` if the receiver is measured by this probe as well.
+    /// Returns `true` if this probe measures the receiver as well.
     pub(crate) const fn sees_receiver(&self) -> bool {
         self.sees_receiver
     }
@@ -371,7 +370,7 @@ impl FlowProbe {
         self.record_packet(now, PacketKind::Acked, sender.acknowledged);
     }
 
-    /// Samples the state of the sender, whatever has happened since the last sample.
+    /// Samples the state of the sender, independent of events since the last sample.
     pub fn sample(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
             self.cwnd.set(now, real(cwnd));
@@ -396,8 +395,8 @@ impl FlowProbe {
         }
     }
 
-    /// Records that the sender rests: `factor` holds back the next bytes, or a cause that it does
-    /// not report.
+    /// Records that the sender has nothing more to send now. `factor` holds back the next bytes;
+    /// `None` if the sender does not report the cause.
     #[inline]
     pub fn limited(&mut self, now: Instant, factor: Option<LimitingFactor>) {
         if self.completed.is_none() {
@@ -405,8 +404,8 @@ impl FlowProbe {
         }
     }
 
-    /// Records that the receiver has received a data packet with `fresh` new octets, sent at
-    /// `origin`, if that is known. `offset` returns its stream offset.
+    /// Records that the receiver has received a data packet with `fresh` new octets. `origin` is
+    /// the time of sending, if it is known. `offset` returns the stream offset of the packet.
     #[inline(always)]
     pub fn data_arrived(
         &mut self,
@@ -426,7 +425,7 @@ impl FlowProbe {
         if receiver.read.is_some() {
             self.data_read(now, receiver);
         } else {
-            // Without order, data are read on arrival.
+            // Without order, the application reads data on arrival.
             if let Some(delay) = delay {
                 self.application_delay.read(now, real(delay));
             }
@@ -468,7 +467,7 @@ impl FlowProbe {
                 self.finished.get_or_insert(now);
             }
             Event::Closed { reason, code } => _ = self.closed.get_or_insert((now, reason, code)),
-            // They are for logs.
+            // These events are only for logs.
             Event::PacketLost { .. } | Event::SegmentLost { .. } => return,
             _ => {}
         }

@@ -1,10 +1,9 @@
-//! Logs of endpoints in qlog: JSON text sequences (RFC 7464) that qvis and other tools for QUIC
-//! read.
+//! Logs of endpoints in qlog: JSON text sequences (RFC 7464), for qvis and other tools for QUIC.
 //!
-//! Each end of a flow has a file of its own, which is written as events come. A log knows an
-//! endpoint by its [contract](Endpoint): the packets describe themselves ([`Pdu::log_entries`]),
-//! and state and events are those that probes see. Transports other than QUIC are mapped to its
-//! terms, see [`frames`] and [`segments`].
+//! Each end of a flow has its own file, which is written during the run. A log uses an endpoint
+//! through its [contract](Endpoint): packets describe themselves ([`Pdu::log_entries`]), and state
+//! and events are those that probes receive. Transports other than QUIC are mapped to its terms,
+//! see [`frames`] and [`segments`].
 
 mod file;
 mod frames;
@@ -46,7 +45,7 @@ impl Options {
     }
 }
 
-/// The reason why a log cannot be written.
+/// The reasons why a log cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be created.
@@ -67,7 +66,7 @@ pub enum Error {
     },
 }
 
-/// The direction of a packet: the index of what is kept for it.
+/// The direction of a packet, as an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Sent,
@@ -95,8 +94,8 @@ pub struct Log {
 
 impl Log {
     /// Creates the log of one end of the flow called `flow`. `addresses` are those of this end and
-    /// of its peer. The file is created with the first packet, so a transport that shows no packets
-    /// has none.
+    /// of its peer. The file is created with the first packet, so a transport without visible
+    /// packets has no file.
     #[must_use]
     pub fn new(options: &Options, flow: &str, info: &TraceInfo<'_>, addresses: [SocketAddr; 2]) -> Self {
         Self {
@@ -113,7 +112,7 @@ impl Log {
         }
     }
 
-    /// Makes the endpoint report the events that a log needs.
+    /// Makes the endpoint report the events that the log needs.
     pub fn prepare(&mut self, endpoint: &mut impl Endpoint) {
         endpoint.record_decisions();
         endpoint.record_losses();
@@ -171,7 +170,7 @@ impl Log {
         self.file.finish()
     }
 
-    /// Writes what is known when the connection begins.
+    /// Writes the known parameters when the connection begins.
     fn start(&mut self, now: Instant, endpoint: &impl Endpoint) {
         if self.is_started {
             return;
@@ -208,7 +207,8 @@ impl Log {
             self.file.event(now, Kind::ParametersSet, &parameters.into());
         }
         if let Some(window) = endpoint.vitals().window {
-            // Both versions require the granularity. In virtual time, timers expire exactly.
+            // Both versions require the granularity of timers. In virtual time, timers expire
+            // exactly.
             let parameters = json!({ "timer_granularity": 0, "initial_congestion_window": window });
             self.file.event(now, Kind::RecoveryParametersSet, &parameters);
         }
@@ -265,7 +265,7 @@ impl Log {
         }
     }
 
-    /// Records a decision of the ACK policy. A decision to hold has no reason.
+    /// Records a decision of the ACK policy. A decision to delay the ACK has no reason.
     fn decision(&mut self, now: Instant, when: AckTime, reason: usize, unacknowledged: u64) {
         let mut data = json!({ "decision": when.name(), "unacknowledged_packets": unacknowledged });
         if let AckTime::In(delay) = when {

@@ -1,5 +1,5 @@
-//! The measurement of one endpoint whose peer runs elsewhere: a real connection, without a network
-//! of ours and without a scenario.
+//! The measurement of one endpoint whose peer runs elsewhere, for instance of a real connection. It
+//! needs no network of ours and no scenario.
 
 use crate::meter::{EndpointMeter, Role};
 use crate::metric;
@@ -21,20 +21,20 @@ use acklab_wire::{IpVersion, Pdu};
 pub struct RecorderOptions {
     /// The series to record. Those of links and cells have no rows here.
     pub series: Vec<Series>,
-    /// The interval of samples of the operating point; without it, there is one at each ACK.
+    /// The interval of samples of the operating point. Without it, each ACK records one.
     pub sample_interval: Option<Duration>,
     /// The bin of the throughput series.
     pub bin: Duration,
-    /// ACKs that follow each other more closely than this belong to one burst: half the time that a
-    /// full-sized packet takes on the slowest link (Mogul, SIGCOMM 1992, §3.2).
+    /// ACKs that arrive closer together than this belong to one burst. The value is half the
+    /// transmission time of a full-sized packet on the slowest link (Mogul, SIGCOMM 1992, §3.2).
     pub burst_gap: Duration,
-    /// The version of IP, whose header counts.
+    /// The version of IP, whose header counts as overhead.
     pub version: IpVersion,
 }
 
 impl Default for RecorderOptions {
-    /// Returns the defaults: no series, bins of 100 ms, and IPv4. The gap of bursts is that of
-    /// packets of 1500 octets at 100 Mbps.
+    /// Returns the defaults: no series, bins of 100 ms, and IPv4. The gap of bursts is that of 1500
+    /// octets at 100 Mbps.
     fn default() -> Self {
         Self {
             series: Vec::new(),
@@ -48,13 +48,15 @@ impl Default for RecorderOptions {
 
 /// The measurement of one endpoint of a connection.
 ///
-/// It knows the endpoint by its [contract](Endpoint) alone. The data that the endpoint sends and
-/// those that it receives are two directions, each with a row in the flows table; what only the
-/// peer can know, such as the throughput of sent data and delays in one direction, is null there.
+/// The recorder uses the endpoint only through its [contract](Endpoint). The data that the endpoint
+/// sends and those that it receives are two directions, each with a row in the flows table. Values
+/// that only the peer knows, such as the throughput of sent data and one-way delays, are null
+/// there.
 ///
-/// # The caller's order
+/// # Order of calls
 ///
-/// 1. For each packet that arrives, [`accept`](Self::accept) in place of the endpoint's own method.
+/// 1. For each packet that arrives, call [`accept`](Self::accept) instead of the endpoint's own
+///    method.
 /// 2. After the application has run and after each wake-up of the endpoint,
 ///    [`update`](Self::update).
 /// 3. For each packet that the endpoint sends, [`sends`](Self::sends).
@@ -108,8 +110,8 @@ impl Recorder {
         self.meter.keep_log(log, endpoint);
     }
 
-    /// Begins the window of measurement anew: counters, means and distributions count from `now`
-    /// on. Series continue.
+    /// Begins a new window of measurement: counters, means and distributions count from `now` on.
+    /// Series continue.
     pub fn open(&mut self, now: Instant, endpoint: &impl Endpoint) {
         self.begin = now;
         self.before = Snapshot::of(endpoint, self.meter.sent_bytes());
@@ -118,7 +120,7 @@ impl Recorder {
         probes.into_iter().flatten().zip(samples).for_each(|(probe, samples)| probe.open(now, samples));
     }
 
-    /// Passes `pdu` to `endpoint`. Returns its fate.
+    /// Passes `pdu` to `endpoint`. Returns its result.
     pub fn accept<E>(&mut self, now: Instant, pdu: &E::Datagram, endpoint: &mut E) -> Fate
     where
         E: Endpoint,
@@ -160,11 +162,11 @@ impl Recorder {
         self.sample_interval.map(|_| self.next_sample)
     }
 
-    /// Samples the state of `endpoint`, if that is due.
+    /// Samples the state of `endpoint`, if a sample is due.
     pub fn sample(&mut self, now: Instant, endpoint: &impl Endpoint) {
         let Some(interval) = self.sample_interval.filter(|_| now >= self.next_sample) else { return };
         self.probes.forward.sample(now, &endpoint.vitals());
-        // After a pause, one sample stands for all that were missed.
+        // After a pause, one sample replaces all that were missed.
         let missed = now.since(self.next_sample).as_nanos() / interval.as_nanos();
         self.next_sample += interval * (missed + 1);
     }
@@ -175,8 +177,9 @@ impl Recorder {
         (endpoint.vitals(), Snapshot::of(endpoint, self.meter.sent_bytes()).since(&self.before))
     }
 
-    /// Takes the tables of the series recorded since the last call, so that a long connection need
-    /// not keep them. `endpoint` names the reasons of its decisions.
+    /// Returns the tables of the series recorded since the last call and clears them, so that a
+    /// long connection need not store them. `endpoint` provides the names of the reasons for its
+    /// decisions.
     pub fn take_series(&mut self, endpoint: &impl Endpoint) -> Vec<Table> {
         let tables = self.series_tables(endpoint);
         self.probes.forward.records.clear();
@@ -189,7 +192,7 @@ impl Recorder {
     fn series_tables(&self, endpoint: &impl Endpoint) -> Vec<Table> {
         let mut reasons = Vec::new();
         endpoint.report_ack_reasons(&mut |reason, _| reasons.push(reason.to_owned()));
-        // The peer decides when to acknowledge what this end sends.
+        // The peer decides when to acknowledge this end's data.
         let reasons = [Vec::new(), reasons];
         let directions: Vec<Direction<'_>> = self
             .probes
@@ -203,7 +206,7 @@ impl Recorder {
     }
 
     /// Ends the measurement at `now`. Returns the tables `flows` and `acks` of the window, and
-    /// those of the series since they were last taken.
+    /// those of the series since they were last returned.
     ///
     /// # Errors
     /// If the log cannot be written.

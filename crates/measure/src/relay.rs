@@ -15,7 +15,7 @@ pub struct Relayed {
     pub arriving_probe: FlowProbe,
     /// The probe of the connection behind the proxy.
     pub leaving_probe: FlowProbe,
-    /// Octets that have arrived and are not acknowledged behind the proxy.
+    /// Octets that have arrived, but are not yet acknowledged behind the proxy.
     pub held: OverTime,
     /// The maximum of these octets.
     pub most_held: u64,

@@ -26,8 +26,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the counters of `endpoint`, whose packets had `sent_bytes` IP octets. Those of its
-    /// application are for the caller to add.
+    /// Returns the counters of `endpoint`, whose packets had `sent_bytes` IP octets. The caller
+    /// adds those of its application.
     #[must_use]
     pub fn of(endpoint: &impl Endpoint, sent_bytes: u64) -> Self {
         let vitals = endpoint.vitals();

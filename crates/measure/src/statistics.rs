@@ -1,9 +1,9 @@
-//! Statistics that are updated during a run: none keeps the values that it was given.
+//! Statistics that are updated during a run. None of them stores its values.
 
 use acklab_base::{Duration, Instant};
 
-/// Returns `count` as a number with a fraction. A signed integer is converted in one instruction,
-/// an unsigned one is not; no count here reaches 2⁶³.
+/// Returns `count` as a floating-point number. A signed integer is converted in one instruction, an
+/// unsigned one is not. No count here reaches 2⁶³.
 #[inline]
 pub(crate) const fn real(count: u64) -> f64 {
     count as i64 as f64
@@ -82,8 +82,8 @@ impl Moments {
 #[derive(Clone, Copy, Debug)]
 pub struct OverTime {
     value: f64,
-    /// The time of the last change, or [`Instant::FAR_FUTURE`] while there is no value: no time
-    /// passes since then.
+    /// The time of the last change, or [`Instant::FAR_FUTURE`] while there is no value, so that no
+    /// time counts.
     since: Instant,
     nanos: f64,
     area: f64,
@@ -97,14 +97,14 @@ impl Default for OverTime {
 }
 
 impl OverTime {
-    /// Sets the value from now on.
+    /// Sets the value that holds from now on.
     #[inline]
     pub fn set(&mut self, now: Instant, value: f64) {
         self.hold(now);
         (self.value, self.since) = (value, now);
     }
 
-    /// Returns `true` if the value is zero. To set it to zero again changes nothing.
+    /// Returns `true` if the value is zero. Setting it to zero again changes nothing.
     #[inline]
     #[must_use]
     pub fn is_zero(&self) -> bool {
@@ -117,10 +117,10 @@ impl OverTime {
         self.value > 0.0
     }
 
-    /// Adds the time since the last change with the current value.
+    /// Adds the time since the last change, with the current value.
     #[inline]
     fn hold(&mut self, now: Instant) {
-        // Many changes share an instant; no time passes between them.
+        // Many changes have the same time; no time passes between them.
         if self.since != now {
             let nanos = nanos(now.since(self.since));
             let area = nanos * self.value;
@@ -193,7 +193,7 @@ impl Distribution {
         least as f64 + ((1_u64 << shift) - 1) as f64 / 2.0
     }
 
-    /// Returns the smallest value that this share of the series does not exceed. `None` if there
+    /// Returns the smallest value that is not exceeded by this share of the series. `None` if there
     /// was no value.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
@@ -208,7 +208,7 @@ impl Distribution {
     }
 }
 
-/// Returns Jain's index of fairness: 1 if all shares are equal, 1/n if one has everything.
+/// Returns Jain's index of fairness: 1 if all shares are equal, 1/n if one flow has everything.
 #[must_use]
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));

@@ -1,12 +1,12 @@
-//! The subjects of measurements: the names and the known properties of flows, links, cells and
-//! proxies, for the tables.
+//! The subjects of measurements: names and known properties of flows, links, cells and proxies, for
+//! the tables.
 //!
 //! The code that assembles a network or opens a connection fills them in. An unknown property is
 //! `None`, and the columns that need it are null.
 
 use acklab_base::{Duration, Instant};
 
-/// All that is measured in a network, in its order in the network.
+/// All measured parts of a network, in their order in the network.
 #[derive(Clone, Debug, Default)]
 pub struct Subjects {
     /// The directions of links.
@@ -16,7 +16,7 @@ pub struct Subjects {
     /// The flows by measured direction: each flow, followed by its reverse direction if that
     /// carries data.
     pub flows: Vec<FlowInfo>,
-    /// The proxies on the ways of flows, by flow.
+    /// The proxies on the paths of flows, by flow.
     pub peps: Vec<PepInfo>,
 }
 
@@ -25,13 +25,13 @@ pub struct Subjects {
 pub struct TransportLabels {
     /// The transport.
     pub protocol: String,
-    /// The stack whose settings are the defaults of the end that sends the data.
+    /// The preset of the end that sends the data.
     pub preset: Option<String>,
     /// The preset of the end that receives the data.
     pub peer_preset: Option<String>,
     /// The congestion controller.
     pub controller: Option<String>,
-    /// The algorithm that controls the window in recovery.
+    /// The algorithm that sets the window in recovery.
     pub recovery: Option<String>,
     /// The ACK policy of the receiver.
     pub ack_policy: Option<String>,
@@ -48,13 +48,13 @@ pub fn back_name(name: &str) -> String {
 pub struct FlowInfo {
     /// Its name.
     pub name: String,
-    /// The name of the flow of which it is a copy, if that has several.
+    /// The name of the flow of which this is a copy, if the flow has several copies.
     pub group: Option<String>,
     /// The node that sends its data.
     pub from: String,
     /// The node that receives its data.
     pub to: String,
-    /// The octets that its application sends in all, if that ends by itself.
+    /// The octets that its application sends in total, if the application ends by itself.
     pub total: Option<u64>,
     /// The name of its model of traffic.
     pub traffic: String,
@@ -66,24 +66,23 @@ pub struct FlowInfo {
     pub labels: TransportLabels,
     /// Bytes of payload in a full-sized packet, the unit of windows in segments.
     pub payload: u64,
-    /// The slowest hop on the path of the data. Of hops that are equally slow, the first.
+    /// The slowest hop on the path of the data; the first of several equal ones.
     pub bottleneck: Option<Bottleneck>,
-    /// The bottleneck up to the first proxy on the path: the slowest hop of the sender's own
-    /// connection.
+    /// The slowest hop up to the first proxy on the path, that is, of the sender's own connection.
     pub own_bottleneck: Option<Bottleneck>,
     /// The slowest hop on the path of the ACKs that the sender receives, for packets without
     /// payload.
     pub return_bottleneck: Option<Bottleneck>,
-    /// Propagation delay of the path there and back, or of that to the first proxy, whose round
-    /// trip the sender measures.
+    /// Propagation delay of the path in both directions, or of the path to the first proxy, whose
+    /// round trip the sender measures.
     pub base_rtt: Option<Duration>,
     /// Propagation delay of the path of the ACKs that the sender receives.
     pub base_return: Option<Duration>,
 }
 
 impl FlowInfo {
-    /// Returns the direction from `to` to `from`, as far as it follows from this one. Its path is
-    /// not known.
+    /// Returns the direction from `to` to `from`, with the properties that follow from this one.
+    /// Its path is not known.
     #[must_use]
     pub fn reverse(&self) -> Self {
         Self {
@@ -100,7 +99,7 @@ impl FlowInfo {
         }
     }
 
-    /// Returns the RTT at which the bottleneck is busy and no packet waits longer than for its
+    /// Returns the RTT at which the bottleneck is busy and packets wait only for their own
     /// aggregate. `None` without a bottleneck.
     #[must_use]
     pub fn empty_rtt(&self) -> Option<Duration> {
@@ -130,11 +129,11 @@ pub enum Place {
 pub struct Bottleneck {
     /// Its place.
     pub at: Place,
-    /// The rate in bits per second: the mean rate of a link, the capacity of a cell.
+    /// The rate in bits per second: the mean rate of a link, or the capacity of a cell.
     pub rate: f64,
     /// Octets of a full-sized packet there, link-layer overhead included.
     pub full_size: u64,
-    /// The mean cycle of a cell, which it needs for an aggregate; zero for a link.
+    /// The mean cycle in which a cell fills an aggregate; zero for a link.
     pub cycle: Duration,
 }
 
@@ -158,12 +157,12 @@ pub struct CellInfo {
     pub name: String,
     /// The names of its nodes, the access point first.
     pub nodes: Vec<String>,
-    /// By node, its capacity for the full-sized packets that flows send from it, in bits per
-    /// second.
+    /// For each node, its capacity in bits per second for the full-sized packets that flows send
+    /// from it.
     pub capacities: Vec<Option<f64>>,
 }
 
-/// A performance enhancing proxy on the way of a flow.
+/// A performance enhancing proxy on the path of a flow.
 #[derive(Clone, Debug)]
 pub struct PepInfo {
     /// The name of its node.

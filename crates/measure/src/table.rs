@@ -32,7 +32,7 @@ impl Table {
         Self { name, columns: Vec::new() }
     }
 
-    /// Adds a column of text. Null stands for what is unknown.
+    /// Adds a column of text. Null means unknown.
     #[must_use]
     pub fn text<T: Into<Option<String>>>(mut self, name: &'static str, values: impl IntoIterator<Item = T>) -> Self {
         let values = values.into_iter().map(Into::into).collect();
@@ -78,7 +78,7 @@ impl Table {
         self.columns.first().map_or(0, |column| column.values.len())
     }
 
-    /// Adds the rows of `other` below.
+    /// Appends the rows of `other`.
     ///
     /// # Errors
     /// If `other` has other columns.
@@ -97,7 +97,7 @@ impl Table {
     /// that could not be measured or have no meaning are null.
     ///
     /// # Errors
-    /// If the columns differ in length, as only a table of the caller's own can.
+    /// If the columns differ in length, which only a caller's own table can cause.
     pub fn into_arrow(self) -> Result<RecordBatch, ArrowError> {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.columns.into_iter().map(Column::into_arrow).unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)

@@ -1,4 +1,4 @@
-//! The tables of what was measured. Their columns have the names of CCperf's metrics: statistic,
+//! The tables of the measurements. Their columns have the names of CCperf's metrics: statistic,
 //! quantity, layer.
 
 mod cells;
@@ -45,7 +45,7 @@ pub fn metrics() -> Vec<Description> {
 /// Returns the tables of a network in a window of measurement that ends now, and the number of
 /// packets that its links and cells have delivered.
 ///
-/// `subjects` are the flows, links and cells in their order in the network; `series` are the series
+/// `subjects` are the flows, links and cells in their order in the network. `series` are the series
 /// to return, which the probes and the network have recorded.
 pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     world: &mut World<P, H>,
@@ -124,7 +124,7 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
 }
 
 /// Returns the counters of both ends of a flow up to `until`, once for each measured direction,
-/// with the keys of its data and its acknowledgments.
+/// with the keys of its data and of its acknowledgments.
 fn close<E: End + ?Sized>(flow: &mut Flow<E>, until: Instant) -> impl Iterator<Item = ([FlowKey; 2], Ends)> + use<E> {
     let [from, to] = flow.close(until);
     let [forward, reverse] = flow.keys;

@@ -1,4 +1,5 @@
-//! Measurement from outside: endpoints in, tables, logs and captures out.
+//! Tests of the measurement through its public interface: endpoints in; tables, logs and captures
+//! out.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! Endpoints that a test drives, as a program with sockets would: tables, series, logs and captures
-//! without a laboratory.
+//! Drives endpoints as a program with sockets would, without the lab, and checks tables, series,
+//! logs and captures.
 
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Ecn, Endpoint, Instant, Port};
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 const SIZE: u64 = 200_000;
 const MSS: u64 = 1448;
 const SEGMENTS: u64 = SIZE.div_ceil(MSS);
-/// The delay of the path, each way.
+/// The delay of the path in each direction.
 const DELAY: Duration = Duration::from_millis(10);
 
 fn options() -> RecorderOptions {
@@ -59,7 +59,7 @@ impl<E: Endpoint<Datagram = Segment>> Host<E> {
         Self { endpoint, recorder, incoming: VecDeque::new() }
     }
 
-    /// Accepts what has arrived, and runs the timers. Returns what leaves.
+    /// Accepts the packets that have arrived, and runs the timers. Returns the departing packets.
     fn run(&mut self, now: Instant) -> Vec<(Instant, Segment)> {
         let mut leaving = Vec::new();
         while let Some((_, segment)) = self.incoming.pop_front_if(|(due, _)| *due <= now) {
@@ -105,7 +105,7 @@ impl Upload {
         port.close(self.now);
     }
 
-    /// Runs for so many milliseconds.
+    /// Runs for `ms` milliseconds.
     fn run(&mut self, ms: u64) {
         for _ in 0..ms {
             let data = self.sender.run(self.now);
@@ -175,8 +175,7 @@ fn both_directions_of_an_endpoint_have_a_row() {
     });
 }
 
-/// Without losses, each segment is sent once, and the sender counts what it sends and what is
-/// acknowledged.
+/// Without losses, each segment is sent once. The sender counts sent and acknowledged segments.
 #[test]
 fn a_sender_knows_what_it_sends_and_how_long_acks_take() {
     let [sender, _] = finished();
@@ -196,7 +195,7 @@ fn a_receiver_knows_what_arrives_and_why_it_acknowledges() {
     assert!(receiver.number("flows", "mean_throughput_l4", 1).unwrap() > 0.0);
     let packets = receiver.texts("packets", "kind");
     assert_eq!(packets.iter().filter(|kind| *kind == "received").count() as u64, SEGMENTS);
-    // The SYN-ACK counts as sent, and does not as delivered.
+    // The SYN-ACK counts as sent, but not as delivered.
     let sent = receiver.count("flows", "total_acks_sent_l4", 1).unwrap();
     assert_eq!(sender.count("flows", "total_acks_delivered_l4", 0), Some(sent - 1));
     let reasons = receiver.texts("acks", "reason");
@@ -204,7 +203,7 @@ fn a_receiver_knows_what_arrives_and_why_it_acknowledges() {
     assert!(receiver.texts("decisions", "reason").iter().any(|reason| reasons.contains(reason)));
 }
 
-/// A value that only the other end can know is null, and not zero.
+/// A value that only the other end knows is null, not zero.
 #[test]
 fn what_the_peer_alone_knows_is_null() {
     let [sender, receiver] = finished();
@@ -229,7 +228,7 @@ fn samples_keep_their_interval() {
     let mut upload = Upload::new(&options);
     upload.write();
     upload.run(101);
-    // A pause of 100 ms: one sample stands for those that were missed.
+    // A pause of 100 ms: one sample replaces those that were missed.
     upload.now += Duration::from_millis(100);
     assert_eq!(upload.sender.recorder.deadline(), Some(Instant::ZERO + Duration::from_millis(125)));
     upload.run(1);
@@ -257,7 +256,7 @@ fn series_are_taken_in_parts_and_lose_nothing() {
     assert_eq!(kinds, whole.texts("packets", "kind"));
 }
 
-/// Counters and means begin anew with the window, and states continue.
+/// Counters and means begin with the window, and states continue.
 #[test]
 fn a_window_counts_from_its_beginning() {
     let mut upload = Upload::new(&options());

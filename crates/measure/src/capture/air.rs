@@ -1,5 +1,5 @@
-//! Captures of a cell's air, as an ideal monitor would record it: every frame in the order of its
-//! start, including collided ones.
+//! Captures of a cell's air, as an ideal monitor would record it. They contain every frame in the
+//! order of its start, including collided ones.
 //!
 //! Each frame follows a radiotap header. The time of a record is the start of the PPDU; the
 //! radiotap timestamp is its end, without the signal extension; TSFT is the microsecond in which
@@ -7,11 +7,12 @@
 //! `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share these times and the reference
 //! number.
 //!
-//! Signal and noise are those at the receiver of a frame, if the cell's channel model has them.
+//! Signal and noise are those at the receiver of a frame. They are present if the channel model of
+//! the cell has them.
 //!
 //! A frame that its receiver could not decode has the bad-FCS flag and an FCS in which every bit is
-//! inverted; its other octets are those that were sent. [`Extent::Headers`] omits the octets after
-//! the last TCP header of a frame, and the FCS of a truncated frame.
+//! inverted; its other octets are the sent ones. [`Extent::Headers`] omits the octets after the
+//! last TCP header of a frame, and the FCS of a truncated frame.
 
 mod mode;
 
@@ -110,7 +111,7 @@ impl AirCapture {
         })
     }
 
-    /// Names the hosts with these addresses.
+    /// Records the names of the hosts with these addresses.
     ///
     /// # Errors
     /// If writing fails.
@@ -287,7 +288,7 @@ impl AirCapture {
     }
 }
 
-/// Returns a power level in whole dBm, as radiotap has it.
+/// Returns a power level in whole dBm, the unit of radiotap.
 fn level(dbm: f64) -> i8 {
     dbm.round().clamp(f64::from(i8::MIN), f64::from(i8::MAX)) as i8
 }

@@ -55,7 +55,7 @@ pub(super) struct CaptureFile {
 impl CaptureFile {
     pub(super) fn create(path: &Path, title: Option<&str>, interface: &Interface<'_>) -> Result<Self, Error> {
         let error = |source| Error::Create { path: path.to_owned(), source };
-        // A link might lead to any file of the user's.
+        // A link might lead to any file of the user.
         if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(error(io::Error::other("found a symbolic link, expected no file or a regular one")));
         }
@@ -69,8 +69,8 @@ impl CaptureFile {
         })
     }
 
-    /// Writes the TLS secrets of a packet that follows, unless they are in the file already: a
-    /// reader needs them before the packet.
+    /// Writes the TLS secrets of the next packet, unless they are in the file already. A reader
+    /// needs them before the packet.
     pub(super) fn reveal(&mut self, secrets: &Arc<str>) -> Result<(), Error> {
         if self.last_secrets.as_ref().is_some_and(|last| Arc::ptr_eq(last, secrets)) {
             return Ok(());
@@ -104,7 +104,7 @@ impl CaptureFile {
         Ok(())
     }
 
-    /// Writes a name resolution block with the names of these addresses.
+    /// Writes a name resolution block with these names of addresses.
     pub(super) fn name_hosts(&mut self, hosts: &[(IpAddr, String)]) -> Result<(), Error> {
         let record = |(address, name): &(IpAddr, String)| {
             let names = vec![Cow::Owned(name.clone())];

@@ -3,11 +3,11 @@
 use crate::statistics::{Mean, real};
 use acklab_base::{Duration, Instant};
 
-/// Bursts: runs of ACKs that each arrive within `gap` of the one before.
+/// Bursts: series of ACKs, each of which arrives within `gap` of the previous one.
 ///
 /// The gap is half the transmission time of a full-sized segment on the slowest link of the forward
-/// path. A receiver that acknowledges segments as they leave that link cannot send its ACKs at a
-/// smaller spacing, so ACKs that arrive closer were compressed on the return path (Mogul,
+/// path. A receiver that acknowledges segments when they leave this link cannot send its ACKs
+/// closer together. So ACKs that arrive closer together were compressed on the return path (Mogul,
 /// "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Bursts {

@@ -1,4 +1,4 @@
-//! The delay from the write of the sending application to the read of the receiving one.
+//! The delay from the write of the sending application to the read of the receiving application.
 
 use crate::statistics::{OverTime, nanos};
 use acklab_base::Instant;
@@ -12,15 +12,15 @@ pub(crate) struct ApplicationDelay {
     writes: VecDeque<(u64, Instant)>,
     written: u64,
     delivered: u64,
-    /// The delay of the octet delivered last, in nanoseconds.
+    /// The delay of the last delivered octet, in nanoseconds.
     latest: OverTime,
-    /// `true` if deliveries are not seen, or if packets carry the time at which their data were
-    /// written. Writes are then not kept, because they would wait for ever.
+    /// `true` if deliveries are not measured, or if packets carry the time at which their data were
+    /// written. Writes are then not stored, because nothing would remove them.
     is_unknown: bool,
 }
 
 impl ApplicationDelay {
-    /// Returns the delay of data whose deliveries are not seen.
+    /// Returns the delay of data whose deliveries are not measured.
     pub(super) fn unknown() -> Self {
         Self { is_unknown: true, ..Self::default() }
     }
@@ -33,7 +33,8 @@ impl ApplicationDelay {
         }
     }
 
-    /// Records that the data before `upto` are delivered, of which many may have been before.
+    /// Records that the data before `upto` are delivered. Many of them may have been delivered
+    /// before.
     #[inline]
     pub(crate) fn delivered(&mut self, now: Instant, upto: u64) {
         if upto <= self.delivered {
@@ -51,7 +52,7 @@ impl ApplicationDelay {
     }
 
     /// Records that data written `nanos` ago are read now. Packets of such data carry the time of
-    /// the write, so writes are not kept: nothing would remove them.
+    /// the write, so writes are not stored: nothing would remove them.
     #[inline]
     pub(super) fn read(&mut self, now: Instant, nanos: f64) {
         if !self.is_unknown {
@@ -68,7 +69,7 @@ impl ApplicationDelay {
         self.latest.finish(now);
     }
 
-    /// Returns the mean over time of the delay of the octet delivered last, in milliseconds.
+    /// Returns the mean over time of the delay of the last delivered octet, in milliseconds.
     pub(crate) fn mean_ms(&self) -> Option<f64> {
         self.latest.mean().map(|nanos| nanos / 1e6)
     }
@@ -90,7 +91,7 @@ mod tests {
         assert!((delay.mean_ms().unwrap() - (5.0 + 15.0) / 2.0).abs() < 1e-9);
     }
 
-    /// An end that sends is woken when it writes, and reports again what it had read by then.
+    /// An end that sends is woken when it writes, and then reports the data that it had read.
     #[test]
     fn an_octet_is_delivered_once() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -102,7 +103,7 @@ mod tests {
         assert!((delay.mean_ms().unwrap() - 10.0).abs() < 1e-9);
     }
 
-    /// A run of 1,000 s with such data kept 240 MB of them.
+    /// In a run of 1,000 s with such data, stored writes once took 240 MB.
     #[test]
     fn writes_of_data_that_are_read_on_arrival_are_not_kept() {
         let mut delay = ApplicationDelay::default();
@@ -115,7 +116,7 @@ mod tests {
         assert!((delay.mean_ms().unwrap() - 0.5).abs() < 1e-9);
     }
 
-    /// Nothing ever removes such writes, and a connection may last for days.
+    /// Nothing removes such writes, and a connection may last for days.
     #[test]
     fn writes_whose_deliveries_are_not_seen_are_not_kept() {
         let mut delay = ApplicationDelay::unknown();

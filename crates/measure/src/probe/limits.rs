@@ -1,19 +1,19 @@
-//! The time for which each factor limited a sender.
+//! The time during which each factor limited a sender.
 
 use acklab_base::{Duration, Instant, LimitingFactor};
 
 /// The time of each limiting factor.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
-    /// The present factor, and since when its time is not counted. `None` before the sender's first
-    /// report.
+    /// The present factor, and the time from which it is not yet counted. `None` before the
+    /// sender's first report.
     present: Option<(LimitingFactor, Instant)>,
     times: [Duration; LimitingFactor::ALL.len()],
 }
 
 impl Limits {
-    /// Records that `factor` limits the sender from now on, or a cause that it does not report. The
-    /// sender reports after each packet, and rarely a new factor.
+    /// Records that `factor` limits the sender from now on. `None` is a cause that the sender does
+    /// not report. The sender reports after each packet, and the factor rarely changes.
     #[inline]
     pub(super) fn set(&mut self, now: Instant, factor: Option<LimitingFactor>) {
         if self.present.map(|(present, _)| present) != factor {
@@ -29,12 +29,12 @@ impl Limits {
         self.present = factor.map(|factor| (factor, now));
     }
 
-    /// Ends the count: later time does not count.
+    /// Ends the count. Later time does not count.
     pub(super) fn finish(&mut self, now: Instant) {
         self.set(now, None);
     }
 
-    /// Returns the same with the times counted from `now` on.
+    /// Returns the same factors, with the times counted from `now` on.
     pub(super) fn reopened(&self, now: Instant) -> Self {
         Self { present: self.present.map(|(factor, _)| (factor, now)), ..Self::default() }
     }
@@ -64,7 +64,7 @@ mod tests {
         limits.set(at(50), None);
         limits.set(at(90), Some(LimitingFactor::Application));
         limits.finish(at(100));
-        // 30, 10 and 10 ms of the 50 for which a factor was reported.
+        // 30, 10 and 10 ms of the 50 ms with a reported factor.
         assert_eq!(limits.shares(), Some([0.2, 0.0, 0.0, 0.6, 0.2]));
     }
 

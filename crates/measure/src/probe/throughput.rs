@@ -1,6 +1,7 @@
 //! Throughput in bins of time, and the metrics that CCperf derives from it.
 //!
-//! A bin without arrivals does not count for the utilities, which would be minus infinity.
+//! A bin without arrivals does not count for the utilities, because its utility would be minus
+//! infinity.
 
 use crate::statistics::{Mean, Moments};
 use acklab_base::{Duration, Instant};
@@ -64,8 +65,8 @@ impl Throughput {
         }
     }
 
-    /// Ends all bins that are over at `now`. Runs of empty bins are added at once unless each is
-    /// recorded, because with many flows most are idle for many bins.
+    /// Ends all bins that are over at `now`. Runs of empty bins are added at once unless each bin
+    /// is recorded. With many flows, most of them are idle for many bins.
     #[inline]
     fn end_bins(&mut self, now: Instant, record: &mut Option<Vec<(Instant, f64)>>) {
         while now >= self.begins + self.bin {

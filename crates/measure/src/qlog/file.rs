@@ -1,4 +1,4 @@
-//! The file of a log: JSON text sequences (RFC 7464), written as events come.
+//! The file of a log: JSON text sequences (RFC 7464), written during the run.
 
 use super::Error;
 use super::schema::{Kind, Schema, TraceInfo};
@@ -18,7 +18,7 @@ const BUFFER: usize = 1 << 16;
 pub(super) struct LogFile {
     path: PathBuf,
     header: Value,
-    /// The open file, once there was an event.
+    /// The open file, after the first event.
     writer: Option<BufWriter<File>>,
     pub(super) schema: Schema,
     /// The first failure. After it, nothing more is written.
@@ -75,7 +75,7 @@ fn write(writer: &mut impl Write, record: &Value) -> io::Result<()> {
     writer.write_all(b"\n")
 }
 
-/// Nanoseconds as qlog writes times: in milliseconds.
+/// Converts nanoseconds to milliseconds, the unit of times in qlog.
 pub(super) fn ms(nanos: u64) -> f64 {
     nanos as f64 / 1e6
 }

@@ -1,7 +1,7 @@
 //! Frames of QUIC and TACK in qlog.
 //!
-//! Frames of TACK that QUIC has as well get QUIC's names; those that only TACK has get names of
-//! their own, which begin with `tack_`.
+//! TACK frames that QUIC has as well get QUIC's names. Frames of TACK alone get separate names,
+//! which begin with `tack_`.
 
 use super::file::ms;
 use super::schema::Schema;
@@ -10,11 +10,11 @@ use acklab_wire::{quic, tack};
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// The exponent of ACK Delay fields, unless an end announces another (RFC 9000, §18.2), which no
-/// endpoint does.
+/// The exponent of ACK Delay fields. It holds unless an end announces another (RFC 9000, §18.2),
+/// which no endpoint does.
 const ACK_DELAY_EXPONENT: u32 = 3;
 
-/// Ranges of packet numbers, both ends included; one number stands alone.
+/// Ranges of packet numbers, including both ends. A range of one number is written as this number.
 pub(super) fn acked_ranges(ranges: impl IntoIterator<Item = Range<u64>>) -> Value {
     let one = |range: Range<u64>| match range.end - range.start {
         1 => json!([range.start]),
@@ -23,7 +23,7 @@ pub(super) fn acked_ranges(ranges: impl IntoIterator<Item = Range<u64>>) -> Valu
     ranges.into_iter().map(one).collect()
 }
 
-/// Microseconds in milliseconds.
+/// Converts microseconds to milliseconds.
 fn us(micros: u64) -> f64 {
     ms(micros.saturating_mul(1000))
 }
@@ -122,7 +122,7 @@ fn reset(schema: Schema, stream: u64, code: u64, size: u64) -> Value {
     with_error(schema, json!({ "frame_type": "reset_stream", "stream_id": stream, "final_size": size }), code)
 }
 
-/// Adds an error of the application, whose names are not known here.
+/// Adds an application error, whose names this crate does not know.
 fn with_error(schema: Schema, mut frame: Value, code: u64) -> Value {
     match schema {
         Schema::V03 => frame["error_code"] = code.into(),
@@ -136,7 +136,7 @@ fn close(schema: Schema, space: &str, code: u64) -> Value {
     with_error(schema, frame, code)
 }
 
-/// Returns the offer of an end of a TACK connection in the handshake.
+/// Returns the parameters that an end of a TACK connection offers in the handshake.
 fn offer(frame_type: &str, source: tack::ConnectionId, parameters: &tack::Parameters) -> Value {
     json!({
         "frame_type": frame_type,
@@ -148,23 +148,23 @@ fn offer(frame_type: &str, source: tack::ConnectionId, parameters: &tack::Parame
     })
 }
 
-/// Frames of TACK, and the state that their short packet numbers need.
+/// Frames of TACK, and the state needed to expand their short packet numbers.
 #[derive(Debug, Default)]
 pub(super) struct Tack {
-    /// Everything below has been acknowledged cumulatively, in the frames that this end has sent
+    /// All numbers below have been acknowledged cumulatively, in the frames that this end has sent
     /// and received.
     cumulative: [u64; 2],
 }
 
 impl Tack {
-    /// Returns the frames of a packet. `way` is 0 for a packet that leaves and 1 for one that
-    /// arrives. `largest` is the largest number among the packets that its acknowledgments cover.
+    /// Returns the frames of a packet. `way` is 0 for a departing packet and 1 for an arriving one.
+    /// `largest` is the largest packet number that its acknowledgments cover.
     pub(super) fn frames(&mut self, schema: Schema, frames: &tack::Frames, way: usize, largest: u64) -> Vec<Value> {
         let counts = frames.iter().find_map(|frame| match frame {
             tack::Frame::EcnCounts(counts) => Some(*counts),
             _ => None,
         });
-        // The counts stand in the ACK frame, as in QUIC.
+        // The counts are in the ACK frame, as in QUIC.
         let others = frames.iter().filter(|frame| !matches!(frame, tack::Frame::EcnCounts(_)));
         others.map(|frame| self.frame(schema, frame, way, largest, counts)).collect()
     }
@@ -232,8 +232,8 @@ impl Tack {
     }
 
     /// Returns a TACK as an ACK frame. Its ranges are the numbers that this TACK is the first to
-    /// acknowledge cumulatively, and the runs of its acked list. Fields that only TACK has stand
-    /// beside them.
+    /// acknowledge cumulatively, and the runs of its acked list. Fields of TACK alone are beside
+    /// them.
     fn ack(&mut self, tack: &tack::Tack, way: usize, largest: u64, counts: Option<tack::EcnCounts>) -> Value {
         let next = tack.next.near(largest);
         let before = self.cumulative[way].min(next);

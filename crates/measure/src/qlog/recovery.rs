@@ -5,7 +5,7 @@ use super::schema::Kind;
 use acklab_base::{Event, Instant, Rate, Vitals};
 use serde_json::{Map, Value, json};
 
-/// The last values in the log, because events record changes.
+/// The values logged last, because events record changes.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     said: Map<String, Value>,
@@ -13,14 +13,14 @@ pub(super) struct Recovery {
     min_rtt: Option<u64>,
     is_recovering: bool,
     state: Option<&'static str>,
-    /// The reason why the state is about to change, if it is reported.
+    /// The reason why the state will change next, if it is reported.
     trigger: Option<&'static str>,
     /// The largest datagram.
     datagram: Option<u64>,
 }
 
 impl Recovery {
-    /// Writes the metrics that have changed, and the state of congestion control if it has.
+    /// Writes the metrics that have changed, and the state of congestion control if it has changed.
     pub(super) fn update(&mut self, now: Instant, vitals: &Vitals, pacing: Option<Rate>, file: &mut LogFile) {
         if vitals.rtt_samples > self.rtt_samples {
             self.rtt_samples = vitals.rtt_samples;
@@ -54,8 +54,8 @@ impl Recovery {
     }
 
     /// Returns the state of congestion control, with the names for NewReno in
-    /// draft-ietf-quic-qlog-quic-events-12. Returns `None` as long as there is no threshold: an end
-    /// in its first slow start is indistinguishable from a controller without one.
+    /// draft-ietf-quic-qlog-quic-events-12. Returns `None` without a threshold, because the log
+    /// cannot distinguish the first slow start from a controller without a threshold.
     fn state_of(&self, vitals: &Vitals) -> Option<&'static str> {
         if self.is_recovering {
             return Some("recovery");
@@ -91,7 +91,7 @@ impl Recovery {
                 self.is_recovering = true;
                 self.enter(now, "recovery", file);
             }
-            // The state after it follows from the window.
+            // The state after this event follows from the window.
             Event::RecoveryExited | Event::Undone => self.is_recovering = false,
             Event::PersistentCongestion => self.trigger = Some("persistent_congestion"),
             Event::DatagramSize { octets } => {

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use std::str::FromStr;
 
-/// The schema of the events and frames that are acklab's own, whose namespace is `acklab`.
+/// The schema of acklab's own events and frames, whose namespace is `acklab`.
 const OWN_EVENTS: &str = "urn:acklab:qlog:events:acklab";
 
 /// A version of qlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schema {
     /// Version 0.3: draft-ietf-quic-qlog-main-schema-02 with draft-ietf-quic-qlog-quic-events-01.
-    /// qvis reads it.
+    /// qvis can load it.
     #[default]
     V03,
     /// draft-ietf-quic-qlog-main-schema-13 with draft-ietf-quic-qlog-quic-events-12.
@@ -38,7 +38,7 @@ impl Schema {
     /// All versions.
     pub const ALL: [Self; 2] = [Self::V03, Self::Draft13];
 
-    /// Returns the name that a user gives.
+    /// Returns the name by which a user chooses the version.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -131,7 +131,7 @@ impl FromStr for Schema {
     }
 }
 
-/// Which end of a connection keeps a log.
+/// The end of a connection whose log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VantagePoint {
     /// The end that opens the connection.
@@ -162,14 +162,14 @@ pub struct TraceInfo<'a> {
     pub protocol: &'a str,
     /// The node of the end.
     pub node: &'a str,
-    /// Which end keeps the log.
+    /// The end that writes the log.
     pub vantage_point: VantagePoint,
     /// The number of directions that carry data: one or two.
     pub directions: usize,
 }
 
 impl TraceInfo<'_> {
-    /// Events of QUIC need its name among the protocols.
+    /// The names of the protocols. Events of QUIC require its name among them.
     fn protocol_types(&self) -> Vec<&str> {
         if self.protocol == "quic" { vec!["QUIC"] } else { vec!["QUIC", self.protocol] }
     }

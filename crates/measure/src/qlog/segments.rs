@@ -1,11 +1,11 @@
-//! TCP segments in the terms of QUIC.
+//! TCP segments in the terms of QUIC, for logs.
 //!
 //! A segment has no packet number. Each end numbers the segments that it sends, and those that
-//! arrive, in their order from zero. An acknowledgment by offset, cumulative or selective, becomes
-//! an ACK frame with the numbers of the segments that it covers and none before it has: the
-//! congestion graph of qvis then shows when each transmission was acknowledged. Data become a
-//! STREAM frame of stream 0, the receive window a `MAX_DATA` frame, and a SYN a PING frame in an
-//! Initial packet. The fields of the header itself stand beside the frames.
+//! arrive, in their order from zero. A cumulative or selective acknowledgment becomes an ACK frame.
+//! The frame has the numbers of the segments that this acknowledgment is the first to cover. So the
+//! congestion graph of qvis shows when each transmission was acknowledged. Data become a STREAM
+//! frame of stream 0, the receive window a `MAX_DATA` frame, and a SYN a PING frame in an Initial
+//! packet. The fields of the header are beside the frames.
 
 use super::frames::acked_ranges;
 use super::schema::Schema;
@@ -25,7 +25,7 @@ struct Direction {
     end: u64,
     /// The offset behind the FIN.
     fin: Option<u64>,
-    /// Offsets below are acknowledged cumulatively.
+    /// Offsets below this one are acknowledged cumulatively.
     acknowledged: u64,
     next_number: u64,
     /// Segments that are not acknowledged: offsets and number.
@@ -37,7 +37,7 @@ impl Direction {
         self.initial.map_or(0, |initial| number.offset_near(initial, self.end))
     }
 
-    /// Enters a segment of this direction. Returns its packet number and its offset in sequence
+    /// Adds a segment of this direction. Returns its packet number and its offset in sequence
     /// space.
     fn enter(&mut self, segment: &Segment) -> (u64, u64) {
         if segment.flags.contains(Flags::SYN) {
@@ -90,13 +90,13 @@ impl Direction {
 /// The segments of a connection, from the view of one end.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
-    /// The directions that leave and arrive.
+    /// The departing and the arriving direction.
     ways: [Direction; 2],
 }
 
 impl Segments {
-    /// Returns the packet number, the frames and the header of a segment. `way` is 0 if it leaves
-    /// and 1 if it arrives.
+    /// Returns the packet number, the frames and the header of a segment. `way` is 0 for a
+    /// departing segment and 1 for an arriving one.
     pub(super) fn describe(&mut self, schema: Schema, segment: &Segment, way: usize) -> (u64, Vec<Value>, Value) {
         let (number, offset) = self.ways[way].enter(segment);
         let has = |flag| segment.flags.contains(flag);
@@ -108,8 +108,8 @@ impl Segments {
                 ack["acked_ranges"] = acked_ranges(numbers);
             }
             frames.push(ack);
-            // The window of a SYN is not scaled, and none is unless both ends offer it (RFC 7323,
-            // §2.2).
+            // The window of a SYN is not scaled. No window is scaled unless both ends offer it (RFC
+            // 7323, §2.2).
             let shift = self.ways[way].window_shift.zip(self.ways[1 - way].window_shift).map_or(0, |(own, _)| own);
             let shift = if has(Flags::SYN) { 0 } else { shift };
             let acknowledged = self.ways[1 - way].offset(segment.ack).saturating_sub(1);
@@ -129,16 +129,15 @@ impl Segments {
         (number, frames, header(segment))
     }
 
-    /// Returns the number of the last segment that this end has sent with the octet at `offset` of
-    /// its stream.
+    /// Returns the number of the last sent segment with the octet at `offset` of the stream.
     pub(super) fn last_with(&self, offset: u64) -> Option<u64> {
         // The SYN is before the first octet of data.
         let has_octet = |(range, _): &&(Range<u64>, u64)| range.contains(&(offset + 1));
         self.ways[0].open.iter().rev().find(has_octet).map(|(_, number)| *number)
     }
 
-    /// Returns `true` if the connection has ended: each of the `directions` that carry data has
-    /// seen the ACK of its FIN.
+    /// Returns `true` if the connection has ended: the FIN of each of the `directions` that carry
+    /// data is acknowledged.
     pub(super) fn are_finished(&self, directions: usize) -> bool {
         self.ways.iter().filter(|way| way.is_finished()).count() >= directions
     }

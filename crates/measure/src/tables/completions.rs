@@ -1,12 +1,12 @@
-//! The completions table: how long the copies of a flow with a finite size take, by their size.
+//! The completions table: completion times of the copies of a flow with a finite size, by size.
 
 use super::flows::FlowResult;
 use crate::metric::Better::{Less, Neither};
 use crate::metric::{Metric, Rows, count, number, text};
 use std::ops::RangeInclusive;
 
-/// The classes of sizes of the literature (Alizadeh et al., pFabric, SIGCOMM 2013, §5.2), in
-/// octets.
+/// The classes of sizes in octets, from the literature (Alizadeh et al., pFabric, SIGCOMM 2013,
+/// §5.2).
 const CLASSES: [(&str, RangeInclusive<u64>); 4] = [
     ("all", 0..=u64::MAX),
     ("up to 100 kB", 0..=100_000),
@@ -20,11 +20,12 @@ pub(super) struct Completions<'a> {
     class: &'static str,
     flows: u64,
     octets: u64,
-    /// The times of those that are complete, in seconds, the shortest first.
+    /// The completion times of the complete copies in seconds, the shortest first.
     times: Vec<f64>,
 }
 
-/// Returns a row for each flow with copies and a finite size, and each class that has a copy.
+/// Returns a row for each class of sizes that has a copy, for each flow with copies and a finite
+/// size.
 pub(super) fn rows<'a>(flows: &'a [FlowResult<'a>]) -> Vec<Completions<'a>> {
     let mut groups: Vec<&str> = Vec::new();
     let sized = || flows.iter().filter_map(|flow| Some((flow.group()?, flow.total()?, flow)));
@@ -49,7 +50,7 @@ impl Completions<'_> {
         (!self.times.is_empty()).then(|| self.times.iter().sum::<f64>() / self.times.len() as f64)
     }
 
-    /// Returns the smallest time that the given share of the complete copies does not exceed.
+    /// Returns the smallest time that is not exceeded by the given share of the complete copies.
     fn percentile(&self, share: f64) -> Option<f64> {
         let rank = (share * self.times.len() as f64).ceil() as usize;
         self.times.get(rank.saturating_sub(1)).copied()

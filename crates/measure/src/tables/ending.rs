@@ -5,35 +5,34 @@ use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// The shortest time that counts as a standstill. A retransmission timer runs for a second before
-/// there is a sample (RFC 6298, §2.1), and recovery takes some round trips.
+/// The shortest time that counts as a standstill. Before the first RTT sample, a retransmission
+/// timer runs for a second (RFC 6298, §2.1), and recovery takes some round trips.
 const SHORTEST_STANDSTILL: Duration = Duration::from_secs(1);
 const SHORTEST_STANDSTILL_ROUND_TRIPS: f64 = 4.0;
 
 /// The state of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// The handshake is not over.
+    /// The handshake is not complete.
     Opening,
     /// Data may still be sent.
     Open,
     /// All data and their end are acknowledged.
     Finished(Instant),
-    /// Nothing was delivered in the second half of the time that the flow was measured, although
-    /// data are in flight.
+    /// Nothing was delivered in the second half of the measured time, although data are in flight.
     Stands {
         /// The last delivery, or the beginning of the measurement.
         since: Instant,
     },
     /// The peer refused the connection.
     Refused(Instant),
-    /// The connection was closed before all was acknowledged.
+    /// The connection was closed before all data were acknowledged.
     Closed(Instant, Closing, u64),
 }
 
 impl Ending {
-    /// Returns the ending of the flow that `probe` has measured in `window`. `start` is that of the
-    /// flow, or the window's if that is later.
+    /// Returns the ending of the flow that `probe` has measured in `window`. `start` is the start
+    /// of the flow, or that of the window if that is later.
     pub(super) fn of(probe: &FlowProbe, start: Instant, window: &Range<Instant>) -> Option<Self> {
         if start >= window.end {
             return None;
@@ -75,7 +74,7 @@ impl Ending {
         name.to_owned()
     }
 
-    /// Returns since when.
+    /// Returns when this state began.
     pub(super) const fn at(self) -> Option<Instant> {
         match self {
             Self::Opening | Self::Open => None,

@@ -14,29 +14,29 @@ use acklab_base::{Instant, LimitingFactor};
 use std::ops::Range;
 
 /// The counters of the two ends of a direction in the window. An end that is measured elsewhere has
-/// none.
+/// no counters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) sender: Option<Snapshot>,
     pub(crate) receiver: Option<Snapshot>,
 }
 
-/// The packets of a direction that queues have dropped: of its data, and of its acknowledgments.
+/// The dropped packets of a direction, by type: data and acknowledgments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drops {
     pub(crate) data: u64,
     pub(crate) acks: u64,
 }
 
-/// The facts about the path of a direction.
+/// Facts about the path of a direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<'a> {
     pub(crate) drops: Drops,
-    /// The slowest hop of its data.
+    /// The slowest hop on the path of its data.
     pub(crate) hop: Option<&'a HopUse>,
-    /// The use of the slowest hop of the sender's own connection, which ends at the first proxy.
+    /// The slowest hop of the sender's own connection, which ends at the first proxy.
     pub(crate) own_hop: Option<&'a HopUse>,
-    /// The slowest hop of its acknowledgments.
+    /// The slowest hop on the path of its acknowledgments.
     pub(crate) return_hop: Option<&'a HopUse>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct FlowResult<'a> {
     begin: Instant,
     window: Range<Instant>,
     /// Seconds of the window in which the flow was active: until all its data were acknowledged, or
-    /// until its stop, or the last departure or arrival of its data after that.
+    /// until its stop. If data leave or arrive after the stop, the last of these times is the end.
     active: f64,
 }
 
@@ -66,7 +66,7 @@ impl<'a> FlowResult<'a> {
         window: Range<Instant>,
     ) -> Self {
         let stop = info.stop.unwrap_or(window.end);
-        // Data written before the stop arrive until after it.
+        // Data written before the stop may arrive after it.
         let moved = [probe.last_departure(), probe.last_arrival].into_iter().flatten().fold(stop, Instant::max);
         let last = probe.completed.unwrap_or(moved).min(window.end);
         let begin = info.start.max(window.start);
@@ -156,8 +156,8 @@ impl<'a> FlowResult<'a> {
         self.probe.established.map(|established| established.since(self.info.start).as_millis_f64())
     }
 
-    /// Returns `count`, which counts ACKs on their way to the sender and at it. `None` if the
-    /// transport does not acknowledge or the sender is measured elsewhere.
+    /// Returns `count`, a count of ACKs on the path to the sender or at the sender. `None` if the
+    /// transport does not acknowledge, or if the sender is measured elsewhere.
     fn of_acks(&self, count: u64) -> Option<u64> {
         let sender = self.sender()?;
         let acks = self.receiver().map_or_else(|| sender.count(counter::ACKS_RECEIVED), |_| self.acks_sent());
@@ -169,8 +169,8 @@ impl<'a> FlowResult<'a> {
         Some(self.sender()?.count(counter::DATA_PACKETS).unwrap_or_default())
     }
 
-    /// Returns the packets passed over in the window minus late arrivals in it, and at least zero,
-    /// because packets that were passed over before the window may arrive in it.
+    /// Returns the number of missing packets in the window minus late arrivals in it, and at least
+    /// zero. Packets that were missing before the window may arrive in it.
     pub(super) fn lost(&self) -> Option<u64> {
         let passed_over = self.receiver_count(counter::PASSED_OVER_PACKETS)?;
         Some(passed_over.saturating_sub(self.receiver_count(counter::REORDERED_PACKETS)?))
@@ -182,13 +182,13 @@ impl<'a> FlowResult<'a> {
         (expected > 0).then(|| lost as f64 / expected as f64)
     }
 
-    /// Returns a counter of transports that do not repair losses.
+    /// Returns a counter of a transport that does not repair losses.
     fn of_lossy(&self, name: &str) -> Option<u64> {
         self.lost()?;
         self.receiver_count(name)
     }
 
-    /// Returns `part` as a share of `whole`, two counters of the player. Returns `None` without a
+    /// Returns the ratio of two counters of the player, `part` to `whole`. Returns `None` without a
     /// player, or if nothing was played.
     fn share_played(&self, part: &str, whole: &str) -> Option<f64> {
         let (part, whole) = (self.receiver_count(part)?, self.receiver_count(whole)?);
@@ -205,8 +205,8 @@ impl<'a> FlowResult<'a> {
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
-    /// Seconds from its start until the application has all, as it knows it: a browser its page, a
-    /// sender the ACK of its FIN. `None` if it is not complete.
+    /// Returns the seconds from the start until the application has all: for a browser its page,
+    /// for a sender the ACK of its FIN. `None` if it is not complete.
     pub(super) fn completed_after(&self) -> Option<f64> {
         if self.receiver().is_some_and(|receiver| !receiver.objects.is_empty()) {
             return self.page_load_time();
@@ -214,12 +214,12 @@ impl<'a> FlowResult<'a> {
         self.probe.completed.map(|at| at.as_secs_f64() - self.start)
     }
 
-    /// Returns the flow of which it is a copy, if that has several.
+    /// Returns the flow of which this is a copy, if the flow has several copies.
     pub(super) fn group(&self) -> Option<&str> {
         self.info.group.as_deref()
     }
 
-    /// Returns the octets that its application sends in all, if that ends by itself.
+    /// Returns the octets that its application sends in total, if the application ends by itself.
     pub(super) const fn total(&self) -> Option<u64> {
         self.info.total
     }
@@ -229,12 +229,12 @@ impl<'a> FlowResult<'a> {
         Some(self.probe.completed.map_or(self.stop, Instant::as_secs_f64) - self.start)
     }
 
-    /// Seconds from `from` to the last delivery in the window.
+    /// Returns the seconds from `from` to the last delivery in the window.
     fn delivery_time(&self, from: Instant) -> Option<f64> {
         self.probe.last_delivery.map(|last| last.since(from).as_secs_f64())
     }
 
-    /// Returns the rate at which the receiver's application got its octets, in Mbps.
+    /// Returns the rate at which the receiver's application received its octets, in Mbps.
     fn receiving_rate(&self) -> Option<f64> {
         let time = self.delivery_time(self.begin)?;
         let octets = self.receiver()?.delivered;
@@ -260,8 +260,8 @@ impl<'a> FlowResult<'a> {
         Some(self.rate(octets)? * 1e6 / self.info.return_bottleneck?.rate)
     }
 
-    /// Returns each limiting factor's share of the time: as the sender reports it, or as the kernel
-    /// counts it, which does not count pacing.
+    /// Returns each limiting factor's share of the time. The sender reports it, or the kernel
+    /// counts it. The kernel does not count pacing.
     fn limits(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
         if let Some(shares) = self.probe.limits.shares() {
             return Some(shares);
@@ -277,15 +277,15 @@ impl<'a> FlowResult<'a> {
         Some(self.limits()?[factor as usize])
     }
 
-    /// Returns the time of ACKs on their path beyond its propagation delay.
+    /// Returns the time that ACKs wait on their path, beyond its propagation delay.
     fn return_wait_ms(&self) -> Option<f64> {
         self.acks_sent()?;
         Some((ms(self.probe.feedback_age.mean())? - self.info.base_return?.as_millis_f64()).max(0.0))
     }
 
-    /// Returns the use of the slowest hop, and the own share of its bytes: the hop of a cell
+    /// Returns the use of the slowest hop, and the flow's own share of its bytes. The hop of a cell
     /// carries the ACKs as well. For a flow that was not active all the time, its own bytes give
-    /// the use meanwhile.
+    /// the use of the hop during its activity.
     fn use_of_hop(&self) -> Option<(f64, f64)> {
         self.use_of(self.path?.hop?, self.info.bottleneck?)
     }

@@ -1,4 +1,4 @@
-//! The limit of a flow: `docs/models/limits.md` gives the rule and its reasons.
+//! Determines the limit of a flow. `docs/models/limits.md` describes the rule and its reasons.
 
 use crate::observed::Observed;
 use crate::observers::World;
@@ -11,10 +11,10 @@ use std::ops::Range;
 
 /// A hop with this utilisation, or a cell with this share of airtime in use, is busy.
 const BUSY: f64 = 0.95;
-/// A flow with this share of the octets of a hop has it for itself.
+/// A flow with this share of the octets of a hop counts as alone there.
 const ALONE: f64 = 0.95;
 /// The return path limits a flow whose ACKs wait for this share of the RTT: without the wait, the
-/// same window would carry twice as much.
+/// same window would carry twice the data.
 const LONG_WAIT: f64 = 0.5;
 
 /// The use of a hop in the window of measurement.
@@ -22,10 +22,10 @@ const LONG_WAIT: f64 = 0.5;
 pub(crate) struct HopUse {
     pub(crate) name: String,
     pub(crate) at: Place,
-    /// The share of its capacity that was used, of a cell the share of the airtime. `None` if
-    /// packets take no time to send.
+    /// The used share of its capacity; for a cell, the used share of the airtime. `None` if packets
+    /// take no time to send.
     pub(crate) busy: Option<f64>,
-    /// IP octets that came to a link, or that a cell has delivered.
+    /// IP octets that arrived at a link, or that a cell has delivered.
     pub(crate) octets: u64,
 }
 
@@ -61,7 +61,7 @@ impl Hops {
         Self { links, cells }
     }
 
-    /// Returns the hop that is `bottleneck`.
+    /// Returns the use of the hop that is `bottleneck`.
     pub(super) fn at(&self, bottleneck: Option<Bottleneck>) -> Option<&HopUse> {
         match bottleneck?.at {
             Place::Link(direction) => self.links.get(direction),
@@ -70,12 +70,12 @@ impl Hops {
     }
 }
 
-/// The facts about a flow by which the rule decides.
+/// The facts about a flow that determine its limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
     /// By limiting factor, its share of the time.
     pub(super) shares: [f64; LimitingFactor::ALL.len()],
-    /// `true` if it has a congestion window.
+    /// `true` if the flow has a congestion window.
     pub(super) has_window: bool,
     /// The use of the slowest hop of the sender's own connection, and the flow's own share of its
     /// octets.
@@ -98,14 +98,14 @@ impl Facts {
         let (application, buffer) = (share(LimitingFactor::Application), share(LimitingFactor::SendBuffer));
         let peer = share(LimitingFactor::ReceiveWindow);
         if !self.has_window && self.has_congestion {
-            // Without a window, the application sends what the network then drops.
+            // Without a window, the application sends even the data that the network then drops.
             return of_busy(self.hop).unwrap_or("application");
         }
         if application > network && application >= buffer.max(peer) {
             return "application";
         }
-        // Each of the others keeps so much in flight: it is the cause unless the path is, on which
-        // that much takes so long.
+        // Each of the other factors keeps much data in flight. It is the limit, unless the path is,
+        // and only delays these data.
         if let Some(limit) = self.of_path() {
             limit
         } else if network >= buffer.max(peer) {
@@ -117,7 +117,7 @@ impl Facts {
         }
     }
 
-    /// Returns the limit of a flow whose path is busy, or whose ACKs wait so long that more in
+    /// Returns the limit of a flow whose path is busy, or whose ACKs wait so long that more data in
     /// flight would help less.
     fn of_path(&self) -> Option<&'static str> {
         let waits = self.return_wait.is_some_and(|share| share >= LONG_WAIT);
@@ -125,7 +125,7 @@ impl Facts {
         of_busy(self.hop).or_else(|| (waits || is_return_busy).then_some("return path"))
     }
 
-    /// Returns the limit of a flow that its window or pacing keeps back, over a path that is not
+    /// Returns the limit of a flow that is limited by its window or pacing, over a path that is not
     /// busy.
     fn of_network(&self) -> &'static str {
         if self.has_congestion {
@@ -149,8 +149,8 @@ fn of_busy(hop: Option<(f64, f64)>) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// Facts of a flow with a window that its congestion window keeps back nine tenths of the time,
-    /// and its application for the rest.
+    /// Facts of a flow that is limited by its congestion window for nine tenths of the time, and by
+    /// its application for the rest.
     const FACTS: Facts = Facts {
         shares: [0.1, 0.0, 0.0, 0.9, 0.0],
         has_window: true,
@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(Facts { hop: None, return_busy: None, return_wait: None, ..FACTS }.limit(), "window");
     }
 
-    /// A buffer of twice the size carries twice as much, unless the link carries no more, or its
-    /// ACKs wait for more than half of the round trip.
+    /// A buffer of twice the size carries twice the data, unless the link carries no more, or ACKs
+    /// wait for more than half of the round trip.
     #[test]
     fn a_buffer_is_no_cause_where_the_path_is() {
         for shares in [[0.0, 0.9, 0.1, 0.0, 0.0], [0.0, 0.1, 0.9, 0.0, 0.0]] {
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// A proxy does not read on while the hop behind it is busy, and then its window is full.
+    /// A proxy stops reading while the hop behind it is busy, and then its window is full.
     #[test]
     fn a_window_of_a_proxy_has_its_cause_behind_it() {
         let held = Facts { shares: [0.0, 0.0, 0.9, 0.1, 0.0], ..FACTS };

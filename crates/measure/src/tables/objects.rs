@@ -9,7 +9,7 @@ use acklab_base::Instant;
 /// An object of a page.
 pub(super) struct ObjectResult<'a> {
     pub(super) flow: &'a FlowResult<'a>,
-    /// Its place among the requests; the document is 0.
+    /// Its number among the requests; the document is 0.
     pub(super) number: usize,
     pub(super) object: Object,
 }
@@ -21,18 +21,18 @@ impl<'a> ObjectResult<'a> {
         objects.map(move |(number, object)| Self { flow, number, object: *object })
     }
 
-    /// Seconds from the start of the flow to `at`.
+    /// Returns the seconds from the start of the flow to `at`.
     fn since_start(&self, at: Option<Instant>) -> Option<f64> {
         at.map(|at| at.as_secs_f64() - self.flow.start)
     }
 }
 
-/// Milliseconds from the request of an object to `at`.
+/// Returns the milliseconds from the request of an object to `at`.
 fn since_request(object: &Object, at: Option<Instant>) -> Option<f64> {
     Some(at?.since(object.requested?).as_millis_f64())
 }
 
-/// Milliseconds from the request of an object to its first octet.
+/// Returns the milliseconds from the request of an object to its first octet.
 pub(super) fn time_to_first_octet(object: &Object) -> Option<f64> {
     since_request(object, object.begun)
 }

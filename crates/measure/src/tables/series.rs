@@ -15,8 +15,7 @@ use acklab_net::Hosts;
 pub(crate) struct Direction<'a> {
     pub(crate) info: &'a FlowInfo,
     pub(crate) probe: &'a FlowProbe,
-    /// The names of the reasons for which its receiver sends acknowledgments, if decisions are
-    /// recorded.
+    /// The names of the reasons for acknowledgments at its receiver, if decisions are recorded.
     pub(crate) reasons: Vec<String>,
 }
 
@@ -41,7 +40,7 @@ pub(super) fn tables<P: Observed, H: Hosts<P> + Measured>(
     Series::ALL.into_iter().filter(|one| series.contains(one)).filter_map(table).collect()
 }
 
-/// Returns the table of a series of flows. `None` for a series of the network.
+/// Returns the table of a series of flows. `None` if the series is one of the network.
 pub(crate) fn table_of(series: Series, directions: &[Direction<'_>]) -> Option<Table> {
     match series {
         Series::OperatingPoint => Some(operating_points(directions)),

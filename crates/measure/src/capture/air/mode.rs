@@ -19,12 +19,12 @@ pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
     match band {
         Band::Ghz2 => Channel { frequency: CHANNEL_1, flags: Channel::GHZ_2 | spread },
         Band::Ghz5 => Channel { frequency: CHANNEL_36, flags: Channel::GHZ_5 | spread },
-        // No flag stands for 6 GHz; Linux sets that of 5 GHz (`ieee80211_add_rx_radiotap_header`).
+        // No flag means 6 GHz; Linux sets that of 5 GHz (`ieee80211_add_rx_radiotap_header`).
         Band::Ghz6 => Channel { frequency: CHANNEL_1_OF_6_GHZ, flags: Channel::GHZ_5 | spread },
     }
 }
 
-/// Returns the modulation of a mode, in the field that radiotap has for its format.
+/// Returns the modulation of a mode, in the radiotap field of its format.
 pub(super) fn modulation(mode: Mode) -> Modulation {
     let (width, guard) = (Some(mode.width.megahertz()), Some(mode.guard.nanoseconds()));
     let (mcs, streams, is_ldpc) = (mode.mcs, mode.streams, mode.is_ldpc());
