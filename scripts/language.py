@@ -2,9 +2,9 @@
 
 Usage: `python scripts/language.py [FILE …] [--summary] [--commits RANGE]`.
 
-Reads the prose of Markdown, the comments of Rust, TOML and Python, docstrings, and messages: string
-literals of several words. Prints each finding as `file:line: rule: text`. `scripts/language.allow`
-lists findings that stay, each with its reason.
+Reads the prose of Markdown, the comments of Rust, TOML and Python, docstrings, messages (string
+literals of several words), and the texts of studies in TOML. Prints each finding as `file:line:
+rule: text`. `scripts/language.allow` lists findings that stay, each with its reason.
 """
 
 import ast
@@ -145,7 +145,18 @@ def hashed(text: str) -> Iterator[Prose]:
             yield Prose("doc", number, line.lstrip().lstrip("#"))
 
 
-READERS = {".md": markdown, ".rs": rust, ".py": python, ".toml": hashed, ".sh": hashed}
+_TEXTS = re.compile(r'\b(?:title|question|group|note|fitted|section|reason) = "((?:[^"\\]|\\.)*)"')
+
+
+def toml(text: str) -> Iterator[Prose]:
+    """Returns the comments of a TOML file, and the texts that reports and figures show."""
+    yield from hashed(text)
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.lstrip().startswith("#"):
+            yield from (Prose("message", number, shown) for shown in _TEXTS.findall(line))
+
+
+READERS = {".md": markdown, ".rs": rust, ".py": python, ".toml": toml, ".sh": hashed}
 
 
 @dataclass(frozen=True)
