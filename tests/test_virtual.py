@@ -4,7 +4,9 @@ where a kernel is built.
 
 import json
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
 
 import acklab
@@ -164,6 +166,35 @@ def test_a_study_runs_its_points_in_virtual_time_and_keeps_them(tmp_path, monkey
     again = run_study("one", tmp_path / "out", way="virtual", quiet=True)
     assert {path: path.stat().st_mtime_ns for path in stored} == stored, "nothing was run again"
     assert again.comparisons == done.comparisons
+
+
+@needs_a_kernel
+@pytest.mark.timed
+def test_a_sweep_in_virtual_time_has_the_tables_of_its_emulations(tmp_path):
+    options: dict[str, Any] = {"grid": {"flow.0.congestion": ["cubic", "bbr"]}, "way": "virtual", "quiet": True}
+    swept = acklab.sweep(SCENARIO, out=tmp_path / "out", **options)
+    assert not swept.failures
+    alone = acklab.emulate(SCENARIO, set={"flow.0.congestion": "bbr"}, clock="virtual")
+    bbr = swept.table("flows").filter(pl.col("congestion") == "bbr")
+    assert bbr["mean_throughput_l7"].to_list() == alone.flows["mean_throughput_l7"].to_list()
+    assert bbr["total_acks_sent_l4"].to_list() == alone.flows["total_acks_sent_l4"].to_list()
+    assert swept.table("timing").height == 2
+    assert f"acklab emulate --clock virtual --kernel {kernels.find().name}" in swept.commands[1]
+    assert f"--way virtual --kernel {kernels.find().name}" in swept.command
+    before = (tmp_path / "out" / "flows.parquet").stat().st_mtime_ns
+    acklab.sweep(SCENARIO, out=tmp_path / "out", **options)
+    assert (tmp_path / "out" / "flows.parquet").stat().st_mtime_ns == before, "nothing was run again"
+
+
+def test_a_sweep_refuses_a_kernel_without_virtual_time(cache, tmp_path):
+    with pytest.raises(UsageError, match="kernel: found a guest kernel with the way 'simulate', expected 'virtual'"):
+        acklab.sweep(SCENARIO, out=tmp_path, kernel="6.12")
+    with pytest.raises(UsageError, match="way: found 'emulate', expected one of: simulate, virtual"):
+        acklab.sweep(SCENARIO, out=tmp_path, way="emulate")
+    own = tmp_path / "own.py"
+    own.write_text("from acklab import AckPolicy\n\n\nclass Own(AckPolicy):\n    pass\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="strategies: found own strategies with the kernel's TCP, expected none"):
+        acklab.sweep(SCENARIO, out=tmp_path, way="virtual", strategies=[f"{own}:Own"])
 
 
 @needs_a_kernel

@@ -12,7 +12,7 @@ from acklab.provenance import Provenance
 from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
-CLOCKS = ("real", "virtual")
+REAL, VIRTUAL = CLOCKS = ("real", "virtual")
 """Clocks of an emulation: that of this machine, or that of a guest, which waits for the guest."""
 
 
@@ -95,7 +95,7 @@ def emulate(
     folders = _folder(captures, "captures"), _folder(outputs, "outputs")
     if clock not in CLOCKS:
         raise UsageError(f"clock: found {clock!r}, expected one of: {', '.join(CLOCKS)}")
-    if clock == "virtual":
+    if clock == VIRTUAL:
         if internet is not None:
             raise UsageError(
                 "internet: found a virtual clock, expected a real one: hosts of other networks do not wait for a guest"
@@ -113,7 +113,7 @@ def emulate(
             at=foreground, cancel=cancel, watch=watch, processors=processors, internet=internet,
         )  # fmt: skip
     used = int(done.scenario["seed"])
-    command = source.command(overrides(set), used, "emulate" if clock == "real" else "emulate --clock virtual")
+    command = source.command(overrides(set), used, "emulate" if clock == REAL else "emulate --clock virtual")
     provenance = Provenance(done.scenario, used, core.revision(), core.version(), command)
     return Emulated(done.tables, provenance, tuple(done.reasons), done.exit_status, done.stopped)
 

@@ -71,11 +71,13 @@ class Source:
         return core.check(self.text, self.name, overrides(sets), self.base)
 
     def command(self, sets: Sequence[str], seed: int, subcommand: str = "run", strategies: Sequence[str] = ()) -> str:
-        """Returns the command that repeats the run, a simulation ("run") or emulation ("emulate").
+        """Returns the command that repeats the run.
+
+        `subcommand` is "run", or "emulate" with its options.
 
         `strategies` have the form of `--strategy`.
         """
-        words = ["acklab", subcommand, self.name]
+        words = ["acklab", *subcommand.split(), self.name]
         for change in sets:
             words += ["--set", change]
         for strategy in strategies:

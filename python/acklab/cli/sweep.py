@@ -30,15 +30,18 @@ def sweep_command(
     strategies: list[str],
     on: str | None,
     dry_run: bool,
+    way: str,
+    kernel: str | None,
 ) -> None:
     """Runs a sweep. Shows results, folder and failures, or how to resume if it was stopped."""
+    common: dict[str, Any] = {"grid": grid, "seeds": seeds, "set": sets, "vary": vary, "out": folder, "jobs": jobs}
+    common |= {"strategies": strategies, "way": way, "kernel": kernel}
     if dry_run:
-        expected = estimate(file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, jobs=jobs, strategies=strategies)
+        expected = estimate(file, **common)
         print(json.dumps(expected.to_dict()) if as_json else expected.text)
         return
-    options: dict[str, Any] = {"jobs": jobs, "quiet": as_json, "strategies": strategies, "on": executor_of(on)}
     try:
-        result = sweep(file, grid=grid, seeds=seeds, set=sets, vary=vary, out=folder, **options)
+        result = sweep(file, **common, quiet=as_json, on=executor_of(on))
     except (Cancelled, StoreError) as error:
         again = shlex.join(["acklab", *sys.argv[1:]])
         raise type(error)(f"{error}\nfinished points are stored; resume with: {again}") from error

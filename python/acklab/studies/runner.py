@@ -11,6 +11,7 @@ from typing import cast
 
 from acklab import store
 from acklab.contents import Contents, refuse_others
+from acklab.emulator import VIRTUAL
 from acklab.errors import AcklabError, RunError, UsageError, words_of
 from acklab.metrics import written
 from acklab.places import LocalPlace, Place, place_of
@@ -32,7 +33,8 @@ from acklab.sweeps.execution import Executor, cores
 from acklab.verdict import UNDECIDED, Finding, summary
 from acklab.virtual.kernels import find as guest_kernel
 
-SIMULATE, EMULATE, VIRTUAL = WAYS = ("simulate", "emulate", "virtual")
+SIMULATE, EMULATE = "simulate", "emulate"
+WAYS = (SIMULATE, EMULATE, VIRTUAL)
 """The modes of a study: simulated, or with the kernel's TCP in real time or in virtual time."""
 
 _Key = tuple[str, tuple[str, ...]]

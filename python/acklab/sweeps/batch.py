@@ -1,13 +1,18 @@
 """Several points in one call of the core."""
 
-from collections.abc import Callable, Sequence
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from acklab import core
-from acklab.errors import AcklabError
+from acklab.emulator import emulate
+from acklab.errors import AcklabError, Cancelled
 from acklab.scenario import with_seed
 from acklab.strategy_files import StrategyFile, faults_named
-from acklab.sweeps.pack import Pack, StoredPoint
+from acklab.sweeps.pack import POINT, Pack, StoredPoint, in_order
 from acklab.sweeps.point import Point
 
 Failure = tuple[Point, str]
@@ -36,6 +41,8 @@ def run_batch(
     `commands` repeat the points, if their own commands do not, because their files are copies.
     """
     first = points[0]
+    if first.kernel:
+        return _emulated(points, cancel, seconds, commands)
     common = _beginning(points)
     own = [with_seed(point.sets[len(common) :], point.seed) for point in points]
     source = first.source
@@ -54,6 +61,45 @@ def run_batch(
     if failed:
         pack = pack.select([index for index, point in enumerate(kept) if point.digest])
     return Batch(pack, finished, failed, points[len(done.outcomes) :])
+
+
+def _emulated(
+    points: Sequence[Point], cancel: core.Cancel | None, seconds: float | None, commands: Sequence[str] | None
+) -> Batch:
+    """Runs points in virtual time, each in a guest."""
+    start = time.monotonic()
+    kept: list[StoredPoint] = []
+    finished: list[Point] = []
+    failed: list[Failure] = []
+    parts: dict[str, list[pa.Table]] = {}
+    for number, point in enumerate(points):
+        if (cancel is not None and cancel.cancelled) or (seconds is not None and number and time.monotonic() - start > seconds):
+            return Batch(_pack(kept, parts), finished, failed, points[number:])
+        try:
+            done = emulate(
+                point.source, seed=point.seed, set=list(point.sets), clock="virtual", kernel=point.kernel, cancel=cancel
+            )
+        except Cancelled:
+            return Batch(_pack(kept, parts), finished, failed, points[number:])
+        except AcklabError as error:
+            failed.append((point, str(error)))
+            continue
+        if done.stopped is not None:
+            return Batch(_pack(kept, parts), finished, failed, points[number:])
+        for name, table in done.tables.items():
+            place = pa.array([len(kept)] * table.num_rows, pa.uint32())
+            parts.setdefault(name, []).append(table.add_column(0, pa.field(POINT, pa.uint32(), nullable=False), place))
+        command = point.command if commands is None else commands[number]
+        names = ",".join(done.tables)
+        scenario = json.dumps(done.provenance.scenario)
+        kept.append(StoredPoint(point.digest, point.seed, core.revision(), core.version(), command, names, scenario))
+        finished.append(point)
+    return Batch(_pack(kept, parts), finished, failed, [])
+
+
+def _pack(points: Sequence[StoredPoint], parts: Mapping[str, Sequence[pa.Table]]) -> Pack:
+    # The metadata of a table are those of its point.
+    return Pack.of(points, {name: in_order([table.replace_schema_metadata() for table in own]) for name, own in parts.items()})
 
 
 def _beginning(points: Sequence[Point]) -> Sequence[str]:

@@ -69,6 +69,8 @@ class Job:
     points: Sequence[tuple[tuple[str, ...], int, str, str]]
     """Overrides, seed, digest and command of each point."""
     seconds: float
+    kernel: str = ""
+    """The guest kernel of all points, which each node requires under this name."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ class _Driver:
     def _send(self, task: Any, queue: Queue, single: Sequence[Point] = ()) -> None:
         batch = list(single) or queue.next()
         points = [(point.sets, point.seed, point.digest, point.command) for point in batch]
-        self.running[task.remote(self._travelling(batch[0]), Job(points, queue.seconds))] = batch
+        self.running[task.remote(self._travelling(batch[0]), Job(points, queue.seconds, batch[0].kernel))] = batch
 
     def _travelling(self, point: Point) -> Any:
         import ray
@@ -275,7 +277,7 @@ def run_job(travelling: Travelling, job: Job) -> Done:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="acklab-") as folder:
         source, strategies, names = _unpacked(travelling, Path(folder))
-        points = [Point(source, sets, seed, digest, strategies) for sets, seed, digest, _ in job.points]
+        points = [Point(source, sets, seed, digest, strategies, kernel=job.kernel) for sets, seed, digest, _ in job.points]
         batch = run_batch(points, seconds=job.seconds, commands=[command for *_, command in job.points])
         seconds = time.monotonic() - started
     place = _reached(travelling)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import SupportsIndex
 
 from acklab import core
+from acklab.emulator import VIRTUAL
 from acklab.errors import UsageError
 from acklab.scenario import Source, items_of, whole_number, with_seed
 from acklab.strategy_files import StrategyFile
@@ -30,6 +31,8 @@ class Plan:
     vary: tuple[Variation, ...]
     points: tuple[Point, ...]
     strategies: tuple[StrategyFile, ...] = ()
+    kernel: str = ""
+    """The guest kernel of emulations in virtual time; empty for simulations."""
 
     @classmethod
     def of(
@@ -40,6 +43,7 @@ class Plan:
         sets: Sequence[str] = (),
         vary: Sequence[Variation] = (),
         strategies: Sequence[StrategyFile] = (),
+        kernel: str = "",
     ) -> "Plan":
         """Returns the points of a grid for each seed, all checked.
 
@@ -57,13 +61,13 @@ class Plan:
         ]
         drawn = chance if vary else chance[:1]
         checked = [with_seed([*changes, *values], chosen[order]) for changes in own for order, values in enumerate(drawn)]
-        found = identities(source, sets, checked, strategies, cores())
+        found = identities(source, sets, checked, strategies, cores(), kernel)
         points = [
             found[number * len(drawn) + (order if vary else 0)].point(source, (*sets, *changes, *chance[order]), seed)
             for number, changes in enumerate(own)
             for order, seed in enumerate(chosen)
         ]
-        return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points), tuple(strategies))
+        return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points), tuple(strategies), kernel)
 
     def choices(self, axis: int) -> list[int]:
         """Returns the choice of the axis with this index, for each point."""
@@ -91,6 +95,8 @@ class Plan:
             words += ["--vary", str(variation)]
         for file in self.strategies:
             words += ["--strategy", file.text]
+        if self.kernel:
+            words += ["--way", VIRTUAL, "--kernel", self.kernel]
         return shlex.join([*words, "--seeds", str(len(self.seeds))])
 
     def metadata(self) -> dict[str, str]:

@@ -27,6 +27,8 @@ class Point:
     strategies: tuple[StrategyFile, ...] = ()
     traces: tuple[str, ...] = ()
     """Its trace files, relative to the folder of the source."""
+    kernel: str = ""
+    """The guest kernel of an emulation in virtual time; empty for a simulation."""
 
     @classmethod
     def of(cls, source: Source, sets: Sequence[str], seed: int, strategies: Sequence[StrategyFile] = ()) -> "Point":
@@ -40,6 +42,8 @@ class Point:
     @property
     def command(self) -> str:
         """Returns the command that repeats this point."""
+        if self.kernel:
+            return self.source.command(self.sets, self.seed, f"emulate --clock virtual --kernel {self.kernel}")
         return repeating(self.source, self.sets, self.seed, self.by_name)
 
     @property
@@ -55,11 +59,12 @@ class Identity:
     digest: str
     strategies: tuple[StrategyFile, ...]
     traces: tuple[str, ...]
+    kernel: str = ""
 
     def point(self, source: Source, sets: Sequence[str], seed: int) -> Point:
         """Returns the point with this seed."""
         digest = hashlib.sha256(f"{self.digest}/{seed}".encode()).hexdigest()[:32]
-        return Point(source, tuple(sets), seed, digest, self.strategies, self.traces)
+        return Point(source, tuple(sets), seed, digest, self.strategies, self.traces, self.kernel)
 
 
 def identities(
@@ -68,11 +73,12 @@ def identities(
     points: Sequence[Sequence[str]],
     strategies: Sequence[StrategyFile] = (),
     threads: int = 1,
+    kernel: str = "",
 ) -> list[Identity]:
     """Checks scenarios with the overrides `common` and their own overrides.
 
-    An identity depends on the complete scenario, its trace files and strategies, and the core.
-    Raises ScenarioError, UsageError.
+    An identity depends on the complete scenario, its trace files and strategies, the core, and the
+    guest kernel of an emulation. Raises ScenarioError, UsageError.
     """
     files = {file.name: file for file in strategies}
     octets = {file.name: f"{file.name}:{file.made}:{file.digest}".encode() for file in strategies}
@@ -87,7 +93,8 @@ def identities(
         used = _strategies(checked, source, files)
         for file in used:
             state.update(octets[file.name])
-        found.append(Identity(state.hexdigest(), used, tuple(checked.traces)))
+        state.update(kernel.encode())
+        found.append(Identity(state.hexdigest(), used, tuple(checked.traces), kernel))
     return found
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from acklab import core, store
 from acklab.contents import Contents, refuse_others
+from acklab.emulator import VIRTUAL
 from acklab.errors import StoreError, UsageError
 from acklab.files import path_of
 from acklab.named_tables import NamedTables
@@ -34,11 +35,16 @@ from acklab.sweeps.unfinished import Unfinished
 from acklab.sweeps.variants import Variants
 from acklab.tables import Table
 from acklab.terminal import progress_bar
+from acklab.virtual.kernels import find
 
 if TYPE_CHECKING:
     import polars as pl
 
     from acklab.sweeps.estimation import Estimate
+
+SIMULATE = "simulate"
+WAYS = (SIMULATE, VIRTUAL)
+"""Modes of a sweep: simulations, or emulations in virtual time."""
 
 _FORMAT = 2
 """Version 1 had the points in the document."""
@@ -239,6 +245,8 @@ def sweep(
     quiet: bool = False,
     strategies: Sequence[str | StrategyFile] | None = None,
     on: Executor | str | None = None,
+    way: str = SIMULATE,
+    kernel: str | None = None,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
@@ -256,6 +264,10 @@ def sweep(
     `on` is the executor of points (default: threads on this machine): "ray" for the Ray cluster of
     this machine or of RAY_ADDRESS, "ray://HOST:PORT" for another, or your own executor.
 
+    With the way "virtual", points are emulations with the kernel's TCP in virtual time, as those of
+    `acklab.emulate` with `clock="virtual"`; `kernel` is the name of a guest kernel (default: the
+    newest).
+
     The tables are identical for any number of `jobs` (default: one per core) and any executor.
     Failed points are listed in `failures` of the result and do not affect the others. Raises
     ScenarioError or UsageError before anything runs if a point is invalid. Raises Cancelled on
@@ -263,7 +275,7 @@ def sweep(
     emulation or a study.
     """
     at_once = _jobs(jobs)
-    plan, place = _planned(scenario, grid, seeds, out, set, vary, base, strategies)
+    plan, place = _planned(scenario, grid, seeds, out, set, vary, base, strategies, _kernel(way, kernel))
     # A scenario without a file gets one, so that commands can name it.
     if isinstance(scenario, Mapping):
         place.write(plan.source.name, plan.source.text.encode())
@@ -299,6 +311,8 @@ def estimate(
     jobs: SupportsIndex | None = None,
     base: str | Path | None = None,
     strategies: Sequence[str | StrategyFile] | None = None,
+    way: str = SIMULATE,
+    kernel: str | None = None,
 ) -> "Estimate":
     """Estimates the cost of a `sweep` with these arguments: points, CPU time and memory.
 
@@ -310,7 +324,18 @@ def estimate(
     from acklab.sweeps.estimation import estimate_plan
 
     at_once = _jobs(jobs)
-    return estimate_plan(*_planned(scenario, grid, seeds, out, set, vary, base, strategies), at_once)
+    return estimate_plan(*_planned(scenario, grid, seeds, out, set, vary, base, strategies, _kernel(way, kernel)), at_once)
+
+
+def _kernel(way: str, kernel: str | None) -> str:
+    """Returns the name of the guest kernel; empty for simulations. Raises UsageError, RunError."""
+    if way not in WAYS:
+        raise UsageError(f"way: found {way!r}, expected one of: {', '.join(WAYS)}")
+    if way == VIRTUAL:
+        return find(kernel).name
+    if kernel is not None:
+        raise UsageError(f"kernel: found a guest kernel with the way {way!r}, expected {VIRTUAL!r}")
+    return ""
 
 
 def _jobs(jobs: SupportsIndex | None) -> int | None:
@@ -329,12 +354,15 @@ def _planned(
     vary: Mapping[str, str] | Sequence[str],
     base: str | Path | None,
     strategies: Sequence[str | StrategyFile] | None,
+    kernel: str,
 ) -> tuple[Plan, Place]:
     """Returns the points, all checked, and the place, which has no other kind of result."""
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     place = place_of(out, "out")
     files = tuple(strategy_files(strategies or ()).values())
-    plan = Plan.of(source, Grid.of(grid), seeds, overrides(set), variations(vary), files)
+    if kernel and files:
+        raise UsageError("strategies: found own strategies with the kernel's TCP, expected none")
+    plan = Plan.of(source, Grid.of(grid), seeds, overrides(set), variations(vary), files, kernel)
     changes = [change for axis in plan.grid.axes.values() for sets in axis.choices.values() for change in sets]
     refuse_unused((file.name for file in files), source.load(plan.sets), changes)
     refuse_others(place, Contents.SWEEP)

@@ -122,6 +122,11 @@ def sweep(
     strategy: StrategyOption = None,
     jobs: Jobs = None,
     on: On = None,
+    way: Annotated[
+        str,
+        typer.Option(metavar="simulate|virtual", help="Simulate, or run the kernel's TCP in virtual time, in a guest per point."),
+    ] = "simulate",
+    kernel: Kernel = None,
     dry_run: DryRun = False,
     qlog: NoQlog = None,
     json_: Json = False,
@@ -133,7 +138,7 @@ def sweep(
         raise UsageError(
             "found --qlog, but a sweep writes no logs; repeat one of its points by acklab run with --set, --seed and --qlog"
         )
-    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on, dry_run)
+    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on, dry_run, way, kernel)
 
 
 @app.command(epilog=examples("study ack_compression", "study ack_policies --quick", "study --all --out out"))
