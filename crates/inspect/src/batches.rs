@@ -5,7 +5,7 @@
 //! ratios are nearly independent if they are long (Law and Kelton, *Simulation Modeling and
 //! Analysis*, §9.5.3). There are at most 32 batches for any length.
 //!
-//! Each interval contains its value and stays within its range:
+//! Each interval contains its value and stays within the range of the quantity:
 //!
 //! * The interval of a ratio of positive sums is symmetric on a logarithmic scale (the delta
 //!   method; Katz et al., *Obtaining Confidence Intervals for the Risk Ratio in Cohort Studies*,
@@ -19,7 +19,7 @@
 
 use crate::losses::Counts;
 
-/// The maximum number of batches; at the limit pairs are merged.
+/// The maximum number of batches. At the limit, pairs are merged.
 const MAX_BATCHES: usize = 32;
 /// The minimum number of batches for an interval.
 const MIN_BATCHES: usize = 8;
@@ -29,15 +29,15 @@ const SHORTEST: u64 = 32;
 /// The counts up to an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
-    /// Nanoseconds.
+    /// The time in nanoseconds.
     pub(crate) at: u64,
     pub(crate) segments: u64,
     pub(crate) acks: u64,
     pub(crate) losses: Counts,
-    /// Octets that the receiver got.
+    /// Octets that have arrived at the receiver.
     pub(crate) carried: u64,
-    /// The sum of round-trip times in nanoseconds and their number: to the receiver, to the sender,
-    /// and whole ones.
+    /// Sums of round-trip times in nanoseconds, with their numbers: of the part to the receiver, of
+    /// the part to the sender, and of the whole.
     pub(crate) times: [(f64, u64); 3],
 }
 
@@ -118,7 +118,7 @@ impl Batches {
     }
 }
 
-/// The ratio of two sums.
+/// A ratio of two sums.
 struct Ratio {
     value: f64,
     variance: f64,
@@ -197,9 +197,9 @@ mod tests {
         assert!((365..=395).contains(&held), "{held}");
     }
 
-    /// For connections that lose a packet in 500 at random, of 4,000 packets, the interval contains
-    /// the true share in about 95 of 100. A connection without a loss follows the rule of three: at
-    /// most 3 of 4,000 packets, or somewhat more because the variance is estimated.
+    /// Connections of 4,000 packets that lose one in 500 at random: the interval contains the true
+    /// share in about 95 of 100. A connection without a loss follows the rule of three: at most 3
+    /// of 4,000 packets, or somewhat more because the variance is estimated.
     #[test]
     fn intervals_of_rare_events_hold_the_truth() {
         let mut state = 7_u64;
@@ -248,7 +248,7 @@ mod tests {
             let mut sum = Snapshot::default();
             for (lost, carried, time) in batches {
                 sum.segments += 50;
-                // A D-SACK reverts a loss that was counted before.
+                // A D-SACK reverts a loss that was counted earlier.
                 sum.losses.repeated += lost;
                 sum.losses.duplicate += lost / 3 * u64::from(lost % 2 == 0);
                 sum.carried += carried;

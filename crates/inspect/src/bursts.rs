@@ -1,13 +1,12 @@
-//! Bursts of arrivals, and their period: of ACKs that a gate or Wi-Fi releases together, or of data
-//! that arrive as an aggregate.
+//! Bursts of arrivals, and their period. The arrivals are ACKs that a gate or Wi-Fi releases
+//! together, or data that arrive as an aggregate.
 //!
-//! Arrivals belong to one burst if the distance between them is less than half of the time that the
-//! bottleneck takes for the later one (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM
-//! 1992, §3.2).
+//! Arrivals belong to one burst if they are less than half of the later one's transmission time at
+//! the bottleneck apart (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM 1992, §3.2).
 
 use crate::rate::Point;
 
-/// The minimum share of arrivals within bursts of two or more for a bursty direction.
+/// The minimum share of arrivals in bursts of two or more at which a direction counts as bursty.
 const MIN_BURSTY: f64 = 0.5;
 /// The minimum number of bursts for an estimate of their period.
 const MIN_BURSTS: usize = 8;
@@ -25,8 +24,8 @@ pub(crate) struct Bursts {
 /// Returns the bursts of curves, which have a point for each arrival, with a bottleneck of `rate`
 /// octets per second.
 ///
-/// The curves are samples of a connection. The first is its start, with many small bursts; each
-/// other one represents `stride` parts of its length.
+/// The curves are samples of a connection. The first is its start, with many small bursts. Each
+/// other curve represents `stride` parts of its length.
 pub(crate) fn bursts(curves: &[Vec<Point>], stride: u64, rate: f64) -> Option<Bursts> {
     let (mut arrivals, mut together, mut all) = (0, 0, 0);
     let mut intervals = Vec::new();

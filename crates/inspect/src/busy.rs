@@ -1,4 +1,4 @@
-//! Busy periods: data that a sender sent without a pause of its application.
+//! Busy periods: the data that a sender sent without a pause of its application.
 //!
 //! Only packets that were queued behind each other keep the distance of the bottleneck. Packet
 //! pairs and trains are therefore taken from back-to-back packets (Paxson, *End-to-End Internet
@@ -11,8 +11,8 @@ use crate::direction::{Ack, Data, Passing};
 use crate::rate::{Point, advancing};
 use crate::writes::{Pause, is_full};
 
-/// The minimum number of full-sized segments that agree on a rate. Chosen: 20 trains of eight
-/// segments, or 160 pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al., *CapProbe: A Simple
+/// The minimum number of full-sized segments that agree on a rate. Chosen, for 20 trains of eight
+/// segments or 160 pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al., *CapProbe: A Simple
 /// and Accurate Capacity Estimation Technique*, SIGCOMM 2004, §4), which it chooses by their delay.
 pub(crate) const MIN_SEGMENTS: u64 = 160;
 
@@ -21,10 +21,10 @@ pub(crate) const MIN_SEGMENTS: u64 = 160;
 pub(crate) struct Arrivals {
     /// Curves of full-sized data that follow each other in one write.
     pub(crate) pairs: Vec<Vec<Point>>,
-    /// Curves of data between ends of writes. Repeated data count again, because the bottleneck has
-    /// carried them.
+    /// Curves of data between the ends of writes. Retransmitted data count again, because the
+    /// bottleneck has carried them.
     pub(crate) writes: Vec<Vec<Point>>,
-    /// Curves of data between pauses of a sender that was busy according to a queue.
+    /// Curves of data between pauses of a sender that a queue shows to be busy.
     pub(crate) saturated: Vec<Vec<Point>>,
 }
 
@@ -74,8 +74,8 @@ fn points(stretch: &[Data]) -> Vec<Point> {
     stretch.iter().map(point).collect()
 }
 
-/// Returns ACKs between which the sender did not pause. An ACK that spans `pause`, or a more
-/// certain one, begins a new curve.
+/// Returns curves of ACKs between which the sender did not pause. An ACK that spans `pause`, or a
+/// more certain pause, begins a new curve.
 pub(crate) fn of_acks(stretches: &[Vec<Ack>], pause: Pause) -> Vec<Vec<Ack>> {
     let mut periods: Vec<Vec<Ack>> = Vec::new();
     for stretch in stretches {

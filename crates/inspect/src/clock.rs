@@ -1,7 +1,7 @@
-//! The clock of the capture.
+//! The clock of the capture, and the order of its packets in time.
 //!
-//! Times of a file are those of a clock with a tick, which may be stepped, and packets may be out
-//! of order. Connections receive times that do not decrease and in which a step takes no time.
+//! The times of a file come from a clock with a tick. The clock may be stepped, and packets may be
+//! out of order. Connections receive times that do not decrease and in which a step takes no time.
 //! Times across a step are not measured.
 //!
 //! | module | contents |
@@ -9,7 +9,7 @@
 //! | `tick` | the step by which times grow |
 //! | `timeline` | packets in order of time |
 //! | `end_clocks` | the time that has passed by the clocks of both ends |
-//! | `jump` | whether a jump of the times is a step of the clock |
+//! | `jump` | decides whether a jump of the times is a step of the clock |
 
 mod end_clocks;
 mod jump;
@@ -27,7 +27,7 @@ use timeline::{Timeline, WINDOW};
 /// The maximum number of steps that are reported individually.
 const MAX_STEPS: usize = 64;
 /// The minimum gap in seconds that is reported if it may be a step: NTP leaves larger steps to the
-/// operator (RFC 5905, §11.3, PANICT), and most pauses are shorter.
+/// operator (RFC 5905, §11.3, PANICT), and most pauses of a connection are shorter.
 const LONG_GAP: f64 = 1000.0;
 
 /// The clock of a capture, and packets that wait for their order in time.
@@ -37,7 +37,7 @@ pub(crate) struct Clock<P> {
     timeline: Timeline<P>,
     pending: Option<PendingJump<P>>,
     frames: u64,
-    /// The first time, and the earliest.
+    /// The first time and the earliest time.
     first: Option<(u64, u64)>,
     /// The offset added to times of the file, for the steps so far.
     offset: i128,
@@ -84,7 +84,7 @@ impl<P> Clock<P> {
         None
     }
 
-    /// Returns the time from the newest so far to this one, without steps.
+    /// Returns the time from the newest time so far to this one, without steps.
     fn after(&self, nanos: u64) -> i128 {
         i128::from(nanos) + self.offset - i128::from(self.timeline.newest())
     }
@@ -97,7 +97,7 @@ impl<P> Clock<P> {
         self.timeline.insert(at, packet);
     }
 
-    /// Removes the first packet in time, if no earlier one is expected. None is expected before a
+    /// Removes the first packet in time, if no earlier one may follow. None may follow before a
     /// jump is classified, or if the file `is_over`.
     #[inline]
     pub(crate) fn release(&mut self, is_over: bool) -> Option<(u64, P)> {
@@ -112,8 +112,8 @@ impl<P> Clock<P> {
         (i128::from(self.timeline.newest()) + after, jump)
     }
 
-    /// Holds a packet of a jump with the place of its connection and its evidence. Returns the
-    /// packets that are to be added again once the jump is classified.
+    /// Holds a packet of a jump, with the place of its connection and its evidence. Returns the
+    /// packets to add again once the jump is classified.
     pub(crate) fn hold(&mut self, packet: HeldPacket<P>, shows: (u32, JumpEvidence)) -> Vec<HeldPacket<P>> {
         let after = self.after(packet.1);
         if let Some(pending) = &mut self.pending {
@@ -123,12 +123,12 @@ impl<P> Clock<P> {
     }
 
     /// Classifies a jump if there is enough evidence, or if the file `is_over`. Returns the packets
-    /// that are to be added again.
+    /// to add again.
     pub(crate) fn classify(&mut self, is_over: bool) -> Vec<HeldPacket<P>> {
         let Some(kind) = self.pending.as_ref().and_then(|pending| pending.kind(is_over)) else { return Vec::new() };
         let Some(pending) = self.pending.take() else { return Vec::new() };
         let (jump, size, mut held) = (pending.jump, pending.size(), pending.held);
-        // The last packet is no stray if it has returned to the times from before the jump.
+        // The last packet is not stray if it has returned to the times before the jump.
         let returns = |after: i128| if jump > 0 { 2 * after < jump } else { after >= -i128::from(WINDOW) };
         let is_back = held.len() > 1 && held.last().is_some_and(|last| returns(self.after(last.1)));
         let rest = held.split_off(match kind {
@@ -149,7 +149,7 @@ impl<P> Clock<P> {
     }
 
     /// Records that the clock has stepped before the packet `place` of the file, within a `jump`.
-    /// Without a `size`, all of the jump is the step.
+    /// Without a `size`, the whole jump is the step.
     fn step(&mut self, jump: i128, size: Option<f64>, place: u64) {
         let size = size.map_or(jump, |size| (size as i128).min(jump));
         self.offset -= size;
@@ -183,7 +183,7 @@ impl<P> Clock<P> {
         self.ticks.tick()
     }
 
-    /// Returns the earliest time and the newest.
+    /// Returns the earliest and the newest time.
     pub(crate) fn span(&self) -> (u64, u64) {
         self.first.map_or((0, 0), |(_, earliest)| (earliest, self.timeline.newest()))
     }

@@ -82,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// Excludes intervals across a step of the clock from all measures of time.
+    /// Excludes intervals across a step of the clock from all measurements of time.
     #[cold]
     fn cut(&mut self) {
         self.end_clocks.cut();
@@ -223,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// Returns the number of windows of packets that are kept of each direction.
+    /// Returns the number of windows of packets that each direction keeps.
     pub(crate) const fn windows(&self) -> usize {
         self.directions[0].trace.max_windows()
     }

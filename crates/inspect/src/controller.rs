@@ -1,4 +1,4 @@
-//! The likely family of the congestion controller, by the data that it keeps in flight.
+//! Names the likely family of the congestion controller, from the data that it keeps in flight.
 //!
 //! Active probes provoke reactions that identify a controller (Padhye and Floyd, *On Inferring TCP
 //! Behavior*, SIGCOMM 2001; Yang et al., *TCP Congestion Avoidance Algorithm Identification*,
@@ -10,8 +10,8 @@
 //! |---|---|
 //! | `rounds` | the data in flight in each round trip |
 //! | `sawtooth` | equal reductions at losses, with growth between them: Reno or CUBIC |
-//! | `dips` | pauses at even distances that no loss explains: BBR |
-//! | `cruise` | a window that goes up and down without losses, over a short queue: a controller by delay |
+//! | `dips` | pauses at regular intervals that no loss explains: BBR |
+//! | `cruise` | a window that rises and falls without losses, with a short queue: a delay-based controller |
 
 mod cruise;
 mod dips;
@@ -29,13 +29,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// Halves its window (RFC 5681, §3.1).
+    /// Halves its window at a loss (RFC 5681, §3.1).
     Reno,
-    /// Reduces its window to seven tenths (RFC 9438, §4.6).
+    /// Reduces its window to seven tenths at a loss (RFC 9438, §4.6).
     Cubic,
     /// Keeps its rate through losses, as BBR does.
     RateBased,
-    /// Keeps the queue short, without losses: Vegas, Copa and their like, or BBR.
+    /// Keeps the queue short, without losses: Vegas, Copa and similar controllers, or BBR.
     DelayBased,
 }
 
@@ -43,9 +43,9 @@ pub enum Family {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) family: Family,
-    /// The data in flight after a loss / before it, the median.
+    /// The median ratio of the data in flight after a loss to those before it.
     pub(crate) ratio: Option<f64>,
-    /// Reductions, pauses, or swings of the window.
+    /// The number of reductions, pauses, or swings of the window.
     pub(crate) episodes: usize,
     /// The share of these that agree.
     pub(crate) agreement: f64,
@@ -58,7 +58,7 @@ pub(crate) struct Path {
     pub(crate) rate: Option<f64>,
     /// The payload of a full-sized segment.
     pub(crate) mss: u64,
-    /// Whether ACKs come in bursts.
+    /// `true` if ACKs come in bursts.
     pub(crate) is_bursty: bool,
 }
 
@@ -100,7 +100,7 @@ impl Reactions {
         self.rounds.limit();
     }
 
-    /// Records that a segment was sent that is not full.
+    /// Records that a segment that is not full was sent.
     #[inline]
     pub(crate) fn shorten(&mut self) {
         self.rounds.shorten();

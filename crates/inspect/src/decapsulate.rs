@@ -1,19 +1,19 @@
 //! Decapsulation of the IP packets in a captured frame.
 //!
 //! A [`Decapsulator`] opens one header after the other, until it finds an IP packet that is not a
-//! tunnel, or a protocol that it does not decode. It counts frames that it cannot open by name, so
-//! that a report always accounts for the whole file. Each header is a function of the frame; only
-//! fragments and 802.11 retransmissions need memory, which is bounded.
+//! tunnel, or a protocol that it does not decode. It counts frames that it cannot open by the name
+//! of the protocol, so that a report always accounts for the whole file. Each header is a function
+//! of the frame; only fragments and 802.11 retransmissions need memory, which is bounded.
 //!
 //! | module | opens |
 //! |---|---|
 //! | [`link_type`] | the number of the link type of a capture |
 //! | `frame` | the octets that remain |
-//! | `closed` | counts of what stays closed |
+//! | `closed` | counts of frames that cannot be opened |
 //! | `names` | names of protocols by their numbers |
-//! | `plausible` | whether octets look like an IP packet or an Ethernet frame |
+//! | `plausible` | decides whether octets look like an IP packet or an Ethernet frame |
 //! | `ethernet` | Ethernet, with a type or a length |
-//! | `ether_type` | what an EtherType announces |
+//! | `ether_type` | protocols by EtherType |
 //! | `tags` | VLAN tags and others between the addresses and the type |
 //! | `llc` | LLC and SNAP |
 //! | `loopback` | loopback, and pseudo-headers of packet filters |
@@ -27,7 +27,7 @@
 //! | `pppoe` | PPP over Ethernet |
 //! | `monitor` | pseudo-headers of 802.11: radiotap, Prism, AVS, PPI |
 //! | `dot11` | 802.11 data frames |
-//! | `retries` | frames of 802.11 that were on the air before |
+//! | `retries` | retransmitted frames of 802.11 |
 //! | `mpls` | label stacks, and pseudowires behind them |
 //! | `nsh` | the network service header |
 //! | `ip` | IP packets, and IP in IP |
@@ -90,10 +90,10 @@ use std::iter::Chain;
 use std::{option, vec};
 
 /// The maximum number of headers that are opened in a frame. Chosen: far more than any network
-/// stacks, and few enough to bound the work for a crafted frame.
+/// uses, and few enough to bound the work for a crafted frame.
 const MAX_HEADERS: u32 = 32;
 
-/// The header that a frame begins with.
+/// The type of the next header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     /// The header of a link type.
@@ -110,9 +110,9 @@ enum Layer {
     Mpls,
     /// An 802.11 frame.
     Dot11 {
-        /// Whether it ends with its FCS.
+        /// `true` if it ends with its FCS.
         has_fcs: bool,
-        /// Whether its MAC header is padded to a multiple of four octets.
+        /// `true` if its MAC header is padded to a multiple of four octets.
         is_padded: bool,
     },
     /// The subframes of an A-MSDU.
@@ -121,11 +121,11 @@ enum Layer {
     Ip,
 }
 
-/// The next header and its octets, or why there is none.
+/// The next header and its octets, or the reason why there is none.
 type Opened<'a> = Result<(Layer, Frame<'a>), Closed>;
 
-/// The IP packets in a frame that are neither tunnels nor fragments. Only an aggregate of 802.11
-/// has several.
+/// The IP packets in a frame that are neither tunnels nor fragments. Only an 802.11 aggregate has
+/// several.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     first: Option<IpPacket>,
@@ -162,7 +162,7 @@ pub(crate) struct Decapsulator {
     retries: Retries,
     unopened: Unopened,
     found: Found,
-    /// Memory of returned packets.
+    /// Memory of returned packets, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
@@ -184,8 +184,8 @@ impl Decapsulator {
         self.unopened.count(ip::refused(packet));
     }
 
-    /// Reverts the count of `before` packets of the same flow, which turned out to belong to a
-    /// connection.
+    /// Reverts the count of `before` packets of the same flow, because they belong to a connection
+    /// after all.
     pub(crate) fn withdraw(&mut self, packet: &IpPacket, before: u64) {
         if before > 0 {
             self.unopened.withdraw(ip::refused(packet), before);
@@ -219,8 +219,8 @@ impl Decapsulator {
                         self.unopened.retried += 1;
                         return Ok(());
                     }
-                    // The first fragment has the headers, and the length of IP is that of the
-                    // whole.
+                    // The first fragment has the headers. The length of IP is that of the whole
+                    // packet.
                     if data.fragment > 0 {
                         return Err(Closed::protocol("802.11 fragments behind the first"));
                     }

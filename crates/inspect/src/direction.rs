@@ -2,15 +2,15 @@
 //!
 //! | part | state |
 //! |---|---|
-//! | `delivery` | the data in sequence: what has passed, what is missing, and what the receiver has |
+//! | `delivery` | the data in sequence: passed data, missing data, and data that the receiver has |
 //! | `sequence` | the sequence space, as places that do not wrap |
 //! | `segment_size` | the payload of a full-sized segment |
 //! | `scoreboard` | data that are not acknowledged |
 //! | `window` | the receive window |
 //! | `volume` | how much data has passed, and when |
 //! | `acks` | how many ACKs have passed |
-//! | `hops` | which end is at the point of capture, by times to live |
-//! | `records` | packets as traces and figures keep them |
+//! | `hops` | the end at the point of capture, by times to live |
+//! | `records` | packets as stored in traces and figures |
 
 mod acks;
 mod delivery;
@@ -55,7 +55,7 @@ pub(crate) struct Direction {
     pub(crate) delivery: Delivery,
     pub(crate) volume: Volume,
     pub(crate) acks: Acks,
-    /// Whether the next data and the next ACK are the first since a step of the capture's clock.
+    /// `true` if the next data or the next ACK are the first since a step of the capture's clock.
     is_cut: [bool; 2],
     pub(crate) round_trip: RoundTrip,
     pub(crate) limits: Limits,
@@ -103,8 +103,8 @@ impl Direction {
         self.delivery.mss()
     }
 
-    /// Returns the number of octets that have arrived: by ACKs, or without ACKs those that have
-    /// passed for the first time. For QUIC, the octets that have passed.
+    /// Returns the number of octets that have arrived: by ACKs, or without ACKs those that passed
+    /// for the first time. For QUIC, returns the octets that have passed.
     pub(crate) const fn carried(&self) -> u64 {
         if self.has_acks() { self.delivery.delivered() } else { self.delivery.fresh() }
     }
@@ -114,13 +114,13 @@ impl Direction {
         self.acks.are_seen()
     }
 
-    /// Returns the share of the acknowledged octets that packets with data acknowledge, instead of
-    /// pure ACKs.
+    /// Returns the share of the acknowledged octets that are acknowledged by packets with data, not
+    /// by pure ACKs.
     pub(crate) fn ridden(&self) -> f64 {
         self.acks.ridden(self.delivery.acknowledged())
     }
 
-    /// Returns the share of the acknowledged octets that were acknowledged in order, without losses
+    /// Returns the share of the acknowledged octets that are acknowledged in order, without losses
     /// or reordering.
     pub(crate) fn ordered(&self) -> f64 {
         self.acks.ordered(self.delivery.acknowledged())
@@ -131,8 +131,8 @@ impl Direction {
         self.volume.last.max(self.acks.last_advance)
     }
 
-    /// Returns the bits that have arrived, per microsecond from the first data until the last are
-    /// known to have arrived.
+    /// Returns the goodput in bits per microsecond, from the first data until the last are known to
+    /// have arrived.
     pub(crate) fn goodput(&self) -> Finding<f64> {
         let nanos = self.volume.first.map_or(0, |first| self.until().saturating_sub(first));
         if nanos == 0 {
@@ -162,7 +162,8 @@ impl Direction {
         self.is_cut = [true; 2];
     }
 
-    /// Returns the place from which a segment of the sender continues a write that was not blocked.
+    /// Returns the place from which a segment continues the sender's write, if the write was not
+    /// blocked.
     pub(crate) fn continued_by(&self, segment: &Segment) -> Option<u64> {
         self.delivery.continued_by(segment).filter(|_| self.writes.has_more())
     }
@@ -231,8 +232,8 @@ impl Direction {
         }
     }
 
-    /// Returns the segments that an ACK covers first, or `None` if losses or reordering cause the
-    /// receiver to send others.
+    /// Returns the segments that an ACK is the first to acknowledge. Returns `None` if the receiver
+    /// sends ACKs because of losses or reordering.
     #[inline]
     fn acknowledge(&mut self, packet: &Packet<'_>) -> Option<u32> {
         let Packet { at, segment, wire, .. } = *packet;
@@ -240,7 +241,7 @@ impl Direction {
         if !segment.flags.contains(Flags::ACK) || segment.flags.intersects(Flags::SYN | Flags::RST) {
             return None;
         }
-        // In a capture that begins in mid-connection, an ACK before any data has no place.
+        // In a capture that begins in mid-connection, an ACK before any data cannot be placed.
         let ack = self.delivery.place_of_ack(segment)?;
         self.pass(at);
         self.hops.ack(packet.time_to_live);
@@ -278,7 +279,7 @@ impl Direction {
             self.reactions.limit();
         }
         self.reactions.acknowledge(at, acknowledged, highest, self.delivery.mss().into());
-        // Data of the receiver repeat the last ACK, and report nothing new.
+        // Data segments of the receiver repeat the last ACK, and report nothing new.
         if is_pure || further > 0 || !segment.options.sack.is_empty() {
             let window = self.delivery.window.scaled().map(|window| window.min(u32::MAX.into()) as u32);
             self.overview.ack(at, acknowledged, window);
@@ -308,9 +309,9 @@ impl Direction {
         self.trace.ack(Ack { pause: if is_first { Pause::Step } else { ack.pause }, ..ack });
     }
 
-    /// Processes a datagram with `length` octets, of which `start` were sent before, at `at` in a
-    /// packet of `wire` octets. Its contents are encrypted, so neither losses nor acknowledgments
-    /// are known.
+    /// Processes a datagram with `length` octets at `at`, in a packet of `wire` octets. `start`
+    /// octets were sent before it. Its contents are encrypted, so neither losses nor
+    /// acknowledgments are known.
     pub(crate) fn count_datagram(&mut self, at: u64, start: u64, length: u32, wire: u64) {
         self.delivery.datagram(length);
         if !self.writes.has_more() {
@@ -328,7 +329,7 @@ impl Direction {
         self.keep(Data { at, start: START + start, length, passing: Passing::New, ends_write, is_cut: false });
     }
 
-    /// Processes a packet of an end's log, of `wire` octets with `length` octets of data of any
+    /// Processes a packet in an end's log, of `wire` octets with `length` octets of data of any
     /// streams.
     pub(crate) fn log_data(&mut self, at: u64, length: u64, wire: u64) {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
@@ -336,7 +337,7 @@ impl Direction {
         self.count_datagram(at, start, length, wire);
     }
 
-    /// Processes an acknowledgment of an end's log.
+    /// Processes an acknowledgment in an end's log.
     pub(crate) fn log_ack(&mut self, at: u64, acknowledged: &Acknowledged) {
         let Acknowledged { octets, flight, size, is_pure } = *acknowledged;
         self.acks.packet(is_pure, size);
@@ -359,7 +360,7 @@ impl Direction {
         });
     }
 
-    /// Processes a packet that an end's log declares lost, whose data are retransmitted.
+    /// Processes a packet that an end's log declares lost. Its data are retransmitted.
     pub(crate) fn log_loss(&mut self) {
         self.delivery.losses.counts.repeated += 1;
         let (highest, _) = self.delivery.edges();
@@ -377,7 +378,7 @@ impl Direction {
         self.batches.interval(self.ends()?, parts)
     }
 
-    /// Returns the interval of the share that one count is of another.
+    /// Returns the interval of one count's share in another.
     pub(crate) fn share_interval(&self, parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
         self.batches.share_interval(self.ends()?, parts)
     }

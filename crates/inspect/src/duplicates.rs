@@ -1,21 +1,21 @@
-//! Duplicates in the file: copies made by the capture, as with a mirror port, `-i any` over a
-//! bridge, or merged taps.
+//! Duplicates in the file: copies that the capture made, for instance with a mirror port, `-i any`
+//! over a bridge, or merged taps.
 //!
-//! A copy has the octets of the first packet, except those that a hop changes: time to live,
-//! checksum, DSCP and link layer. It follows soon. Other packets that look alike are distinguished
-//! by the identification of IPv4 or by time (after Ucar, Morato, Magaña, Izal, *Duplicate Detection
-//! Methodology for IP Network Traffic Analysis*, IEEE M&N 2013):
+//! A copy follows soon after the first packet. It has the same octets, except those that a hop
+//! changes: time to live, checksum, DSCP and link layer. Other packets that look alike are
+//! distinguished by the identification of IPv4 or by time (after Ucar, Morato, Magaña, Izal,
+//! *Duplicate Detection Methodology for IP Network Traffic Analysis*, IEEE M&N 2013):
 //!
-//! * The same identification, of a sender whose identifications change from packet to packet: it is
-//!   the same packet.
-//! * Without such identifications (IPv6, RFC 6864 §4.1), data, SYN or FIN that are repeated sooner
+//! * The same identification, from a sender whose identifications change with each packet: the same
+//!   packet.
+//! * Without such identifications (IPv6, RFC 6864 §4.1): data, SYN or FIN that are repeated sooner
 //!   than any sender retransmits, or with a timestamp that a retransmission would no longer have
-//!   (RFC 7323, §3): it is a copy.
-//! * Without such identifications, a pure ACK that is repeated immediately is a duplicate ACK (RFC
+//!   (RFC 7323, §3), are a copy.
+//! * Without such identifications: a pure ACK that is repeated immediately is a duplicate ACK (RFC
 //!   5681, §2), unless most data of the connection are duplicated.
 //!
-//! A NIC may have split one of the copies and not the other. They begin with the same
-//! identification, or with that of the segment within the larger one.
+//! A NIC may have split only one of the copies. Both begin with the same identification, or the
+//! part has that of its segment within the larger packet.
 
 mod datagrams;
 
@@ -25,7 +25,7 @@ use crate::packet::Packet;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 
-/// Packets per direction that are searched for copies: some milliseconds of a queue at 1 Gbps
+/// Packets per direction that are searched for copies: at 1 Gbps, some milliseconds of a queue
 /// between two mirrored ports; *chosen*.
 const MAX_RECENT: usize = 128;
 /// The maximum distance of copies with the same identification; *chosen*: the longest queue between
@@ -33,12 +33,13 @@ const MAX_RECENT: usize = 128;
 /// keeps the identification of a retransmission (RFC 1122, §3.2.1.5) does not cause copies by
 /// timeouts.
 const FAR: u64 = 100_000_000;
-/// The maximum distance of copies without one; *chosen*: no timer of a sender is as short (TLP has
-/// at least 2 ms, RFC 8985, §7.2), and a retransmission by ACKs takes a round trip.
+/// The maximum distance of copies without identification; *chosen*: no timer of a sender is as
+/// short (TLP has at least 2 ms, RFC 8985, §7.2), and a retransmission triggered by ACKs takes a
+/// round trip.
 const NEAR: u64 = 1_000_000;
 
-/// The longest timestamp tick of any stack (Linux before 4.13 with `HZ` of 100). A later
-/// retransmission has another timestamp.
+/// The longest timestamp tick of any stack (Linux before 4.13 with `HZ` of 100). A retransmission
+/// after it has another timestamp.
 const LONGEST_TICK: u64 = 10_000_000;
 
 /// A packet that may be duplicated.
@@ -47,7 +48,7 @@ struct Recent {
     captured: u64,
     identification: Option<u16>,
     segment: Segment,
-    /// A copy of this pure ACK has been found, so the next is another ACK.
+    /// `true` if a copy of this pure ACK was found, so the next one is another ACK.
     has_copy: bool,
 }
 
@@ -55,9 +56,9 @@ struct Recent {
 #[derive(Clone, Debug, Default)]
 struct Sender {
     recent: VecDeque<Recent>,
-    /// Whether its identifications change from packet to packet.
+    /// `true` if its identifications change with each packet.
     counts: bool,
-    /// The number after its data, and the newest that it acknowledges.
+    /// The number after its data, and the newest number that it acknowledges.
     end: Option<SeqNumber>,
     ack: Option<SeqNumber>,
 }
@@ -66,9 +67,9 @@ struct Sender {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Duplicates {
     senders: [Sender; 2],
-    /// Copies that were found.
+    /// The number of copies.
     pub(crate) count: u64,
-    /// The sum of nanoseconds from first packets to their copies.
+    /// The sum of the nanoseconds from first packets to their copies.
     distance: u64,
     /// Packets that consume sequence numbers, and copies of such packets.
     taking: [u64; 2],
@@ -76,7 +77,7 @@ pub(crate) struct Duplicates {
 
 impl Duplicates {
     /// Returns `true` if a packet of the end `from` is a copy of an earlier one. `round_trip` is
-    /// the minimum, if it is known.
+    /// the minimum round-trip time, if it is known.
     #[inline]
     pub(crate) fn is_copy(&mut self, from: usize, packet: &Packet<'_>, round_trip: Option<u64>) -> bool {
         let takes = takes_numbers(packet.segment);
@@ -93,7 +94,7 @@ impl Duplicates {
         false
     }
 
-    /// Records that a datagram is a copy of one this number of nanoseconds earlier.
+    /// Records a copy of a datagram, this number of nanoseconds after the first one.
     #[cold]
     pub(crate) fn datagram(&mut self, distance: u64) {
         self.count += 1;
@@ -106,8 +107,8 @@ impl Duplicates {
     }
 }
 
-/// Returns `true` if a segment consumes sequence numbers, so that its sender repeats it for a
-/// reason only.
+/// Returns `true` if a segment consumes sequence numbers, so its sender repeats it only for a
+/// reason.
 fn takes_numbers(segment: &Segment) -> bool {
     segment.payload > 0 || segment.flags.intersects(Flags::SYN | Flags::FIN) && !segment.flags.contains(Flags::RST)
 }
@@ -124,8 +125,8 @@ impl Sender {
         self.recent.push_back(Recent { captured, identification, segment: *segment, has_copy: false });
     }
 
-    /// Returns `true` if a segment exceeds all others in its data or in its acknowledgment, so that
-    /// it is not a copy.
+    /// Returns `true` if a segment has newer data or a newer acknowledgment than all others, so it
+    /// is not a copy.
     #[inline]
     fn is_further(&mut self, segment: &Segment) -> bool {
         let reaches = |so_far: &mut Option<SeqNumber>, number: SeqNumber| {
@@ -184,7 +185,7 @@ impl Recent {
     }
 
     /// Returns `true` if the identification is that of this packet, or of a part that a NIC has
-    /// split off: parts are numbered and have one size, except the last.
+    /// split off. Parts are numbered and have equal sizes, except for the last.
     fn has_number_of(&self, packet: &Packet<'_>) -> bool {
         let Some((own, other)) = self.identification.zip(packet.identification) else { return false };
         let offset = packet.segment.seq.0.wrapping_sub(self.segment.seq.0);
@@ -226,8 +227,8 @@ mod tests {
         Segment { ack: SeqNumber(number), flags: Flags::ACK, ..Segment::default() }
     }
 
-    /// Returns whether each of the packets is a copy: the end that sends it, its time, segment and
-    /// identification.
+    /// Returns for each packet whether it is a copy. A packet is given by its sending end, time,
+    /// segment and identification.
     fn copies(packets: &[(usize, u64, Segment, Option<u16>)]) -> Vec<bool> {
         let mut duplicates = Duplicates::default();
         packets
@@ -263,8 +264,8 @@ mod tests {
         assert_eq!(copies(&two), [false; 3], "duplicate ACKs");
     }
 
-    /// Three duplicate ACKs within a tick have the same octets, and so have copies of ACKs. In the
-    /// case of copies, the data are duplicated as well.
+    /// Three duplicate ACKs within a tick have the same octets. So have copies of ACKs, but then
+    /// the data are duplicated as well.
     #[test]
     fn duplicate_acks_without_identifications_are_no_copies() {
         let three = [(1, 0, ack(5), None), (1, US, ack(5), None), (1, 2 * US, ack(5), None)];

@@ -1,4 +1,4 @@
-//! Whether ACKs are missing, by the timestamps that ACKs echo.
+//! Finds whether ACKs are missing, by the timestamps that ACKs echo.
 //!
 //! A receiver echoes the timestamp of the first segment that arrived since its last ACK (RFC 7323,
 //! §4.3: a timestamp is taken from a segment that begins at or before the last acknowledgment that
@@ -13,28 +13,29 @@
 //! * A stack that always echoes the newest timestamp. It never echoes a timestamp older than that
 //!   of the last segment that it acknowledges.
 //! * A NIC that coalesces segments under their newest timestamp (LRO). It coalesces segments that
-//!   arrive within its interrupt moderation, which is shorter than some milliseconds. An echo older
-//!   than the newest is that of the end of a batch, whose size follows no rule.
+//!   arrive within its interrupt moderation, which is shorter than some milliseconds. Then an echo
+//!   older than the newest timestamp belongs to the end of a batch, whose size follows no rule.
 
 use crate::direction::Segments;
 
 /// The minimum number of informative echoes for a verdict on missing ACKs; *chosen*: of 30, a
 /// quarter is known to a sixth.
 const MIN_INFORMATIVE: u32 = 30;
-/// The share of these for a verdict of missing ACKs, and the share below which none is missing;
-/// *chosen*: fewer may be losses. An ACK after a loss covers more segments, and so is informative
-/// twice as often as others.
+/// The share of these echoes above which ACKs are missing, and the share below which none are;
+/// *chosen*: a smaller share may be due to losses. An ACK after a loss covers more segments, so it
+/// is twice as likely to be informative.
 const MISSING: f64 = 0.25;
 const WHOLE: f64 = 0.05;
 /// The minimum number of echoes that prove that a receiver is of neither kind; *chosen*.
 const MIN_PROOFS: u32 = 10;
 /// The maximum number of segments that a receiver may acknowledge together by its rule.
 const MAX_RULE: usize = 16;
-/// The minimum share of the echoes older than the newest that fit one rule; *chosen*: the rest may
-/// follow a timer.
+/// The minimum share of the echoes older than the newest that fit one rule; *chosen*: the others
+/// may follow a timer.
 const FITS: f64 = 0.9;
-/// A longer time than a NIC coalesces segments, in nanoseconds; *chosen*: three ticks of the usual
-/// clock, and more than the maximum of 1 ms that Linux drivers set (`rx-usecs`).
+/// A time in nanoseconds that exceeds the interval in which a NIC coalesces segments; *chosen*:
+/// three ticks of the usual clock, and more than the maximum of 1 ms that Linux drivers set
+/// (`rx-usecs`).
 const LONG: u64 = 3_000_000;
 
 /// The echoes of ACKs.
@@ -46,22 +47,22 @@ pub(crate) struct Echoes {
     later: u32,
     /// The subset of `later` whose echo was sent long after the first.
     long: u32,
-    /// ACKs that do not echo the newest.
+    /// ACKs that echo a timestamp older than the newest.
     older: u32,
     /// The subset of `older` that fits a receiver that acknowledges this number of segments.
     fits: [u32; MAX_RULE],
-    /// ACKs that arrived after a later one, which only seemed to miss them.
+    /// ACKs that arrived after a later one, so that they only seemed to be missing.
     overtaken: u32,
 }
 
 /// The evidence of the echoes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Evidence {
-    /// No ACK is missing, or few, with the reason.
+    /// No ACKs are missing, or few, with the reason.
     Whole(String),
     /// ACKs are missing, with the reason.
     Missing(String),
-    /// ACKs are missing, or the receiver echoes differently.
+    /// ACKs are missing, or the receiver echoes in another way.
     Open(String),
     /// Inconclusive, with the reason.
     Nothing(String),
@@ -74,7 +75,7 @@ impl Echoes {
         let Segments { count, is_disturbed: false, echoed: Some((first, end)), passed } = segments else { return };
         let (is_first, is_newest) = (first == 0, end == count);
         if is_first && is_newest {
-            // All were sent in one tick.
+            // All segments were sent in one tick.
             return;
         }
         self.first += u32::from(is_first);
@@ -82,7 +83,7 @@ impl Echoes {
         self.long += u32::from(!is_first && passed.1.saturating_sub(passed.0) >= LONG);
         if !is_newest {
             self.older += 1;
-            // The echoed segment is one of those of its tick.
+            // The echoed segment is one of those in its tick.
             let (shortest, longest) = (count - end + 1, count - first);
             for rule in shortest..=longest.min(MAX_RULE as u32) {
                 self.fits[rule as usize - 1] += 1;
@@ -125,10 +126,9 @@ impl Echoes {
         }
     }
 
-    /// Returns a proof that the receiver echoes by the standard, and that no NIC coalesces
-    /// segments.
+    /// Returns a proof that the receiver follows the standard, and that no NIC coalesces segments.
     fn proof(&self) -> Option<String> {
-        // The smallest of the rules that fit equally well: segments of one tick are
+        // The smallest of the rules that fit equally well, because segments of one tick are
         // indistinguishable.
         let fits = self.fits.iter().copied().max().unwrap_or_default();
         let rule = self.fits.iter().position(|&one| one == fits).map_or(1, |place| place + 1);
@@ -155,10 +155,10 @@ impl Echoes {
 mod tests {
     use super::*;
 
-    /// Returns the evidence of ACKs that cover these numbers of segments, one of which is sent per
-    /// microsecond. The sender's clock ticks once per `per_tick` segments. The receiver sends an
-    /// ACK for each `rule` of them, or, if that is zero, one for all that an ACK covers. Its ACK
-    /// echoes the first of the segments that it acknowledges, or the newest.
+    /// Returns the evidence of ACKs that cover these numbers of segments. The sender sends one
+    /// segment per microsecond, and its clock ticks once per `per_tick` segments. The receiver
+    /// sends an ACK for every `rule` segments, or, if `rule` is zero, one for all that an ACK
+    /// covers. It echoes the first of the segments that it acknowledges, or the newest.
     fn evidence(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool) -> Evidence {
         echoes(covers, per_tick, rule, echoes_newest, 1000).evidence()
     }
@@ -198,24 +198,24 @@ mod tests {
         }
     }
 
-    /// A receiver of eight segments, of whose ACKs a box passes every one, every second or every
-    /// third.
+    /// A receiver acknowledges eight segments. A box passes every one, every second or every third
+    /// of its ACKs.
     #[test]
     fn a_rule_of_more_segments_is_found() {
         let found = evidence((0..400).map(|n| 8 + 8 * (n * 7 % 11 % 3)), 3, 8, false);
         assert!(matches!(&found, Evidence::Missing(text) if text.contains("the last but 7")), "{found:?}");
     }
 
-    /// A stack that echoes the newest timestamp, and a receiver that acknowledges each segment,
-    /// with any time between them.
+    /// A stack that echoes the newest timestamp, and a receiver that acknowledges each segment, at
+    /// any intervals.
     #[test]
     fn the_newest_timestamp_leaves_it_open() {
         assert!(matches!(echoes(irregular(), 1, 0, true, 10_000_000).evidence(), Evidence::Open(_)));
         assert!(matches!(echoes(irregular(), 1, 1, false, 10_000_000).evidence(), Evidence::Open(_)));
     }
 
-    /// A NIC coalesces segments in batches of 1 to 7, and the receiver acknowledges two batches,
-    /// with the newest timestamp of the first.
+    /// A NIC coalesces segments in batches of 1 to 7. The receiver acknowledges two batches, with
+    /// the newest timestamp of the first.
     #[test]
     fn batches_under_their_newest_timestamp_leave_it_open() {
         let mut echoes = Echoes::default();
@@ -231,8 +231,8 @@ mod tests {
         assert!(matches!(echoes.evidence(), Evidence::Open(_)), "{echoes:?}");
     }
 
-    /// A receiver that acknowledges each segment, or batches of 2 to 7, of which it echoes the
-    /// first. In the ACKs that a box passes, echoes were sent 10 ms after the first.
+    /// A receiver acknowledges each segment, or batches of 2 to 7 whose first segment it echoes. In
+    /// the ACKs that a box passes, the echoed segment was sent 10 ms after the first one.
     #[test]
     fn a_long_time_between_first_and_echo_is_no_card() {
         let echoes = |step| {
@@ -258,7 +258,7 @@ mod tests {
         assert!(matches!(found, Evidence::Whole(_)), "{found:?}");
     }
 
-    /// Each fourth ACK overtakes the previous one, which arrives after it and covers nothing.
+    /// Each fourth ACK overtakes the previous one, which arrives after it and covers no segment.
     #[test]
     fn overtaken_acks_are_not_missing() {
         let mut echoes = echoes((0..400).map(|n| if n % 3 == 0 { 4 } else { 2 }), 1, 2, false, 1_000_000);

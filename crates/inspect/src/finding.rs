@@ -1,13 +1,13 @@
-//! A statement about a path, with its evidence.
+//! A finding about a path, with its evidence.
 
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// A statement about a path: a value with the evidence that supports it, or the reason why it is
-/// not known.
+/// A finding about a path: a value with the evidence that supports it, or the reason why it is not
+/// known.
 ///
-/// Neither can be built without its text. It serialises as the value, or as `null`; [`Statements`]
-/// hold the texts.
+/// A finding always has this text. It serialises as the value, or as `null`; [`Statements`] contain
+/// the texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<T>(Result<(T, String), String>);
 

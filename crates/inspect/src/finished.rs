@@ -1,8 +1,8 @@
-//! The described connections: those with the most octets.
+//! The connections to describe: those with the most octets.
 
 use crate::report::{Connection, Curves};
 
-/// The maximum number of directions with points for figures: a page shows six, and omits those of
+/// The maximum number of directions with points for figures. A page shows six, and omits those with
 /// few segments.
 const MAX_DRAWN: usize = 8;
 
@@ -39,8 +39,8 @@ impl Finished {
         self.draw_largest();
     }
 
-    /// Drops the points for figures of all but the largest directions: they use most of the memory
-    /// of a report.
+    /// Drops the points for figures of all but the largest directions, because points use most of
+    /// the memory of a report.
     fn draw_largest(&mut self) {
         let directions = self.connections.iter_mut().flat_map(|connection| &mut connection.directions);
         let mut drawn: Vec<_> = directions.filter(|direction| !direction.curves.windows.is_empty()).collect();
@@ -48,7 +48,7 @@ impl Finished {
         drawn.into_iter().skip(MAX_DRAWN).for_each(|direction| direction.curves = Curves::default());
     }
 
-    /// Returns the number of connections, and the largest of them, largest first.
+    /// Returns the number of all connections, and the largest of them, the largest first.
     pub(crate) fn largest(mut self) -> (u64, Vec<Connection>) {
         self.keep_largest();
         (self.count, self.connections)

@@ -1,4 +1,5 @@
-//! The beginning and the end of a TCP connection: its numbers and the times of its handshake.
+//! The beginning and the end of a TCP connection: its initial numbers, and the round trips of its
+//! handshake.
 
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
@@ -7,7 +8,7 @@ use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 pub(crate) struct Handshake {
     /// The number of each end's SYN, or the one before its first captured segment.
     first: [Option<SeqNumber>; 2],
-    /// Whether an end has sent anything but SYNs.
+    /// `true` if an end has sent anything except SYNs.
     has_sent: [bool; 2],
     /// `true` once a FIN or RST has passed.
     is_closed: bool,
@@ -31,10 +32,11 @@ impl Handshake {
     /// Returns `true` if a segment that the end `from` sends opens another connection between the
     /// same ports.
     ///
-    /// A SYN with another number does, and one with the same number after a handshake and its
-    /// close. A repeated SYN does not. The SYN of the other end belongs to this connection if that
-    /// end has sent nothing else (simultaneous open, RFC 9293, §3.5). So does any SYN-ACK for the
-    /// SYN of this connection, because SYN cookies change their number (RFC 4987, §3.6).
+    /// A SYN with another number opens another connection, and so does one with the same number
+    /// after the connection was closed. A repeated SYN does not. The SYN of the other end belongs
+    /// to this connection if that end has sent nothing else (simultaneous open, RFC 9293, §3.5). So
+    /// does any SYN-ACK for the SYN of this connection, because SYN cookies change their number
+    /// (RFC 4987, §3.6).
     pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
         if !segment.flags.contains(Flags::SYN) {
             return false;
@@ -61,8 +63,8 @@ impl Handshake {
         self.is_closed |= segment.flags.intersects(Flags::FIN | Flags::RST);
     }
 
-    /// Records a SYN of the end `from`, which is new if `is_new`. Returns the round trip that the
-    /// SYN-ACK shows for the end that sends it.
+    /// Records a SYN of the end `from`. Returns the round trip to the sender of a SYN-ACK, if the
+    /// segment is one.
     #[cold]
     pub(crate) fn syn(&mut self, at: u64, from: usize, segment: &Segment, is_new: bool) -> Option<ToEnd> {
         self.first[from] = Some(segment.seq);
@@ -74,7 +76,7 @@ impl Handshake {
             self.scales = segment.options.window_scale.is_some();
             return None;
         }
-        // A SYN-ACK with another number for the same SYN.
+        // This is another SYN-ACK for the same SYN.
         self.is_repeated |= self.syn_ack.is_some();
         self.syn_ack = Some((at, segment.ack));
         self.scales &= segment.options.window_scale.is_some();
@@ -82,7 +84,7 @@ impl Handshake {
         Some(ToEnd { end: from, nanos: at.saturating_sub(syn) })
     }
 
-    /// Records a step of the capture's clock: the rest of the handshake shows no time.
+    /// Records a step of the capture's clock. The rest of the handshake gives no round trip.
     pub(crate) fn cut(&mut self) {
         self.is_repeated = true;
     }
@@ -98,8 +100,8 @@ impl Handshake {
         self.is_complete
     }
 
-    /// Records a segment of the end `from` that is no SYN. Returns the round trip that the ACK of
-    /// the SYN-ACK shows for the end that opened the connection.
+    /// Records a segment of the end `from` that is not a SYN. Returns the round trip to the end
+    /// that opened the connection, if the segment is the ACK of the SYN-ACK.
     #[cold]
     pub(crate) fn complete(&mut self, at: u64, from: usize, segment: &Segment) -> Option<ToEnd> {
         let is_ack = from == self.opener && segment.flags.contains(Flags::ACK);
@@ -187,7 +189,7 @@ mod tests {
     #[test]
     fn a_syn_behind_data_in_mid_flow_opens_another_connection() {
         let found = others(&[(0, segment(ACK, 1000, 9)), (0, segment(SYN, 999, 0)), (0, segment(SYN, 5000, 0))]);
-        // The first is the SYN of the data, which follows them in the file.
+        // The first segment is the SYN of the data, which follow it in the file.
         assert_eq!(found, [false, false, true]);
         // A server's data, and a SYN of its client.
         assert_eq!(others(&[(0, segment(ACK, 1000, 9)), (1, segment(SYN, 5, 0))]), [false, true]);

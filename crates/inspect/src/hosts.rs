@@ -2,17 +2,17 @@
 //!
 //! Many hosts number their packets with one counter for all connections (Bellovin, *A Technique for
 //! Counting NATted Hosts*, IMW 2002; Salutari, Cicalese, Rossi, *A Closer Look at IP-ID Behavior in
-//! the Wild*, PAM 2018). Numbers that are missing in one connection are then those of other
-//! packets, some of which may be in the capture.
+//! the Wild*, PAM 2018). Numbers that are missing in one connection then belong to other packets,
+//! some of which may be in the capture.
 
 use acklab_base::FlowKey;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The maximum number of hosts that are stored. When there are more, all are dropped.
+/// The maximum number of hosts that are stored. Above it, all are dropped.
 const MAX_HOSTS: usize = 4096;
-/// Packets of a host that are searched for those between two of a connection.
+/// Packets of a host in which those between two packets of a connection are searched.
 const MAX_RECENT: usize = 32;
-/// Packets that a host has sent between two of one of its flows.
+/// The packets that a host has sent between two packets of one of its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Between {
     pub(crate) packets: u32,

@@ -1,12 +1,12 @@
-//! Whether ACKs are missing, by the IPv4 identifications of the receiver.
+//! Finds whether ACKs are missing, by the IPv4 identifications of the receiver.
 //!
-//! A host that numbers the packets of each connection, as Linux does, reveals by a skipped number
-//! that a packet of the connection did not pass. Many hosts number all their packets with one
-//! counter, or with random numbers (RFC 6864, §4.1, leaves the source free; Bellovin, *A Technique
-//! for Counting NATted Hosts*, IMW 2002; Chen et al., *Exploiting the IPID Field to Infer Network
-//! Path and End-System Characteristics*, PAM 2005; Salutari, Cicalese, Rossi, *A Closer Look at
-//! IP-ID Behavior in the Wild*, PAM 2018). So a skipped number counts only if the counter is that
-//! of the connection.
+//! If a host numbers the packets of each connection, as Linux does, a skipped number shows that a
+//! packet of the connection did not pass. Many hosts number all their packets with one counter, or
+//! with random numbers (RFC 6864, §4.1, leaves the source free; Bellovin, *A Technique for Counting
+//! NATted Hosts*, IMW 2002; Chen et al., *Exploiting the IPID Field to Infer Network Path and
+//! End-System Characteristics*, PAM 2005; Salutari, Cicalese, Rossi, *A Closer Look at IP-ID
+//! Behavior in the Wild*, PAM 2018). So a skipped number counts only if the counter is that of the
+//! connection.
 //!
 //! A **control** is a step between two packets of the receiver between which no packet of the
 //! connection can be missing. These are contiguous data that acknowledge nothing new, and an ACK
@@ -24,26 +24,27 @@ use acklab_wire::tcp::Flags;
 use controls::Controls;
 use law::Law;
 
-/// The minimum step that a counter of one connection does not make between two of its packets.
+/// A step so long that a counter of one connection does not make it between two of its packets.
 const LONG_STEP: u16 = 512;
 /// The minimum number of steps for a verdict; *chosen*: of these, the share below is one step.
 const MIN_STEPS: u64 = 50;
-/// One step in this number may be zero, backward or long, because packets overtook each other.
+/// One in this number of steps may be zero, backward or long, because packets overtook each other.
 const IRREGULAR: u64 = 50;
-/// The minimum share of missing packets for a thinner; fewer may be losses.
+/// The minimum share of missing packets that shows a thinner. A smaller share may be due to losses.
 pub(crate) const MISSING: f64 = 0.1;
-/// The maximum share of packets that a path loses, and the standard deviations by which more must
-/// be missing for a thinner; *chosen*.
+/// The maximum share of packets that a path loses. A thinner must remove more than this share, by
+/// this number of standard deviations; *chosen*.
 const LOSSES: f64 = 0.05;
 const SIGMAS: f64 = 3.0;
-/// The minimum number of steps, and of one in how many, that refute a counter of the connection: a
-/// single one may be that of a reordered packet; *chosen*.
+/// The minimum number of steps, and their minimum share (one in this number), that refute a counter
+/// of the connection. A single step may be that of a reordered packet; *chosen*.
 const MIN_REFUTED: u64 = 3;
 const REFUTED: u64 = 50;
-/// The host counts if one in this number of its other packets has a number that the connection has
-/// skipped; *chosen*.
+/// The counter is that of the host if one in this number of its other packets has a number that the
+/// connection has skipped; *chosen*.
 const OF_OTHERS: u64 = 10;
-/// The byte order of Windows before XP and of others: a step of one appears as 256 (Bellovin, §3).
+/// A step of one in the byte order of Windows before XP and some other systems: it appears as 256
+/// (Bellovin, §3).
 const SWAPPED: u16 = 256;
 
 /// A packet of the receiver.
@@ -52,12 +53,13 @@ struct Numbered {
     at: u64,
     identification: u16,
     is_syn_ack: bool,
-    /// The segments of its data; one without data.
+    /// The number of segments of its data; one without data.
     segments: u32,
     /// The maximum number of packets of the receiver that may be missing before it: one ACK per
     /// segment that it acknowledges first, except its own, and its missing data.
     may_miss: Option<u32>,
-    /// The segments that a pure ACK acknowledges first, in order and without losses.
+    /// The number of segments that a pure ACK is the first to acknowledge, in order and without
+    /// losses.
     covers: Option<u32>,
     /// The packets that the host has sent in between.
     others: Between,
@@ -66,23 +68,24 @@ struct Numbered {
 /// The identifications of the receiver of a direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Identifications {
-    /// The last number, how many numbers it takes, and its time.
+    /// The last number, the count of numbers that its packet takes, and its time.
     last: Option<(u16, u32, u64)>,
-    /// The first two are zero and one, as written by a simulation at the point of capture.
+    /// `true` if the first two are zero and one, as a simulation writes them at the point of
+    /// capture.
     begins_with_zero: bool,
-    /// The SYN-ACK had zero, and the next packet another number.
+    /// `true` if the SYN-ACK had zero, and the next packet another number.
     begins_as_linux: bool,
     steps: u64,
     zeros: u64,
     /// Steps that are not those of a counter: zero, backward, or far ahead.
     irregular: u64,
     swapped: u64,
-    /// Numbers that were skipped.
+    /// The count of skipped numbers.
     skipped: u64,
-    /// Packets that the host has sent in between, and those among them that have a skipped number.
+    /// The packets that the host has sent in between, and the count of those with a skipped number.
     others: u64,
     of_others: u64,
-    /// Steps that skip more numbers than the receiver can have sent.
+    /// The count of steps that skip more numbers than the receiver can have sent packets.
     beyond: u64,
     controls: Controls,
     law: Law,
@@ -91,7 +94,7 @@ pub(crate) struct Identifications {
 /// The evidence of identifications.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Evidence {
-    /// The share of the receiver's packets that did not pass, and the proof that they are of the
+    /// The share of the receiver's packets that did not pass, and the proof that they belong to the
     /// connection.
     Missing(f64, String),
     /// Inconclusive, with the reason.
@@ -99,13 +102,13 @@ pub(crate) enum Evidence {
 }
 
 impl Identifications {
-    /// Records a segment of the receiver that carries `carries` and acknowledges `covers` segments
-    /// first, if that is known.
+    /// Records a segment of the receiver that carries `carries`. It is the first to acknowledge
+    /// `covers` segments, if that is known.
     #[inline]
     pub(crate) fn segment(&mut self, packet: &Packet<'_>, carries: Carries, covers: Option<u32>) {
         let Some(identification) = packet.identification else { return };
         let is_pure = packet.segment.is_pure_ack();
-        // The ACK of data that ride on a packet may have been sent before, alone.
+        // An ACK of the same data may have been sent alone before this packet.
         let own = u32::from(is_pure);
         let may_miss = covers.zip(carries.missing).map(|(covers, missing)| covers.saturating_sub(own) + missing);
         self.packet(&Numbered {
@@ -123,7 +126,7 @@ impl Identifications {
     #[inline]
     fn packet(&mut self, packet: &Numbered) {
         let Numbered { at, identification, segments, .. } = *packet;
-        // Zero is no number, unless the counter has reached it.
+        // Zero is not a number, unless the counter has reached it.
         let wraps = self.last.is_some_and(|(last, ..)| 0_u16.wrapping_sub(last) < LONG_STEP);
         if identification == 0 && !wraps {
             self.zeros += 1;
@@ -142,7 +145,7 @@ impl Identifications {
             self.irregular += 1;
             return;
         }
-        // A NIC may give all segments of a packet one number.
+        // A NIC may use one number for all segments of a packet.
         let skipped = u32::from(step).saturating_sub(takes);
         self.skipped += u64::from(skipped);
         self.others += u64::from(packet.others.packets);
@@ -162,7 +165,7 @@ impl Identifications {
         }
     }
 
-    /// Returns why the numbers are not those of a counter, or `None` if they may be.
+    /// Returns the reason why the numbers are not those of a counter, or `None` if they may be.
     fn silent(&self) -> Option<String> {
         let Self { steps, irregular, zeros, .. } = *self;
         if steps < MIN_STEPS {
@@ -187,7 +190,7 @@ impl Identifications {
         })
     }
 
-    /// Returns why the counter is not that of the connection, if it cannot be.
+    /// Returns the reason why the counter cannot be that of the connection, or `None` if it can.
     fn refuted(&self) -> Option<String> {
         let is_refuted = |count: u64, of: u64| count >= MIN_REFUTED && count * REFUTED > of;
         let by_host = |text: String| Some(format!("identifications are counted by the host: {text}"));
@@ -200,7 +203,7 @@ impl Identifications {
         if is_refuted(self.beyond, self.steps) {
             return by_host(format!("{} of {} steps skip more ACKs than there are segments", self.beyond, self.steps));
         }
-        // One of 128 numbers of another counter falls into a step of 512 at random.
+        // At random, one of 128 numbers of another counter falls into a step of 512.
         if self.of_others >= MIN_REFUTED && self.of_others * OF_OTHERS > self.others {
             return by_host(format!(
                 "{} of {} other packets that it has sent meanwhile have skipped ones",
@@ -210,7 +213,7 @@ impl Identifications {
         self.law.refuted()
     }
 
-    /// Returns the share of missing packets, if it is small or the counter is that of the
+    /// Returns the share of missing packets, if it is small or if the counter is that of the
     /// connection.
     fn share(&self) -> Evidence {
         let all = self.skipped + self.steps;

@@ -1,5 +1,5 @@
-//! Analysis of the packets of a capture: rates, round trips, losses, acknowledgments and limits of
-//! their connections and of the path.
+//! Analyses the packets of a capture: rates, round trips, losses, acknowledgments and limits of
+//! connections and of the path.
 //!
 //! An [`Inspector`] processes the packets in order of time and returns a [`Report`]. It uses no
 //! file and no clock. Its memory is bounded: it follows a bounded number of connections, and keeps
@@ -15,29 +15,29 @@
 //! | `finished` | the connections that are described |
 //! | [`qlog`] | logs of endpoints in place of packets |
 //! | `connection` | both directions of a connection, and its handshake |
-//! | `packet` | a TCP segment with information of its IP header and of the file |
+//! | `packet` | a TCP segment with fields of its IP header and of the file |
 //! | `duplicates` | packets that the file has more than once |
 //! | `repetition` | a file that was appended to itself |
-//! | `handshake` | how a TCP connection begins and ends |
+//! | `handshake` | the beginning and the end of a TCP connection |
 //! | `direction` | one direction: the data that is sent, and the acknowledgments that return |
-//! | `identification` | whether ACKs are missing, by the IPv4 identifications of the receiver |
+//! | `identification` | finds missing ACKs by the IPv4 identifications of the receiver |
 //! | `hosts` | IPv4 identifications of hosts |
-//! | `echoes` | whether ACKs are missing, by the timestamps that ACKs echo |
+//! | `echoes` | finds missing ACKs by the timestamps that ACKs echo |
 //! | `losses` | retransmissions, those that were spurious, and reordering |
 //! | `round_trip` | round-trip times on either side of the point of capture |
-//! | `quic` | QUIC: what is recognised as such, and round-trip times by handshake and spin bit |
-//! | `limits` | when the receive window or the application limited the sender |
-//! | [`controller`] | how the data in flight reacts to loss |
+//! | `quic` | QUIC: recognised by its datagrams, with round-trip times by handshake and spin bit |
+//! | `limits` | the time in which the receive window or the application limited the sender |
+//! | [`controller`] | the likely congestion controller, by the data in flight |
 //! | `clock` | the clock of the capture: its tick, and its steps |
-//! | `writes` | where the application of the sender paused |
+//! | `writes` | the pauses of the sender's application |
 //! | `trace` | packets kept for estimates and figures |
 //! | `overview` | the course of a whole direction, for figures |
 //! | `busy` | busy periods of the sender |
-//! | `load` | whether the sender kept the bottleneck busy |
+//! | `load` | finds whether the sender kept the bottleneck busy |
 //! | `rate` | the rate of the bottleneck, by dispersion |
 //! | `receiver_clock` | the rate of the bottleneck, by timestamps of ACKs |
 //! | `bursts` | bursts of arrivals, and their period |
-//! | [`thinning`] | whether ACKs are thinned or compressed on the path |
+//! | [`thinning`] | finds whether ACKs are thinned or compressed on the path |
 //! | `batches` | intervals of means and ratios |
 //! | `quantiles` | distributions in bounded memory |
 //! | [`finding`] | a statement with its evidence, or the reason why it is not known |

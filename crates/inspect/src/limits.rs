@@ -1,12 +1,12 @@
-//! The limits of the sender, each as a share of the time (after Zhang et al., *On the
-//! Characteristics and Origins of Internet Flow Rates*, SIGCOMM 2002, §4): the receive window, the
-//! application, or the path and its congestion window.
+//! The factors that limited the sender, each with its share of the time: the receive window, the
+//! application, or the path and its congestion window (after Zhang et al., *On the Characteristics
+//! and Origins of Internet Flow Rates*, SIGCOMM 2002, §4).
 
 /// Times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     last: Option<u64>,
-    /// The window had no room for another full-sized segment.
+    /// The receive window had no room for another full-sized segment.
     receive_window: u64,
     /// All data were acknowledged, and no data followed.
     application: u64,
@@ -14,8 +14,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Accounts for the time until `at`, with `flight` octets unacknowledged, a receive window of
-    /// `window` and segments of `mss`. Returns `true` if the window was full.
+    /// Counts the time until `at`, with `flight` unacknowledged octets, the receive window
+    /// `window`, and segments of `mss`. Returns `true` if the window was full.
     #[inline]
     pub(crate) fn until(&mut self, at: u64, flight: u64, window: Option<u64>, mss: u64) -> bool {
         let passed = at.saturating_sub(self.last.replace(at).unwrap_or(at));

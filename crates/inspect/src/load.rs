@@ -1,23 +1,23 @@
-//! Whether the sender kept the bottleneck busy.
+//! Finds whether the sender kept the bottleneck busy.
 //!
-//! A sender that is limited by its application, its buffers or the receive window also sends
-//! evenly, and the distances persist. A busy bottleneck shows in its queue. Data beyond the rate
-//! wait, so round trips become longer while the rate stays the same (Brakmo and Peterson, *TCP
-//! Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM 60(2), 2017, figure 1). Means
-//! over some time distinguish that from jitter, which all of them contain.
+//! A sender that is limited by its application, its buffers or the receive window may also send
+//! evenly, and the bottleneck keeps its distances. A busy bottleneck shows in its queue. Data
+//! beyond the rate wait, so round trips become longer while the rate stays the same (Brakmo and
+//! Peterson, *TCP Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM 60(2), 2017,
+//! figure 1). Means over some time distinguish this from jitter, which is in all of them.
 
 use crate::quantiles::quantile_of;
 
-/// The maximum number of spans of time; at the limit pairs are merged.
+/// The maximum number of spans of time. At the limit, pairs are merged.
 const MAX_SPANS: usize = 256;
 /// The shortest span in nanoseconds: some round trips of a LAN.
 const SHORTEST: u64 = 1_000_000;
 /// The minimum number of spans at the rate. Chosen.
 const MIN_SPANS: usize = 8;
-/// The ratio within which a span has a rate.
+/// The relative deviation within which a span has a given rate.
 const NEAR: f64 = 0.1;
-/// The share of spans with the shortest and the longest round trips that is excluded, because of
-/// other causes.
+/// The share of spans with the shortest round trips, and of those with the longest, that is
+/// excluded, because they have other causes.
 const LEFT_OUT: f64 = 0.05;
 
 /// The traffic in a span of time.
@@ -81,9 +81,9 @@ impl Load {
         self.width *= 2;
     }
 
-    /// Returns by how many nanoseconds the mean round trips of spans at a `rate` of bytes per
-    /// second differ, on the side where they differ more. Returns `None` if too few spans have this
-    /// rate.
+    /// Returns the difference between the mean round trips of spans at a `rate` in bytes per
+    /// second, in nanoseconds, on the side where it is larger. Returns `None` if too few spans have
+    /// this rate.
     pub(crate) fn queue(&self, rate: f64) -> Option<f64> {
         let expected = rate * self.width as f64 / 1e9;
         let is_near = |span: &&Span| (span.octets as f64 / expected - 1.0).abs() <= NEAR;
@@ -104,7 +104,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Returns ten seconds at 1.5 MB/s, an ACK every 2 ms, with round trips of these nanoseconds.
+    /// Returns ten seconds at 1.5 MB/s with an ACK every 2 ms. `nanos` returns the round trip.
     fn load(nanos: impl Fn(u64) -> u64) -> Load {
         let mut load = Load::default();
         for n in 0..5000 {
@@ -114,14 +114,14 @@ mod tests {
         load
     }
 
-    /// A sawtooth of the window: round trips of 50 to 90 ms in two seconds, at the same rate.
+    /// A sawtooth of the window gives round trips of 50 to 90 ms in two seconds, at the same rate.
     #[test]
     fn a_queue_that_grows_and_shrinks_shows_a_busy_bottleneck() {
         let queue = load(|n| 50 * MS + n % 1000 * 40_000).queue(1.5e6).unwrap();
         assert!((34e6..40e6).contains(&queue), "{queue}");
     }
 
-    /// A gate releases ACKs every 20 ms, so round trips differ by as much, equally in each span.
+    /// A gate releases ACKs every 20 ms, so round trips differ by 20 ms, equally in each span.
     #[test]
     fn jitter_is_no_queue() {
         let queue = load(|n| 50 * MS + n % 10 * 2 * MS).queue(1.5e6).unwrap();

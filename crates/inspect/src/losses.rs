@@ -1,14 +1,14 @@
-//! Retransmissions, spurious ones among them, and reordering.
+//! Counts retransmissions, those that were spurious, and reordering.
 //!
 //! An out-of-sequence segment is one of three (Jaiswal et al., *Measurement and Classification of
-//! Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003). It may be a retransmission of
-//! data that passed the point, so that they were lost after it or not at all. It may be a
-//! retransmission of data that did not pass, because they were lost before it. Or it was reordered
-//! before the point. [`gaps`] distinguishes the last two.
+//! Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003). A retransmission of data that
+//! passed the point: they were lost after it, or not at all. A retransmission of data that did not
+//! pass: they were lost before the point. Or a segment that was reordered before the point.
+//! [`gaps`] distinguishes the last two.
 //!
-//! A retransmission was spurious in any of these cases: a D-SACK reports it (RFC 2883, §4); an ACK
-//! for it echoes a timestamp older than its own (Eifel, RFC 3522, §3.2); the data were acknowledged
-//! before it; or the first transmission passed at the receiver, after which nothing can be lost.
+//! A retransmission was spurious in any of these cases: a D-SACK reports it (RFC 2883, §4); its ACK
+//! echoes a timestamp older than its own (Eifel, RFC 3522, §3.2); the data were acknowledged before
+//! it; or the first transmission passed at the receiver, after which no segment can be lost.
 
 mod gaps;
 mod order;
@@ -26,12 +26,12 @@ pub(crate) struct Counts {
     pub(crate) lost_before: u64,
     /// Segments that were reordered before the point.
     pub(crate) reordered: u64,
-    /// Segments that follow later ones in the file although they were captured before them, or
+    /// Segments that follow later ones in the file, although they were captured before them or
     /// before their ACK.
     pub(crate) misfiled: u64,
     /// The subset of `repeated` that the receiver reported as duplicates.
     pub(crate) duplicate: u64,
-    /// The subset of `repeated` whose original was acknowledged.
+    /// The subset of `repeated` whose first transmission was acknowledged.
     pub(crate) needless: u64,
 }
 
@@ -51,7 +51,7 @@ impl Losses {
     }
 
     /// Records that the segment of `mark` has skipped the bytes from `start` to `end`. The receiver
-    /// has everything before `acknowledged`.
+    /// has all bytes before `acknowledged`.
     #[cold]
     pub(crate) fn skip(&mut self, start: u64, end: u64, mark: Mark, acknowledged: u64) {
         self.gaps.open(start, end, mark, acknowledged);
@@ -63,7 +63,7 @@ impl Losses {
         self.gaps.open_before(start, mark);
     }
 
-    /// Records that the receiver has everything before `acknowledged`.
+    /// Records that the receiver has all bytes before `acknowledged`.
     #[inline]
     pub(crate) fn acknowledge(&mut self, acknowledged: u64, at: u64) {
         if self.gaps.are_pending() {
@@ -71,8 +71,8 @@ impl Losses {
         }
     }
 
-    /// Counts `segments` from `start` to `end` if they fill a gap, and returns how. `sides` are the
-    /// minimum times to the receiver and back, and to the sender.
+    /// Counts `segments` from `start` to `end` if they fill a gap. Returns how they fill it.
+    /// `sides` are the minimum times to the receiver and back, and to the sender and back.
     pub(crate) fn fills(
         &mut self,
         start: u64,
@@ -91,13 +91,13 @@ impl Losses {
         Some(filled)
     }
 
-    /// Returns the number of bytes below `acknowledged` that have not passed the point, although
-    /// the receiver acknowledged them: gaps of the capture itself.
+    /// Returns the number of bytes below `acknowledged` that did not pass the point, although the
+    /// receiver acknowledged them: gaps of the capture itself.
     pub(crate) fn uncaptured(&self) -> u64 {
         self.gaps.uncaptured()
     }
 
-    /// Handles numbers that begin anew.
+    /// Handles numbers that begin again at another place.
     pub(crate) fn restart(&mut self) {
         self.gaps.clear();
         self.order = Order::default();
@@ -105,18 +105,19 @@ impl Losses {
 }
 
 impl Counts {
-    /// Returns the retransmitted segments, without segments that were lost before the point and
-    /// passed it once.
+    /// Returns the number of retransmitted segments, without those that were lost before the point
+    /// and passed it once.
     pub(crate) const fn retransmitted(&self) -> u64 {
         self.repeated + self.lost_before
     }
 
-    /// Returns the spurious retransmissions. At the receiver, those are all that had passed.
+    /// Returns the number of spurious retransmissions. At the receiver, these are all whose data
+    /// had passed.
     pub(crate) fn spurious(&self, is_at_receiver: bool) -> u64 {
         if is_at_receiver { self.repeated } else { self.duplicate.max(self.needless).min(self.repeated) }
     }
 
-    /// Returns the segments that the path has lost.
+    /// Returns the number of segments that the path has lost.
     pub(crate) fn lost(&self, is_at_receiver: bool) -> u64 {
         self.retransmitted() - self.spurious(is_at_receiver)
     }

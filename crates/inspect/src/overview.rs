@@ -1,16 +1,17 @@
-//! The course of a whole direction in bounded memory, for figures: it covers packets outside the
-//! windows.
+//! The course of a whole direction in bounded memory, for figures. It includes the packets outside
+//! the windows.
 
 use crate::direction::{Data, Passing};
 
-/// The maximum number of spans of time that are kept. Chosen: a figure is some thousand pixels
+/// The maximum number of spans of time that are stored. Chosen: a figure is about a thousand pixels
 /// wide.
 const MAX_SPANS: usize = 1024;
 /// The length of the first spans in ns. Chosen: the shortest connections fit into one window of
-/// packets, and need none.
+/// packets and need no spans.
 const FIRST_LENGTH: u64 = 1_000_000;
 
-/// The traffic in a span of time: numbers at its end, and the extent of out-of-sequence data.
+/// The traffic in a span of time: highest numbers at its end, and the extent of out-of-sequence
+/// data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     /// Its index in spans since the first packet.
@@ -20,13 +21,13 @@ pub(crate) struct Span {
     pub(crate) acknowledged: Option<u64>,
     /// The right edge of the receive window.
     pub(crate) edge: Option<u64>,
-    /// The lowest octet of data that were retransmitted, and the highest.
+    /// The lowest and the highest octet of retransmitted data.
     pub(crate) retransmitted: Option<(u64, u64)>,
     pub(crate) reordered: Option<(u64, u64)>,
 }
 
 impl Span {
-    /// Adds the next span.
+    /// Joins the next span to this one.
     fn join(&mut self, later: &Self) {
         self.highest = self.highest.max(later.highest);
         self.acknowledged = self.acknowledged.max(later.acknowledged);
@@ -43,7 +44,8 @@ fn union(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64
     }
 }
 
-/// Spans of time of equal length in which packets passed. Pairs are merged when there are too many.
+/// Spans of time of equal length in which packets passed. When there are too many, pairs are
+/// merged.
 #[derive(Clone, Debug)]
 pub(crate) struct Overview {
     first: Option<u64>,
@@ -72,7 +74,7 @@ impl Overview {
         }
     }
 
-    /// Records an ACK that passed: everything below `acknowledged` has arrived, and `window` more
+    /// Records an ACK that passed: all octets below `acknowledged` have arrived, and `window` more
     /// may follow.
     #[inline]
     pub(crate) fn ack(&mut self, at: u64, acknowledged: u64, window: Option<u32>) {
@@ -154,7 +156,7 @@ mod tests {
         let mut overview = Overview::default();
         (0..100_000).for_each(|number| overview.data(&data(number * 500_000, number * 100, Passing::New)));
         let spans: Vec<_> = overview.spans().collect();
-        // 50 s in spans of 64 ms: 32 ms would be 1,563.
+        // 50 s are 782 spans of 64 ms. Spans of 32 ms would be 1,563.
         assert_eq!(spans.len(), 782);
         assert_eq!(spans.last().map(|(_, span)| span.highest), Some(Some(10_000_000)));
         assert!(spans.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1.highest < two[1].1.highest));

@@ -4,10 +4,10 @@ use crate::hosts::Between;
 use acklab_wire::IpPacket;
 use acklab_wire::tcp::Segment;
 
-/// A TCP segment with information of its IP header and of the file.
+/// A TCP segment with fields of its IP header and of the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet<'a> {
-    /// The time of the connection in nanoseconds, which does not decrease.
+    /// The time on the timeline of the connection in nanoseconds, which does not decrease.
     pub(crate) at: u64,
     /// The time in the file.
     pub(crate) captured: u64,

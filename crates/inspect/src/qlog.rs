@@ -1,9 +1,9 @@
-//! qlog files of QUIC endpoints: the packets that an end sent and received, with frames that a
-//! capture cannot reveal.
+//! qlog files of QUIC endpoints: the packets that an end sent and received, including frames that
+//! are encrypted in a capture.
 //!
-//! The log of one end describes its two directions as a capture at that end does. Logs of other
-//! transports that use QUIC's terms are read alike. Each event is read independently: an event of
-//! unknown shape is counted by name, and the rest of the log is read.
+//! The log of one end describes both directions, like a capture at that end. Logs of other
+//! transports that use QUIC's terms are read in the same way. Each event is read independently: an
+//! event of unknown form is counted by name, and the rest of the log is read.
 //!
 //! Forms of a log (draft-ietf-quic-qlog-main-schema, sections "QLOG Serialization" of -00 to -14):
 //!
@@ -11,7 +11,7 @@
 //! |---|---|
 //! | contained | one JSON object whose `traces` have their `events` in lists |
 //! | JSON-SEQ | JSON texts after the separator 0x1e (RFC 7464): a header, then events |
-//! | NDJSON | one JSON text a line: a header, then events |
+//! | NDJSON | one JSON text per line: a header, then events |
 //!
 //! | module | contents |
 //! |---|---|
@@ -23,8 +23,8 @@
 //! | `event` | an event as an object, or as a list in the order of `event_fields` |
 //! | `packet` | packets and their frames in the terms of all drafts |
 //! | `scalar` | numbers that some stacks write as strings |
-//! | `connection` | what the packets of one connection show |
-//! | `log` | the traces of a log, and what was not understood |
+//! | `connection` | analyses the packets of one connection |
+//! | `log` | the traces of a log, and counts of unknown events |
 
 mod connection;
 mod contained;

@@ -1,10 +1,10 @@
 //! Distributions in bounded memory: a histogram with bins of equal ratio.
 
-/// Bins per decade: neighbours differ by 1.2 %, so a quantile is known to 0.6 %.
+/// Bins per decade. Neighbours differ by 1.2 %, so a quantile is exact to 0.6 %.
 const PER_DECADE: f64 = 200.0;
 /// The minimum value that is resolved, in nanoseconds.
 const MIN_NANOS: f64 = 1e3;
-/// Decades above it: up to 1000 s.
+/// The number of decades above it, up to 1000 s.
 const DECADES: usize = 9;
 
 /// A distribution of times.
@@ -61,7 +61,7 @@ impl Quantiles {
     }
 }
 
-/// Returns the quantile `share` of values, which are sorted. Returns `None` if there are none.
+/// Returns the quantile `share` of sorted values. Returns `None` if there are none.
 pub(crate) fn quantile_of(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;
@@ -69,7 +69,7 @@ pub(crate) fn quantile_of(sorted: &[f64], share: f64) -> Option<f64> {
     Some(sorted[below] + part * (sorted[(below + 1).min(last)] - sorted[below]))
 }
 
-/// Returns the median of values, and sorts them.
+/// Sorts values, and returns their median.
 pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     quantile_of(values, 0.5)

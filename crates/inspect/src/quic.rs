@@ -1,4 +1,4 @@
-//! The visible properties of QUIC headers to an observer on the path (RFC 9312, §2).
+//! The properties of QUIC headers that an observer on the path can read (RFC 9312, §2).
 //!
 //! | module | contents |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | `version` | version numbers |
 //! | `header` | long headers |
 //! | `short` | short headers without a handshake |
-//! | `recognise` | whether a flow of UDP is QUIC |
-//! | `ids` | connection ids: other addresses, and several connections between two sockets |
-//! | `offload` | datagrams that a card cuts later |
+//! | `recognise` | decides whether a flow of UDP is QUIC |
+//! | `ids` | connection IDs, for migrations and for several connections between two sockets |
+//! | `offload` | datagrams that a NIC splits later |
 //! | `handshake` | round-trip times by the handshake |
 //! | `spin` | round-trip times by the spin bit |
 

@@ -2,14 +2,14 @@
 //!
 //! Packets leave a busy bottleneck one transmission time apart. The data after the bottleneck, and
 //! the ACKs that they cause, keep that distance (Keshav, *A Control-Theoretic Approach to Flow
-//! Control*, SIGCOMM 1991; Paxson, *End-to-End Internet Packet Dynamics*, SIGCOMM 1997, §4). Single
-//! distances suffer from competing traffic and from bursts, so the estimate is a mode: of single
+//! Control*, SIGCOMM 1991; Paxson, *End-to-End Internet Packet Dynamics*, SIGCOMM 1997, §4).
+//! Competing traffic and bursts disturb single distances. So the estimate is a mode: of single
 //! distances if they agree, otherwise of trains (Dovrolis, Ramanathan, Moore, *Packet-Dispersion
 //! Techniques and a Capacity-Estimation Methodology*, IEEE/ACM ToN 12(6), 2004). Both are taken
 //! within [busy periods](crate::busy) only.
 //!
-//! Distances must be long compared with the tick of the clock, and with the time for which an
-//! interface delays an interrupt: the distance of packets that were fetched together depends on the
+//! Distances must be long compared with two times: the tick of the clock, and the delay of
+//! interrupts by an interface. The distance of packets that one interrupt fetches depends on the
 //! processor (Prasad, Jain, Dovrolis, *Effects of Interrupt Coalescence on Network Measurements*,
 //! PAM 2004). Trains that are long enough span many ticks and interrupts (Chen et al., *Estimating
 //! Link Capacity in High Speed Networks*, Networking 2006, use bulks instead of pairs for the same
@@ -19,47 +19,46 @@ use crate::busy::MIN_SEGMENTS;
 use crate::finding::Finding;
 use crate::quantiles::{half_sample_mode, median, quantile_of};
 
-/// Points of a train: enough that the position of its ends within a burst or a pair has little
-/// effect.
+/// The number of points of a train: large enough that it hardly matters where in a burst or a pair
+/// the train begins and ends.
 const TRAIN: usize = 32;
-/// Bursts of a train, for the same reason.
+/// The number of bursts of a train, for the same reason.
 const BURSTS: f64 = 12.0;
-/// Ticks of the capture's clock in a sample: its ends are at most a tick off, and so its rate by a
-/// fortieth, half of the width of a mode.
+/// The number of ticks of the capture's clock in a sample. Its ends are exact to a tick, so its
+/// rate is exact to a fortieth, half of the width of a mode.
 const TICKS: f64 = 40.0;
 /// The shortest train in nanoseconds: forty times [`COALESCED`], for the same reason.
 const MIN_TRAIN: f64 = 4e6;
-/// Single distances below this, in nanoseconds, may be those of packets that one interrupt has
-/// fetched: interfaces delay interrupts for some tens of microseconds up to 100 (Prasad et al., PAM
-/// 2004, §2).
+/// Below this distance, in nanoseconds, one interrupt may have fetched both packets: interfaces
+/// delay interrupts by some tens of microseconds, up to 100 (Prasad et al., PAM 2004, §2).
 const COALESCED: f64 = 1e5;
-/// The time in nanoseconds within which a processor fetches the next packet of an interrupt, with a
-/// margin, and the share of distances below half of the mode from which on interrupts fetch
-/// several.
+/// The time in nanoseconds in which a processor fetches the next packet of an interrupt, with a
+/// margin. If at least the given share of distances is below half of the mode, interrupts fetch
+/// several packets.
 const FETCHED: f64 = 2e4;
 const TOGETHER: f64 = 0.05;
-/// Values within this ratio of a mode belong to it.
+/// The relative deviation within which values belong to a mode.
 const NEAR: f64 = 0.05;
-/// A mode is sharp if this share of the octets is near it.
+/// The minimum share of the octets near a mode that is sharp.
 const SHARP: f64 = 0.3;
-/// The share of the octets in frequent distances: that of a line of the receiver's clock.
+/// The minimum share of the octets in a frequent distance: that of a line of the receiver's clock.
 const FREQUENT: f64 = 0.1;
-/// Packets of others between two of this flow, plus one: up to this number, distances of packets of
-/// all sizes do not fall on multiples at random.
+/// The maximum number of other flows' packets between two of this flow, plus one. Up to this
+/// number, distances of packets of all sizes are not multiples at random.
 const MAX_BETWEEN: u32 = 4;
-/// The bottleneck was busy for most of the time if this share of the octets of trains is near their
-/// mode. If the sender leaves it idle, their rates vary with its window.
+/// The minimum share of the octets of trains near their mode if the bottleneck was busy for most of
+/// the time. If the sender leaves it idle, the rates of trains vary with the window.
 const BUSY: f64 = 0.4;
 /// The share of a rate by which its interval is wider than the samples show. It covers the choice
 /// of the mode, and senders that pace below the bottleneck, as Linux's BBR does by 1 %
-/// (`bbr_pacing_margin_percent`). Fitted: with it, 95 % of the intervals of simulated paths 0 to
-/// 119 contain the true value.
+/// (`bbr_pacing_margin_percent`). Fitted: with it, 95 % of the intervals for the simulated paths 0
+/// to 119 contain the true value.
 const MARGIN: f64 = 0.01;
-/// Two estimates are equal if they differ by less than this: noise on the return path, or a tick of
-/// the receiver's clock.
+/// The ratio below which two estimates count as equal: noise on the return path, or a tick of the
+/// receiver's clock.
 const APART: f64 = 1.1;
 
-/// A point of a curve: an instant in nanoseconds, and the number of octets that had arrived.
+/// A point of a curve: a time in nanoseconds, and the number of octets that had arrived by then.
 pub(crate) type Point = (u64, u64);
 
 /// An estimate with its interval of 95 %.
@@ -68,7 +67,7 @@ pub(crate) struct Estimate {
     pub(crate) value: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// The share of the octets that agree with it.
+    /// The share of the octets that agree with the estimate.
     pub(crate) share: f64,
     /// The number of these octets.
     pub(crate) octets: f64,
@@ -78,27 +77,26 @@ pub(crate) struct Estimate {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
     pub(crate) estimate: Estimate,
-    /// Whether the bottleneck may be faster: it was not busy, and no distances show its rate.
+    /// `true` if the bottleneck may be faster: it was not busy, and no distances show its rate.
     pub(crate) is_lower_bound: bool,
 }
 
 /// The arrivals in [busy periods](crate::busy).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Busy<'a> {
-    /// Pairs of data, and trains of them, after the bottleneck; empty if they were captured before
-    /// it.
+    /// Pairs and trains of data behind the bottleneck; empty if they were captured before it.
     pub(crate) data: [&'a [Vec<Point>]; 2],
     /// Pairs and trains of the data that ACKs report.
     pub(crate) acks: [&'a [Vec<Point>]; 2],
-    /// Whether the data have certainly passed the bottleneck.
+    /// `true` if the data have certainly passed the bottleneck.
     pub(crate) is_behind: bool,
     /// The payload of a full-sized segment.
     pub(crate) segment: u64,
-    /// The bytes of data in the capture. ACKs may acknowledge others.
+    /// The bytes of data in the capture. ACKs may acknowledge more.
     pub(crate) captured: u64,
     /// The tick of the capture's clock in nanoseconds.
     pub(crate) tick: f64,
-    /// The bytes that arrived per second, over all.
+    /// The bytes that arrived per second over the whole time.
     pub(crate) goodput: f64,
 }
 
@@ -113,7 +111,8 @@ pub(crate) fn advancing(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     kept
 }
 
-/// Returns the points without those at which nothing has arrived; points of one instant are merged.
+/// Returns the points without those at which no data have arrived. Points with the same time are
+/// merged.
 pub(crate) fn tidy(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     let mut tidy: Vec<Point> = Vec::new();
     for point in advancing(points) {
@@ -126,8 +125,8 @@ pub(crate) fn tidy(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
 }
 
 impl Busy<'_> {
-    /// Returns the rate of the bottleneck in octets per second. `period` is that of bursts of ACKs,
-    /// in nanoseconds, if they come in bursts, and `clock` the rate by the receiver's clock.
+    /// Returns the rate of the bottleneck in octets per second. `period` is the period of bursts of
+    /// ACKs in nanoseconds, if they come in bursts. `clock` is the rate by the receiver's clock.
     pub(crate) fn rate(&self, period: Option<f64>, clock: Option<Estimate>) -> Finding<Rate> {
         let [curves, all_acks] = [self.trains(), self.acks[1]];
         let trains = trains(curves, period, self.tick);
@@ -173,10 +172,10 @@ impl Busy<'_> {
         Finding::known(Rate { estimate, is_lower_bound: false }, evidence)
     }
 
-    /// Returns a lower bound. A bottleneck that was not busy is at least as fast as the fastest
-    /// trains, except the twentieth that noise has shortened, and as the mean of busy periods. Data
-    /// that have not passed the bottleneck yet may arrive at any rate, but not for long, so only
-    /// the mean counts for them.
+    /// Returns a lower bound. A bottleneck that was not busy is at least as fast as the mean of
+    /// busy periods, and as the fastest trains without the twentieth that noise has shortened. Data
+    /// that have not passed the bottleneck may arrive at any rate for a short time, so only the
+    /// mean counts for them.
     fn bound(&self, trains: &[(f64, f64)], is_by_data: bool) -> Finding<Rate> {
         let curves = self.trains();
         let segments = self.segments(octets_of(curves).min(self.captured) as f64);
@@ -213,8 +212,8 @@ impl Busy<'_> {
         self.segments(estimate.octets.min(self.captured as f64)) >= MIN_SEGMENTS as f64
     }
 
-    /// Returns `true` if no interrupt has fetched several full-sized segments at this rate: they
-    /// are too far apart, or none directly follows another.
+    /// Returns `true` if no interrupt has fetched several full-sized segments at this rate, because
+    /// they are too far apart, or because none directly follows another.
     fn is_apart(&self, samples: &[(f64, f64)], single: &Estimate) -> bool {
         let nanos = self.segment as f64 / single.value * 1e9;
         let fetched = samples.iter().filter(|(octets, seconds)| octets / seconds > 2.0 * single.value).count();
@@ -222,13 +221,13 @@ impl Busy<'_> {
     }
 }
 
-/// Returns the bytes that arrive in curves.
+/// Returns the number of bytes that arrive in curves.
 fn octets_of(curves: &[Vec<Point>]) -> u64 {
     curves.iter().filter_map(|curve| Some(curve.last()?.1 - curve.first()?.1)).sum()
 }
 
-/// Returns the rate by distances of packets most of which have packets of others between them.
-/// These distances are multiples of the shortest frequent one, which is the bottleneck's own.
+/// Returns the rate if most packets have packets of other flows between them. Their distances are
+/// multiples of the shortest frequent one, which is that of the bottleneck.
 fn without_others(samples: &[(f64, f64)], single: Estimate, tick: f64) -> Estimate {
     let octets: f64 = samples.iter().map(|one| one.0).sum();
     let multiples =
@@ -255,12 +254,13 @@ fn agree(one: &Estimate, other: &Estimate) -> bool {
     (one.value / other.value).max(other.value / one.value) < APART
 }
 
-/// Returns the rate of trains: that of the bottleneck while it is busy.
+/// Returns the rate of trains, which is that of the bottleneck while it is busy.
 pub(crate) fn train_rate(curves: &[Vec<Point>], period: Option<f64>, tick: f64) -> Option<Estimate> {
     mode_of(&trains(curves, period, tick), tick)
 }
 
-/// Returns octets and seconds of each distance, or of sums of distances that last for [`TICKS`].
+/// Returns the octets and seconds of each distance, or of sums of distances that are at least
+/// [`TICKS`] long.
 fn singles(curves: &[Vec<Point>], tick: f64) -> Vec<(f64, f64)> {
     let shortest = TICKS * tick / 1e9;
     let mut samples = Vec::new();
@@ -316,7 +316,7 @@ fn mode_of(samples: &[(f64, f64)], tick: f64) -> Option<Estimate> {
     near(samples, mode, samples.iter().map(|one| one.0).sum(), tick)
 }
 
-/// Returns the mean of the rates of samples near `mode`. All samples together have `all` octets.
+/// Returns the mean of the rates of samples near `mode`. The octets of all samples are `all`.
 fn near(samples: &[(f64, f64)], mode: f64, all: f64, tick: f64) -> Option<Estimate> {
     let is_near = |(octets, seconds): &&(f64, f64)| (octets / seconds / mode - 1.0).abs() < NEAR;
     let near: Vec<&(f64, f64)> = samples.iter().filter(is_near).collect();
@@ -340,7 +340,7 @@ mod tests {
         (0..1000u64).map(|packet| (packet * 1_000_000 + packet / 100 * 37_000_000, 1500 * (packet + 1))).collect()
     }
 
-    /// Data at a receiver whose clock has a tick of 1 µs.
+    /// Returns data at a receiver whose clock has a tick of 1 µs.
     fn at_receiver(data: &[Vec<Point>]) -> Busy<'_> {
         Busy { data: [data; 2], is_behind: true, segment: 1500, captured: u64::MAX, tick: 1e3, ..Busy::default() }
     }
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(rate.evidence(), Some("distances of data: 990 back-to-back full-sized segments agree, 99 % of all"));
     }
 
-    /// Between three of four packets, one of another flow has passed.
+    /// Between three of four pairs of packets, one packet of another flow has passed.
     #[test]
     fn others_in_between_do_not_count() {
         let mut at = 0;
@@ -381,14 +381,14 @@ mod tests {
         assert!((value(&rate) / 1.5e6 - 1.0).abs() < 0.03, "{rate:?}");
     }
 
-    /// A hundred packets are less than the 160 that must agree.
+    /// A hundred packets are fewer than the 160 that must agree.
     #[test]
     fn few_packets_are_inconclusive() {
         let rate = at_receiver(&[busy_and_idle()[..101].to_vec()]).rate(None, None);
         assert_eq!(rate.reason(), Some("100 back-to-back full-sized segments, expected at least 160"));
     }
 
-    /// Every 100 µs an interrupt fetches eight packets, which are 1 µs apart by the clock: 960
+    /// Every 100 µs, an interrupt fetches eight packets, with times 1 µs apart. The rate is 960
     /// Mbps, not the 12 Gbps of their distances.
     #[test]
     fn packets_of_one_interrupt_are_averaged() {
@@ -413,8 +413,8 @@ mod tests {
         );
     }
 
-    /// 120 Mbps by a clock of 10 ms: distances of single packets are 0 or 10 ms. Trains of 40 ticks
-    /// show the rate, with an interval that contains it.
+    /// 120 Mbps with a clock of 10 ms: distances of single packets are 0 or 10 ms. Trains of 40
+    /// ticks show the rate, and the interval contains it.
     #[test]
     fn a_coarse_clock_needs_long_trains() {
         let data = [(0..40_000u64).map(|n| (n / 100 * 10_000_000, 1500 * (n + 1))).collect::<Vec<_>>()];
@@ -423,8 +423,8 @@ mod tests {
         assert!((value(&rate) / 15e6 - 1.0).abs() < 0.02, "{rate:?}");
     }
 
-    /// Trains of half a second at rates from 1 to 4 Mbps do not agree, and the bottleneck is at
-    /// least as fast as the fastest.
+    /// The rates of half-second trains vary from 1 to 4 Mbps. The bottleneck is at least as fast as
+    /// the fastest.
     #[test]
     fn trains_that_differ_are_a_lower_bound() {
         let mut at = 0;

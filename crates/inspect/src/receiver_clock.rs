@@ -1,34 +1,35 @@
 //! The rate of the bottleneck, by the receiver's clock.
 //!
-//! An ACK with a timestamp reports what the receiver had, and when by its own clock (RFC 7323, §3).
-//! Even if ACKs wait en route, are released together, or are thinned, these are points of the
-//! arrival curve at the receiver, to a tick of its clock. While the bottleneck is busy they follow
-//! a straight line, and no data arrive faster: the rate is the steepest slope that a substantial
-//! part of the octets follow. If the sender leaves the bottleneck idle, each flight of its window
-//! is a separate line.
+//! An ACK with a timestamp reports the data that the receiver had, and the time by its own clock
+//! (RFC 7323, §3). Even if ACKs wait en route, are released together, or are thinned, these are
+//! points of the arrival curve at the receiver, to a tick of its clock. While the bottleneck is
+//! busy, they follow a straight line, and no data arrive faster. So the rate is the steepest slope
+//! that a substantial part of the octets follows. If the sender leaves the bottleneck idle, each
+//! flight of its window is a separate line.
 
 use crate::direction::Ack;
 use crate::rate::{Estimate, Point, tidy};
 
-/// Ticks over which points must follow a line: enough that an error of one tick has little effect.
+/// The minimum length of a line in ticks: long enough that an error of one tick has little effect.
 const TICKS: f64 = 10.0;
 /// The minimum number of points of a line.
 const POINTS: usize = 4;
-/// Ticks by which points of a line may differ from it: two readings of a clock are at most a tick
-/// off, and a receiver needs some time for an ACK.
+/// The number of ticks by which points of a line may differ from it. Two readings of a clock are
+/// exact to a tick, and a receiver needs some time for an ACK.
 const OFF: f64 = 1.25;
-/// The ratio of neighbouring slopes that are tried; a line of the minimum length fits slopes within
+/// The ratio of neighbouring slopes that are tried. A line of the minimum length fits slopes within
 /// an eighth.
 const STEP: f64 = 1.05;
-/// The number of slopes that are tried: up to 17,000 times the mean rate, above which no sender
-/// leaves a bottleneck idle that much.
+/// The number of slopes that are tried. They reach 17,000 times the mean rate, which exceeds any
+/// bottleneck that a sender would leave so idle.
 const SLOPES: usize = 200;
 /// The minimum share of the octets that follow the slope of a bottleneck.
 const SHARE: f64 = 0.1;
-/// The steepest slope with at least this share of the octets of the most frequent slope is that of
-/// the bottleneck: a sender that leaves it idle in each round trip also causes a flatter line.
+/// The slope of the bottleneck is the steepest one with at least this share of the octets of the
+/// most frequent slope. A sender that leaves the bottleneck idle in each round trip also causes a
+/// flatter line.
 const STEEP: f64 = 0.5;
-/// Slopes within this ratio fit the same lines of the minimum length: a tick and a quarter at
+/// The ratio within which slopes fit the same lines of the minimum length: a tick and a quarter at
 /// either end.
 const BLUR: f64 = 1.25;
 /// The ratio of neighbouring slopes that are tried in the second step.
@@ -38,19 +39,19 @@ const FINE: f64 = 1.005;
 /// ms of Linux before 4.13 with `HZ` of 250 and 100, and the microsecond of Linux's
 /// `RTAX_FEATURE_TCP_USEC_TS`. RFC 7323, §5.4, permits 1 ms to 1 s.
 const KNOWN: [f64; 4] = [1e6, 4e6, 1e7, 1e3];
-/// A measured tick within this ratio of a known one is identified with it: ACKs that wait en route
-/// for a large part of a capture make ticks appear longer.
+/// The ratio within which a measured tick is taken for a known one. ACKs that wait on the path for
+/// a large part of a capture make ticks appear longer.
 const MEASURED: f64 = 1.5;
 
-/// Returns the tick of the receiver's clock in nanoseconds, by two of its ACKs, and the ticks
-/// between them. Returns `None` without timestamps, or if these are the same.
+/// Returns the tick of the receiver's clock in nanoseconds, and the number of ticks between two of
+/// its ACKs. Returns `None` without timestamps, or if both are equal.
 pub(crate) fn tick_between(first: &Ack, last: &Ack) -> Option<(f64, f64)> {
     let ticks = f64::from(last.value?.wrapping_sub(first.value?));
     let measured = last.at.saturating_sub(first.at) as f64 / ticks;
     (ticks > 0.0).then(|| (known_tick(measured).unwrap_or(measured), ticks))
 }
 
-/// Returns the known tick that a measured one in nanoseconds may be.
+/// Returns the known tick that fits a measured one, in nanoseconds.
 pub(crate) fn known_tick(measured: f64) -> Option<f64> {
     KNOWN.into_iter().find(|known| (measured / known).max(known / measured) < MEASURED)
 }
@@ -66,7 +67,7 @@ pub(crate) struct ReceiverClock {
 /// Lines of one slope.
 #[derive(Clone, Debug, Default)]
 struct Lines {
-    /// Octets and nanoseconds of each.
+    /// The octets and nanoseconds of each line.
     lines: Vec<(f64, f64)>,
 }
 
@@ -75,7 +76,7 @@ impl Lines {
         self.lines.iter().map(|line| line.0).sum()
     }
 
-    /// Returns the sum of octets times length.
+    /// Returns the sum of the octets multiplied by the length.
     fn length(&self) -> f64 {
         self.lines.iter().map(|(octets, time)| octets * time).sum()
     }
@@ -117,7 +118,7 @@ impl ReceiverClock {
         let best = tried.iter().map(|one| one.1).fold(0.0, f64::max);
         let enough = (best * STEEP).max(octets * SHARE);
         let place = tried.iter().rposition(|&(_, followed)| followed > 0.0 && followed >= enough)?;
-        // Short lines fit several slopes, long ones only their own.
+        // Short lines fit several slopes. Long lines fit only their own.
         let from = tried[place].0 / BLUR;
         let fine = std::iter::successors(Some(from), |slope| Some(slope * FINE))
             .take_while(|&slope| slope <= tried[place].0 * STEP);
@@ -129,7 +130,7 @@ impl ReceiverClock {
         let squares: f64 =
             lines.lines.iter().map(|(octets, time)| (octets - value * time) * (octets - value * time)).sum();
         let spread = 1.96 * (squares * count / (count - 1.0).max(1.0)).sqrt() / whole;
-        // The ends of a line are known to a tick.
+        // The ends of a line are exact to a tick.
         let half = spread.max(value * self.tick * count.sqrt() / whole);
         let share = lines.octets() / octets;
         Some(Estimate {
@@ -193,8 +194,8 @@ impl ReceiverClock {
 mod tests {
     use super::*;
 
-    /// Returns ACKs for two segments of 1000 octets each, sent at these instants in microseconds by
-    /// the receiver's clock, all released every 50 ms.
+    /// Returns ACKs for two segments of 1000 octets each. They were sent at these times in
+    /// microseconds by the receiver's clock, and are all released every 50 ms.
     fn acks(sent: impl IntoIterator<Item = u64>) -> Vec<Vec<Ack>> {
         let ack = |(place, micros): (usize, u64)| Ack {
             at: (micros / 50_000 + 1) * 50_000_000 + place as u64,

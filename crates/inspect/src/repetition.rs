@@ -1,12 +1,14 @@
-//! A file that was appended to itself: it begins again with its first frame, at the same time.
+//! Recognises a file that was appended to itself: it begins again with its first frame, at the same
+//! time.
 //!
-//! Tools that append captures (`mergecap -a`, `cat` of classic files) write such files. Its second
-//! part repeats the first, and would look like a step of the clock and connections that transfer
-//! everything twice.
+//! Tools that append captures (`mergecap -a`, `cat` of classic files) write such files. The second
+//! part repeats the first. It would look like a step of the clock, and like connections that
+//! transfer all data twice.
 
 /// Octets of the first frame that are compared: all headers, and some payload.
 const COMPARED: usize = 256;
-/// Frames after which a file can begin again. A shorter one may repeat a frame by itself.
+/// The minimum number of frames before a file can begin again. A shorter file may repeat a frame
+/// for another reason.
 const MIN_FRAMES: u64 = 8;
 
 /// The first frame of a file, and whether the file repeats itself.
@@ -21,7 +23,7 @@ pub(crate) struct Repetition {
 }
 
 impl Repetition {
-    /// Adds a frame. Returns `true` if the file had it before.
+    /// Adds a frame. Returns `true` if the file contained it before.
     #[inline]
     pub(crate) fn repeats(&mut self, nanos: u64, octets: &[u8]) -> bool {
         self.frames += 1;
@@ -56,7 +58,8 @@ impl Repetition {
 mod tests {
     use super::*;
 
-    /// Frames of the file, each with the number of its time.
+    /// Returns for each frame of a file whether it is a repetition. `times` are the numbers of
+    /// their times.
     fn repeated(times: &[u64]) -> Vec<bool> {
         let mut repetition = Repetition::default();
         times.iter().map(|&nanos| repetition.repeats(nanos, &nanos.to_be_bytes())).collect()
@@ -72,7 +75,7 @@ mod tests {
         assert!(found[40..].iter().all(|repeats| !repeats), "the file goes on");
     }
 
-    /// The clock steps back to the time of the first frame, but the frame is another.
+    /// The clock steps back to the time of the first frame, but the frame differs.
     #[test]
     fn another_frame_at_the_time_of_the_first_is_no_repetition() {
         let mut repetition = Repetition::default();
@@ -80,8 +83,8 @@ mod tests {
         assert!(!repetition.repeats(0, &[1, 3]));
     }
 
-    /// A mirror port has each frame twice: the first is repeated immediately, before any other
-    /// frame.
+    /// With a mirror port, the file has each frame twice: the first is repeated immediately, before
+    /// any other frame.
     #[test]
     fn frames_that_are_captured_twice_are_no_repetition() {
         assert!(repeated(&[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]).iter().all(|repeats| !repeats));

@@ -1,4 +1,4 @@
-//! The result.
+//! The report of a capture.
 
 mod acks;
 mod clock;
@@ -50,15 +50,15 @@ pub struct Report {
 pub struct Counts {
     /// Packets.
     pub packets: u64,
-    /// Packets of other protocols among these.
+    /// Packets of other protocols.
     pub others: u64,
-    /// Packets of UDP that is not QUIC among the others.
+    /// Packets of UDP among these that are not QUIC.
     pub other_udp_packets: u64,
-    /// Their flows, both directions together.
+    /// Their flows, with both directions counted as one.
     pub other_udp_flows: u64,
     /// Packets whose headers cannot be read.
     pub malformed: u64,
-    /// Copies made by the capture, which count for nothing else.
+    /// Copies made by the capture, which are excluded from all other counts.
     pub duplicates: u64,
     /// Connections.
     pub connections: u64,
@@ -73,7 +73,7 @@ pub struct Counts {
 pub enum Protocol {
     /// TCP.
     Tcp,
-    /// QUIC. Its headers and the spin bit can be read.
+    /// QUIC. Only its headers and the spin bit can be read.
     Quic,
     /// The log of an endpoint in qlog: QUIC, or a transport that uses its terms.
     Log,
@@ -84,8 +84,8 @@ pub enum Protocol {
 pub struct Connection {
     /// The protocol.
     pub protocol: Protocol,
-    /// The two ends, as addresses with ports, first the one that sent the first packet. In a log
-    /// without addresses, client and server.
+    /// The two ends, as addresses with ports. The first is the one that sent the first packet. In a
+    /// log without addresses, client and server.
     pub ends: [String; 2],
     /// The origin of the connection, if it is in a log.
     pub source: Option<Source>,
@@ -95,7 +95,7 @@ pub struct Connection {
     pub duration: f64,
     /// Packets in both directions, without duplicates.
     pub packets: u64,
-    /// Their octets.
+    /// Octets of these packets.
     pub octets: u64,
     /// Duplicates: copies of packets made by the capture.
     pub duplicates: u64,
@@ -144,21 +144,21 @@ pub struct Direction {
     pub duration: f64,
     /// Octets of payload, including retransmissions.
     pub data_octets: u64,
-    /// Segments of at most full size: a packet that a NIC splits later counts as several.
+    /// Segments of at most full size. A packet that a NIC splits later counts as several.
     pub data_segments: u64,
     /// Payload of a full-sized segment.
     pub mss: u32,
     /// Octets of an IP packet with a full-sized segment.
     pub packet_octets: u64,
-    /// Octets that the receiver got, in order or not, in Mbps; zero if unknown. For QUIC, and
-    /// without ACKs, octets of payload that passed.
+    /// Octets that arrived at the receiver, in order or not, in Mbps; zero if unknown. For QUIC,
+    /// and without ACKs, octets of payload that passed.
     pub goodput: f64,
     /// Its interval of 95 %, by batch means, as for the other quantities.
     pub goodput_interval: Option<[f64; 2]>,
     /// The rate of the bottleneck in IP octets, in Mbps.
     pub rate: Finding<Estimate>,
-    /// Whether the bottleneck may be faster, because something else limited the sender for most of
-    /// the time, or only a lower bound is known.
+    /// `true` if the bottleneck may be faster, because another limit applied to the sender for most
+    /// of the time, or because only a lower bound is known.
     pub rate_is_lower_bound: bool,
     /// Round-trip times.
     pub round_trip: RoundTrip,
@@ -172,11 +172,11 @@ pub struct Direction {
     pub controller: Finding<Controller>,
     /// Segments marked Congestion Experienced at the point of capture.
     pub marked: u64,
-    /// Whether the connection has timestamps and SACK.
+    /// `true` if the connection has timestamps.
     pub timestamps: bool,
-    /// See `timestamps`.
+    /// `true` if the connection has SACK.
     pub sack: bool,
-    /// The evidence of each finding, and why others are not known.
+    /// The evidence of each finding, and the reasons why others are not known.
     #[serde(flatten)]
     pub statements: Statements,
     /// Points for figures.
@@ -184,8 +184,8 @@ pub struct Direction {
 }
 
 impl Connection {
-    /// Describes a connection whose ends have these names, and which was captured with a clock of
-    /// `tick` nanoseconds.
+    /// Describes the direction of a connection whose ends have these names. It was captured with a
+    /// clock of `tick` nanoseconds.
     pub(crate) fn of(connection: &connection::Connection, names: [String; 2], tick: f64) -> Self {
         let described = |from: usize| {
             let direction = &connection.directions[from];

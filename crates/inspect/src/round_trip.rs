@@ -4,15 +4,15 @@
 //! Passive Estimation of TCP Round-Trip Times*, PAM 2005; Jiang and Dovrolis, *Passive Estimation
 //! of TCP Round-Trip Times*, CCR 32(3), 2002). From the point to the receiver and back, it is
 //! measured by data and the ACK that covers them. From the point to the sender and back, it is
-//! measured by the timestamp of an ACK and the data that echo it (RFC 7323, §3). The handshake has
-//! both, with small packets; the ACK of a FIN counts for the minimum time. At the sender the second
-//! part is nearly zero, at the receiver the first.
+//! measured by the timestamp of an ACK and the data that echo it (RFC 7323, §3). The handshake
+//! gives both parts, with small packets. The ACK of a FIN counts for the minimum time. At the
+//! sender, the second part is nearly zero; at the receiver, the first.
 //!
-//! A response may leave later than its cause arrives. Data echo a timestamp when the application
-//! writes them, which may be much later. They count only if the sender had more to send, so that
-//! the ACK released them. The echo of a retransmission is as ambiguous as its ACK (Karn's rule). A
-//! receiver may delay the ACK of a lone segment by up to 500 ms (RFC 9293, §3.8.6.3; RFC 5681,
-//! §4.2), so such samples count for the minimum time only.
+//! A response may leave long after its cause has arrived. Data echo a timestamp when the
+//! application writes them, which may be much later. Such data count only if the sender had more to
+//! send, because then the ACK released them. The echo of a retransmission is as ambiguous as its
+//! ACK (Karn's rule). A receiver may delay the ACK of a lone segment by up to 500 ms (RFC 9293,
+//! §3.8.6.3; RFC 5681, §4.2), so such samples count for the minimum time only.
 
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Whole;
@@ -22,14 +22,14 @@ use std::collections::VecDeque;
 /// The maximum number of timestamps of ACKs that wait for their echo.
 const MAX_STAMPS: usize = 4096;
 
-/// The share of a sample by which a pause of the sender may have extended it.
+/// The maximum ratio of a sender's pause to the sample that it may have extended.
 const LULL: f64 = 0.1;
 
 /// A packet of the sender that echoes a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echo {
-    /// A pure ACK. It responds to data of the receiver, but may be delayed, and so counts for the
-    /// minimum time only.
+    /// A pure ACK. It responds to data of the receiver, but may be delayed, so it counts only for
+    /// the minimum time.
     Ack,
     /// New data of a sender that had more to send.
     Released,
@@ -59,10 +59,10 @@ pub(crate) struct RoundTrip {
     pub(crate) whole: Quantiles,
     min_ahead: Option<u64>,
     min_behind: Option<u64>,
-    /// Samples of lone segments, which count for the minimum only.
+    /// Samples of lone segments, which count only for the minimum.
     pub(crate) lone: u64,
-    /// Echoes that a pause of the sender or a retransmission made late, and packets of such round
-    /// trips by the spin bit.
+    /// Echoes that are late because of a pause of the sender or a retransmission. By the spin bit,
+    /// packets of such round trips.
     pub(crate) late: u64,
     /// The longest pause of the application since the last change of the spin bit.
     pause: u64,
@@ -101,7 +101,7 @@ impl RoundTrip {
         minimum(&mut self.min_behind, nanos);
     }
 
-    /// Records a whole round trip by the spin bit. It counts for each of its packets, as round
+    /// Records a whole round trip by the spin bit. It counts once for each of its packets, as round
     /// trips by ACKs do, unless the application paused within it.
     pub(crate) fn whole(&mut self, whole: Whole) {
         if std::mem::take(&mut self.pause) as f64 <= LULL * whole.nanos as f64 {
@@ -130,8 +130,8 @@ impl RoundTrip {
         }
     }
 
-    /// Processes a packet of the sender that echoes a timestamp. Returns the round trip under load
-    /// that it shows.
+    /// Processes a packet of the sender that echoes a timestamp. Returns the round trip under load,
+    /// if the packet shows one.
     #[inline]
     pub(crate) fn echo(&mut self, at: u64, clocks: Option<Timestamps>, by: Echo) -> Option<u64> {
         let Timestamps { echo, .. } = clocks?;
@@ -158,7 +158,7 @@ impl RoundTrip {
         shown
     }
 
-    /// Records a step of the capture's clock: measurements do not continue across it.
+    /// Records a step of the capture's clock. Measurements do not continue across it.
     pub(crate) fn cut(&mut self) {
         self.stamps.clear();
         self.pause = 0;
@@ -192,19 +192,19 @@ mod tests {
         times.stamp(1_000, clocks(10, 0), false);
         times.stamp(2_000, clocks(10, 0), false);
         times.stamp(3_000, clocks(11, 0), false);
-        // The first data that echo 10 respond to the packet in which 10 was first seen.
+        // The first data that echo 10 respond to the packet in which 10 first passed.
         times.echo(6_000, clocks(0, 10), Echo::Released);
         times.echo(7_000, clocks(0, 10), Echo::Released);
         assert_eq!(times.minimum(), (None, Some(5_000)));
         times.echo(7_500, clocks(0, 11), Echo::Released);
         assert_eq!(times.minimum(), (None, Some(4_500)));
-        // Another packet of the same tick, after the first was echoed.
+        // Another packet of the same tick, after the first one was echoed.
         times.stamp(8_000, clocks(11, 0), false);
         times.echo(8_010, clocks(0, 11), Echo::Released);
         assert_eq!(times.minimum(), (None, Some(4_500)));
     }
 
-    /// Data that an application writes two seconds after the ACK for its last message echo the
+    /// An application writes two seconds after the ACK for its last message. The data echo the
     /// timestamp of that ACK.
     #[test]
     fn a_pause_of_the_application_is_no_round_trip() {
@@ -212,7 +212,8 @@ mod tests {
         times.stamp(0, clocks(10, 0), false);
         times.echo(2_000_000_000, clocks(0, 10), Echo::Written(Some(1_980_000_000)));
         assert_eq!((times.minimum(), times.behind.count(), times.late), ((None, None), 0, 1));
-        // Other segments of it have passed 2 ms before, so the sample is at most 2 ms too long.
+        // Other segments of the write have passed 2 ms before, so the sample is at most 2 ms too
+        // long.
         times.stamp(2_010_000_000, clocks(11, 0), false);
         times.echo(2_060_000_000, clocks(0, 11), Echo::Written(Some(2_000_000)));
         assert_eq!((times.minimum(), times.behind.count()), ((None, Some(50_000_000)), 1));

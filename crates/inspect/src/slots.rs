@@ -1,5 +1,5 @@
-//! The connections that are followed, by their directions. The one that has been silent longest is
-//! evicted. A connection that ends is described with the tick of the capture's clock so far.
+//! The connections that are followed, by their directions. Above the limit, those that were silent
+//! longest are evicted. A connection that ends is described with the clock's tick so far.
 
 use crate::clock::Clock;
 use crate::connection::Connection;
@@ -10,8 +10,7 @@ use acklab_wire::IpPacket;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The number of windows of packets that are kept of a direction with few connections, and with
-/// many.
+/// The number of windows of packets per direction, with few and with many connections.
 const WINDOWS: (usize, usize) = (8, 2);
 /// The maximum number of connections that count as few.
 const FEW: usize = 256;
@@ -29,7 +28,7 @@ impl Ends {
         Some(Self { sockets: packet.sockets()?, keys: [packet.flow(), packet.reverse_flow()?] })
     }
 
-    /// Returns the other end first.
+    /// Returns the same ends in the opposite order.
     pub(crate) fn reversed(mut self) -> Self {
         self.sockets.reverse();
         self.keys.reverse();
@@ -37,20 +36,21 @@ impl Ends {
     }
 }
 
-/// The place of a connection, which changes as others end, and the end that has sent a packet.
+/// The slot of a connection, which changes as others end, and the end that has sent a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) slot: u32,
     pub(crate) from: u8,
 }
 
-/// A connection with the directions in which it is found.
+/// A connection with its directions.
 #[derive(Clone, Debug)]
 struct Slot {
     connection: Connection,
     /// A unique number.
     serial: u64,
-    /// The directions and the end that sends. For QUIC, there may be several pairs, or none.
+    /// The directions, each with the end that sends in it. For QUIC, there may be several pairs, or
+    /// none.
     keys: Vec<(FlowKey, u8)>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Slots {
     by_key: BTreeMap<FlowKey, Place>,
     by_serial: BTreeMap<u64, u32>,
     serials: u64,
-    /// The last ones that were found, because packets arrive in trains.
+    /// The connections found last, because packets arrive in trains.
     recent: [Option<(FlowKey, Place)>; 2],
     finished: Finished,
 }
@@ -88,7 +88,7 @@ impl Slots {
         &mut self.slots[slot as usize].connection
     }
 
-    /// Returns the permanent number of the connection in a slot.
+    /// Returns the unique number of the connection in a slot.
     pub(crate) fn serial(&self, slot: u32) -> u64 {
         self.slots[slot as usize].serial
     }
@@ -125,8 +125,8 @@ impl Slots {
         slot
     }
 
-    /// Assigns a pair of directions to the connection in `slot`, first the one in which its end
-    /// `from` sends. They no longer belong to another connection.
+    /// Assigns a pair of directions to the connection in `slot`. Its end `from` sends in the first
+    /// one. They no longer belong to another connection.
     pub(crate) fn follow(&mut self, slot: u32, keys: [FlowKey; 2], from: u8) {
         for (key, from) in [(keys[1], 1 - from), (keys[0], from)] {
             if let Some(before) = self.by_key.insert(key, Place { slot, from }) {
@@ -149,7 +149,7 @@ impl Slots {
         self.end(&ended, clock);
     }
 
-    /// Ends the quarter of connections that has been silent longest.
+    /// Ends the quarter of connections that were silent longest.
     #[cold]
     fn make_room<P>(&mut self, clock: &Clock<P>) {
         let mut order: Vec<usize> = (0..self.slots.len()).collect();

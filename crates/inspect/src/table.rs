@@ -1,4 +1,4 @@
-//! Assignment of frames to connections.
+//! Assigns frames to connections.
 
 use crate::clock::{Clock, JumpEvidence};
 use crate::decapsulate::{Decapsulator, Found, LinkType};
@@ -15,11 +15,11 @@ use acklab_wire::IpPacket;
 use acklab_wire::tcp::Segment;
 use std::collections::VecDeque;
 
-/// Limits of the memory.
+/// Limits of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The maximum number of connections that are followed. The one that has been silent longest is
-    /// evicted.
+    /// The maximum number of connections that are followed. Above it, those that were silent
+    /// longest are evicted.
     pub most_connections: usize,
     /// The maximum number of connections in the report: those with the most octets.
     pub most_reported: usize,
@@ -80,7 +80,7 @@ impl Inspector {
         self.follow(false);
     }
 
-    /// Processes packets before which no earlier one is expected.
+    /// Processes packets that no earlier one may precede.
     #[inline]
     fn follow(&mut self, is_over: bool) {
         while let Some((at, found)) = self.clock.release(is_over) {
@@ -93,7 +93,7 @@ impl Inspector {
         }
     }
 
-    /// Processes a frame whose time jumps, or that follows one whose time does.
+    /// Processes a frame whose time jumps, or that follows such a frame.
     #[cold]
     fn jump(&mut self, frame: (u64, u64, Found)) {
         let mut queue = VecDeque::from([frame]);

@@ -1,18 +1,18 @@
-//! Whether ACKs are thinned on the path: removed by a box, so that the remaining ones cover more
-//! segments (RFC 3449, §5.2).
+//! Finds whether ACKs are thinned on the path: removed by a box, so that the remaining ones cover
+//! more segments (RFC 3449, §5.2).
 //!
-//! ACKs that cover many segments, or different numbers of them, are no evidence: a receiver that
-//! coalesces segments acknowledges each batch (GRO, LRO), and so do timers and busy applications.
-//! Two kinds of evidence show that an ACK was sent and is missing. One is a number that the
-//! receiver's counter of this connection skips (`identification`). The other is a timestamp of a
-//! later segment than the first that the next ACK covers (`echoes`). Without either, only ordinary
-//! delayed ACKs are identified, and other cases are not known.
+//! ACKs that cover many segments, or varying numbers of them, are no evidence: a receiver that
+//! coalesces segments acknowledges each batch (GRO, LRO), and timers and busy applications have the
+//! same effect. Two kinds of evidence show that an ACK was sent and is missing. One is a number
+//! that the receiver's counter of this connection skips (`identification`). The other is a
+//! timestamp of a later segment than the first that the next ACK covers (`echoes`). Without either,
+//! only ordinary delayed ACKs are identified, and other cases are not known.
 //!
 //! | part | contents |
 //! |---|---|
-//! | `coverage` | how many segments ACKs cover |
+//! | `coverage` | the number of segments that ACKs cover |
 //! | `pace` | the pace of ACKs, and the rate of a busy return path |
-//! | `compression` | whether ACKs that arrive together were sent apart |
+//! | `compression` | finds whether ACKs that arrive together were sent apart |
 
 mod compression;
 mod coverage;
@@ -37,25 +37,27 @@ pub enum Thinning {
     SparseReceiver,
     /// A box removes some.
     Thinned,
-    /// They were captured at the receiver, before any thinning.
+    /// The ACKs were captured at the receiver, before any thinning.
     NotVisible,
     /// The evidence is insufficient.
     Unknown,
 }
 
-/// The minimum number of ACKs for a verdict; *chosen*: a share of 95 % of these is known to 6 %.
+/// The minimum number of ACKs for a verdict; *chosen*: with this number, a share of 95 % is exact
+/// to 6 %.
 const MIN_ACKS: usize = 60;
-/// Segments that a receiver acknowledges together by RFC 5681, §4.2, with a margin for a late ACK.
+/// The maximum number of segments per ACK of a receiver by RFC 5681, §4.2, with a margin for a late
+/// ACK.
 const STANDARD: f64 = 2.2;
 /// The minimum share of ACKs that follow a rule for a receiver with a rule.
 const RULE: f64 = 0.95;
-/// The maximum number of segments per ACK at which each segment has its ACK, except a few.
+/// The maximum number of segments per ACK at which almost every segment has its own ACK.
 const EACH: f64 = 1.1;
-/// The minimum share of the data that are acknowledged in order, if only such ACKs show that none
-/// is missing; *chosen*: of the ACKs of a tenth of the data, a tenth of all.
+/// The minimum share of the data that must be acknowledged in order if only the ACKs of these data
+/// show that none is missing; *chosen*: the ACKs of a tenth of the data are a tenth of all ACKs.
 const MIN_ORDERED: f64 = 0.9;
-/// The maximum share of the data that the capture may lack: a larger gap lacks ACKs as well;
-/// *chosen*.
+/// The maximum share of the data that the capture may lack; *chosen*: with larger gaps, it lacks
+/// ACKs as well.
 const MAX_UNCAPTURED: f64 = 0.01;
 
 /// The known properties of the ACKs of a direction.
@@ -65,9 +67,9 @@ pub(crate) struct Case {
     pub(crate) pace: Pace,
     pub(crate) identifications: identification::Evidence,
     pub(crate) echoes: echoes::Evidence,
-    /// The evidence that the point is at the receiver, if any.
+    /// The evidence that the point is at the receiver, if there is any.
     pub(crate) at_receiver: Option<String>,
-    /// Whether a box cannot read the ACKs.
+    /// `true` if the ACKs are encrypted, so that a box cannot read them.
     pub(crate) is_encrypted: bool,
     pub(crate) pure_acks: u64,
     /// Segments per pure ACK.
@@ -114,7 +116,7 @@ impl Case {
         self.prevented().unwrap_or_else(|| self.by_evidence().unwrap_or_else(|| self.by_rule()))
     }
 
-    /// Returns why there is no verdict with any evidence.
+    /// Returns the verdict if something prevents any other.
     fn prevented(&self) -> Option<Verdict> {
         let unknown = |text: String| Some(Verdict::of(Thinning::Unknown, text));
         if let Some(text) = &self.at_receiver {
@@ -164,7 +166,7 @@ impl Case {
         }
     }
 
-    /// Returns the verdict that nothing is removed, as `text` states.
+    /// Returns the verdict that no ACK is removed, as `text` states.
     fn whole(&self, text: &str) -> Verdict {
         let Coverage { mean, largest, count, .. } = self.coverage;
         if count < MIN_ACKS {
@@ -199,8 +201,8 @@ impl Case {
             return unknown(format!("ACKs of data in order: found {count}, expected at least {MIN_ACKS}"));
         }
         if mean > STANDARD && by_rule >= RULE {
-            // As with a receiver of many segments, or a box that removes all but one ACK of a
-            // group.
+            // A receiver of many segments causes this, and so does a box that passes only one ACK
+            // of a group.
             return unknown(format!(
                 "{:.0} % of the ACKs cover {usual} segments, or fewer after a timer",
                 100.0 * by_rule
@@ -211,7 +213,7 @@ impl Case {
                 "ACKs cover up to {largest} segments by no rule, {mean:.1} on average: batches of the receiver, or a box"
             ));
         }
-        // A stack that echoes the newest timestamp is more usual than a box that passes exactly
+        // A stack that echoes the newest timestamp is more common than a box that passes exactly
         // every second ACK.
         if by_rule < RULE && (is_open || self.pace.is_of_return_path()) {
             return unknown(format!("{mean:.2} segments per ACK, by no rule"));
@@ -224,8 +226,8 @@ impl Case {
 mod tests {
     use super::*;
 
-    /// Returns a direction whose ACKs cover this number of segments on average, a share of them by
-    /// a rule, without further evidence.
+    /// Returns a direction whose ACKs cover `mean` segments on average. The share `by_rule` of them
+    /// follows a rule. There is no further evidence.
     fn case(mean: f64, by_rule: f64) -> Case {
         let coverage = Coverage { mean, by_rule, usual: mean as u32, largest: 12, count: 400, agreement: by_rule };
         Case {
@@ -250,11 +252,11 @@ mod tests {
     #[test]
     fn ordinary_delayed_acks_are_the_receivers() {
         assert_eq!(found(&case(1.99, 0.99)), Thinning::None);
-        // A box in a steady state passes one ACK of four, each time.
+        // A box in a steady state always passes one ACK in four.
         assert_eq!(found(&case(8.0, 0.99)), Thinning::Unknown);
     }
 
-    /// Batches of GRO look like this, and so does a box.
+    /// Batches of GRO cause this, and so does a box.
     #[test]
     fn without_evidence_irregular_acks_are_not_known() {
         let verdict = case(6.0, 0.2).verdict();
@@ -273,7 +275,7 @@ mod tests {
         assert_eq!(with(no_numbers.clone(), later.clone()), Thinning::Thinned);
         assert_eq!(with(missing(0.0), nothing), Thinning::SparseReceiver);
         assert_eq!(with(no_numbers, whole.clone()), Thinning::SparseReceiver);
-        // Evidence that nothing is missing has precedence.
+        // Evidence that no ACK is missing has precedence.
         assert_eq!(with(missing(0.0), later), Thinning::SparseReceiver);
         assert_eq!(with(missing(0.6), whole), Thinning::SparseReceiver);
     }
@@ -283,7 +285,7 @@ mod tests {
         assert_eq!(found(&case(1.02, 0.5)), Thinning::None);
     }
 
-    /// Timestamps concern ACKs in order only: those of losses may be missing.
+    /// Timestamps give evidence only for ACKs in order. ACKs after losses may be missing.
     #[test]
     fn whole_acks_in_order_are_not_all() {
         let echoes = echoes::Evidence::Whole("whole".to_owned());

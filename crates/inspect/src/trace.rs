@@ -1,4 +1,4 @@
-//! Packets kept for estimates and figures: windows of successive ones, spread over the whole
+//! Packets stored for estimates and figures: windows of successive ones, spread over the whole
 //! connection, in bounded memory.
 
 use crate::direction::{Ack, Data, Passing};
@@ -8,7 +8,7 @@ use crate::writes::Pause;
 /// is acknowledged (RFC 9293, §3.8.6.3).
 const WINDOW: u64 = 3072;
 
-/// A block of data beyond the ACK that the receiver holds (RFC 2018, §3).
+/// A block of data beyond the ACK that the receiver has (RFC 2018, §3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeldBlock {
     pub(crate) at: u64,
@@ -33,19 +33,19 @@ impl Window {
 /// A sample of the packets of a direction: as many windows as fit, evenly spaced. The first packets
 /// are always among them.
 ///
-/// The first window with a retransmission is kept as well, for figures: estimates need even
-/// distances.
+/// For figures, the first window with a retransmission is also stored. Estimates need even
+/// distances between windows.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
-    /// Windows, and their indices in the sequence of windows.
+    /// The stored windows, with their indices in the sequence of all windows.
     windows: Vec<(u64, Window)>,
     lossy: Option<(u64, Window)>,
-    /// The window of the last packets, which has `filled` of them.
+    /// The window of the last packets, of which `filled` are in it.
     current: Window,
     place: u64,
     filled: u64,
     max_windows: usize,
-    /// One window is kept of every `stride`.
+    /// One window in `stride` is stored.
     stride: u64,
 }
 
@@ -124,7 +124,7 @@ impl Trace {
         }
     }
 
-    /// Returns the windows at even distances, the last of which may not be full.
+    /// Returns the windows at even distances. The last one may not be full.
     fn even(&self) -> impl Iterator<Item = (u64, &Window)> {
         let is_last = self.place.is_multiple_of(self.stride) && self.windows.len() < self.max_windows;
         let last = (is_last && self.filled > 0).then_some((self.place, &self.current));
@@ -136,7 +136,7 @@ impl Trace {
         self.max_windows
     }
 
-    /// Returns the number of windows of which one is kept.
+    /// Returns the number of windows of which one is stored.
     pub(crate) const fn stride(&self) -> u64 {
         self.stride
     }
@@ -156,7 +156,7 @@ impl Trace {
         self.stretches(|window| &window.acks, |ack| ack.pause == Pause::Step)
     }
 
-    /// Returns the windows of figures; successive ones are joined.
+    /// Returns the windows for figures. Successive ones are joined.
     pub(crate) fn windows(&self) -> Vec<Window> {
         let mut all: Vec<(u64, &Window)> = self.even().collect();
         all.extend(self.lossy.iter().map(|(place, window)| (*place, window)));
@@ -230,7 +230,7 @@ mod tests {
         trace
     }
 
-    /// The clock has stepped before the items 10, and 1536, which begins the second window.
+    /// The clock has stepped before the items 10 and 1536. The latter begins the second window.
     #[test]
     fn a_step_of_the_clock_begins_a_stretch() {
         let mut trace = Trace::new(8);
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_long_sequence_is_sampled_in_windows_that_hold_both_data_and_their_acks() {
         let windows = trace(1_000_000).windows();
-        // 326 windows of 3,072 packets are reduced to at most eight, and to at least half of that.
+        // 326 windows of 3,072 packets are reduced to at most eight, but to at least four.
         assert!((4..=8).contains(&windows.len()), "{}", windows.len());
         for window in &windows {
             let spans = [

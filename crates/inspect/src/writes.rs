@@ -1,21 +1,21 @@
-//! Where the application of a sender may have paused.
+//! Finds where the application of a sender may have paused.
 //!
 //! A segment that is not full, or that has PSH, may end a write of the application (RFC 9293,
 //! §3.8.6.2.1 and §3.9.1.2). The data after it may have been sent at the next write, so their
-//! distance is not that of the path. If nothing was outstanding by then, the application has paused
-//! (after T-RAT's flows limited by their application: Zhang et al., *On the Characteristics and
-//! Origins of Internet Flow Rates*, SIGCOMM 2002, §4). Otherwise it may have continued immediately:
-//! Linux pushes each packet of a TLS stream that fills its buffer.
+//! distance is not that of the path. If nothing was outstanding at that time, the application has
+//! paused (after T-RAT's flows limited by their application: Zhang et al., *On the Characteristics
+//! and Origins of Internet Flow Rates*, SIGCOMM 2002, §4). Otherwise it may have continued
+//! immediately: Linux pushes each packet of a TLS stream that fills its buffer.
 
 use std::collections::VecDeque;
 
 /// The minimum share of a full payload for a full segment: variable options (SACK, 36 bytes of
 /// 1448) use some of it.
 const FULL: f64 = 0.9;
-/// The minimum payload of a full-sized segment: the default of IPv4 (RFC 9293, §3.7.1). A smaller
-/// maximum payload is that of messages.
+/// The minimum payload of a full-sized segment: the default MSS of IPv4 (RFC 9293, §3.7.1). A
+/// smaller maximum payload is that of messages.
 const MIN_FULL: u32 = 536;
-/// Datagrams of QUIC up to this length carry no data: an ACK frame with a connection ID, a packet
+/// QUIC datagrams up to this length carry no data. An ACK frame with a connection ID, a packet
 /// number and a tag takes 30 to 80 bytes (RFC 9000, §19.3).
 const MAX_CONTROL: u32 = 100;
 /// The maximum number of ends that are followed until they are acknowledged.
@@ -63,7 +63,7 @@ pub(crate) enum Pause {
 /// The ends of writes in one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Writes {
-    /// Whether the newest segment is within a write, so that the sender has more to send.
+    /// `true` if the newest segment is within a write, so that the sender has more to send.
     has_more: bool,
     /// Offsets after segments that end a write and are not acknowledged.
     ends: VecDeque<u64>,

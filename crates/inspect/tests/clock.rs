@@ -14,8 +14,8 @@ fn captured(behind: u64) -> Vec<Captured> {
     download(STARTS, 1, 1500, behind)
 }
 
-/// Adds to each packet a timestamp in milliseconds, and the echo of the newest one that had arrived
-/// at its end, `behind` earlier at the server.
+/// Adds a timestamp in milliseconds to each packet, and the echo of the newest one that had arrived
+/// at its end. The point is `behind` away from the server.
 fn stamp(packets: &mut [Captured], behind: u64) {
     let millis = |nanos: u64| (nanos / MS) as u32;
     let sent: Vec<(u64, bool)> = packets.iter().map(|packet| (packet.at, packet.is_servers)).collect();
@@ -37,8 +37,7 @@ fn direction(report: Report) -> Direction {
     only(report).directions.remove(0)
 }
 
-/// Checks that a step changes the measures of time of a capture by at most the time of a few
-/// packets.
+/// Checks that a step changes the measured times of a capture by at most the time of a few packets.
 fn assert_unchanged(changed: &Report, plain: &Report) {
     assert!((changed.duration - plain.duration).abs() < 0.005, "{} {}", changed.duration, plain.duration);
     let [changed, plain] = [changed, plain].map(|report| direction(report.clone()));
@@ -54,7 +53,7 @@ fn assert_unchanged(changed: &Report, plain: &Report) {
     assert!((applications[0] - applications[1]).abs() < 0.01, "{applications:?}");
 }
 
-/// Steps of NTP, at the sender and at the receiver, with timestamps and without. Without them, 2 s
+/// Steps of NTP, at the sender and at the receiver, with and without timestamps. Without them, 2 s
 /// ahead may be a pause.
 #[test]
 fn steps_are_found_and_cut_out() {
@@ -127,8 +126,8 @@ fn a_pause_is_no_step() {
     assert!(report.duration > 60.0);
 }
 
-/// A message every two seconds, to which the receiver replies immediately: the size of the step
-/// follows the timestamps, and the pause before it counts.
+/// A message every two seconds, with an immediate reply of the receiver. The timestamps determine
+/// the size of the step, and the pause before it counts.
 #[test]
 fn a_pause_within_a_step_counts() {
     let mut packets = captured(RTT);
@@ -148,7 +147,7 @@ fn a_pause_within_a_step_counts() {
     assert!((report.duration - plain.duration).abs() < 0.01, "{} {}", report.duration, plain.duration);
 }
 
-/// A clock of 10 ms: twelve segments share a time.
+/// A clock of 10 ms: twelve segments have the same time.
 #[test]
 fn a_coarse_clock_is_named_and_its_rate_has_the_truth() {
     let mut packets = download(STARTS, 1, 12_000, RTT);
@@ -156,12 +155,12 @@ fn a_coarse_clock_is_named_and_its_rate_has_the_truth() {
     let report = inspect(&packets);
     assert!((report.clock.tick - 10.0).abs() < 1e-9);
     let direction = direction(report);
-    // 1448 bytes and 40 of headers in a millisecond.
+    // 1448 bytes and 40 of headers per millisecond.
     let rate = direction.rate.value().unwrap();
     assert!((rate.low..=rate.high).contains(&(f64::from(MSS + 40) * 8e-3)) && rate.high < 13.0, "{rate:?}");
 }
 
-/// A network with a round trip below the tick: 0 is not its round trip.
+/// In a network with a round trip below the tick, 0 is not the round trip.
 #[test]
 fn a_round_trip_below_the_tick_is_not_zero() {
     let mut packets = captured(0);

@@ -12,11 +12,11 @@ use acklab_wire::{Endpoints, Pdu};
 use proptest::prelude::*;
 
 const MSS: u32 = 1448;
-/// A packet of 1500 octets takes this long at 12 Mbps.
+/// The transmission time of a packet of 1500 octets at 12 Mbps.
 const PACKET: u64 = 1_000_000;
 const RTT: u64 = 50_000_000;
 
-/// A download of `segments` that a bottleneck of 12 Mbps spaces, captured at the sender. The ACK of
+/// A download of `segments` through a bottleneck of 12 Mbps, captured at the sender. The ACK of
 /// every `every`-th segment returns after an RTT of 50 ms. `keep` selects the ACKs that reach the
 /// sender. Identifications of ACKs begin at a random number, as in Linux.
 struct Download {
@@ -44,7 +44,7 @@ impl Download {
     fn new(segments: u32, every: u32, keep: impl Fn(u32) -> bool) -> Self {
         let start = 1_000_000_000_u64;
         let mut events = Vec::new();
-        // Numbers wrap in the middle of the download.
+        // Sequence numbers wrap in the middle of the download.
         let first = 0_u32.wrapping_sub(100 * MSS);
         for number in 0..segments {
             let at = start + u64::from(number) * PACKET;
@@ -113,7 +113,7 @@ fn missing_numbers_show_a_thinner() {
     let direction = Download::new(6000, 2, |ack| ack % 7 == 0 || ack % 3 == 0).direction();
     let acks = direction.acks.unwrap();
     assert_eq!(acks.thinning, Thinning::Thinned);
-    // Of 21 ACKs 9 are kept: those divisible by 3 or 7.
+    // 9 of 21 ACKs are kept: those divisible by 3 or 7.
     assert!((acks.missing.unwrap() - 12.0 / 21.0).abs() < 0.01, "{acks:?}");
 }
 

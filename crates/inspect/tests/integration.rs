@@ -1,4 +1,4 @@
-//! Inspection from outside: packets to a report.
+//! Tests of the inspection through its public interface: packets in, a report out.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -9,7 +9,7 @@ use acklab_wire::{Endpoints, Pdu};
 
 pub(crate) const MSS: u32 = 1448;
 pub(crate) const MS: u64 = 1_000_000;
-/// A packet of 1500 bytes takes this long at 12 Mbps.
+/// The transmission time of a packet of 1500 bytes at 12 Mbps.
 const PACKET: u64 = MS;
 pub(crate) const RTT: u64 = 50 * MS;
 
@@ -113,8 +113,8 @@ fn packets_that_are_there_twice_are_counted_once() {
     }
 }
 
-/// The second connection has numbers 1.5 billion ahead; no window shows that they belong to another
-/// connection.
+/// The numbers of the second connection are 1.5 billion ahead. No window shows that they belong to
+/// another connection.
 #[test]
 fn a_syn_with_another_number_is_another_connection() {
     let mut packets = download(1000 * MS, 1, 100, 0);
@@ -135,8 +135,8 @@ fn a_syn_with_another_number_is_another_connection() {
     }
 }
 
-/// At the receiver, each tenth segment is overtaken by the next, by half a millisecond of a round
-/// trip of 50. The receiver acknowledges within 2 ms.
+/// At the receiver, each tenth segment is overtaken by the next one, half a millisecond before it.
+/// The round trip is 50 ms. The receiver acknowledges within 2 ms.
 #[test]
 fn what_is_overtaken_at_the_receiver_is_not_lost() {
     let mut packets = download(1000 * MS, 1, 200, RTT - 2 * MS);
@@ -158,8 +158,8 @@ fn what_is_overtaken_at_the_receiver_is_not_lost() {
     }
 }
 
-/// At the receiver, data that have passed have arrived: their retransmission is spurious, although
-/// their ACK has not passed yet.
+/// At the receiver, data that have passed have arrived. So their retransmission is spurious,
+/// although their ACK has not passed yet.
 #[test]
 fn what_comes_again_at_the_receiver_is_spurious() {
     let mut packets = download(1000 * MS, 1, 200, RTT);
@@ -173,7 +173,7 @@ fn what_comes_again_at_the_receiver_is_spurious() {
     assert_eq!((losses.retransmitted, losses.spurious, losses.lost_behind), (1, 1, 0));
 }
 
-/// Segment 80 is not in the file, and is not retransmitted: its ACK is there.
+/// Segment 80 is missing in the file and is not retransmitted, but its ACK is present.
 #[test]
 fn data_that_were_acknowledged_and_not_captured_are_no_loss() {
     let mut packets = download(1000 * MS, 1, 200, 0);
@@ -183,8 +183,8 @@ fn data_that_were_acknowledged_and_not_captured_are_no_loss() {
     assert_eq!((losses.uncaptured_octets, losses.retransmitted, losses.reordered), (u64::from(MSS), 0, 0));
 }
 
-/// ACKs that another queue of the NIC delivered before the data that they acknowledge, and data
-/// after later data, by their times of capture.
+/// Another queue of the NIC delivered ACKs before their data, and data after later data. Their
+/// times of capture show this.
 #[test]
 fn what_is_out_of_order_in_the_file_is_no_retransmission() {
     let mut packets = download(1000 * MS, 1, 200, RTT);

@@ -1,4 +1,4 @@
-//! Logs of endpoints, in the forms in which stacks write them.
+//! Logs of endpoints, in the forms that stacks write.
 
 pub(crate) mod forms;
 
@@ -34,11 +34,11 @@ fn transfer(packets: u64) -> Vec<Event> {
     events
 }
 
-/// Returns the parts that are compared between forms: everything but titles.
+/// Returns the parts that are compared between forms: all except titles.
 fn connections(report: &Report) -> Value {
     let mut connections = serde_json::to_value(&report.connections).unwrap();
     for connection in connections.as_array_mut().unwrap() {
-        // Each form names its endpoint and its protocol differently.
+        // Each form uses other names for its endpoint and its protocol.
         for field in ["title", "description", "protocol"] {
             connection["source"][field] = Value::Null;
         }
@@ -46,7 +46,7 @@ fn connections(report: &Report) -> Value {
     connections
 }
 
-/// The current drafts have a list, and earlier ones text.
+/// The current drafts have a list, earlier ones a text.
 #[test]
 fn the_protocol_of_a_log_is_read() {
     let text = Form::Picoquic.write(&transfer(3));
@@ -61,7 +61,7 @@ fn a_transfer_has_a_rate_a_round_trip_and_a_ratio() {
     let report = log(&Form::QuicGo.write(&transfer(2000))).report;
     let direction = &report.connections[0].directions[0];
     assert_eq!(direction.position, Position::Sender);
-    // 1,000 bytes in 1 ms, with 30 bytes of QUIC and 28 of UDP and IP around them.
+    // 1,000 bytes per millisecond, with 30 bytes of QUIC and 28 of UDP and IP added.
     assert!((direction.rate.value().unwrap().value - 8.464).abs() < 0.05, "{:?}", direction.rate);
     assert!((direction.round_trip.base.value().unwrap() - 20.0).abs() < 0.01);
     assert!((direction.acks.as_ref().unwrap().ratio.unwrap() - 2.0).abs() < 0.05);
@@ -87,8 +87,8 @@ fn losses_are_those_that_the_end_declared_and_no_ack_refuted() {
     assert_eq!((losses.retransmitted, losses.spurious), (3, 1));
 }
 
-/// Packet 0 of the handshake is lost, and not packet 0 of the application, which has its own number
-/// space (RFC 9000, §12.3).
+/// Packet 0 of the handshake is lost. It is not packet 0 of the application, which has a separate
+/// number space (RFC 9000, §12.3).
 #[test]
 fn a_lost_packet_of_the_handshake_is_no_lost_data() {
     let lost = json!({"time": 5, "name": "recovery:packet_lost", "data": {"header": {"packet_type": "initial", "packet_number": 0}}});
@@ -233,7 +233,7 @@ fn events_without_a_header_are_a_trace() {
     assert_eq!(log(events).report.connections[0].directions[0].data_segments, 6);
 }
 
-/// The log of a killed process has all events but the last.
+/// The log of a killed process has all events except the last.
 #[test]
 fn a_log_that_is_cut_off_is_read_up_to_there() {
     for form in FORMS {
@@ -263,8 +263,8 @@ fn a_log_without_packets_has_no_connection() {
     }
 }
 
-/// Returns any transfer in both directions, in order of time. Times are multiples of 125 µs, which
-/// milliseconds since 1970 in a double can hold.
+/// Generates a transfer in both directions, in order of time. Times are multiples of 125 µs, which
+/// a double can represent as milliseconds since 1970.
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let ranges = prop::collection::vec((0..60_u64, 0..5_u64), 0..3);
     let packet = (0..60_u64, prop_oneof![Just(0), 1..1400_u64], ranges).prop_map(|(number, payload, ranges)| Packet {
@@ -291,7 +291,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// The same events are the same connection in the form of any stack.
+    /// The same events give the same connection in the form of each stack.
     #[test]
     fn each_form_reads_the_same(events in events()) {
         let expected = log(&Form::QuicGo.write(&events));

@@ -1,4 +1,4 @@
-//! QUIC among other flows of UDP, from frames to the report.
+//! Recognises QUIC among other flows of UDP, from frames to the report.
 
 use acklab_base::Instant;
 use acklab_inspect::report::{Protocol, Report};
@@ -10,7 +10,7 @@ const CLIENT_ID: &[u8] = &[1; 8];
 const SERVER_ID: &[u8] = &[2; 8];
 const MS: u64 = 1_000_000;
 
-/// Returns a packet over IPv4 between 192.0.2.1 (ports from 50000) and 192.0.2.2.
+/// Returns an IPv4 packet between 192.0.2.1 (ports from 50000) and 192.0.2.2.
 fn packet(from: u16, to: u16, payload: &[u8]) -> Vec<u8> {
     let length = (28 + payload.len()) as u16;
     let host = |port: u16| if port >= CLIENT { 1 } else { 2 };
@@ -39,7 +39,7 @@ fn long(first: u8, [destination, source]: [&[u8]; 2], length: usize) -> Vec<u8> 
     octets
 }
 
-/// Returns a datagram with a short header: octets that look random (SplitMix64) behind the id.
+/// Returns a datagram with a short header: random octets (SplitMix64) after the ID.
 fn short(id: &[u8], number: u64, length: usize) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x1234_5678_9abc_def1);
     let mut octet = || {
@@ -61,7 +61,7 @@ fn inspect(packets: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Report {
     inspector.finish()
 }
 
-/// Returns a handshake whose client is `port`, over 20 ms, with these ids.
+/// Returns a handshake of the client at `port` over 20 ms, with these IDs.
 fn handshake(at: u64, port: u16, first: &[u8], client: &[u8], server: &[u8]) -> Vec<(u64, Vec<u8>)> {
     vec![
         (at, packet(port, SERVER, &long(0xc0, [first, client], 1200))),
@@ -104,8 +104,7 @@ fn a_capture_that_begins_later_needs_32_datagrams() {
 
 #[test]
 fn the_end_that_sent_the_first_datagram_is_first() {
-    // The capture begins with the data of the server, and then with a Handshake packet of the
-    // client.
+    // The capture begins with data of the server, and then has a Handshake packet of the client.
     let packets = [
         (0, packet(SERVER, CLIENT, &short(CLIENT_ID, 1, 1252))),
         (MS, packet(CLIENT, SERVER, &long(0xe0, [SERVER_ID, CLIENT_ID], 100))),
@@ -119,7 +118,7 @@ fn the_end_that_sent_the_first_datagram_is_first() {
     );
 }
 
-/// Protocols whose first octets have the two high bits of a long header or of a short one.
+/// Protocols whose first octet has the two high bits of a long or of a short header.
 #[test]
 fn other_protocols_are_counted_and_are_no_connection() {
     let dns = |id: u16| {
@@ -161,7 +160,8 @@ fn other_protocols_are_counted_and_are_no_connection() {
     assert_eq!(report.counts.others, 64 * 8);
 }
 
-/// A NAT maps the client to another port, and the server responds there; the IDs stay.
+/// A NAT maps the client to another port, and the server responds to that port. The IDs do not
+/// change.
 #[test]
 fn a_connection_goes_on_from_another_port() {
     let mut packets = handshake(0, CLIENT, &[9; 8], CLIENT_ID, SERVER_ID);
@@ -179,7 +179,7 @@ fn a_connection_goes_on_from_another_port() {
     assert_eq!(from_server.data_octets, 1200 + 5 * 1252);
 }
 
-/// Two connections share both sockets; short headers have the ID of their connection.
+/// Two connections share both sockets. Short headers contain the ID of their connection.
 #[test]
 fn connections_between_the_same_sockets_are_distinguished_by_ids() {
     let mut packets = handshake(0, CLIENT, &[9; 8], CLIENT_ID, SERVER_ID);

@@ -1,5 +1,5 @@
-//! Whether a thinner is identified: over receivers, counters of identifications, other traffic of
-//! the host, and boxes.
+//! Tests whether a thinner is identified, with various receivers, counters of identifications,
+//! other traffic of the host, and boxes.
 
 use acklab_base::Instant;
 use acklab_inspect::report::Direction;
@@ -14,12 +14,12 @@ const MSS: u32 = 1448;
 const MS: u64 = 1_000_000;
 const RTT: u64 = 50 * MS;
 
-/// The owner of the counter of the receiver's packets.
+/// The counter of the identifications of the receiver's packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Counter {
-    /// The connection, from a random number on; the SYN-ACK has zero.
+    /// A counter of the connection, from a random number on. The SYN-ACK has zero.
     Linux,
-    /// The host, which sends this number of other packets per ACK on average.
+    /// A counter of the host, which sends this number of other packets per ACK on average.
     Host(f64),
     /// Like `Host`, in the other byte order.
     Swapped(f64),
@@ -27,11 +27,11 @@ enum Counter {
     Zero,
 }
 
-/// How many segments the receiver acknowledges together.
+/// The number of segments that the receiver acknowledges together.
 #[derive(Clone, Copy, Debug)]
 enum Receiver {
     Every(u32),
-    /// Batches of one segment up to this number.
+    /// A varying number from one to this number.
     Batches(u32),
 }
 
@@ -39,9 +39,9 @@ enum Receiver {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Path {
     Plain,
-    /// Keeps one of this number, on average.
+    /// Keeps one in this number, on average.
     Keeps(u32),
-    /// Loses one of this number.
+    /// Loses one in this number.
     Loses(u32),
 }
 
@@ -54,7 +54,7 @@ struct Download {
     receiver: Receiver,
     path: Path,
     has_timestamps: bool,
-    /// Whether the receiver echoes the newest timestamp instead of that of the first segment.
+    /// `true` if the receiver echoes the newest timestamp, instead of that of the first segment.
     echoes_newest: bool,
     seed: u64,
 }
@@ -89,7 +89,7 @@ impl Chance {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns a Poisson number (Knuth, *The Art of Computer Programming*, 2, §3.4.1).
+    /// Returns a Poisson-distributed number (Knuth, *The Art of Computer Programming*, 2, §3.4.1).
     fn poisson(&mut self, mean: f64) -> u16 {
         let (limit, mut product, mut count) = (libm::exp(-mean), self.share(), 0);
         while product > limit {
@@ -217,14 +217,14 @@ fn a_box_is_found_by_numbers_of_the_connection() {
     for of in [2, 4, 8] {
         let direction = Download { path: Path::Keeps(of), has_timestamps: false, ..PLAIN }.direction();
         assert_eq!(direction.acks.unwrap().thinning, Thinning::Thinned, "{:?}", direction.statements);
-        // After the first 60 segments, acknowledged by 40 ACKs, one of this number is left.
+        // The first 60 segments have 40 ACKs. After that, one ACK in this number remains.
         let missing = direction.acks.unwrap().missing.unwrap();
         assert!((missing - (1.0 - 1.0 / f64::from(of))).abs() < 0.06, "{missing}");
     }
 }
 
-/// Over IPv6, or if the host counts, timestamps show it: of 1 ms, for one segment per tick and for
-/// five.
+/// With IPv6, or if the counter is that of the host, timestamps show the box. Their ticks are 1 ms,
+/// with one segment per tick or five.
 #[test]
 fn a_box_is_found_by_echoed_timestamps() {
     for (counter, per_ms) in [(Counter::Zero, 1), (Counter::Host(20.0), 1), (Counter::Random, 5)] {
@@ -276,8 +276,8 @@ fn counters() -> impl Strategy<Value = Counter> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// For any receiver, host and stack: if nothing is removed, or one ACK in 20 or more is lost,
-    /// no thinner is identified.
+    /// For any receiver, host and stack: if no ACK is removed, or if one in 20 or more is lost, no
+    /// thinner is identified.
     #[test]
     fn no_thinner_is_named_where_none_is(
         counter in counters(),

@@ -1,4 +1,4 @@
-//! A TCP connection is found in any nesting of tunnels and tags.
+//! Tests that a TCP connection is found in any nesting of tunnels and tags.
 
 use crate::properties::decapsulation::{LINK_TYPES, accounted, any_frame_is_in_the_report};
 use crate::seeds;
@@ -19,7 +19,7 @@ enum Octets {
     Ethernet(Vec<u8>),
 }
 
-/// A header around an IP packet, which yields an IP packet.
+/// A header around an IP packet, whose result is an IP packet.
 #[derive(Clone, Copy, Debug)]
 enum Tunnel {
     IpInIp,
@@ -31,7 +31,7 @@ enum Tunnel {
     Nsh,
 }
 
-/// A header around an Ethernet frame, which yields an IP packet.
+/// A header around an Ethernet frame, whose result is an IP packet.
 #[derive(Clone, Copy, Debug)]
 enum Overlay {
     Vxlan,
@@ -44,7 +44,7 @@ enum Overlay {
     Tzsp,
 }
 
-/// A header around an IP packet, which yields an Ethernet frame.
+/// A header around an IP packet, whose result is an Ethernet frame.
 #[derive(Clone, Copy, Debug)]
 enum Framing {
     Plain,
@@ -96,7 +96,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     )
 }
 
-/// Returns an IPv4 packet with this protocol, whose checksum is right.
+/// Returns an IPv4 packet with this protocol and a correct checksum.
 fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
     let [high, low] = (20 + payload.len() as u16).to_be_bytes();
     let mut packet = vec![0x45, 0, high, low, 0, 0, 0, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
@@ -285,7 +285,7 @@ fn the_seeds_of_the_fuzz_target() {
     seeds::replay("decapsulate", any_frame_is_in_the_report);
 }
 
-/// Seeds whose frames each hold the same SYN, behind headers of different kinds.
+/// Seeds of the fuzzer. Their frames contain the same SYN behind headers of different kinds.
 const OPENED: [&[u8]; 4] = [
     include_bytes!("../../../fuzz/seeds/decapsulate/link_types"),
     include_bytes!("../../../fuzz/seeds/decapsulate/tags"),
@@ -293,7 +293,7 @@ const OPENED: [&[u8]; 4] = [
     include_bytes!("../../../fuzz/seeds/decapsulate/tunnels_over_udp"),
 ];
 
-/// The fuzzer starts behind each of these headers.
+/// The fuzzer starts from each of these headers.
 #[test]
 fn each_frame_of_these_seeds_is_opened() {
     let mut frames = 0;
@@ -311,7 +311,7 @@ fn each_frame_of_these_seeds_is_opened() {
 
 #[test]
 fn the_number_of_headers_is_bounded() {
-    // 32 are opened: Ethernet, 29 tags, the header after the last tag, and IP.
+    // 32 headers are opened: Ethernet, 29 tags, the header after the last tag, and IP.
     for (tags, is_found) in [(29, true), (30, false)] {
         let packet = nested(IpVersion::V4, &[]).1;
         let octets = framed(Framing::Vlan { tags }, &packet);

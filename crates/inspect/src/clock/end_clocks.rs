@@ -1,4 +1,4 @@
-//! The time that has passed by clocks other than the capture's: the timestamps of both ends of a
+//! Measures the passed time by other clocks than the capture's: by the timestamps of both ends of a
 //! connection (RFC 7323, §3). Kohno, Broido, Claffy, *Remote Physical Device Fingerprinting*, IEEE
 //! S&P 2005, identify hosts by them.
 
@@ -10,7 +10,7 @@ use acklab_wire::tcp::Timestamps;
 /// Ticks after which a tick is measured. By then, delays hardly change which known tick is the
 /// nearest.
 const MEASURED: u32 = 20;
-/// The share by which a measured tick may be off.
+/// The share by which a measured tick may deviate.
 const OFF: f64 = 0.1;
 /// Possible ticks of an end, in nanoseconds: 1 µs of Linux's `RTAX_FEATURE_TCP_USEC_TS` up to the 1
 /// s of RFC 7323, §5.4.
@@ -47,7 +47,7 @@ pub(super) struct Passed {
     pub(super) captured: f64,
     /// The bounds of the time by the clock of the end.
     pub(super) bounds: (f64, f64),
-    /// Whether its tick is measured.
+    /// `true` if its tick is measured.
     pub(super) is_measured: bool,
 }
 
@@ -76,7 +76,7 @@ impl EndClocks {
     }
 
     /// Returns the evidence of a timestamp on a `jump`. The packet of an end was captured at `at`,
-    /// which may be earlier than its last. Returns `None` without timestamps.
+    /// which may be earlier than the last packet of this end. Returns `None` without timestamps.
     pub(crate) fn jump_evidence(
         &self,
         at: i128,

@@ -1,4 +1,4 @@
-//! Whether a jump in the times of a file is a step of its clock, a pause, or packets with stray
+//! Classifies a jump in the times of a file: a step of its clock, a pause, or packets with stray
 //! times.
 //!
 //! Packets from the jump on are held until one of these classifies it:
@@ -8,13 +8,13 @@
 //!   has passed, because a host that sleeps stops only its own clock.
 //! * The continuation of the connection. A sender retransmits unacknowledged data within its
 //!   retransmission timeout, which is a second, or three without many samples (RFC 6298, §2; RFC
-//!   1122, §4.2.3.1). If two ACKs for data from before the jump follow it, and no retransmission,
-//!   no longer time has passed. The same holds if the sender continues within a write, and the
+//!   1122, §4.2.3.1). If two ACKs for data from before the jump follow it without a retransmission,
+//!   less time than that has passed. The same holds if the sender continues within a write, and the
 //!   receive window was open.
-//! * Sequence numbers. If a packet exceeds the numbers that its end has sent, but is long before
-//!   them by its time, the clock has stepped back.
-//! * The times themselves. Packets that return to times from before the jump were out of order.
-//!   Times that continue from there are a step.
+//! * Sequence numbers. If a packet is beyond the numbers that its end has sent, but its time is
+//!   long before them, the clock has stepped back.
+//! * The times. Packets that return to times from before the jump were out of order. Times that
+//!   continue after the jump show a step.
 
 use super::end_clocks::Passed;
 use super::timeline::WINDOW;
@@ -23,11 +23,11 @@ use super::timeline::WINDOW;
 /// have passed, each twice as long as the previous one (RFC 6298, §5.5), of which the first takes 1
 /// s.
 const MIN_GOING_ON: i128 = 15_000_000_000;
-/// Packets of an end that classify a jump. One may respond to a retransmission that was not
-/// captured.
+/// The number of packets of an end that classify a jump. A single one may respond to a
+/// retransmission that was not captured.
 const GOING_ON: usize = 2;
-/// The share of a jump ahead, and the nanoseconds (some ticks), by which two ends may differ on its
-/// size.
+/// The share of a jump ahead, and the nanoseconds (some ticks), by which the sizes according to two
+/// ends may differ.
 const AGREE: (f64, f64) = (0.1, 20e6);
 /// The maximum number of packets held after a jump ahead, and after a jump back. Chosen.
 const MAX_PACKETS: (usize, usize) = (16, 64);
@@ -39,15 +39,16 @@ pub(crate) enum JumpEvidence {
     Silent,
     /// No evidence, because its connection has no timestamps.
     Clockless,
-    /// It opens another connection on the same ports, whose later packets are no evidence.
+    /// It opens another connection on the same ports. Later packets of this connection are no
+    /// evidence.
     Another,
     /// Its end contradicts the clock of the capture, which has stepped by this number of
     /// nanoseconds, if that is known.
     Stepped(usize, Option<f64>),
     /// Its end agrees with the clock of the capture.
     Passed,
-    /// This end continues as if no time had passed. It acknowledges data from before the jump, up
-    /// to a place, or continues from there to send what it had begun.
+    /// This end continues as if no time had passed. It acknowledges data from before the jump up to
+    /// this place, or continues its write from there.
     GoesOn(usize, u64),
     /// Data from before the jump are retransmitted.
     Repeated,
@@ -89,18 +90,18 @@ pub(super) type HeldPacket<P> = (u64, u64, P);
 /// A jump that is not classified yet.
 #[derive(Clone, Debug)]
 pub(super) struct PendingJump<P> {
-    /// From the last time before to the first after, in nanoseconds.
+    /// From the last time before the jump to the first after it, in nanoseconds.
     pub(super) jump: i128,
     pub(super) held: Vec<HeldPacket<P>>,
     /// Times of the held packets, relative to the last time before the jump.
     times: Vec<i128>,
-    /// Ends that contradict the clock, by the place of their connection, and by how much it has
-    /// stepped.
+    /// Ends that contradict the clock: the place of their connection, the end, and the size of the
+    /// step.
     stepped: Vec<(u32, usize, Option<f64>)>,
     goes_on: Vec<(u32, usize, u64)>,
     /// Places of connections that others have replaced.
     replaced: Vec<u32>,
-    /// Whether the last packet contradicts the clock.
+    /// `true` if the last packet contradicts the clock.
     is_stepped: bool,
     has_passed: bool,
     is_clockless: bool,
@@ -123,8 +124,8 @@ impl<P> PendingJump<P> {
         }
     }
 
-    /// Holds a packet that arrives `after` the last time before the jump, with its evidence, and
-    /// the place of its connection.
+    /// Holds a packet with its evidence and the place of its connection. It arrives `after`
+    /// nanoseconds after the last time before the jump.
     pub(super) fn hold(&mut self, packet: HeldPacket<P>, after: i128, (slot, shows): (u32, JumpEvidence)) {
         self.held.push(packet);
         self.times.push(after);
@@ -152,7 +153,7 @@ impl<P> PendingJump<P> {
         }
     }
 
-    /// Returns by how much the clock has stepped according to the first timestamp that shows it.
+    /// Returns the size of the step by the first timestamp that shows it.
     pub(super) fn size(&self) -> Option<f64> {
         self.stepped.iter().find_map(|end| end.2)
     }
@@ -181,7 +182,7 @@ impl<P> PendingJump<P> {
         let times =
             |end: &(u32, usize, u64)| self.goes_on.iter().filter(|other| (other.0, other.1) == (end.0, end.1)).count();
         let goes_on = !self.is_repeated && self.goes_on.iter().any(|end| times(end) >= GOING_ON);
-        // A further jump.
+        // The last packet shows a further jump.
         let is_apart = count > 1 && (last - self.times[count - 2]).abs() >= i128::from(WINDOW);
         let returns = 2 * last < self.jump;
         if returns && (last >= -i128::from(WINDOW) || is_shown) {
@@ -254,7 +255,7 @@ mod tests {
         assert_eq!(kind(3600 * S, &repeated), None);
     }
 
-    /// Numbers of another connection on the same ports may look as if the earlier one continued.
+    /// Numbers of another connection on the same ports may seem to continue the earlier one.
     #[test]
     fn another_connection_on_the_same_ports_shows_nothing() {
         let packets = [JumpEvidence::Another, JumpEvidence::GoesOn(0, 1), JumpEvidence::GoesOn(0, 2)];

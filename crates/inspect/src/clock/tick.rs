@@ -1,7 +1,7 @@
-//! The tick of a capture's clock: the step of its times.
+//! Estimates the tick of a capture's clock: the step of its times.
 //!
-//! Files have times in microseconds or nanoseconds, but clocks often have a coarser tick: 1 µs in
-//! most capture programs, 1, 4 and 10 ms in kernels that take the time at a timer, 15.6 ms in
+//! Files have times in microseconds or nanoseconds, but the ticks of clocks are often coarser: 1 µs
+//! in most capture programs, 1, 4 or 10 ms in kernels that read the time at a timer, 15.6 ms in
 //! Windows. A decimal tick shows in times that are multiples of it. Any other tick shows in frames
 //! that share a time, and in other distances that are multiples of the period of a timer. Packets
 //! at even distances, as after a bottleneck, show the same pattern for periods that no timer has.
@@ -10,19 +10,19 @@ use crate::quantiles::{median, quantile_of};
 
 /// The number of decimal steps that are tried: from 1 ns to 1 s.
 const DECADES: usize = 10;
-/// The minimum number of times for a decimal step. Fewer may be multiples of ten of any unit at
-/// random.
+/// The minimum number of times for a decimal step. With fewer, all may be multiples of ten of any
+/// unit at random.
 const MIN_TIMES: u32 = 16;
-/// The decimal step if there are fewer times: that of most files.
+/// The decimal step with fewer times: that of most files.
 const MICROSECOND: u64 = 1_000;
-/// The minimum share of times that are multiples of a step. The rest are of other clocks, in merged
-/// files.
+/// The minimum share of times that are multiples of a step. In merged files, the others come from
+/// other clocks.
 const MULTIPLES: f64 = 0.99;
-/// The longest decimal step in nanoseconds that some times may contradict: that of most files. For
-/// a longer step, times between the steps mean that packets arrive at even distances, unless frames
+/// The longest decimal step in nanoseconds that some times may contradict: that of most files. With
+/// a longer step, times between the steps show that packets arrive at even distances, unless frames
 /// share times.
 const CONTRADICTED: u64 = MICROSECOND;
-/// The number of frames that are all examined, and the interval at which later ones are.
+/// The number of first frames, which are all examined, and the interval at which later frames are.
 const SAMPLED: (u64, u64) = (4096, 64);
 /// The maximum number of distances that are kept.
 const MAX_DISTANCES: usize = 4096;
@@ -35,18 +35,18 @@ const LONGEST: u64 = 150_000_000;
 /// (1,193,182 Hz / 65,536).
 const TIMERS: [f64; 12] =
     [1193182.0 / 65536.0, 24.0, 48.0, 64.0, 99.856, 100.0, 128.0, 250.0, 256.0, 300.0, 1000.0, 1024.0];
-/// The share of its period by which a timer may be off: a tenth of a millisecond in 15.625 ms.
+/// The share of its period by which a timer may deviate: a tenth of a millisecond in 15.625 ms.
 const TIMER_OFF: f64 = 0.01;
 /// The maximum distance, in ticks, that is compared with multiples of a tick.
 const COMPARED: f64 = 8.5;
-/// The share of a tick by which distances may be off: 15.625 ms in whole microseconds are 15.625 or
-/// 15.626, in tenths of milliseconds 15.6 or 15.7.
+/// The share of a tick by which distances may deviate. In whole microseconds 15.625 ms are 15.625
+/// or 15.626, and in tenths of milliseconds 15.6 or 15.7.
 const OFF: f64 = 0.05;
-/// The minimum share of distances that are multiples.
+/// The minimum share of distances that are multiples of the tick.
 const AGREE: f64 = 0.95;
-/// Shares of frames that have the same time as the previous frame. From the first share on, a clock
-/// is coarse if distances of several ticks occur. From the second share on it is always coarse:
-/// data with their ACKs, or requests with their replies, would be half of all frames.
+/// Two limits of the share of frames with the same time as the previous frame. From the first share
+/// on, a clock is coarse if distances of several ticks occur. From the second share on it is always
+/// coarse: data with their ACKs, or requests with their replies, would be half of all frames.
 const SHARED: (f64, f64) = (0.2, 0.8);
 /// The minimum share of distances of several ticks.
 const SEVERAL: f64 = 0.05;
@@ -56,7 +56,7 @@ const SEVERAL: f64 = 0.05;
 pub(crate) struct Ticks {
     frames: u64,
     last: Option<u64>,
-    /// How many times end in each number of zeros.
+    /// The number of times that end in each number of zeros.
     zeros: [u32; DECADES],
     /// Frames with the same time as the previous frame.
     shared: u64,
@@ -156,8 +156,8 @@ fn zeros_of(mut nanos: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the tick found for frames at intervals of 10 to 500 µs, by a clock that counts in
-    /// steps of `tick` from 1970 on, in a file with times in steps of `resolution`.
+    /// Returns the tick that is found for frames at intervals of 10 to 500 µs. Their clock counts
+    /// in steps of `tick` from 1970 on, and their file has times in steps of `resolution`.
     fn tick_of(tick: u64, resolution: u64) -> f64 {
         let mut ticks = Ticks::default();
         let (mut state, mut at) = (1_u64, 1_700_000_000_123_456_789_u64);

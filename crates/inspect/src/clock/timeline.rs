@@ -5,11 +5,11 @@
 
 use std::collections::VecDeque;
 
-/// How much earlier a packet may be than the previous packet in the file, in nanoseconds: the
-/// offset from which NTP steps a clock instead of slewing it (RFC 5905, §11.3, STEPT of 0.125 s,
-/// `CLOCK_MAX` of 0.128 s in ntpd). Queues of a NIC differ by less.
+/// The maximum time in nanoseconds by which a packet may be earlier than the previous packet in the
+/// file. It is the offset from which NTP steps a clock instead of slewing it (RFC 5905, §11.3,
+/// STEPT of 0.125 s, `CLOCK_MAX` of 0.128 s in ntpd). Queues of a NIC differ by less.
 pub(super) const WINDOW: u64 = 128_000_000;
-/// The maximum number of waiting packets. Chosen: at 1 Gbps, those of 12 ms.
+/// The maximum number of waiting packets. Chosen: those of 12 ms at 1 Gbps.
 const MAX_WAITING: usize = 1024;
 
 /// Packets that are out of order in the file.
@@ -52,7 +52,7 @@ impl<P> Timeline<P> {
         self.newest
     }
 
-    /// Adds a packet with this time. A packet that is earlier than the last released one takes the
+    /// Adds a packet with this time. A packet that is earlier than the last released one gets the
     /// time of that one.
     #[inline]
     pub(super) fn insert(&mut self, at: u64, packet: P) {
@@ -72,8 +72,7 @@ impl<P> Timeline<P> {
         self.waiting.insert(place, (at, packet));
     }
 
-    /// Removes the first packet, if no earlier one is expected. With `all`, none is expected at
-    /// all.
+    /// Removes the first packet, if no earlier one may follow. With `all`, none may.
     #[inline]
     pub(super) fn release(&mut self, all: bool) -> Option<(u64, P)> {
         let is_due = |at: u64| all || at.saturating_add(WINDOW) <= self.newest || self.waiting.len() > MAX_WAITING;

@@ -8,19 +8,19 @@ use super::rounds::{Kind, Round};
 use super::{Family, Named, Path};
 use crate::finding::Finding;
 
-/// Rounds and nanoseconds without a loss. Chosen: CUBIC grows by 0.4 t³ segments in t seconds (RFC
-/// 9438, §4.2), 400 in ten.
+/// Rounds and nanoseconds without a loss. Chosen, because CUBIC grows by 0.4 t³ segments in t
+/// seconds (RFC 9438, §4.2): 400 in ten seconds.
 const MIN_RUN: (u32, u64) = (200, 10_000_000_000);
-/// Oscillations of the window within them, each by this share and this number of segments. Chosen.
+/// Oscillations of the window in this run, each by this share and this number of segments. Chosen.
 const MIN_SWINGS: u32 = 20;
 const SWING: (f64, u64) = (0.1, 3);
 /// The share of the rate of the bottleneck that the sender uses.
 const FILLED: f64 = 0.9;
-/// The maximum queue: this share of the minimum round trip, or this number of segments (Copa with
-/// its default keeps some five in the queue: Arun and Balakrishnan, NSDI 2018, §2).
+/// The maximum queue, as a share of the minimum round trip, or in segments. With its default, Copa
+/// keeps about five in the queue (Arun and Balakrishnan, NSDI 2018, §2).
 const QUEUE: (f64, f64) = (0.25, 10.0);
 
-/// Clean rounds that follow each other.
+/// A run of successive clean rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     rounds: u32,
@@ -28,7 +28,7 @@ struct Run {
     end: u64,
     acknowledged: u64,
     swings: u32,
-    /// The window at the last turning point, and whether it rises.
+    /// The window at the last turning point, and `true` if it rises.
     turn: u64,
     rises: Option<bool>,
     /// The sum of the means of round-trip times, their number, and the minimum.
@@ -121,8 +121,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns a cruise of 50 ms rounds with these windows, which fill a bottleneck of 40 segments
-    /// per round, with a queue of this share of the minimum round trip.
+    /// Returns a cruise of 50 ms rounds with these windows, at a bottleneck of 40 segments per
+    /// round. The queue is this share of the minimum round trip.
     fn cruise(rounds: u64, window: impl Fn(u64) -> u64, queue: f64) -> Finding<Named> {
         let mut cruise = Cruise::default();
         for n in 0..rounds {
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(cruise(150, swings, 0.1).reason(), Some("150 rounds in 7.5 s without a loss, expected 200 in 10 s"));
     }
 
-    /// The window of a buffer, and that of a controller without a loss.
+    /// A window that a buffer limits, and a window of a controller without a loss.
     #[test]
     fn a_window_that_does_not_move_or_only_grows_is_not_known() {
         assert_eq!(cruise(400, |_| 44, 0.1).reason(), Some("0 swings of the window, expected at least 20"));

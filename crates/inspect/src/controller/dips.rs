@@ -1,12 +1,12 @@
-//! Dips: BBR reduces its window to four segments for 200 ms every ten seconds, to measure the path
-//! without a queue (Cardwell et al., *BBR: Congestion-Based Congestion Control*, CACM 60(2), 2017;
-//! Linux's `bbr_min_rtt_win_sec`), and then restores it.
+//! Dips: every ten seconds, BBR reduces its window to four segments for 200 ms, to measure the path
+//! without a queue, and then restores it (Cardwell et al., *BBR: Congestion-Based Congestion
+//! Control*, CACM 60(2), 2017; Linux's `bbr_min_rtt_win_sec`).
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named};
 use crate::finding::Finding;
 
-/// The minimum number of dips for the family. Chosen: two equal intervals.
+/// The minimum number of dips for the family. Chosen: three have two intervals to compare.
 const MIN_DIPS: usize = 3;
 /// The maximum number of dips that are kept.
 const MAX_DIPS: usize = 256;
@@ -15,8 +15,8 @@ const MAX_DIPS: usize = 256;
 const FLOOR: u64 = 5;
 /// The minimum number of segments in flight before and after a dip.
 const LEVEL: u64 = 3 * FLOOR;
-/// The share of the window before a dip that the window has regained after this number of rounds.
-/// Slow start takes longer.
+/// The share of the window before a dip that must be regained after this number of rounds. Slow
+/// start takes longer.
 const REGAINED: (f64, u32) = (0.6, 3);
 /// Nanoseconds between dips: ten seconds, the dip itself, and some round trips.
 const INTERVAL: (f64, f64) = (9.5e9, 12.5e9);
@@ -37,7 +37,7 @@ pub(super) struct Dips {
 struct Dip {
     at: u64,
     level: u64,
-    /// Rounds since its last one with few segments in flight.
+    /// Rounds since the last one with few segments in flight.
     rounds: u32,
 }
 
@@ -88,8 +88,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns a window of 40 segments for `seconds`, in rounds of 50 ms, with dips of four
-    /// segments for four rounds each `every` seconds, after which it grows by `step`.
+    /// Returns a window of 40 segments for `seconds`, in rounds of 50 ms. Every `every` seconds, it
+    /// dips to four segments for four rounds, and then grows by `step`.
     fn dips(seconds: u64, every: u64, step: u64) -> Dips {
         let mut dips = Dips::default();
         let mut window = 40;

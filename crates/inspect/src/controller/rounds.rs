@@ -1,6 +1,6 @@
 //! Rounds: the data in flight in each round trip.
 
-/// A round trip: from an ACK until the data that were outstanding by then are acknowledged.
+/// A round trip: from an ACK until the data outstanding at that time are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Round {
     /// When it ended.
@@ -9,14 +9,14 @@ pub(super) struct Round {
     pub(super) flight: u64,
     /// Bytes that were acknowledged.
     pub(super) acknowledged: u64,
-    /// The mean of its round-trip times, and the minimum so far, in nanoseconds.
+    /// The mean of its round-trip times and the minimum so far, in nanoseconds.
     pub(super) times: Option<(f64, u64)>,
     pub(super) kind: Kind,
-    /// Whether a segment was not full, so that the application may have had no more to send.
+    /// `true` if a segment was not full, so the application may have had no more to send.
     pub(super) has_short: bool,
 }
 
-/// The limit of a round.
+/// The factor that limited a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The window of the controller.
@@ -49,7 +49,7 @@ impl Rounds {
     #[inline]
     pub(super) fn acknowledge(&mut self, at: u64, acknowledged: u64, highest: u64) -> Option<Round> {
         let flight = highest.saturating_sub(acknowledged);
-        // The first ACK, or the first one after numbers begin anew.
+        // The first ACK, or the first one after numbers have begun anew.
         if self.end == 0 || acknowledged < self.begin {
             (self.begin, self.end, self.recovery_point) = (acknowledged, highest, 0);
             (self.flight, self.is_limited) = (0, true);

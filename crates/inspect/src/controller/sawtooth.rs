@@ -1,5 +1,5 @@
-//! A sawtooth: each loss reduces the window to the same share, at which it stays and then grows
-//! until the next loss.
+//! A sawtooth: each loss reduces the window by the same factor. It stays there for some rounds, and
+//! then grows until the next loss.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named, Path};
@@ -11,33 +11,35 @@ use std::collections::VecDeque;
 const MIN_REDUCTIONS: usize = 5;
 /// The maximum number of reductions that are kept.
 const MAX_REDUCTIONS: usize = 256;
-/// The minimum window in segments whose reduction is counted: one segment more or less is a tenth.
+/// The minimum window in segments at which a reduction counts: one segment more or less is a tenth
+/// of it.
 const MIN_WINDOW: u64 = 10;
-/// The minimum number of rounds of growth before a reduction, and the maximum that are kept.
+/// The minimum number of rounds of growth before a reduction, and the maximum number that are
+/// stored.
 const GROWTH: (usize, usize) = (10, 256);
-/// The share of these rounds in which the window may be smaller than before, by this share and this
+/// The share of these rounds in which the window may be smaller than before, and by which share and
 /// number of segments.
 const SHRUNK: (f64, f64, f64) = (0.05, 0.03, 1.5);
-/// The minimum share of the growth that half of the rounds see. CUBIC's growth is concave up to the
-/// last window (RFC 9438, §4.2), while BBR probes in its last rounds.
+/// The minimum share of the growth in half of the rounds. CUBIC's growth is concave up to the last
+/// window (RFC 9438, §4.2), while BBR probes in its last rounds.
 const EVEN: f64 = 0.15;
-/// Rounds after a recovery in which the window stays reduced. BBR restores its window after one
-/// round (`bbr_set_cwnd_to_recover_or_restore`).
+/// The number of rounds after a recovery in which the window must stay reduced. BBR restores its
+/// window after one round (`bbr_set_cwnd_to_recover_or_restore`).
 const REDUCED: usize = 2;
-/// Factors of a reduction: of Reno (RFC 5681, §3.1) and CUBIC (RFC 9438, §4.6), and how far one may
-/// be off. They are 0.2 apart.
+/// The factors of Reno's reduction (RFC 5681, §3.1) and of CUBIC's (RFC 9438, §4.6), and the
+/// permitted deviation. They are 0.2 apart.
 const FACTORS: [Factor; 2] =
     [Factor { family: Family::Reno, of: 0.5, agree: 0.9 }, Factor { family: Family::Cubic, of: 0.7, agree: 0.8 }];
 const OFF: f64 = 0.08;
-/// A queue exists at a loss if round trips exceed the minimum by this factor. A delay-based
-/// controller, which halves its window as Reno does, does not let it grow that long.
+/// Round trips that exceed the minimum by this factor show a queue at a loss. A delay-based
+/// controller, which halves its window as Reno does, does not let round trips grow so long.
 const QUEUE: f64 = 1.2;
 /// The minimum number of segments by which Reno's window grows in a round: one, or a half if ACKs
 /// are delayed (RFC 5681, §3.1). The window of a delay-based controller stops growing.
 const LINEAR: f64 = 0.3;
 
-/// The factor of a family, and the share of the reductions that must agree on it: more if other
-/// controllers have the same factor.
+/// The factor of a family, and the share of reductions that must agree on it. The share is larger
+/// if other controllers have the same factor.
 struct Factor {
     family: Family,
     of: f64,
@@ -48,13 +50,13 @@ struct Factor {
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     ratio: f64,
-    /// Whether the window before it grew with full segments until it had filled a queue, as Reno's
-    /// does.
+    /// `true` if the window before it grew with full segments until it had filled a queue, as
+    /// Reno's does.
     is_filling: bool,
 }
 
-/// A loss that is repaired: the window before it if that shows a reduction, whether it had filled a
-/// queue, and the windows of the rounds after the recovery.
+/// A loss that is being repaired: the window before it if that may show a reduction, whether it had
+/// filled a queue, and the windows of the rounds after the recovery.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     before: Option<(u64, bool)>,
@@ -68,7 +70,7 @@ pub(super) struct Sawtooth {
     /// The windows of clean rounds since the last loss, and the last round.
     grown: VecDeque<u64>,
     last: Option<Round>,
-    /// Whether a segment since the last loss was not full. Bursts of an application fill a queue
+    /// `true` if a segment since the last loss was not full. Bursts of an application fill a queue
     /// that a delay-based controller does not detect.
     has_short: bool,
     loss: Option<Loss>,
@@ -114,7 +116,7 @@ impl Sawtooth {
     }
 
     fn lose(&mut self, mss: u64) {
-        // Another loss before the window has settled belongs to the first.
+        // Another loss before the window is stable again belongs to the first.
         if self.loss.is_some_and(|loss| loss.rounds == 0) {
             return;
         }
@@ -124,12 +126,12 @@ impl Sawtooth {
             let is_queue = last.times.is_some_and(|(mean, minimum)| mean >= QUEUE * minimum as f64);
             is_queue && !self.has_short && self.is_linear(mss)
         };
-        // The first loss ends slow start, which continues for a round.
+        // The first loss ends slow start. Growth continues for one more round.
         self.loss = Some(Loss { before: last.map(|last| (last.flight, is_filling(&last))), after: 0, rounds: 0 });
         self.forget();
     }
 
-    /// Returns `true` if the window grew since the last loss, and not in the last rounds only.
+    /// Returns `true` if the window grew since the last loss, and not only in the last rounds.
     fn is_growth(&self, mss: u64) -> bool {
         let ends = [0, self.grown.len() / 2, self.grown.len().saturating_sub(1)].map(|place| self.grown.get(place));
         let [Some(first), Some(middle), Some(last)] = ends.map(|window| window.map(|&window| window as f64)) else {
@@ -145,7 +147,7 @@ impl Sawtooth {
         is_even && self.grown.len() >= GROWTH.0 && shrunk.count() as f64 <= share * self.grown.len() as f64
     }
 
-    /// Returns `true` if the window grew to the end by as much as Reno's does.
+    /// Returns `true` if the window grew up to the end at Reno's rate.
     fn is_linear(&self, mss: u64) -> bool {
         let half = self.grown.len() / 2;
         let ends = self.grown.get(half).zip(self.grown.back());
@@ -206,8 +208,8 @@ mod tests {
         }
     }
 
-    /// Returns the controller found for a sawtooth. The window falls to `factor` of itself when it
-    /// has 40 segments, and grows by `step` segments per round up to `maximum`. Each round trip
+    /// Returns the controller that is found for a sawtooth. At 40 segments, the window falls to
+    /// `factor` of itself. It grows by `step` segments per round up to `maximum`. Each round trip
     /// takes `queue` times the minimum.
     fn named(factor: f64, step: f64, maximum: f64, queue: f64) -> Finding<Named> {
         let mut sawtooth = Sawtooth::default();
@@ -239,8 +241,8 @@ mod tests {
         assert_eq!(family(&named(0.9, 0.3, 99.0, 1.5)), None);
     }
 
-    /// Vegas halves its window at random losses, with a queue that stays short, and so does Reno on
-    /// a path with random losses.
+    /// Vegas halves its window at random losses and keeps the queue short. Reno does the same on a
+    /// path with random losses.
     #[test]
     fn half_without_a_queue_is_not_known() {
         let found = named(0.5, 1.0, 99.0, 1.0);
@@ -281,7 +283,8 @@ mod tests {
         assert_eq!(family(&sawtooth.name(Path::default())), None);
     }
 
-    /// BBRv3 cruises, probes for two rounds, and cruises again at 0.75 of what it had reached.
+    /// BBRv3 cruises, probes for two rounds, and cruises again at 0.75 of the window that it had
+    /// reached.
     #[test]
     fn a_window_that_grows_in_its_last_rounds_only_is_no_sawtooth() {
         let mut sawtooth = Sawtooth::default();

@@ -6,7 +6,8 @@ use super::{Layer, Opened};
 
 const NAME: &str = "ARCNET";
 
-/// Opens a frame whose protocol number follows `before` octets: the addresses, and Linux's offset.
+/// Opens a frame whose protocol number follows `before` octets: the addresses, and in Linux an
+/// offset.
 pub(super) fn open(before: usize, frame: Frame<'_>) -> Opened<'_> {
     /// Protocol numbers: IP by RFC 1051, without a header, and by RFC 1201, with one.
     const OLD_IP: u8 = 240;
@@ -16,7 +17,7 @@ pub(super) fn open(before: usize, frame: Frame<'_>) -> Opened<'_> {
         OLD_IP => Ok((Layer::Ip, rest)),
         IP => {
             let (&[split, ..], packet) = rest.take::<3>(NAME)?;
-            // An odd flag marks the first part, which has the headers; zero marks a whole packet.
+            // An odd flag marks the first part, which has the headers. Zero marks a whole packet.
             let is_first = split == 0 || split % 2 == 1;
             if is_first { Ok((Layer::Ip, packet)) } else { Err(Closed::protocol("ARCNET fragments")) }
         }

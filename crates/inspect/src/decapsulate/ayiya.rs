@@ -6,7 +6,8 @@ use super::{Layer, Opened, plausible};
 /// Opens a header, if an IP packet follows it: lengths, next header, time, identity, signature.
 pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     let (&[identity, signature, ..], rest) = frame.take::<8>("AYIYA").ok()?;
-    // The identity has a power of two of octets, the signature words of four.
+    // The length of the identity is a power of two in octets, and that of the signature is in words
+    // of four.
     let length = (1 << (identity >> 4)) + usize::from(signature >> 4) * 4;
     let inner = rest.skip(length, "AYIYA").ok()?;
     plausible::is_ip(inner).then_some(Ok((Layer::Ip, inner)))

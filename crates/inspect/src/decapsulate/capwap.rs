@@ -21,7 +21,7 @@ pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
 fn data(header: u32, frame: Frame<'_>) -> Opened<'_> {
     const KEEP_ALIVE: u32 = 1 << 3;
     const FRAGMENT: u32 = 1 << 7;
-    /// The frame is of the radio's link layer, not of 802.3.
+    /// The frame belongs to the radio's link layer, not to 802.3.
     const NATIVE: u32 = 1 << 8;
     const DOT11: u32 = 1;
     let inner = frame.skip((header >> 19) as usize * 4, NAME)?;

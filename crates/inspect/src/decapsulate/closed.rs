@@ -12,10 +12,10 @@ const FURTHER: &str = "further protocols";
 /// Fragments of incomplete datagrams.
 const INCOMPLETE: &str = "incomplete IP fragments";
 
-/// Why no connection is found behind a header.
+/// The reasons why no connection is found behind a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Closed {
-    /// A protocol that is not decoded.
+    /// The protocol is not decoded.
     Protocol(Cow<'static, str>),
     /// The snap length of the capture cut off this header.
     Cut(&'static str),
@@ -32,7 +32,7 @@ impl Closed {
 /// Packets without a connection, by the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Unopened {
-    /// Packets by the innermost protocol, which is not decoded.
+    /// Packets by the innermost protocol that is not decoded.
     pub closed: BTreeMap<Cow<'static, str>, u64>,
     /// Packets by the header that the snap length cut off. Packets with truncated TCP options are
     /// followed nevertheless.
@@ -41,7 +41,7 @@ pub struct Unopened {
     pub damaged: BTreeMap<&'static str, u64>,
     /// Retransmissions of 802.11 frames.
     pub retried: u64,
-    /// Packets with a damaged or truncated header, so that they are not followed.
+    /// Packets that are not followed, because a header is damaged or truncated.
     #[serde(skip)]
     pub(crate) unreadable: u64,
 }

@@ -1,5 +1,5 @@
-//! Linux cooked captures: a packet socket's description of a frame (packet(7)) in place of its
-//! header.
+//! Linux cooked captures: instead of the link-layer header, they have a packet socket's description
+//! of the frame (packet(7)).
 
 use super::closed::Closed;
 use super::frame::Frame;

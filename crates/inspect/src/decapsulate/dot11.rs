@@ -10,7 +10,8 @@ use std::borrow::Cow;
 const NAME: &str = "802.11";
 /// Octets of the frame check sequence (9.2.4.8).
 const FCS: usize = 4;
-/// Both access points of SNAP, and an unnumbered information frame, with which most bodies begin.
+/// Both service access points of SNAP, and the control field of an unnumbered information frame.
+/// Most bodies begin with these octets.
 const SNAP: [u8; 3] = [0xaa, 0xaa, 0x03];
 
 /// The offset of the Sequence Control field, after three addresses (9.3.2.1).
@@ -48,9 +49,9 @@ pub(super) fn open(
     Ok((Data { body: &[], ..data }, (layer, body)))
 }
 
-/// Returns the header in the order of transmission. In CAPWAP some access points swap the octets of
-/// the Frame Control and Sequence Control fields: the second is then that of a data frame, and the
-/// first is not.
+/// Returns the header in the order of transmission. In CAPWAP, some access points swap the octets
+/// of the Frame Control and Sequence Control fields. Then the second octet is that of a data frame,
+/// and the first is not.
 fn header_of(octets: &[u8]) -> Cow<'_, [u8]> {
     let is_data = |control: u8| control & 0x0f == 0x08;
     match *octets {
@@ -66,8 +67,8 @@ fn header_of(octets: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns `true` if an octet contains flags, and not a type. The version of a type is zero
-/// (9.2.4.1.2), and the flags of data have a direction in its place.
+/// Returns `true` if an octet contains flags, not a type. The version in the octet of the type is
+/// zero (9.2.4.1.2). Flags of data frames have a non-zero direction there.
 const fn is_swapped(first: u8) -> bool {
     first & 0b11 != 0
 }
@@ -85,9 +86,9 @@ const fn without_data(control: u8) -> Option<&'static str> {
 }
 
 /// Skips the Mesh Control field (9.2.4.7.3): flags, TTL, sequence number, and up to two addresses.
-/// The bit that announces it has another meaning outside of a mesh, so LLC decides.
+/// Outside of a mesh, the bit that announces it has another meaning, so the LLC header decides.
 fn behind_mesh_control(body: Frame<'_>) -> Frame<'_> {
-    /// The two bits of flags that are the number of addresses less one, and their reserved value.
+    /// The two flag bits with the number of additional addresses, and their reserved value.
     const EXTENSION: u8 = 0b11;
     let is_llc = |frame: &Frame<'_>| frame.octets.starts_with(&SNAP);
     if is_llc(&body) {
@@ -97,8 +98,8 @@ fn behind_mesh_control(body: Frame<'_>) -> Frame<'_> {
     body.skip(6 + 6 * addresses, NAME).ok().filter(is_llc).unwrap_or(body)
 }
 
-/// Returns the MSDUs of an A-MSDU (9.3.2.2.2). The snap length may have truncated the last one;
-/// those after it are lost.
+/// Returns the MSDUs of an A-MSDU (9.3.2.2.2). The snap length may have truncated the last one, and
+/// cut off those after it.
 pub(super) fn msdus(mut frame: Frame<'_>) -> impl Iterator<Item = Frame<'_>> {
     std::iter::from_fn(move || {
         let (header, rest) = frame.take::<SUBFRAME_HEADER>(NAME).ok()?;
@@ -146,7 +147,7 @@ mod tests {
         octets
     }
 
-    /// Returns the layer and the octets of the body, of a frame with its FCS.
+    /// Returns the layer and the octets of the body of a frame with its FCS.
     fn opened(octets: &[u8]) -> Result<(Layer, Vec<u8>), Closed> {
         open(Frame::new(octets, octets.len()), true, false).map(|(_, (layer, body))| (layer, body.octets.to_vec()))
     }
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(found, bodies);
         let qos = Some(Qos { tid: 0, ack_policy: AckPolicy::Normal, is_amsdu: true });
         assert_eq!(opened(&octets_of(&Data { qos, body: &aggregate, ..PLAIN })), Ok((Layer::Amsdu, aggregate.clone())));
-        // The snap length cut the second MSDU, of which 11 octets are on the wire.
+        // The snap length cut the second MSDU, which has 11 octets on the wire.
         let cut: Vec<_> = msdus(Frame::new(&aggregate[..42], aggregate.len())).collect();
         assert_eq!(cut.iter().map(|msdu| (msdu.octets.len(), msdu.length)).collect::<Vec<_>>(), [(10, 10), (4, 11)]);
     }

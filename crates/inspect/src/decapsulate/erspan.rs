@@ -10,7 +10,7 @@ const SECOND: u8 = 1;
 /// The version field of type III.
 const THIRD: u8 = 2;
 
-/// Opens type I, which has no header, and no sequence number in GRE, unlike the others.
+/// Opens type I, which has no header. Unlike the others, it has no sequence number in GRE.
 pub(super) fn open(has_sequence: bool, frame: Frame<'_>) -> Opened<'_> {
     if !has_sequence {
         return Ok((Layer::Ethernet, frame));
@@ -23,7 +23,8 @@ pub(super) fn open(has_sequence: bool, frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// Opens type III, which may have a subheader of the platform, and frames that are not Ethernet.
+/// Opens type III, which may have a platform-specific subheader, and may contain frames that are
+/// not Ethernet.
 pub(super) fn open_third(frame: Frame<'_>) -> Opened<'_> {
     let (header, mut rest) = frame.take::<12>(NAME)?;
     let has_subheader = header[11] & 0x01 != 0;

@@ -15,13 +15,14 @@ const NAME: &str = "IP fragment";
 /// The time for which fragments wait for the others (RFC 8200, §4.5; RFC 1122, §3.3.2: 60 to 120
 /// s).
 const TIMEOUT: u64 = 60_000_000_000;
-/// The maximum number of datagrams in reassembly. Chosen; with [`MAX_FRAGMENTS`] it bounds the
+/// The maximum number of datagrams in reassembly. Chosen: with [`MAX_FRAGMENTS`], it bounds the
 /// memory to some megabytes.
 const MAX_DATAGRAMS: usize = 256;
-/// The maximum number of fragments of a datagram. Chosen: that of the longest datagram if each
-/// carries 64 octets.
+/// The maximum number of fragments of a datagram. Chosen: the longest datagram has this number if
+/// each fragment carries 64 octets.
 const MAX_FRAGMENTS: usize = 1024;
-/// Octets of a datagram that are kept: fragments begin at multiples of eight (RFC 791, §3.1).
+/// Octets of a datagram that are stored. They are whole units of eight octets, since fragments
+/// begin at multiples of eight (RFC 791, §3.1).
 const KEPT: usize = 2 * HEADERS;
 const UNIT: usize = 8;
 /// Octets of the fragment header of IPv6 (RFC 8200, §4.5).
@@ -44,7 +45,7 @@ struct Datagram {
     headers: Vec<u8>,
     /// The start of the payload.
     start: Vec<u8>,
-    /// Units of it that are present.
+    /// A bit for each unit that is present.
     present: u64,
     /// Starts and ends of fragments, in order.
     ranges: Vec<(u32, u32)>,
@@ -100,7 +101,7 @@ impl Fragments {
         whole
     }
 
-    /// Returns the number of fragments that wait for others.
+    /// Returns the number of fragments in incomplete datagrams.
     pub(super) fn pending(&self) -> u64 {
         self.datagrams.values().map(|datagram| datagram.fragments).sum()
     }
@@ -142,7 +143,7 @@ impl<'a> Fragment<'a> {
         let carried = frame.skip(headers.len(), NAME)?;
         let length = carried.length as u32;
         let range = (u32::from(field), u32::from(field) + length);
-        // Each fragment but the last has a multiple of eight octets.
+        // The length of each fragment except the last is a multiple of eight octets.
         if length == 0 || has_more && !length.is_multiple_of(UNIT as u32) {
             return Err(Closed::Damaged(NAME));
         }
@@ -207,7 +208,7 @@ impl Datagram {
         self.start.resize(KEPT, 0);
         let count = fragment.octets.len().min(KEPT - start);
         self.start[start..start + count].copy_from_slice(&fragment.octets[..count]);
-        // The last unit of a datagram may be shorter than others.
+        // The last unit of a datagram may be shorter than the others.
         let is_whole = fragment.octets.len() == (fragment.range.1 - fragment.range.0) as usize;
         let units = if is_whole { count.div_ceil(UNIT) } else { count / UNIT };
         for unit in start / UNIT..start / UNIT + units {
@@ -228,7 +229,7 @@ impl Datagram {
     }
 
     /// Returns the start of the datagram as an unfragmented packet, and its length. Returns `None`
-    /// if the length field is too small for it.
+    /// if the length does not fit the length field.
     fn reassemble(mut self, is_v6: bool) -> Option<(Vec<u8>, usize)> {
         let payload = self.length? as usize;
         let mut packet = std::mem::take(&mut self.headers);
@@ -248,8 +249,8 @@ impl Datagram {
     }
 }
 
-/// Removes the fragment header, which is the last one: the previous header then announces the
-/// header after it (RFC 8200, §4.5).
+/// Removes the fragment header, which is the last header. The header before it then announces the
+/// next one (RFC 8200, §4.5).
 fn remove_fragment_header(headers: &mut Vec<u8>) -> Option<()> {
     const AUTHENTICATION: u8 = 51;
     let end = headers.len().checked_sub(V6_FRAGMENT_HEADER)?;
@@ -257,7 +258,7 @@ fn remove_fragment_header(headers: &mut Vec<u8>) -> Option<()> {
     let (mut field, mut at) = (6, V6_HEADER);
     while at < end {
         let length = usize::from(*headers.get(at + 1)?);
-        // In units of four octets without the first two, or of eight without the first (RFC 4302,
+        // The length is in units of four octets minus two, or of eight octets minus one (RFC 4302,
         // §2.2; RFC 8200, §4.3).
         let length = if headers[field] == AUTHENTICATION { (length + 2) * 4 } else { (length + 1) * 8 };
         (field, at) = (at, at + length);

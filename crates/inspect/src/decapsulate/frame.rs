@@ -12,8 +12,9 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Returns a frame that begins with `octets` and has `length` octets. Some writers store a
-    /// length of zero, or that of the payload, so present octets count in any case.
+    /// Returns a frame that begins with `octets` and has `length` octets. Some programs store a
+    /// length of zero or that of the payload, so the length is at least the number of present
+    /// octets.
     pub(super) fn new(octets: &'a [u8], length: usize) -> Self {
         Self { octets, length: length.max(octets.len()) }
     }
@@ -36,8 +37,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Returns the first `length` octets: padding and checksums of the link layer may follow a
-    /// packet.
+    /// Returns the first `length` octets. Padding and checksums of the link layer may follow them.
     #[inline]
     pub(super) fn at_most(self, length: usize) -> Self {
         Self { octets: &self.octets[..self.octets.len().min(length)], length: self.length.min(length) }
@@ -48,7 +48,8 @@ impl<'a> Frame<'a> {
         self.at_most(self.length.saturating_sub(count))
     }
 
-    /// Returns why the first `count` octets, which belong to the header `name`, cannot be read.
+    /// Returns the reason why the first `count` octets, which belong to the header `name`, cannot
+    /// be read.
     #[cold]
     pub(super) fn ends_before(self, count: usize, name: &'static str) -> Closed {
         if count <= self.length { Closed::Cut(name) } else { Closed::Damaged(name) }

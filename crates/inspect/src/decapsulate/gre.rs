@@ -32,7 +32,8 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     if version > 1 {
         return Err(Closed::Damaged(NAME));
     }
-    // The offset of routing follows the checksum, and is present with either flag (RFC 1701).
+    // The offset of the routing field follows the checksum. Both are present if either flag is set
+    // (RFC 1701).
     let words = u32::from(flags & (flag::CHECKSUM | flag::ROUTING) != 0)
         + (flags & (flag::KEY | flag::SEQUENCE)).count_ones()
         + u32::from(version == 1 && second & flag::ACKNOWLEDGMENT != 0);
@@ -62,7 +63,7 @@ pub(super) fn carried(number: u16, has_sequence: bool, frame: Frame<'_>) -> Open
     match number {
         protocol::ERSPAN => erspan::open(has_sequence, frame),
         protocol::ERSPAN_3 => erspan::open_third(frame),
-        // The second version of WCCP has its own header before the packet.
+        // Version 2 of WCCP has its own header before the packet.
         protocol::WCCP if frame.octets.first().is_some_and(|first| first >> 4 != 4) => {
             Ok((Layer::Ip, frame.skip(4, "WCCP")?))
         }

@@ -9,9 +9,10 @@ const NAME: &str = "GTP-U";
 const VERSION_1: u8 = 0x30;
 /// The bits of version, protocol and reserve.
 const VERSION: u8 = 0xf8;
-/// Extension header, sequence number and N-PDU number: any of these flags adds the fields of all.
+/// The flags of the extension header, the sequence number and the N-PDU number. With any of them,
+/// all three fields are present.
 const OPTIONAL: u8 = 0x07;
-/// There is an extension header.
+/// The flag of an extension header.
 const EXTENDED: u8 = 0x04;
 /// The message type of a user's packet (G-PDU).
 const PACKET: u8 = 255;
@@ -49,8 +50,8 @@ fn behind_extensions(flags: u8, frame: Frame<'_>) -> Result<Frame<'_>, Closed> {
     Ok(rest)
 }
 
-/// Opens the payload. The session is set up elsewhere; it carries IP, Ethernet, PPP, or contents
-/// that only its ends can identify.
+/// Opens the payload. It is IP, Ethernet, PPP, or contents that only the ends of the session know,
+/// because the session is set up elsewhere.
 fn carried(frame: Frame<'_>) -> Opened<'_> {
     match frame.octets {
         _ if plausible::is_ip(frame) => Ok((Layer::Ip, frame)),
@@ -65,7 +66,7 @@ fn carried(frame: Frame<'_>) -> Opened<'_> {
 mod tests {
     use super::*;
 
-    /// An IPv4 header without payload, whose checksum is right.
+    /// An IPv4 header without payload, with a correct checksum.
     const V4: [u8; 20] = [0x45, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0xba, 0xeb, 0, 0, 0, 0, 0, 0, 0, 0];
 
     fn opened(flags: u8, kind: u8, optional: &[u8], payload: &[u8]) -> Option<Result<Layer, Closed>> {

@@ -10,14 +10,14 @@ use acklab_wire::IpPacket;
 pub(super) const TCP: u8 = 6;
 pub(super) const UDP: u8 = 17;
 
-/// Octets at the start of a packet that hold all headers: of IPv6 with extensions, and of TCP with
-/// options.
+/// The number of octets at the start of a packet that contain all headers: of IPv6 with extensions,
+/// and of TCP with options.
 pub(super) const HEADERS: usize = 256;
 const NAME: &str = "TCP";
 /// Octets of a TCP header without options (RFC 9293, §3.1).
 const TCP_HEADER: usize = 20;
 
-/// Parses the headers of the packet that `frame` begins with, in the memory of `buffer`.
+/// Parses the headers of the packet at the start of `frame`, into the memory of `buffer`.
 pub(super) fn parse(frame: Frame<'_>, mut buffer: Vec<u8>) -> Result<IpPacket, Closed> {
     buffer.clear();
     buffer.extend_from_slice(&frame.octets[..frame.octets.len().min(HEADERS)]);
@@ -41,7 +41,7 @@ fn unreadable(frame: Frame<'_>) -> Closed {
     if frame.octets.len() < minimum { frame.ends_before(minimum, name) } else { Closed::Damaged(name) }
 }
 
-/// Writes the length of the packet if its header has none, and returns `true` if it did. NICs that
+/// Writes the length of the packet if its header has none. Returns `true` if it wrote it. NICs that
 /// split segments leave it blank (TCP segmentation offload). Beyond 65,535 octets the field is too
 /// small (BIG TCP), and a jumbo option holds the length of IPv6 (RFC 2675, §2).
 fn complete_length(packet: &mut [u8], length: usize) -> bool {
@@ -79,8 +79,8 @@ pub(super) fn tunnel(number: u8, frame: Frame<'_>) -> Option<Opened<'_>> {
 /// Returns the packet with a complete, readable TCP header, and whether the snap length truncated
 /// its options.
 ///
-/// Zeros replace options that were truncated or cannot be read: they end the list of options (RFC
-/// 9293, §3.2), and the rest of the header is used nevertheless.
+/// Zeros replace options that were truncated or cannot be read. Zeros end the list of options (RFC
+/// 9293, §3.2), so the rest of the header can be used.
 pub(super) fn with_header_of_tcp(packet: IpPacket, frame: Frame<'_>) -> Result<(IpPacket, bool), Closed> {
     let start = packet.headers();
     let present = packet.octets().get(start..).unwrap_or_default();
@@ -94,7 +94,7 @@ pub(super) fn with_header_of_tcp(packet: IpPacket, frame: Frame<'_>) -> Result<(
         let whole = whole_options(options.octets);
         return Ok((with_options(packet, start + TCP_HEADER + whole, start + length)?, true));
     }
-    // Most segments have no options but timestamps (RFC 7323, appendix A).
+    // Most segments have timestamps (RFC 7323, appendix A) as their only option.
     let is_usual = length == TCP_HEADER || length == TCP_HEADER + 12 && options.octets.starts_with(&[1, 1, 8, 10]);
     if is_usual || packet.segment().is_some() {
         return Ok((packet, false));
@@ -102,8 +102,8 @@ pub(super) fn with_header_of_tcp(packet: IpPacket, frame: Frame<'_>) -> Result<(
     Ok((with_options(packet, start + TCP_HEADER, start + length)?, false))
 }
 
-/// Replaces the octets from `from` to `to` by zeros. Of the octets after them, only the number is
-/// used.
+/// Replaces the octets from `from` to `to` by zeros. Of the octets after them, only their number
+/// matters.
 #[cold]
 fn with_options(mut packet: IpPacket, from: usize, to: usize) -> Result<IpPacket, Closed> {
     let length = packet.wire_len().get() as u32;
@@ -131,7 +131,7 @@ fn whole_options(options: &[u8]) -> usize {
     }
 }
 
-/// Returns why a packet that was found belongs to no connection.
+/// Returns the reason why a packet that was found belongs to no connection.
 pub(super) fn refused(packet: &IpPacket) -> Closed {
     match packet.sockets() {
         Some(sockets) if packet.is_udp() => names::udp(sockets.map(|socket| socket.port())),

@@ -9,9 +9,9 @@ use super::{Layer, Opened};
 const NAME: &str = "Juniper";
 /// "MGC".
 const MAGIC: [u8; 3] = [0x4d, 0x47, 0x43];
-/// The header of the link layer was removed, so four octets with the protocol precede IP.
+/// The link-layer header was removed, so four octets with the protocol precede IP.
 const NO_LINK_LAYER: u8 = 0x02;
-/// The length of extensions follows, and the extensions.
+/// The length of extensions and the extensions follow.
 const EXTENDED: u8 = 0x80;
 
 /// Opens the pseudo-header before a frame that begins with `layer`.

@@ -64,11 +64,12 @@ impl LinkType {
             226 => loopback::ipnet(frame),
             239 => nflog::open(frame),
             258 => pktap::open(frame),
-            // Access control, frame control and addresses of token ring; frame control and
-            // addresses of FDDI.
+            // Token ring has access control, frame control and addresses. FDDI has frame control
+            // and addresses.
             6 => token_ring(frame),
             10 => Ok((Layer::Llc, frame.skip(13, "FDDI")?)),
-            // Classical IP over ATM (RFC 2684), the second after four octets of SunATM.
+            // Classical IP over ATM (RFC 2684). In the second type, four octets of SunATM precede
+            // it.
             11 | 100 => Ok((Layer::Llc, frame)),
             123 => Ok((Layer::Llc, frame.skip(4, "SunATM")?)),
             // IP over Fibre Channel (RFC 4338): a network header of two addresses.

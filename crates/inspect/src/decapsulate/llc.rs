@@ -43,7 +43,7 @@ pub(super) fn snap(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// Returns `true` if the octets begin with two equal access points that are in use.
+/// Returns `true` if the octets begin with two equal service access points that are in use.
 pub(super) fn is_known(octets: &[u8]) -> bool {
     octets.first_chunk().is_some_and(|&[one, other]| {
         one == other && ([one, other] == [SNAP, SNAP] || [one, other] == [IP, IP] || name([one, other]) != NAME)

@@ -15,7 +15,7 @@ pub(super) fn open(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// Opens `LINKTYPE_ENC`, OpenBSD's encapsulated packets: family, index and flags of four octets
+/// Opens `LINKTYPE_ENC`, OpenBSD's encapsulated packets: family, index and flags, of four octets
 /// each.
 pub(super) fn encapsulated(frame: Frame<'_>) -> Opened<'_> {
     Ok((Layer::Ip, frame.skip(12, "ENC")?))

@@ -19,9 +19,9 @@ pub(super) fn open(mut frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// Opens the payload, which no field announces. Routers judge by the first four bits (RFC 4928,
-/// §3), which an Ethernet address without a control word may share (RFC 8469), so the other fields
-/// are compared too.
+/// Opens the payload, which no field announces. Routers use the first four bits (RFC 4928, §3). An
+/// Ethernet address without a control word may have the same bits (RFC 8469), so other fields are
+/// checked too.
 fn carried(frame: Frame<'_>) -> Opened<'_> {
     /// A pseudowire's associated channel (RFC 4385, §5).
     const CHANNEL: u8 = 1;
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     const LABELS: [u8; 8] = [0, 1, 0, 64, 0, 2, 1, 64];
-    /// An IPv4 header without payload, whose checksum is right.
+    /// An IPv4 header without payload, with a correct checksum.
     const V4: [u8; 20] = [0x45, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0xba, 0xeb, 0, 0, 0, 0, 0, 0, 0, 0];
 
     fn behind_labels(payload: &[u8]) -> Result<(Layer, usize), Closed> {

@@ -1,5 +1,5 @@
-//! Short names of protocols that are not decoded, by their numbers. They are keys of the report, so
-//! a name must not change once it was printed.
+//! Short names, by number, of protocols that are not decoded. They are keys of the report, so a
+//! published name must not change.
 
 use super::closed::Closed;
 use super::link_type::LinkType;
@@ -107,7 +107,7 @@ const UDP_PORTS: [(u16, &str); 38] = [
     (8805, "PFCP"),
 ];
 
-/// Protocols over UDP whose ports are above those of services.
+/// Protocols over UDP whose ports are above those of IANA's services.
 const WIREGUARD: u16 = 51820;
 
 pub(super) fn ether_type(number: u16) -> Closed {

@@ -1,4 +1,4 @@
-//! Whether octets look like an IP packet or an Ethernet frame, if no field announces which.
+//! Decides whether octets look like an IP packet or an Ethernet frame, if no field announces it.
 
 use super::ether_type::{ARP, IPV4, IPV6, MPLS, MPLS_MULTICAST, NSH, PPPOE_SESSION};
 use super::ethernet::ADDRESSES;
@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::{llc, tags};
 
 /// The maximum number of octets that may follow an IPv6 packet. Chosen: an FCS of Ethernet, or the
-/// padding of a shortest packet. IPv6 has no checksum, so its length has to decide.
+/// padding of a minimum-size packet. IPv6 has no checksum, so the length must decide.
 const MAX_TRAILER: usize = 8;
 
 /// Returns `true` if the frame begins with an IP header that fits: the lengths, and the checksum of
@@ -55,7 +55,7 @@ pub(super) fn is_ethernet(frame: Frame<'_>) -> bool {
 mod tests {
     use super::*;
 
-    /// An IPv4 header without payload, whose checksum is right: 0x4500 + 0x0014 = 0x4514.
+    /// An IPv4 header without payload, with a correct checksum: 0x4500 + 0x0014 = 0x4514.
     const V4: [u8; 20] = [0x45, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0xba, 0xeb, 0, 0, 0, 0, 0, 0, 0, 0];
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn open_directed(frame: Frame<'_>) -> Opened<'_> {
     }
 }
 
-/// Opens the protocol field, which has one octet if that is odd (RFC 1661, §2 and §6.5).
+/// Opens the protocol field, which has one octet if this octet is odd (RFC 1661, §2 and §6.5).
 pub(super) fn open_protocol(frame: Frame<'_>) -> Opened<'_> {
     let (&[first], rest) = frame.take::<1>(NAME)?;
     let (number, rest) = if first & 1 == 1 {

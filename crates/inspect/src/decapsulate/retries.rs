@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const NUMBERS: u16 = 1 << 12;
 /// The maximum number of transmitters that are stored. Chosen: more stations than a cell has.
 const MAX_TRANSMITTERS: usize = 512;
-/// Replaces the traffic identifier of a frame without QoS, whose numbers have their own counter.
+/// The traffic identifier of a frame without QoS, whose sequence numbers have a separate counter.
 const WITHOUT_QOS: u8 = 16;
 
 /// Transmitter, receiver, traffic identifier.
@@ -18,8 +18,8 @@ type Key = ([u8; 6], [u8; 6], u8);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retries {
     seen: BTreeMap<Key, Seen>,
-    /// The number of frames so far: the clock that determines which transmitter has been silent
-    /// longest and is evicted.
+    /// The number of frames so far. It serves as the clock by which the transmitter that was silent
+    /// longest is evicted.
     frames: u64,
 }
 
@@ -32,7 +32,7 @@ struct Seen {
 }
 
 impl Retries {
-    /// Returns `true` if this frame is a retransmission, and stores it.
+    /// Stores this frame, and returns `true` if it is a retransmission.
     pub(super) fn is_repeated(&mut self, data: &Data<'_>) -> bool {
         self.frames += 1;
         // A fragment counts as a part of its MSDU.
@@ -63,11 +63,11 @@ impl Seen {
         Self { newest: number.wrapping_sub(1) % NUMBERS, numbers: [0; NUMBERS as usize / 64], last: 0 }
     }
 
-    /// Returns `true` if this number was seen, and stores it.
+    /// Stores this number, and returns `true` if it was seen before.
     fn see(&mut self, number: u16) -> bool {
         let number = number % NUMBERS;
         let ahead = number.wrapping_sub(self.newest) % NUMBERS;
-        // Half of the numbers are newer (10.24.7.1).
+        // Half of the number space counts as newer (10.24.7.1).
         if (1..NUMBERS / 2).contains(&ahead) {
             for passed in 1..=ahead {
                 let place = usize::from((self.newest + passed) % NUMBERS);

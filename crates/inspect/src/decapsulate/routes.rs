@@ -1,6 +1,6 @@
-//! The ends of a packet on a source route. En route its addresses are those of the next hop, or of
-//! the location of a mobile node. Transports use those of the ends (RFC 8200, §8.1; RFC 1122,
-//! §3.2.1.8 (c); RFC 6275, §6.3 and §6.4).
+//! The final addresses of a packet on a source route. On the way, its addresses are those of the
+//! next hop, or of the location of a mobile node. Transports use those of the ends (RFC 8200, §8.1;
+//! RFC 1122, §3.2.1.8 (c); RFC 6275, §6.3 and §6.4).
 
 /// Octets of an IPv4 header without options, and of an IPv6 header.
 const V4_HEADER: usize = 20;

@@ -5,7 +5,7 @@ use super::ethernet::typed;
 use super::frame::Frame;
 use super::{Layer, Opened};
 
-/// VLAN tags: 802.1Q, 802.1ad, and three that were used for nested tags before.
+/// VLAN tags: 802.1Q, 802.1ad, and three earlier types of nested tags.
 const VLAN: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The I-TAG of provider backbone bridges (IEEE Std 802.1Q, 9.7), before a customer's frame.
 const BACKBONE: u16 = 0x88e7;
@@ -68,7 +68,7 @@ fn macsec(frame: Frame<'_>) -> Opened<'_> {
     const NAME: &str = "MACsec";
     /// The Secure Channel Identifier is present.
     const IDENTIFIER: u8 = 0x20;
-    /// Encryption, and changed text.
+    /// The flags of encrypted and of changed text.
     const ENCRYPTED: u8 = 0x0c;
     /// Octets of the integrity check value.
     const CHECK: usize = 16;

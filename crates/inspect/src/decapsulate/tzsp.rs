@@ -24,7 +24,7 @@ pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     Some(behind_fields(rest).map(|inner| (layer, inner)))
 }
 
-/// Skips the fields: kind, length, value. Padding and the end are an octet each.
+/// Skips the fields: kind, length, value. Padding and the end field have one octet each.
 fn behind_fields(mut frame: Frame<'_>) -> Result<Frame<'_>, Closed> {
     const PADDING: u8 = 0;
     const END: u8 = 1;

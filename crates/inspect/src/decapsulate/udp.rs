@@ -25,14 +25,14 @@ pub(super) fn tunnel(frame: Frame<'_>) -> Option<Opened<'_>> {
         5247 => capwap::open(payload),
         4341 => lisp::open(payload),
         37008 => tzsp::open(payload),
-        // GRE in UDP (RFC 8086), of version 0 and with no reserved bit, and MPLS in UDP (RFC 7510).
+        // GRE in UDP (RFC 8086), version 0 without reserved bits, and MPLS in UDP (RFC 7510).
         4754 => payload.octets.starts_with(&[0]).then(|| gre::open(payload)),
         6635 => is_labelled(payload).then_some(Ok((Layer::Mpls, payload))),
         _ => None,
     })
 }
 
-/// Returns `true` if an IP packet follows the bottom of a stack of labels.
+/// Returns `true` if an IP packet follows the bottom of a label stack.
 fn is_labelled(mut frame: Frame<'_>) -> bool {
     while let Ok((&[_, _, third, _], rest)) = frame.take::<4>("MPLS") {
         frame = rest;

@@ -13,8 +13,8 @@ const ANNOUNCED: u8 = 0x04;
 /// (draft-smith-vxlan-group-policy-05).
 const RESERVED: u8 = 0x70;
 
-/// Opens a header with flags, a group, an identifier and a reserved octet, if it is one. Receivers
-/// ignore reserved bits, so if they are not zero, the frame after them decides.
+/// Opens a header of flags, a group, an identifier and a reserved octet, if it is one. Receivers
+/// ignore reserved bits. So if they are not zero, the frame after the header decides.
 pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     let (&[flags, .., last], rest) = frame.take::<8>(NAME).ok()?;
     let is_plain = flags & RESERVED == 0 && last == 0;

@@ -1,21 +1,21 @@
 //! Counts of ACKs of a direction, and of those that carry data.
 
-/// Packets of the receiver that acknowledge.
+/// The receiver's packets with acknowledgments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acks {
     /// ACKs without data.
     pub(crate) pure: u64,
-    /// Octets of these.
+    /// IP octets of these.
     pub(crate) octets: u64,
     /// Pure ACKs that acknowledge nothing new while data are outstanding.
     pub(crate) duplicates: u64,
-    /// ACKs with data or without.
+    /// ACKs with or without data.
     all: u64,
-    /// Octets that packets with data acknowledge first.
+    /// Octets that packets with data are the first to acknowledge.
     ridden: u64,
     /// Octets that were acknowledged in order, without losses or reordering.
     ordered: u64,
-    /// When further data were acknowledged last.
+    /// When further data were last acknowledged.
     pub(super) last_advance: u64,
 }
 
@@ -43,13 +43,13 @@ impl Acks {
         self.ordered += octets;
     }
 
-    /// Returns `true` if there are any.
+    /// Returns `true` if there were ACKs.
     pub(super) const fn are_seen(&self) -> bool {
         self.all > 0
     }
 
-    /// Returns the share of the acknowledged octets that packets with data acknowledge, instead of
-    /// pure ACKs.
+    /// Returns the share of the acknowledged octets that are acknowledged by packets with data, not
+    /// by pure ACKs.
     pub(super) fn ridden(&self, acknowledged: u64) -> f64 {
         self.ridden as f64 / acknowledged.max(1) as f64
     }

@@ -10,7 +10,8 @@ use crate::losses::{Filled, Losses, Mark};
 use crate::packet::Packet;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
-/// Segments after the last one within which a sender continues, while packets are held.
+/// The number of segments after the last one within which a sender counts as continuing, while
+/// packets are held.
 const MAX_BURST: u64 = 64;
 
 /// The data of a direction.
@@ -32,10 +33,10 @@ pub(crate) struct Delivery {
 pub(super) struct Placed {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Whether they are after all others.
+    /// `true` if they are after all others.
     pub(super) is_new: bool,
     pub(super) segments: u64,
-    /// Segments that earlier packets are now known to have held as well.
+    /// The number of further segments that earlier packets are now known to have contained.
     pub(super) more: u64,
     /// Segments that are missing before them, if they are after all others.
     pub(super) missing: Option<u32>,
@@ -46,7 +47,7 @@ pub(super) struct Placed {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) nanos: u64,
-    /// Whether nothing else was outstanding, and fewer than two segments were acknowledged.
+    /// `true` if nothing else was outstanding, and fewer than two segments were acknowledged.
     pub(super) is_lone: bool,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Sample {
 pub(super) struct Covered {
     /// The octets that the receiver had before.
     pub(super) before: u64,
-    /// Whether all octets before have arrived in order, and the ACK reports nothing else.
+    /// `true` if all octets before have arrived in order, and the ACK reports nothing else.
     pub(super) is_whole: bool,
     pub(super) segments: Segments,
     pub(super) sample: Option<Sample>,
@@ -75,7 +76,7 @@ impl Delivery {
         self.space.acknowledged - START
     }
 
-    /// Returns the number of octets that the receiver holds, by its ACKs.
+    /// Returns the number of octets that the receiver has, in order or not, by its ACKs.
     pub(super) const fn delivered(&self) -> u64 {
         self.acknowledged() + self.board.sacked()
     }
@@ -86,7 +87,7 @@ impl Delivery {
     }
 
     /// Returns the place after the last octet that has passed, and the place before which the
-    /// receiver has everything.
+    /// receiver has all octets.
     pub(super) const fn edges(&self) -> (u64, u64) {
         (self.space.highest, self.space.acknowledged)
     }
@@ -97,8 +98,8 @@ impl Delivery {
         self.space.flight()
     }
 
-    /// Returns the number of octets that the receiver has acknowledged and that are not in the
-    /// capture. One may be a FIN, or a probe of a closed window.
+    /// Returns the number of octets that are acknowledged but missing in the capture. One may be a
+    /// FIN, or a probe of a closed window.
     pub(crate) fn uncaptured(&self) -> u64 {
         let behind = self.space.acknowledged.saturating_sub(self.space.highest);
         self.losses.uncaptured() + if behind > 1 { behind } else { 0 }
@@ -126,7 +127,7 @@ impl Delivery {
         self.timed_from = self.space.highest;
     }
 
-    /// Handles numbers that begin anew.
+    /// Handles numbers that begin again at another place.
     #[cold]
     fn restart(&mut self) {
         self.timed_from = 0;
@@ -142,13 +143,13 @@ impl Delivery {
         (self.space.acknowledged < place && place <= self.space.highest).then_some(place)
     }
 
-    /// Returns `true` if data of a segment of the sender have passed.
+    /// Returns `true` if a segment of the sender contains data that have passed.
     pub(crate) fn repeats(&self, segment: &Segment) -> bool {
         segment.payload > 0 && self.space.place_of(segment.seq).is_some_and(|place| place < self.space.highest)
     }
 
     /// Returns the place from which a segment of the sender continues after the last one, if the
-    /// window permitted that.
+    /// window permitted it.
     pub(super) fn continued_by(&self, segment: &Segment) -> Option<u64> {
         let mss = u64::from(self.mss());
         let has_room = self.window.bytes().is_none_or(|window| self.flight() + mss <= window);
@@ -156,9 +157,9 @@ impl Delivery {
         self.space.place_of(segment.seq).filter(goes_on).filter(|_| segment.payload > 0 && has_room)
     }
 
-    /// Returns the place of the data of a segment. Returns `None` if it has no data, or if these
-    /// are a probe, or may belong to another connection. `has_acks` means that ACKs of the
-    /// direction are captured.
+    /// Returns the place of the data of a segment. Returns `None` if it has no data, or if the data
+    /// are a probe or may belong to another connection. `has_acks` means that ACKs of the direction
+    /// are captured.
     #[inline]
     pub(super) fn place(&mut self, packet: &Packet<'_>, has_acks: bool) -> Option<Placed> {
         let segment = packet.segment;
@@ -236,7 +237,7 @@ impl Delivery {
         }
     }
 
-    /// Records data of which a part, or later data, have passed before.
+    /// Records data if a part of them, or later data, have passed before.
     #[cold]
     fn repeat(&mut self, placed: Placed, sides: (Option<u64>, Option<u64>)) -> Passing {
         let Placed { start, end, segments, mark, .. } = placed;
@@ -246,8 +247,8 @@ impl Delivery {
             Some(filled) => {
                 self.fresh += end.min(highest) - start;
                 if end > self.space.acknowledged {
-                    // Neither these data nor their ACK show a round trip: the ACK may be that of
-                    // later data.
+                    // Neither these data nor their ACK give a round trip, because the ACK may be
+                    // that of later data.
                     self.board.insert(Sent { start, value: mark.value, ..again });
                 }
                 match filled {
@@ -297,13 +298,13 @@ impl Delivery {
         covered
     }
 
-    /// Records that everything before `ack` has arrived. `echo` is the timestamp that the ACK
+    /// Records that all octets before `ack` have arrived. `echo` is the timestamp that the ACK
     /// echoes.
     #[inline]
     fn advance(&mut self, at: u64, ack: u64, echo: Option<u32>) -> (Segments, Option<Sample>) {
         let covered = self.board.acknowledge(ack, echo, self.size.mss());
         self.losses.counts.needless += covered.needless;
-        // Karn's rule: retransmitted data show no round trip (RFC 6298, §3). Nor do data that the
+        // Karn's rule: retransmitted data give no round trip (RFC 6298, §3). Nor do data that the
         // receiver has had for longer.
         let first_time = |sent: &Sent| {
             sent.end == ack && sent.retransmissions == 0 && !sent.is_sacked && sent.start >= self.timed_from
@@ -345,14 +346,15 @@ impl Delivery {
         self.fresh += u64::from(length);
     }
 
-    /// Records `length` further octets of data in an end's log. Returns how many it had before.
+    /// Records `length` further octets of data in an end's log. Returns the earlier number of
+    /// octets.
     pub(super) fn log_data(&mut self, length: u32) -> u64 {
         let start = self.space.highest - START;
         self.space.highest += u64::from(length);
         start
     }
 
-    /// Records this number of further octets acknowledged in an end's log. Returns the place.
+    /// Records this number of further acknowledged octets in an end's log. Returns the place.
     pub(super) fn log_ack(&mut self, octets: u64) -> u64 {
         self.space.acknowledged += octets;
         self.space.acknowledged

@@ -1,4 +1,4 @@
-//! The end of a direction at the point of capture, derived from times to live.
+//! Finds the end of a direction that is at the point of capture, from times to live.
 
 /// Initial values of operating systems (the 64 that RFC 1700 recommends; 128 of Windows, 255 of
 /// Solaris and of routers). Each router decrements it (RFC 791, §3.2).
@@ -15,7 +15,7 @@ pub(crate) struct Hops {
 #[derive(Clone, Copy, Debug, Default)]
 struct Lives {
     last: u8,
-    /// Packets with an initial value, and with another.
+    /// Packets with an initial value, and packets with another value.
     initial: u64,
     others: u64,
 }
@@ -39,8 +39,8 @@ impl Hops {
         self.acks.packet(time_to_live);
     }
 
-    /// Returns the evidence that no router is between the receiver and the point of capture, if
-    /// data have passed one and ACKs have not.
+    /// Returns the evidence that no router is between the receiver and the point of capture: data
+    /// have passed a router, and ACKs have not.
     pub(crate) fn are_none_of_acks(&self) -> Option<String> {
         let is_near = self.acks.initial > 0 && self.acks.others == 0;
         let is_far = self.data.others > 0 && self.data.initial == 0;
@@ -66,7 +66,7 @@ mod tests {
             hops.are_none_of_acks().is_some()
         };
         assert!(hops(52, 64) && hops(245, 128));
-        // At the sender, between the ends, and within one network.
+        // Hops at the sender, between the ends, and within one network.
         assert!(!hops(64, 52) && !hops(60, 61) && !hops(64, 64));
     }
 }

@@ -9,9 +9,9 @@ pub(crate) struct Data {
     pub(crate) start: u64,
     pub(crate) length: u32,
     pub(crate) passing: Passing,
-    /// Whether it may end a write of the application.
+    /// `true` if they may end a write of the application.
     pub(crate) ends_write: bool,
-    /// Whether it is the first since a step of the capture's clock.
+    /// `true` if they are the first since a step of the capture's clock.
     pub(crate) is_cut: bool,
 }
 
@@ -37,24 +37,24 @@ pub(crate) struct Ack {
     pub(crate) delivered: u64,
     /// Its timestamp.
     pub(crate) value: Option<u32>,
-    /// The octets that it acknowledges in order, if nothing was missing before it; zero otherwise.
+    /// The number of octets that it acknowledges in order, if nothing was missing before it; zero
+    /// otherwise.
     pub(crate) covers: u32,
     /// The octets of its packet.
     pub(crate) octets: u16,
     /// The receive window, if its scale is known.
     pub(crate) window: Option<u32>,
     pub(crate) is_pure: bool,
-    /// Whether the application paused between the data of the previous ACK and those that it
-    /// acknowledges.
+    /// Whether the application paused between the data of the previous ACK and those of this one.
     pub(crate) pause: Pause,
 }
 
-/// The contents of a packet of the sender.
+/// The contents of one of the sender's packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carries {
-    /// Its segments; one without data.
+    /// The number of its segments; one without data.
     pub(crate) segments: u32,
-    /// Segments that are missing before it, if it is not out of sequence.
+    /// The number of segments missing before it, if it is in sequence.
     pub(crate) missing: Option<u32>,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Sent {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) at: u64,
-    /// The timestamp with which it first passed.
+    /// The timestamp of the first transmission.
     pub(super) stamp: Option<u32>,
     pub(super) retransmissions: u32,
     /// The timestamp of the first retransmission.
@@ -34,25 +34,25 @@ pub(super) struct Scoreboard {
 /// The data that an ACK covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Covered {
-    /// The last packet that it covers completely.
+    /// The newest packet that it covers completely.
     pub(super) newest: Option<Sent>,
     /// Retransmitted segments whose first transmission arrived, by the timestamp that the ACK
     /// echoes (Eifel, RFC 3522, §3.2).
     pub(super) needless: u64,
-    /// Its segments in order.
+    /// The covered segments, in order.
     pub(super) segments: Segments,
 }
 
-/// The segments that an ACK covers, and those among them with the timestamp that it echoes.
+/// The segments that an ACK covers, and those of them with the timestamp that it echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Segments {
-    /// How many there are.
+    /// The number of segments.
     pub(crate) count: u32,
-    /// Whether some were retransmitted, or reported before.
+    /// `true` if some were retransmitted, or reported before.
     pub(crate) is_disturbed: bool,
-    /// The index of the first with the echoed timestamp, and the index after the last.
+    /// The index of the first segment with the echoed timestamp, and the index after the last one.
     pub(crate) echoed: Option<(u32, u32)>,
-    /// When the first passed, and when the first with the echoed timestamp did.
+    /// When the first segment passed, and when the first one with the echoed timestamp passed.
     pub(crate) passed: (u64, u64),
 }
 
@@ -76,10 +76,9 @@ impl Segments {
 /// The data that the blocks of an ACK report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reported {
-    /// Bytes that the receiver got twice (D-SACK, RFC 2883, §4).
+    /// Octets that arrived twice at the receiver (D-SACK, RFC 2883, §4).
     pub(super) duplicate: u64,
-    /// The last segment that is reported for the first time, in the block that the ACK reports for
-    /// the first time.
+    /// The last segment that is reported for the first time, in a block that is new in this ACK.
     pub(super) newest: Option<Sent>,
 }
 
@@ -89,7 +88,7 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Follows data after all others.
+    /// Adds data after all others.
     pub(super) fn follow(&mut self, sent: Sent) {
         if self.outstanding.len() == MAX_OUTSTANDING
             && let Some(oldest) = self.outstanding.pop_front()
@@ -99,7 +98,7 @@ impl Scoreboard {
         self.outstanding.push_back(sent);
     }
 
-    /// Follows data that pass after later ones.
+    /// Adds data that pass after later data.
     #[cold]
     pub(super) fn insert(&mut self, sent: Sent) {
         if self.outstanding.len() < MAX_OUTSTANDING {
@@ -118,8 +117,8 @@ impl Scoreboard {
         }
     }
 
-    /// Records that everything before `ack` has arrived. `echo` is the timestamp that the ACK
-    /// echoes, `mss` the payload of a full-sized segment.
+    /// Records that all octets before `ack` have arrived. `echo` is the timestamp that the ACK
+    /// echoes, and `mss` the payload of a full-sized segment.
     #[inline]
     pub(super) fn acknowledge(&mut self, ack: u64, echo: Option<u32>, mss: u32) -> Covered {
         let mut covered = Covered::default();
@@ -146,7 +145,7 @@ impl Scoreboard {
         covered
     }
 
-    /// Processes the blocks of an ACK for everything before `ack`.
+    /// Processes the SACK blocks of an ACK for all octets before `ack`.
     #[cold]
     pub(super) fn sack(&mut self, space: &SequenceSpace, ack: u64, blocks: &[SackBlock]) -> Reported {
         let mut seen = [(0, 0); 4];
@@ -158,8 +157,8 @@ impl Scoreboard {
             if end <= start || end > space.highest {
                 continue;
             }
-            // RFC 2883, §4: the first block reports a duplicate if it lies below the ACK or within
-            // the second.
+            // The first block reports a duplicate if it lies below the ACK or within the second
+            // block (RFC 2883, §4).
             let second = seen[1];
             let is_within_second = number == 0 && blocks.len() > 1 && second.0 <= start && end <= second.1;
             if number == 0 && (end <= ack || is_within_second) {
@@ -175,10 +174,10 @@ impl Scoreboard {
         reported
     }
 
-    /// Marks the data from `start` to `end` that the receiver holds. Returns the last segment that
+    /// Marks the data from `start` to `end` as held by the receiver. Returns the last segment that
     /// was not marked before.
     fn mark(&mut self, start: u64, end: u64) -> Option<Sent> {
-        // The part of a block that an earlier ACK has reported is marked.
+        // The part of a block that an earlier ACK has reported is already marked.
         let known = self.blocks.iter().find(|block| block.0 == start && block.1 <= end).map_or(start, |block| block.1);
         let first = self.outstanding.partition_point(|sent| sent.start < known);
         let mut newest = None;
@@ -231,7 +230,7 @@ mod tests {
         let segments = board.acknowledge(START + 600, Some(51), 100).segments;
         let expected = Segments { count: 6, is_disturbed: false, echoed: Some((2, 4)), passed: (0, 2_000_000) };
         assert_eq!(segments, expected);
-        // Half of a packet of two segments.
+        // The ACK covers half of a packet of two segments.
         let (mut board, mut space) = (Scoreboard::default(), SequenceSpace::default());
         space.begin(SeqNumber(0));
         board.follow(Sent { start: START, end: START + 200, stamp: Some(7), ..Sent::default() });

@@ -1,8 +1,9 @@
-//! The payload of a full-sized segment, and how many segments a packet holds.
+//! The payload of a full-sized segment, and the number of segments in a packet.
 //!
-//! A packet that a NIC splits later, or has coalesced, holds several (TCP segmentation offload,
-//! generic receive offload). The MSS option states the size of a segment. A capture that begins in
-//! mid-flow lacks it; then the size is the one that most larger packets are multiples of.
+//! A packet contains several segments if a NIC splits it later or has coalesced it (TCP
+//! segmentation offload, generic receive offload). The MSS option states the size of a segment. A
+//! capture that begins in mid-flow lacks it. Then the size is the one of which most larger packets
+//! are multiples.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ pub(crate) struct SegmentSize {
     /// Packets by payload, while the MSS option is not known. Payloads beyond the limit are not
     /// stored.
     sizes: BTreeMap<u32, u64>,
-    /// The size by multiples.
+    /// The size inferred from multiples.
     inferred: Option<u32>,
 }
 
@@ -41,8 +42,9 @@ impl SegmentSize {
         self.largest = self.largest.max(payload);
     }
 
-    /// Returns the number of segments in a packet with this payload, and how many more than counted
-    /// the earlier packets held: larger packets show that earlier ones held several.
+    /// Returns the number of segments in a packet with this payload. Also returns the number of
+    /// uncounted segments in earlier packets, because larger packets may show that earlier ones
+    /// contained several.
     #[inline]
     pub(super) fn packet(&mut self, payload: u32) -> (u64, u64) {
         self.largest = self.largest.max(payload);
@@ -71,7 +73,7 @@ impl SegmentSize {
         (own, (counted(self) - own).saturating_sub(before))
     }
 
-    /// Returns the size that most of the larger packets are multiples of: a size that has passed,
+    /// Returns the size of which most of the larger packets are multiples: a size that has passed,
     /// or the greatest common divisor of two.
     fn by_multiples(&self) -> Option<u32> {
         let large: Vec<(u32, u64)> = self.sizes.range(ETHERNET + 1..).map(|(&size, &count)| (size, count)).collect();
@@ -109,7 +111,7 @@ impl SegmentSize {
         self.segments_of(payload.into())
     }
 
-    /// Returns the number of segments that carry this number of bytes.
+    /// Returns the number of segments with this number of bytes.
     #[inline]
     pub(super) fn segments_of(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.mss().into())
@@ -140,7 +142,7 @@ mod tests {
         assert_eq!(size.mss(), 1460);
     }
 
-    /// Three packets of 5, 3 and 2 segments of 1448 bytes and a remainder; no single segment
+    /// Three packets of 5, 3 and 2 segments of 1448 bytes and a shorter rest. No single segment
     /// passed.
     #[test]
     fn mid_flow_the_size_is_what_packets_are_multiples_of() {
@@ -156,7 +158,7 @@ mod tests {
         assert_eq!(size.mss(), 1448);
     }
 
-    /// Jumbo frames of 9000 bytes: all have one size, and none holds several segments.
+    /// Jumbo frames of 9000 bytes all have the same size, and none contains several segments.
     #[test]
     fn jumbo_frames_are_segments() {
         let mut size = SegmentSize::default();

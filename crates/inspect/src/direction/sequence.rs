@@ -2,24 +2,24 @@
 
 use acklab_wire::tcp::SeqNumber;
 
-/// The place of the first byte. Bytes before it have a place as well, and places are congruent with
+/// The place of the first byte. Bytes before it have places as well. Places are congruent with
 /// distances from the first number.
 pub(crate) const START: u64 = 1 << 32;
-/// A longer jump than any window permits (RFC 7323, §2.3).
+/// A jump longer than any window permits (RFC 7323, §2.3).
 const LARGEST_WINDOW: u64 = 1 << 30;
 
-/// The data of a direction that have passed, and those that its receiver has acknowledged.
+/// The data of a direction: those that have passed, and those that the receiver has acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SequenceSpace {
     /// The number of the byte at [`START`].
     origin: Option<SeqNumber>,
     /// The place after the last byte that has passed the point.
     pub(crate) highest: u64,
-    /// The place before which the receiver has everything.
+    /// The place before which the receiver has all bytes.
     pub(crate) acknowledged: u64,
     /// The place after the last byte of the direction, if its FIN has passed.
     end: Option<u64>,
-    /// The number after the last segment that was too far away.
+    /// The number after the last segment that was beyond any window.
     stray: Option<SeqNumber>,
     /// The place after the data of the SYN, until the next data pass.
     after_syn: Option<u64>,
@@ -30,10 +30,10 @@ pub(crate) struct SequenceSpace {
 pub(super) enum Place {
     /// Its first byte.
     At(u64),
-    /// Further away than any window reaches. A single segment may belong to another connection.
+    /// Farther away than any window. A single such segment may belong to another connection.
     Stray,
-    /// Like the previous segment, which was also a stray and ended where this one begins or near
-    /// it: the capture has a hole.
+    /// Farther away, like the previous segment, which ended at or near the start of this one: the
+    /// capture has a hole.
     Anew,
 }
 
@@ -65,7 +65,7 @@ impl SequenceSpace {
         let mut place = seq.offset_near(origin, self.highest);
         if place.abs_diff(self.highest) <= LARGEST_WINDOW {
             self.stray = None;
-            // A program that writes captures may use no number for the SYN.
+            // A program that writes captures may not use a number for the SYN.
             if self.after_syn.take() == Some(place + 1) {
                 self.origin = Some(SeqNumber(origin.0.wrapping_sub(1)));
                 place += 1;
@@ -83,7 +83,7 @@ impl SequenceSpace {
         }
     }
 
-    /// Returns the place of the data of the SYN with `seq`, which uses a number itself (RFC 9293,
+    /// Returns the place of the data of the SYN with `seq`. The SYN uses a number itself (RFC 9293,
     /// §3.4; TCP Fast Open, RFC 7413).
     #[cold]
     pub(super) fn place_of_syn_data(&mut self, seq: SeqNumber, length: u32) -> Place {
@@ -99,7 +99,7 @@ impl SequenceSpace {
     pub(super) fn place_of_ack(&self, ack: SeqNumber) -> Option<u64> {
         let near = self.acknowledged.max(self.highest.saturating_sub(LARGEST_WINDOW));
         let place = ack.offset_near(self.origin?, near);
-        // The FIN uses a number, but is no byte.
+        // The FIN uses a number, but is not a byte of data.
         let place = if self.end.is_some_and(|end| place == end + 1) { place - 1 } else { place };
         (place <= self.highest + LARGEST_WINDOW).then_some(place)
     }
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(space.place_of_ack(SeqNumber(1000)), Some(START + 2000));
     }
 
-    /// A single segment of another connection changes nothing; two successive ones show a hole of
+    /// A single segment of another connection changes nothing. Two successive ones show a hole in
     /// the capture.
     #[test]
     fn numbers_begin_anew_at_the_second_stray() {

@@ -1,4 +1,4 @@
-//! The amount and the times of the data of a direction.
+//! The amount of data of a direction, and when they passed.
 
 /// Packets with data.
 #[derive(Clone, Copy, Debug, Default)]
@@ -7,7 +7,7 @@ pub(crate) struct Volume {
     pub(crate) packets: u64,
     /// Octets of payload, including retransmissions.
     pub(crate) octets: u64,
-    /// Octets of IP packets of one segment each.
+    /// Octets of the IP packets, with one segment in each.
     pub(crate) wire_octets: u64,
     /// Packets marked Congestion Experienced.
     pub(crate) marked: u64,
@@ -38,12 +38,12 @@ impl Volume {
         self.first.map_or(0, |first| self.last.saturating_sub(first))
     }
 
-    /// Returns the number of octets of headers around a segment.
+    /// Returns the number of header octets per segment.
     pub(crate) fn headers(&self) -> u64 {
         self.wire_octets.saturating_sub(self.octets) / self.segments.max(1)
     }
 
-    /// Returns octets of packets / octets of payload.
+    /// Returns the ratio of the octets of packets to those of payload.
     pub(crate) fn overhead(&self) -> f64 {
         self.wire_octets as f64 / self.octets.max(1) as f64
     }

@@ -7,7 +7,7 @@ const MAX_SCALE: u8 = 14;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiveWindow {
     scale: Option<u8>,
-    /// The SYN of the receiver was captured, which has the scale if there is one.
+    /// `true` if the SYN of the receiver, which contains the scale, was captured.
     is_scale_known: bool,
     bytes: Option<u64>,
     /// The place of the byte that probed the window while it was closed.
@@ -38,7 +38,7 @@ impl ReceiveWindow {
     }
 
     /// Returns `true` if the single byte at `start` probes a closed window after `highest`, or has
-    /// done so.
+    /// done so before.
     pub(super) fn is_probed(&mut self, start: u64, highest: u64) -> bool {
         if start == highest && self.bytes == Some(0) {
             self.probe = Some(start);

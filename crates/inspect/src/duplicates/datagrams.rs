@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 /// Datagrams that are searched for copies; *chosen*: copies at one point follow each other
 /// immediately.
 const MAX_RECENT: usize = 32;
-/// Octets that are compared: a header with the longest connection ID and packet number (RFC 9000,
-/// §17.3.1), and seven encrypted ones.
+/// Octets that are compared: those of the longest header (RFC 9000, §17.3.1), and seven encrypted
+/// ones.
 const HEAD: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Datagrams {
 
 impl Datagrams {
     /// Returns the nanoseconds since the datagram of which this one is a copy. `head` is the
-    /// present part of its `length` octets.
+    /// captured part of its `length` octets.
     pub(crate) fn copy_of(
         &mut self,
         at: u64,
@@ -65,8 +65,8 @@ mod tests {
             |at, flow, identification, octet| datagrams.copy_of(at, FlowKey(flow), identification, &[octet; 40], 1200);
         assert_eq!(copy_of(0, 1, Some(7), 5), None);
         assert_eq!(copy_of(3000, 1, Some(7), 5), Some(3000));
-        // Datagrams of another flow, with another identification, with other octets, and long
-        // after.
+        // Datagrams of another flow, with another identification, with other octets, and much
+        // later.
         assert_eq!(copy_of(4000, 2, Some(7), 5), None);
         assert_eq!(copy_of(4000, 1, Some(8), 5), None);
         assert_eq!(copy_of(4000, 1, Some(7), 6), None);

@@ -1,14 +1,14 @@
-//! Steps between packets between which none of the connection can be missing, compared with steps
-//! between which some may be.
+//! Compares two kinds of steps: those in which no packet of the connection can be missing
+//! (controls), and those in which some may be.
 //!
-//! If the host counted, its other packets would also be between the packets of controls: as often
-//! per step, and as often per second. Only controls between two steps that skip count, because the
+//! If the counter were that of the host, its other packets would also fall into controls: as often
+//! per step, and as often per second. Only controls between two skipping steps count, because the
 //! host would be sending then.
 
-/// The minimum expected number of controls that would skip if the host counted, for a proof;
-/// *chosen*: at random, none of ten does in one of 22,000 cases (Poisson).
+/// The minimum number of controls that would be expected to skip with a counter of the host, for a
+/// proof; *chosen*: at random, none of ten skips in one of 22,000 cases (Poisson).
 const MIN_EXPECTED: f64 = 10.0;
-/// The share of these that may skip, because of reordered packets.
+/// The share of these that may skip because of reordered packets.
 const MAX_SHARE: f64 = 0.1;
 
 /// Controls, and other steps.
@@ -22,7 +22,7 @@ pub(super) struct Controls {
     within: Steps,
     /// Controls since the last step that skips.
     since: Steps,
-    /// Other steps from the first that skips to the last, and how many skip.
+    /// Other steps from the first to the last one that skips, and how many of them skip.
     others: Steps,
     others_since: Steps,
     others_skipping: u64,
@@ -47,7 +47,7 @@ impl Steps {
 }
 
 impl Controls {
-    /// Records a step that took `nanos` and skipped this number of numbers.
+    /// Records a step that took `nanos` and skipped this count of numbers.
     #[inline]
     pub(super) fn step(&mut self, is_control: bool, skipped: u32, nanos: u64) {
         self.steps += u64::from(is_control);
@@ -74,15 +74,15 @@ impl Controls {
         self.within.count
     }
 
-    /// Returns the expected number of controls between steps that skip that would skip as well if
-    /// the host counted.
+    /// Returns the number of controls between skipping steps that would be expected to skip with a
+    /// counter of the host.
     fn expected(&self) -> f64 {
         let per = |within: u64, others: u64| within as f64 / others.max(1) as f64;
         let as_often = per(self.within.count, self.others.count).min(per(self.within.nanos, self.others.nanos));
         self.others_skipping as f64 * as_often
     }
 
-    /// Returns the proof that the host does not count.
+    /// Returns the proof that the counter is not that of the host.
     pub(super) fn proof(&self) -> Option<String> {
         let expected = self.expected();
         (expected >= MIN_EXPECTED && self.skipping as f64 <= MAX_SHARE * expected)
@@ -94,7 +94,7 @@ impl Controls {
         format!("{} of {} steps between contiguous segments skip none", self.steps - self.skipping, self.steps)
     }
 
-    /// Returns why there is no proof.
+    /// Returns the reason why there is no proof.
     pub(super) fn lack(&self) -> String {
         format!(
             "{}, of which {:.1} would if the host counted, expected at least {MIN_EXPECTED}",
@@ -110,8 +110,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Returns 100 steps of 1 ms that skip, with a control of `nanos` nanoseconds after each of the
-    /// first `skipping`.
+    /// Returns `steps` steps of 1 ms that skip, with a control of `nanos` nanoseconds after each of
+    /// the first `skipping`.
     fn controls(steps: u64, skipping: u64, nanos: u64) -> Controls {
         let mut controls = Controls::default();
         for step in 0..100 {
@@ -130,15 +130,15 @@ mod tests {
         assert!(controls(30, 4, MS).proof().is_none());
     }
 
-    /// Within a microsecond another packet of the host cannot pass in between, and in a single long
-    /// pause the host may have paused as well.
+    /// Within a microsecond, another packet of the host cannot pass in between. In a single long
+    /// pause, the host may have paused as well.
     #[test]
     fn short_steps_and_few_long_ones_are_no_proof() {
         assert!(controls(99, 0, 1000).proof().is_none());
         assert!(controls(3, 0, 1000 * MS).proof().is_none());
     }
 
-    /// The host may have begun to send, or have ended, when numbers began to be skipped.
+    /// The host may have begun or stopped sending when numbers began to be skipped.
     #[test]
     fn controls_before_and_behind_do_not_count() {
         let mut found = Controls::default();

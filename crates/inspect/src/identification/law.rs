@@ -1,27 +1,27 @@
-//! Whether skipped numbers match the ACKs that a receiver by RFC 5681 has sent for the segments
+//! Finds whether skipped numbers match the ACKs that a receiver by RFC 5681 sends for the segments
 //! that an ACK covers.
 //!
 //! A receiver sends an ACK for each or for each second full-sized segment (RFC 5681, §4.2). If a
-//! box removes some, the next one covers as many more segments as the removed ones did, so numbers
-//! and segments correlate closely. Other packets of a host arrive at random (Poisson, or in
-//! bursts), so the variance of their number is about its mean.
+//! box removes some ACKs, the next one also covers their segments, so skipped numbers and segments
+//! correlate closely. Other packets of a host arrive at random (Poisson, or in bursts), so the
+//! variance of their number is about its mean.
 
 /// Segments per ACK of a receiver by RFC 5681, with a margin for late ACKs.
 const MAX_SEGMENTS: f64 = 2.2;
-/// The minimum number of ACKs.
+/// The minimum number of ACKs for a verdict.
 const MIN_ACKS: f64 = 60.0;
 /// The minimum mean number of skipped numbers per ACK for a proof.
 const MIN_SKIPPED: f64 = 0.1;
-/// The maximum variance of the numbers around those expected from the segments, relative to their
-/// mean: a quarter of the variance of random packets; *chosen*.
+/// The maximum variance of the numbers around the values expected from the segments, relative to
+/// their mean: a quarter of the variance of random packets; *chosen*.
 const MAX_VARIANCE: f64 = 0.25;
 /// The minimum part of the variance of the numbers that the segments explain; *chosen*.
 const MIN_EXPLAINED: f64 = 0.8;
-/// Below one segment per ACK, with a margin for segments that were captured together.
+/// A ratio below one segment per ACK, with a margin for segments that were captured together.
 const IMPOSSIBLE: f64 = 0.9;
 
-/// Sums over pure ACKs that cover data in order: segments, and the numbers skipped before them plus
-/// their own.
+/// Sums over pure ACKs that cover data in order: their segments, and the count of their own number
+/// and those skipped before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Law {
     acks: f64,
@@ -44,12 +44,12 @@ impl Law {
         self.product += covers * numbers;
     }
 
-    /// Returns the segments per sent ACK, if all numbers are those of ACKs.
+    /// Returns the segments per sent ACK, if all numbers belong to ACKs.
     fn ratio(&self) -> f64 {
         self.covers / self.numbers
     }
 
-    /// Returns why the numbers cannot be those of ACKs, or `None` if they can.
+    /// Returns the reason why the numbers cannot belong to ACKs, or `None` if they can.
     pub(super) fn refuted(&self) -> Option<String> {
         let ratio = self.ratio();
         (self.acks >= MIN_ACKS && ratio < IMPOSSIBLE).then(|| {
@@ -57,7 +57,7 @@ impl Law {
         })
     }
 
-    /// Returns the proof that they are.
+    /// Returns the proof that they do.
     pub(super) fn proof(&self) -> Option<String> {
         let Self { acks, covers, numbers, covers_squared, numbers_squared, product } = *self;
         let ratio = self.ratio();
@@ -91,7 +91,7 @@ mod tests {
         law
     }
 
-    /// A receiver of two segments; a box passes each, each second, third, fourth or fifth of its
+    /// A receiver of two segments. A box passes each, each second, third, fourth or fifth of its
     /// ACKs in turn.
     #[test]
     fn removed_acks_are_as_many_as_the_segments_say() {
@@ -105,7 +105,7 @@ mod tests {
     fn other_packets_of_a_host_do_not_go_with_segments() {
         let found = law((0..200).map(|n| (2, n * 7 % 3)));
         assert!(found.proof().is_none() && found.refuted().is_none(), "{found:?}");
-        // A packet for each ACK: there is no variance to explain.
+        // A packet for each ACK, so there is no variance to explain.
         assert!(law((0..200).map(|_| (2, 1))).proof().is_none());
     }
 

@@ -2,8 +2,9 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// Returns the evidence for a receiver of two segments: by the number of its ACK, whether it
-/// passes, and how many other numbers the counter has used since the previous ACK.
+/// Returns the evidence for a receiver of two segments. For the number of an ACK, `passes` returns
+/// whether it passes, and the last argument how many other numbers the counter has used since the
+/// previous ACK.
 fn download(acks: u32, passes: impl Fn(u32) -> bool, others: impl Fn(u32) -> u16, is_linux: bool) -> Identifications {
     let mut found = Identifications::default();
     let mut identification = 700_u16;
@@ -41,7 +42,7 @@ fn download(acks: u32, passes: impl Fn(u32) -> bool, others: impl Fn(u32) -> u16
 fn a_counter_of_the_connection_shows_what_is_missing() {
     let Evidence::Missing(share, _) = download(400, |_| true, |_| 0, true).evidence() else { panic!() };
     assert!(share.abs() < 1e-12);
-    // Two of three, once there are more than the return path carries.
+    // Two of three ACKs are missing, once there are more than the return path carries.
     let Evidence::Missing(share, evidence) = download(400, |ack| ack < 40 || ack % 3 == 0, |_| 0, true).evidence()
     else {
         panic!()
@@ -50,15 +51,16 @@ fn a_counter_of_the_connection_shows_what_is_missing() {
     assert!(evidence.contains("explain"), "{evidence}");
 }
 
-/// The counter has 16 bits, of which zero is one: after 140,000 packets it has reached zero twice.
+/// The counter has 16 bits, and zero is one of its numbers: after 140,000 packets, it has reached
+/// zero twice.
 #[test]
 fn zero_is_a_number_of_a_counter_that_comes_to_it() {
     let found = download(140_000, |_| true, |_| 0, true);
     assert_eq!((found.skipped, found.zeros), (0, 1), "the zero of the SYN-ACK is none");
 }
 
-/// The host sends 0 to 39 other packets between two ACKs: more than the receiver has segments to
-/// acknowledge.
+/// The host sends 0 to 39 other packets between two ACKs: more packets than the receiver has
+/// segments to acknowledge.
 #[test]
 fn a_counter_of_the_host_is_inconclusive() {
     for is_linux in [true, false] {
@@ -67,8 +69,8 @@ fn a_counter_of_the_host_is_inconclusive() {
     }
 }
 
-/// Occasionally one other packet between two ACKs, so that no step skips more numbers than there
-/// are segments. Numbers are skipped before ACKs for a single segment as well.
+/// Sometimes one other packet between two ACKs, so that no step skips more numbers than there are
+/// segments. Numbers are also skipped before ACKs for a single segment.
 #[test]
 fn a_slow_counter_of_the_host_is_inconclusive() {
     let found = download(400, |_| true, |ack| u16::from(ack % 3 == 0), false).evidence();
@@ -112,7 +114,7 @@ fn zeros_and_random_numbers_are_inconclusive() {
     assert!(matches!(&random, Evidence::Nothing(reason) if reason.contains("count nothing")), "{random:?}");
 }
 
-/// Packets of three segments, each of which takes three numbers.
+/// Packets of three segments each take three numbers.
 #[test]
 fn a_packet_takes_a_number_per_segment() {
     let mut found = Identifications::default();

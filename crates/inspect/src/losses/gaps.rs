@@ -1,18 +1,18 @@
-//! Bytes that have not passed the point, although later ones have.
+//! Gaps: bytes that have not passed the point, although later bytes have.
 //!
-//! A gap that the receiver acknowledges before it is filled is one of the capture: the receiver has
-//! the bytes, and they were not captured.
+//! If the receiver acknowledges a gap before it is filled, the gap is one of the capture: the
+//! receiver has the bytes, but they were not captured.
 
 use crate::packet::Packet;
 
 /// The maximum number of gaps that are stored.
 const MAX_GAPS: usize = 256;
-/// Data that follow their ACK within this time were captured after it, as with a NIC of several
-/// queues. No sender retransmits data that were acknowledged within 3 ms; *chosen*, as the delay
-/// without a round-trip time in `order`.
+/// Data that follow their ACK in the file within this time were captured out of order, as with a
+/// NIC of several queues. No sender retransmits data that were acknowledged within 3 ms; *chosen*,
+/// as the delay without a round-trip time in `order`.
 const SOON: u64 = 3_000_000;
 
-/// When a segment passed, and indications of when it was sent.
+/// When a segment passed, and other signs of when it was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     pub(crate) at: u64,
@@ -53,12 +53,12 @@ struct Gap {
     mark: Mark,
     /// When the receiver acknowledged it.
     acknowledged: Option<u64>,
-    /// Whether the capture may have begun after it.
+    /// `true` if the capture may have begun after it.
     is_before: bool,
 }
 
 impl Gap {
-    /// Returns the number of bytes that the capture lacks if the gap stays.
+    /// Returns the number of bytes that the capture lacks if the gap remains.
     const fn octets(&self) -> u64 {
         if self.is_before || self.acknowledged.is_none() { 0 } else { self.end - self.start }
     }
@@ -74,19 +74,19 @@ pub(super) struct Gaps {
     open: Vec<Gap>,
     /// The number of gaps that are not acknowledged.
     pending: usize,
-    /// Bytes of gaps that stayed.
+    /// Bytes of gaps that remained.
     uncaptured: u64,
 }
 
 impl Gaps {
-    /// Returns `true` if an ACK may acknowledge a gap.
+    /// Returns `true` if gaps are open that an ACK may acknowledge.
     #[inline]
     pub(super) const fn are_pending(&self) -> bool {
         self.pending > 0
     }
 
     /// Opens a gap from `start` to `end` that the segment of `mark` reveals. The receiver has
-    /// acknowledged everything before `acknowledged`.
+    /// acknowledged all bytes before `acknowledged`.
     pub(super) fn open(&mut self, start: u64, end: u64, mark: Mark, acknowledged: u64) {
         self.expire(mark.at);
         let gap = Gap { start, end, mark, acknowledged: None, is_before: false };
@@ -118,7 +118,7 @@ impl Gaps {
         self.pending = self.open.iter().filter(|gap| gap.acknowledged.is_none()).count();
     }
 
-    /// Records that the receiver has everything before `acknowledged`.
+    /// Records that the receiver has all bytes before `acknowledged`.
     pub(super) fn acknowledge(&mut self, acknowledged: u64, at: u64) {
         let mut rest = Vec::new();
         for gap in self.open.iter_mut().filter(|gap| gap.acknowledged.is_none() && gap.start < acknowledged) {
@@ -132,7 +132,7 @@ impl Gaps {
         self.expire(at);
     }
 
-    /// Marks gaps as permanent that were acknowledged some time ago.
+    /// Marks gaps that were acknowledged some time ago as permanent.
     fn expire(&mut self, at: u64) {
         let uncaptured = &mut self.uncaptured;
         self.open.retain(|gap| {
@@ -143,8 +143,8 @@ impl Gaps {
         self.count();
     }
 
-    /// Fills the gaps that data from `start` to `end`, at `at`, overlap. `compare` compares them
-    /// with the segment that revealed a gap, the first of several.
+    /// Fills the gaps that data from `start` to `end` at `at` overlap. `compare` compares the data
+    /// with the segment that revealed the gap, the first one if there are several.
     pub(super) fn fill(
         &mut self,
         start: u64,
@@ -165,7 +165,7 @@ impl Gaps {
         Some(if first.acknowledged.is_some() { Filled::Misfiled } else { compare(first.mark) })
     }
 
-    /// Returns the number of bytes that the receiver has acknowledged and that did not pass.
+    /// Returns the number of bytes that the receiver has acknowledged, but that did not pass.
     pub(super) fn uncaptured(&self) -> u64 {
         self.uncaptured + self.open.iter().map(Gap::octets).sum::<u64>()
     }
@@ -206,9 +206,9 @@ mod tests {
         gaps.open(100, 400, mark(0), 0);
         gaps.acknowledge(300, MS);
         assert_eq!((gaps.uncaptured(), gaps.are_pending()), (200, true));
-        // Half a millisecond after its ACK: as captured by another queue.
+        // Half a millisecond after its ACK, as if another queue had captured it.
         assert_eq!(fill(&mut gaps, 200, 300, MS + MS / 2), Some(Filled::Misfiled));
-        // Long after it: not from this gap.
+        // Long after its ACK, so it does not fill this gap.
         assert_eq!(fill(&mut gaps, 100, 200, 10 * MS), None);
         assert_eq!(gaps.uncaptured(), 100);
     }

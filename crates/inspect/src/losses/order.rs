@@ -1,33 +1,35 @@
 //! Finds which of two segments was sent first: the one that revealed a gap, or the one that
 //! fills it. The criteria are:
 //!
-//! * The times of capture. A segment that was captured before an earlier one in the file is out of
-//!   order in the file only, as with a NIC of several queues.
-//! * Identifications, if they rise from packet to packet: those of a retransmission are newer (RFC
-//!   6864, §4.1, leaves the source free; Bellovin, *A Technique for Counting NATted Hosts*, IMW
-//!   2002, describes the counters of hosts).
+//! * The times of capture. A segment that was captured before one that precedes it in the file is
+//!   out of order only in the file, as with a NIC of several queues.
+//! * Identifications, if they rise with each packet. Those of a retransmission are newer (RFC 6864,
+//!   §4.1, leaves the source free; Bellovin, *A Technique for Counting NATted Hosts*, IMW 2002,
+//!   describes the counters of hosts).
 //! * Timestamps (RFC 7323, §3): those of a retransmission are newer.
-//! * Otherwise the delay: a retransmission needs a round trip to the sender.
+//! * Otherwise, the delay: a retransmission needs a round trip to the sender.
 
 use super::gaps::{Filled, Mark};
 
-/// Without a round-trip time, segments that fill a gap sooner are reordered. Retransmissions need a
-/// round trip, and few paths are shorter (the 3 ms of Wireshark, `packet-tcp.c`).
+/// Without a round-trip time, segments that fill a gap within this time count as reordered.
+/// Retransmissions need a round trip, and few paths have a shorter one (the 3 ms of Wireshark,
+/// `packet-tcp.c`).
 const SHORT: u64 = 3_000_000;
-/// The minimum number of packets with rising identifications for an order.
+/// The minimum number of packets with rising identifications at which identifications show an
+/// order.
 const MIN_RISING: u32 = 8;
-/// One step in this number may not rise, because packets overtook each other.
+/// One in this number of steps may not rise, because packets overtook each other.
 const MAX_FALLING: u32 = 10;
-/// A quarter of all identifications. Steps of random ones are longer in three of four cases.
+/// A quarter of all identifications. In three of four cases, steps of random ones are longer.
 const LONGEST_STEP: u16 = 1 << 14;
 
-/// The clocks of a sender, as seen in its data.
+/// The clocks of a sender, as shown by its data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     last: Option<u16>,
     rising: u32,
     falling: u32,
-    /// The first timestamp and the newest, with the times when they passed.
+    /// The first and the newest timestamp, with the times at which they passed.
     stamps: Option<[(u32, u64); 2]>,
 }
 
@@ -49,8 +51,8 @@ impl Order {
         }
     }
 
-    /// Returns how the segment of `late` came to fill a gap that `ahead` revealed. `sides` are the
-    /// minimum times to the receiver and back, and to the sender.
+    /// Returns how the segment of `late` filled a gap that `ahead` revealed. `sides` are the
+    /// minimum times to the receiver and back, and to the sender and back.
     pub(super) fn compare(&self, ahead: Mark, late: Mark, sides: (Option<u64>, Option<u64>)) -> Filled {
         if late.captured < ahead.captured {
             return Filled::Misfiled;
@@ -74,13 +76,13 @@ impl Order {
     fn by_timestamps(&self, ahead: Mark, late: Mark) -> Option<bool> {
         let (later, value) = (ahead.value?, late.value?);
         match later.wrapping_sub(value).cast_signed() {
-            // Equal timestamps: the delay decides, unless it is longer than the tick.
+            // With equal timestamps, the delay decides, unless it is longer than the tick.
             0 => (late.at.saturating_sub(ahead.at) as f64 > self.tick()?).then_some(true),
             difference => Some(difference > 0),
         }
     }
 
-    /// Returns the nanoseconds of a tick of the sender's clock.
+    /// Returns the sender's tick in nanoseconds.
     fn tick(&self) -> Option<f64> {
         let [(first, since), (newest, at)] = self.stamps?;
         let ticks = newest.wrapping_sub(first);
@@ -109,8 +111,8 @@ mod tests {
         Mark { at, captured: at, value, identification }
     }
 
-    /// Returns a segment per millisecond, with a timestamp of its millisecond and identifications
-    /// that step by `step`.
+    /// Returns the state after a segment per millisecond, with timestamps in milliseconds and
+    /// identifications that step by `step`.
     fn order(step: u16) -> Order {
         let mut order = Order::default();
         (0..20_u16).for_each(|n| order.advance(mark(u64::from(n) * MS, Some(n.into()), Some(n.wrapping_mul(step)))));
@@ -123,8 +125,7 @@ mod tests {
         assert_eq!(order(1).compare(mark(10 * MS, None, None), late, AT_RECEIVER), Filled::Misfiled);
     }
 
-    /// 60 ms are more than the round trip, but the segment was sent before: it has the smaller
-    /// number.
+    /// 60 ms exceed the round trip, but the smaller number shows that the segment was sent earlier.
     #[test]
     fn identifications_show_the_order_of_sending() {
         let order = order(3);
@@ -146,11 +147,13 @@ mod tests {
         let ahead = mark(0, Some(7), None);
         assert_eq!(order.compare(ahead, mark(MS, Some(9), None), AT_RECEIVER), Filled::Retransmitted);
         assert_eq!(order.compare(ahead, mark(60 * MS, Some(6), None), AT_RECEIVER), Filled::Reordered);
-        // The clock ticks every millisecond, and has not advanced since: both were sent together.
+        // The clock ticks every millisecond and has not advanced in between, so both were sent
+        // together.
         assert_eq!(order.compare(ahead, mark(60 * MS, Some(7), None), AT_RECEIVER), Filled::Reordered);
     }
 
-    /// A clock of 100 ms does not distinguish segments of one tick, but their delay does.
+    /// A clock with ticks of 100 ms does not distinguish segments of one tick, but their delay
+    /// does.
     #[test]
     fn within_a_tick_the_delay_decides() {
         let mut order = Order::default();

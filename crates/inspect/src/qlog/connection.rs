@@ -8,22 +8,22 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// The maximum number of packets in flight that are followed. Chosen: 64 MB of memory for both
-/// directions, and more than a path of 10 Gbps and 1 s holds.
+/// The maximum number of packets in flight that are followed. Chosen: it takes 64 MB of memory for
+/// both directions, and a path of 10 Gbps and 1 s holds fewer.
 const MAX_OUTSTANDING: usize = 1 << 20;
-/// The maximum number of lost packets whose late acknowledgment is recognised. Chosen: more than
-/// are lost in a round trip of the same path at 1 %.
+/// The maximum number of lost packets whose late acknowledgment is recognised. Chosen: on the same
+/// path at 1 % of loss, fewer are lost in a round trip.
 const MAX_LOST: usize = 1 << 14;
 /// Octets of IPv4 and UDP around a packet.
 const HEADERS: u64 = 28;
-/// The numbers of windows of packets that are kept of a direction with few connections and with
-/// many, and the limit of few. As in captures.
+/// The number of windows of packets per direction with few and with many connections, and the
+/// maximum number that counts as few. As in captures.
 const WINDOWS: (usize, usize, usize) = (8, 2, 256);
 
 /// A packet number, with its path.
 type Number = (u64, u64);
 
-/// Data in flight: when they were sent, and how many octets, by packet number.
+/// Data in flight: for each packet number, the time of sending and the number of octets.
 #[derive(Clone, Debug, Default)]
 struct Outstanding {
     packets: BTreeMap<Number, (u64, u64)>,
@@ -56,7 +56,7 @@ pub(crate) struct Acknowledged {
     pub(crate) flight: u64,
     /// Octets of its packet.
     pub(crate) size: u64,
-    /// It arrived without data.
+    /// `true` if it arrived without data.
     pub(crate) is_pure: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Acknowledged {
 #[derive(Clone, Debug)]
 pub(super) struct Logged {
     connection: Connection,
-    /// Data that this end has sent, and data that it has received and not acknowledged yet.
+    /// Data that this end has sent, and data that it has received but not yet acknowledged.
     outstanding: [Outstanding; 2],
     lost: BTreeSet<Number>,
     /// The shortest time to an acknowledgment, in nanoseconds.
@@ -74,7 +74,7 @@ pub(super) struct Logged {
     is_empty: bool,
 }
 
-/// Addresses in the event that starts a connection: before and since
+/// Addresses in the event that starts a connection, before and since
 /// draft-ietf-quic-qlog-quic-events-10.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -117,8 +117,8 @@ fn address(ip: &Scalar<'_>, port: &Scalar<'_>) -> Option<SocketAddr> {
 }
 
 impl Logged {
-    /// Returns a connection without packets, the number `place` of its log. `is_of_end` means that
-    /// one of its ends wrote the log.
+    /// Returns a connection without packets, number `place` of its log. `is_of_end` means that one
+    /// of its ends wrote the log.
     pub(super) fn new(place: usize, is_of_end: bool) -> Self {
         let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
         let windows = if place < WINDOWS.2 { WINDOWS.0 } else { WINDOWS.1 };
@@ -143,14 +143,14 @@ impl Logged {
         }
     }
 
-    /// Records a packet on `path` that the end `from` has sent: 0 is the end whose packets the log
-    /// has as sent.
+    /// Records a packet on `path` that the end `from` has sent. End 0 is the one whose packets the
+    /// log shows as sent.
     pub(super) fn packet(&mut self, at: u64, from: usize, path: u64, packet: &Packet) {
         let Self { connection, outstanding, .. } = self;
         if self.is_empty {
             (connection.first, self.is_empty) = (at, false);
         }
-        // Clocks step back, and threads write events out of order; the times of a connection must
+        // Clocks step back, and threads write events out of order. The times of a connection must
         // not decrease.
         connection.last = connection.last.max(at);
         let at = connection.last;
@@ -178,7 +178,7 @@ impl Logged {
             for &(path, first, last) in ranges {
                 while let Some(&number) = self.lost.range((path, first)..=(path, last)).next() {
                     self.lost.remove(&number);
-                    // It arrived late, so the retransmission of its data was spurious.
+                    // The packet arrived late, so the retransmission of its data was spurious.
                     direction.delivery.losses.counts.needless += 1;
                 }
             }
@@ -206,7 +206,7 @@ impl Logged {
         }
     }
 
-    /// Describes the connection. Its ends have these names if the log has no addresses, and its
+    /// Describes the connection. `names` are used for its ends if the log has no addresses. Its
     /// clock has a tick of `tick` nanoseconds. Returns `None` without packets.
     pub(super) fn describe(mut self, names: [String; 2], tick: f64) -> Option<Described> {
         if self.is_empty {
@@ -216,7 +216,7 @@ impl Logged {
         if self.is_of_end {
             received.handshake_ahead(0);
             if let Some(minimum) = self.minimum {
-                // Packets to this end are in flight for as long as packets from it.
+                // A packet to this end takes as long as a packet from it.
                 received.handshake_behind(minimum);
             }
         }
@@ -227,8 +227,8 @@ impl Logged {
 #[derive(Clone, Copy, Debug, Default)]
 struct Covered {
     octets: u64,
-    /// When the largest newly acknowledged packet was sent, if it is the largest of the ACK (RFC
-    /// 9002, §5.1).
+    /// The time of sending of the largest newly acknowledged packet, if it is the largest of the
+    /// ACK (RFC 9002, §5.1).
     newest: Option<u64>,
     largest: Number,
 }

@@ -1,12 +1,12 @@
-//! A contained log, read field by field and event by event. At most one event is in memory.
+//! Reads a contained log field by field and event by event. At most one event is in memory.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The reader of a contained log.
+/// A receiver of the parts of a contained log.
 pub(super) trait Sink {
-    /// Whether events are read, or skipped.
+    /// `true` if events are read, `false` if they are skipped.
     const READS_EVENTS: bool;
 
     /// Begins the list of traces.
@@ -27,7 +27,7 @@ pub(super) trait Sink {
 }
 
 /// Reads one log: an object with `traces`, with a single `trace`, or (before draft-00) with the
-/// fields of a trace itself.
+/// fields of a trace.
 pub(super) struct Log<'s, S>(pub(super) &'s mut S);
 
 /// A list of traces.
@@ -39,7 +39,7 @@ struct Trace<'s, S>(&'s mut S);
 /// A list of events.
 struct Events<'s, S>(&'s mut S);
 
-/// Deserialises a value of a shape, or `null` in its place: what Go writes for an empty list.
+/// Deserialises a value of the given form, or `null`, which Go writes for an empty list.
 macro_rules! value_or_null {
     ($name:ident, $expected:literal, $($visit:item)*) => {
         impl<'de, S: Sink> DeserializeSeed<'de> for $name<'_, S> {

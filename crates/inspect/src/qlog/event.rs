@@ -18,12 +18,12 @@ pub(super) struct Event<'a> {
     pub(super) full_name: String,
     /// The connection that it belongs to, if it names one.
     pub(super) group: Option<Cow<'a, str>>,
-    /// The path of a connection of several paths. Each path numbers its packets.
+    /// The path, if the connection has several. Each path numbers its own packets.
     pub(super) path: u64,
     pub(super) data: Option<&'a RawValue>,
 }
 
-/// An event since draft-02, or of a stack that wrote objects earlier.
+/// An event since draft-02, or of a stack that wrote objects before.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Object<'a> {
@@ -90,9 +90,9 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Returns an event that is a list, in the order of `event_fields`. Without them, or with fewer,
-/// its time is the first number, its data are the first object, and its category and name are the
-/// first texts: the order of all stacks that write lists.
+/// Returns an event that is a list, in the order of `event_fields`. If they are missing, or are
+/// fewer than the items, the time is the first number, the data are the first object, and category
+/// and name are the first texts. All stacks that write lists use this order.
 fn of_list<'a>(text: &'a str, header: &Header) -> serde_json::Result<Object<'a>> {
     let items: Vec<&'a RawValue> = serde_json::from_str(text)?;
     let mut object = Object::default();

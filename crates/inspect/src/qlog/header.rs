@@ -33,7 +33,7 @@ pub(super) struct Header {
     description: Option<String>,
     /// The first value of `protocol_type`.
     protocol: Option<String>,
-    /// A connection ID in place of a description, as in logs of picoquic.
+    /// A connection ID that replaces the description, as in logs of picoquic.
     described_id: Option<String>,
     vantage_point: Option<String>,
     name: Option<String>,
@@ -80,13 +80,13 @@ struct CommonFields<'a> {
 }
 
 impl Header {
-    /// Reads a field of the file or of a trace. A field of unknown name or shape is skipped.
+    /// Reads a field of the file or of a trace. Skips a field of unknown name or form.
     pub(super) fn set(&mut self, name: &str, value: &RawValue) {
         let value = value.get();
         let text = || serde_json::from_str::<Scalar>(value).ok().and_then(|scalar| Some(scalar.text()?.into_owned()));
         match name {
             "qlog_version" => self.version = text().or_else(|| self.version.take()),
-            // The current drafts have a schema in place of a version, and some stacks write both.
+            // The current drafts have a schema instead of a version, and some stacks write both.
             "file_schema" => self.version = self.version.take().or_else(text),
             "title" => self.title = text().or_else(|| self.title.take()),
             "description" => {
@@ -101,7 +101,7 @@ impl Header {
                     self.unit = owned(&fields.time_units).or_else(|| self.unit.take());
                 }
             }
-            // Before draft-00: `fields`.
+            // The name before draft-00 was `fields`.
             "event_fields" | "fields" => {
                 let names: Vec<Scalar> = serde_json::from_str(value).unwrap_or_default();
                 let name = |scalar: &Scalar| scalar.text().unwrap_or_default().to_ascii_lowercase();
@@ -126,7 +126,7 @@ impl Header {
         self.reference = fields.reference_time.real().or(self.reference);
         let ids = [&fields.group_id, &fields.original, &fields.odcid, &fields.dcid];
         self.group = ids.into_iter().find_map(owned).or_else(|| self.group.take());
-        // A list in the current drafts, text in earlier ones.
+        // The value is a list in the current drafts, and text in earlier ones.
         let named = fields.protocol_type.and_then(|value| {
             let list =
                 serde_json::from_str::<Vec<Scalar>>(value.get()).ok().and_then(|list| list.first().and_then(owned));
@@ -136,7 +136,7 @@ impl Header {
     }
 
     /// Returns the header of a trace in a file with the header `file`, whose fields apply if the
-    /// trace has none.
+    /// trace lacks them.
     pub(super) fn within(self, file: &Self) -> Self {
         let file = file.clone();
         Self {
@@ -162,7 +162,7 @@ impl Header {
         Times::new(self.format.or_else(of_field).unwrap_or_default(), self.unit.as_deref(), self.reference)
     }
 
-    /// Returns the description of the connection with the ID `group` in the trace `number`.
+    /// Returns the origin of the connection with the ID `group` in the trace `number`.
     pub(super) fn source(&self, number: usize, group: Option<&str>) -> Source {
         Source {
             trace: number,
@@ -174,13 +174,13 @@ impl Header {
         }
     }
 
-    /// Returns `true` if an end of the connection wrote the log, and not an observer between the
-    /// ends.
+    /// Returns `true` if an end of the connection wrote the log, `false` if an observer between the
+    /// ends did.
     pub(super) fn is_of_end(&self) -> bool {
         self.vantage_point.as_deref() != Some("network")
     }
 
-    /// Returns the names of the ends, first the one whose packets are logged as sent.
+    /// Returns the names of the ends. The first is the one whose packets are logged as sent.
     pub(super) fn ends(&self) -> [String; 2] {
         let end = if self.is_of_end() { &self.vantage_point } else { &self.flow };
         match end.as_deref() {
@@ -192,7 +192,7 @@ impl Header {
     }
 }
 
-/// Returns the text without control characters, cut to a length that fits a heading.
+/// Returns the text without control characters, truncated to the length of a heading.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(MAX_TEXT).collect()
 }

@@ -1,4 +1,4 @@
-//! The traces of a log, and the events that were not understood.
+//! The traces of a log, and counts of unknown events.
 
 use super::connection::Logged;
 use super::event::Event;
@@ -11,13 +11,13 @@ use crate::report::{Counts, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The maximum number of connections of a trace that are followed, and of those in the report:
-/// those with the most octets. As in captures.
+/// The maximum number of connections of a trace that are followed, and the maximum number in the
+/// report (those with the most octets). As in captures.
 const MAX_CONNECTIONS: usize = 4096;
 const MAX_REPORTED: usize = 1000;
-/// The maximum number of names of events that are not understood; the rest share one.
+/// The maximum number of names of unknown events; the others share one.
 const MAX_NAMES: usize = 64;
-/// Names in a note.
+/// The number of names in a note.
 const SHOWN: usize = 5;
 
 /// Summary of a log.
@@ -27,20 +27,20 @@ pub struct Summary {
     pub version: Option<String>,
     /// Traces in the file.
     pub traces: usize,
-    /// Events that were read, of the requested traces.
+    /// Events that were read in the requested traces.
     pub events: u64,
-    /// Packets that were sent, received and declared lost.
+    /// Packets that were sent, received, and declared lost.
     pub packets: [u64; 3],
-    /// Packets with data of streams or datagrams among those sent and received.
+    /// Packets with data of streams or datagrams among the sent and received ones.
     pub packets_with_data: u64,
-    /// Events that were not understood, by name.
+    /// Unknown events, by name.
     pub not_understood: BTreeMap<String, u64>,
-    /// The same in words, with the most frequent names.
+    /// The same as text, with the most frequent names.
     pub note: Option<String>,
 }
 
 impl Summary {
-    /// Describes the events that were not understood.
+    /// Describes the unknown events.
     fn describe(&mut self) {
         let all: u64 = self.not_understood.values().sum();
         let mut names: Vec<(&String, u64)> = self.not_understood.iter().map(|(name, count)| (name, *count)).collect();
@@ -62,7 +62,7 @@ pub(super) struct Reader {
     only: Option<usize>,
     header: Header,
     times: Times,
-    /// The clock of the current trace: its ticks.
+    /// The clock of the current trace, which measures its tick.
     clock: Clock<()>,
     /// The connections of the current trace, by the ID in its events.
     connections: BTreeMap<Option<String>, Logged>,
@@ -104,7 +104,7 @@ impl Reader {
         self.summary.traces
     }
 
-    /// Counts events of this name as not understood.
+    /// Counts an event of this name as unknown.
     pub(super) fn not_understood(&mut self, name: &str) {
         if !self.is_selected() {
             return;
@@ -138,14 +138,14 @@ impl Reader {
     }
 
     /// Reads an event by its name. Returns `None` if a required field is missing or has an unknown
-    /// shape.
+    /// form.
     fn named(&mut self, event: &Event<'_>) -> Option<()> {
-        // Each event moves the time line of a trace with differences.
+        // Each event advances the time line of a trace with time differences.
         let at = event.time.map(|time| self.times.at(time));
         let data = event.data.map_or("null", |data| data.get());
         match event.name().as_str() {
-            // Before draft-02: `connection_new`; before draft-00: `new_connection`, `packet_tx` and
-            // `packet_rx`.
+            // Older names: `connection_new` before draft-02; `new_connection`, `packet_tx` and
+            // `packet_rx` before draft-00.
             "connection_started" | "connection_new" | "new_connection" => self.connection(event)?.starts(data),
             "packet_sent" | "packet_tx" => self.packet(event, at?, 0, data)?,
             "packet_received" | "packet_rx" => self.packet(event, at?, 1, data)?,

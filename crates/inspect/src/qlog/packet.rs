@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The largest size that is counted, so that sizes can be added. No datagram has more than 65,527
+/// The largest size that is counted, so that sums do not overflow. No datagram has more than 65,527
 /// octets.
 const MAX_SIZE: u64 = u32::MAX as u64;
 
@@ -15,14 +15,14 @@ const MAX_SIZE: u64 = u32::MAX as u64;
 pub(super) struct Packet {
     /// `None` for packets without a number: Retry, Version Negotiation, and unreadable packets.
     pub(super) number: Option<u64>,
-    /// A packet of the handshake, whose numbers are of another space (RFC 9000, §12.3), or without
-    /// a number.
+    /// `true` for a packet of the handshake, whose numbers belong to another space (RFC 9000,
+    /// §12.3), and for a packet without a number.
     pub(super) is_early: bool,
-    /// Octets of the packet, if the log has them.
+    /// Octets of the packet, if the log contains them.
     pub(super) size: Option<u64>,
     /// Octets of streams and of datagrams of the application.
     pub(super) payload: u64,
-    /// Ranges of numbers that the packet acknowledges, with their path; both ends included.
+    /// Ranges of numbers that the packet acknowledges, with their path. Both ends are included.
     pub(super) acknowledges: Option<Vec<(u64, u64, u64)>>,
 }
 
@@ -48,7 +48,7 @@ struct Data<'a> {
 struct PacketHeader<'a> {
     #[serde(borrow)]
     packet_type: Scalar<'a>,
-    /// Before draft-00.
+    /// The field before draft-00.
     #[serde(borrow)]
     r#type: Scalar<'a>,
     #[serde(borrow)]
@@ -71,12 +71,12 @@ struct Raw<'a> {
 struct Frame<'a> {
     #[serde(borrow)]
     frame_type: Scalar<'a>,
-    /// Before draft-00.
+    /// The field before draft-00.
     #[serde(borrow)]
     r#type: Scalar<'a>,
     #[serde(borrow)]
     length: Scalar<'a>,
-    /// As in OpenSSL, whose `length` is that of the whole frame.
+    /// The field in OpenSSL, whose `length` is that of the whole frame.
     #[serde(borrow)]
     payload_length: Scalar<'a>,
     #[serde(borrow)]
@@ -87,8 +87,8 @@ struct Frame<'a> {
     path_id: Scalar<'a>,
 }
 
-/// A range of an ACK frame, both ends included: two numbers or one
-/// (draft-ietf-quic-qlog-quic-events, "AckFrame"), in a list or by itself.
+/// A range of an ACK frame, including both ends: two numbers or one
+/// (draft-ietf-quic-qlog-quic-events, "AckFrame"), in a list or alone.
 struct Range {
     first: u64,
     last: u64,
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Range {
     }
 }
 
-/// `null` is the default.
+/// Deserialises a value, with `null` as the default.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
@@ -142,7 +142,7 @@ impl Packet {
     /// Reads the data of an event.
     ///
     /// # Errors
-    /// If a required field is missing or has an unknown shape.
+    /// If a required field is missing or has an unknown form.
     pub(super) fn read(data: &str) -> serde_json::Result<Self> {
         let Data { header, packet_type, packet_number, packet_size, raw, frames } = serde_json::from_str(data)?;
         let kinds = [&header.packet_type, &packet_type, &header.r#type];
@@ -188,7 +188,7 @@ mod tests {
         Packet::read(data).unwrap()
     }
 
-    /// One packet as written by each draft.
+    /// The same packet as each draft writes it.
     #[test]
     fn drafts_differ_and_packets_do_not() {
         let drafts = [

@@ -1,4 +1,4 @@
-//! The form of a text, and the order in which it is read.
+//! Recognises the form of a text, and reads its parts in order.
 
 use super::contained::{self, Sink};
 use super::header::Header;
@@ -15,9 +15,9 @@ pub const SEPARATOR: u8 = 0x1e;
 pub const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 /// Octets that are read at a time.
 const BUFFER: usize = 1 << 16;
-/// The name under which records are counted that are not JSON.
+/// The name under which records that are not JSON are counted.
 const MALFORMED: &str = "(no JSON)";
-/// The name under which events are counted that have no name.
+/// The name under which events without a name are counted.
 const NAMELESS: &str = "(no name)";
 
 /// A log that was read.
@@ -25,11 +25,11 @@ const NAMELESS: &str = "(no name)";
 pub struct Log {
     /// The report of the log.
     pub report: Report,
-    /// Why the rest of the text was not read, if so.
+    /// The reason why the rest of the text was not read, if any.
     pub cut: Option<String>,
 }
 
-/// Why a log cannot be read.
+/// The reasons why a log cannot be read.
 #[derive(Debug)]
 pub enum Error {
     /// The text cannot be read.
@@ -62,7 +62,7 @@ pub fn read<R: Read>(mut open: impl FnMut() -> io::Result<R>, only: Option<usize
         by_record(text, SEPARATOR, &mut reader)?
     } else {
         let mut outline = Outline::default();
-        // A text that ends early has the headers of the present part.
+        // A text that ends early has the headers of the part that is present.
         of_json(outline.read(&mut serde_json::Deserializer::from_reader(text)))?;
         let (_, text) = start()?;
         if outline.is_contained {
@@ -125,13 +125,13 @@ struct Outline {
     /// The traces of previous files.
     before: Vec<Header>,
     is_contained: bool,
-    /// Whether a field is one of a file.
+    /// `true` if a field is one of a file.
     is_file: bool,
 }
 
 impl Outline {
-    /// Reads the first value of a text, and those after it if it is a contained log: files may have
-    /// been joined.
+    /// Reads the first value of a text. Also reads the values after it if it is a contained log,
+    /// because files may have been joined.
     fn read<'de>(
         &mut self,
         parser: &mut serde_json::Deserializer<impl serde_json::de::Read<'de>>,
@@ -146,7 +146,7 @@ impl Outline {
         }
     }
 
-    /// Returns the headers of all traces, at least one.
+    /// Returns the headers of all traces, at least one header.
     fn headers(self) -> Vec<Header> {
         let mut headers = self.before;
         if self.traces.is_empty() && headers.is_empty() {
@@ -221,7 +221,7 @@ impl Sink for AllEvents<'_> {
     }
 }
 
-/// Reads a log record by record. Returns why the last one was not read, if so.
+/// Reads a log record by record. Returns the reason why the last record was not read, if any.
 fn by_record(text: impl BufRead, separator: u8, reader: &mut Reader) -> io::Result<Option<String>> {
     let mut records = Records::new(text, separator);
     let mut damage = None;
@@ -229,7 +229,7 @@ fn by_record(text: impl BufRead, separator: u8, reader: &mut Reader) -> io::Resu
     while let Some(record) = records.next()? {
         count += 1;
         if damage.take().is_some() {
-            // Records follow it, so the log was not cut off there.
+            // Another record follows, so the log was not cut off here.
             reader.not_understood(MALFORMED);
         }
         match record {

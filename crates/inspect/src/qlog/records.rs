@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 /// The maximum size of a record; larger ones are skipped. Chosen: the largest events of public logs
-/// have some 100 kB.
+/// have about 100 kB.
 const MAX_RECORD: usize = 1 << 26;
 
 /// A record of a log.

@@ -1,13 +1,13 @@
-//! A number or a text, depending on the stack.
+//! A value that is a number or a text, depending on the stack.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A number, a text, or neither. Drafts -00 and -01 write 64-bit numbers as strings, because
-/// JavaScript has no integers of 64 bits.
+/// A number, a text, or neither. Drafts -00 and -01 write 64-bit numbers as texts, because
+/// JavaScript has no 64-bit integers.
 ///
-/// Any JSON deserialises: values that are neither a number nor a text become `None`.
+/// Any JSON deserialises: a value that is neither a number nor a text becomes `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Scalar<'a> {
     #[default]

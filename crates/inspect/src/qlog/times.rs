@@ -9,14 +9,15 @@ const MICROSECOND: i64 = 1000;
 /// Times above this count from 1970: in nanoseconds, 3 March 1973. Chosen: no clock that counts
 /// from the start of a machine reaches it.
 const EPOCH: u64 = 100_000_000_000 * MILLISECOND as u64;
-/// The last nanosecond of a time line: 2116. Later times are this one, so that times can be added.
+/// The last nanosecond of a time line, in 2116. Later times become this one, so that sums do not
+/// overflow.
 const END: i64 = 1 << 62;
 
 /// The reference of the times of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Format {
-    /// A clock's zero.
+    /// The zero of a clock.
     #[default]
     Absolute,
     /// The reference time of the log.
@@ -26,8 +27,8 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Returns the format with this name: of a field `time_format` (drafts -02 to -14), or of a
-    /// field of time itself (drafts -00 and -01).
+    /// Returns the format with this name, which is that of a field `time_format` (drafts -02 to
+    /// -14), or of the field of the time (drafts -00 and -01).
     pub(super) fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             "absolute" | "time" => Self::Absolute,
@@ -59,15 +60,15 @@ impl Times {
         Self { format, unit, reference, last: reference }
     }
 
-    /// Returns the nanoseconds on the time line of the log at the time of the next event. A time
-    /// before the zero becomes the zero.
+    /// Returns the time of the next event on the time line of the log, in nanoseconds. A time
+    /// before zero becomes zero.
     pub(super) fn at(&mut self, time: f64) -> u64 {
         let base = if self.format == Format::Delta { self.last } else { self.reference };
         self.last = base.saturating_add(nanos(time, self.unit)).clamp(0, END);
         self.last.cast_unsigned()
     }
 
-    /// Returns `true` if nanoseconds `at` on this time line count from 1970.
+    /// Returns `true` if `at` nanoseconds on this time line count from 1970.
     pub(super) const fn is_of_day(at: u64) -> bool {
         at > EPOCH
     }
@@ -76,7 +77,7 @@ impl Times {
 /// Returns the nanoseconds of a time. Whole units are multiplied as integers, because a double
 /// cannot represent nanoseconds since 1970.
 fn nanos(time: f64, unit: i64) -> i64 {
-    // Saturating conversions.
+    // The conversions saturate.
     let fraction = (time.fract() * unit as f64).round() as i64;
     (time.trunc() as i64).saturating_mul(unit).saturating_add(fraction)
 }

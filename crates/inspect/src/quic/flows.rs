@@ -12,7 +12,7 @@ use acklab_wire::quic::ConnectionId;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-/// The maximum number of directions that several connections share. Beyond it, those of ended
+/// The maximum number of directions that several connections share. Above it, those of ended
 /// connections are dropped.
 const MAX_SHARED: usize = 1 << 16;
 
@@ -30,10 +30,10 @@ pub(crate) struct Flows {
 /// The owner of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Belongs {
-    /// A connection of QUIC, and the number of earlier datagrams that were attributed to other
-    /// traffic.
+    /// A connection of QUIC. The number is the count of earlier datagrams that were attributed to
+    /// other traffic.
     ToConnection(u64),
-    /// Other traffic, as far as is known.
+    /// Other traffic, as far as is known so far.
     ToOthers,
 }
 
@@ -101,7 +101,7 @@ impl Flows {
         }
     }
 
-    /// Returns the connection whose ID a datagram with a short header has.
+    /// Returns the connection whose ID is in a datagram with a short header.
     #[cold]
     fn by_id(&self, slots: &Slots, ends: &Ends, datagram: &Datagram<'_>) -> Option<Place> {
         let (serial, to) = self.directory.find(ends.sockets[1], datagram.head)?;
@@ -124,7 +124,7 @@ impl Flows {
         };
         let [before @ .., last] = datagrams.as_slice() else { return Belongs::ToOthers };
         let first = before.first().unwrap_or(last);
-        // The end that sent the first datagram is the first.
+        // The end that sent the first datagram becomes the first end.
         let is_forward = first.from == last.from;
         let begun = if is_forward { *ends } else { ends.reversed() };
         let slot = slots.begin(first.at, &begun, Protocol::Quic, clock);
@@ -136,7 +136,7 @@ impl Flows {
         Belongs::ToConnection(before.len() as u64)
     }
 
-    /// Begins another connection between the sockets of one that is followed.
+    /// Begins another connection between the sockets of a followed connection.
     #[cold]
     fn share<P>(&mut self, slots: &mut Slots, ends: &Ends, datagram: &Datagram<'_>, clock: &Clock<P>) -> Place {
         if self.shared.len() >= MAX_SHARED {

@@ -1,19 +1,20 @@
 //! Round-trip times by the handshake of QUIC (RFC 9312, §3.8.1).
 //!
-//! Long headers can be read. An end acknowledges the packets of a handshake immediately (RFC 9000,
-//! §13.2.1), and addresses them to the connection ID that the previous packet announced (§7.2).
-//! This distinguishes a response from packets that the end sends unsolicited. The first packet of
-//! the server shows the part of the round trip after the point of capture. The first packet that
-//! the client addresses to the server's ID shows the part before it.
+//! Long headers can be read. An end acknowledges handshake packets immediately (RFC 9000, §13.2.1).
+//! It addresses its response to the connection ID that the other end has announced (§7.2). This
+//! distinguishes a response from unsolicited packets. The first packet of the server shows the part
+//! of the round trip after the point of capture. The first packet that the client addresses to the
+//! server's ID shows the part before it.
 
 use super::header::{Kind, LongHeader};
 use acklab_wire::quic::ConnectionId;
 
-/// No probe timeout is shorter than a round trip (RFC 9002, §6.2.1), so an end that paused for less
-/// than half of one has not retransmitted.
+/// The inverse of the share of a round trip that a pause may take. No probe timeout is shorter than
+/// a round trip (RFC 9002, §6.2.1). So an end that paused for less than half of one has not
+/// retransmitted.
 const PAUSE: u64 = 2;
 
-/// The packets of one end before it receives from the other.
+/// The packets of one end before it receives a packet from the other.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     /// The end.
@@ -34,8 +35,8 @@ pub(crate) struct QuicHandshake {
     is_over: bool,
 }
 
-/// The times to both ends and back: to the client, and to the server. `None` if a packet may have
-/// been repeated, so that it is not known which one was responded to.
+/// The times to the client and back, and to the server and back. `None` if a packet may have been
+/// repeated, because the response does not show which copy it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) to_server: Option<u64>,
@@ -43,13 +44,13 @@ pub(crate) struct Sides {
 }
 
 impl QuicHandshake {
-    /// Records a step of the capture's clock: the rest of the handshake shows no time.
+    /// Records a step of the capture's clock. The rest of the handshake gives no round trip.
     pub(crate) fn cut(&mut self) {
         self.is_over = true;
     }
 
-    /// Processes a datagram of the end `from` that begins with this header. Returns the times to
-    /// both ends, once and with the packet that completes them, and the end that is the client.
+    /// Processes a datagram of the end `from` that begins with this header. The packet that
+    /// completes the times to both ends returns them once, with the end that is the client.
     #[cold]
     pub(crate) fn packet(&mut self, at: u64, from: usize, header: &LongHeader) -> Option<(usize, Sides)> {
         if self.is_over || matches!(header.kind, Kind::Negotiation | Kind::Cut) {
@@ -64,8 +65,8 @@ impl QuicHandshake {
             (Some(client), server @ None) if destination == client.source => *server = Some(begin),
             (Some(client), Some(server)) if from == client.from && destination == server.source => {
                 self.is_over = true;
-                // An end whose ID does not change responds with packets that it might have sent
-                // unsolicited.
+                // If an end does not change its ID, its response looks like packets that it might
+                // have sent unsolicited.
                 if server.source == client.destination {
                     return None;
                 }
@@ -122,8 +123,8 @@ mod tests {
         assert_eq!(found, [(0, Sides { to_server: Some(80), to_client: Some(20) })]);
     }
 
-    /// A ClientHello of two datagrams, of which the second passes after the server has responded to
-    /// the first.
+    /// A ClientHello of two datagrams. The second passes after the server has responded to the
+    /// first.
     #[test]
     fn the_rest_of_a_flight_is_no_answer() {
         let found = sides_of(&[

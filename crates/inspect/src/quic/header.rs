@@ -6,8 +6,8 @@ use acklab_wire::varint;
 
 /// The header form bit of a long header.
 const LONG: u8 = 0x80;
-/// The minimum value of the Length field: a packet number and its payload of at least four octets,
-/// so that header protection has its sample, and the tag of the AEAD (RFC 9001, §5.4.2).
+/// The minimum value of the Length field: at least four octets of packet number and payload,
+/// because header protection needs a sample, and the tag of the AEAD (RFC 9001, §5.4.2).
 const MIN_LENGTH: u64 = 4 + 16;
 /// The longest connection ID (RFC 9000, §17.2).
 pub(crate) const MAX_ID: usize = 20;
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Handshake,
     Retry,
     Negotiation,
-    /// A version of which only the invariants are known.
+    /// A packet of a version of which only the invariants are known.
     Unknown,
     /// The capture has truncated the header within its connection IDs, which are empty here.
     Cut,
@@ -46,8 +46,8 @@ pub(crate) fn is_long(datagram: &[u8]) -> bool {
 
 impl LongHeader {
     /// Reads the header of a datagram of `length` octets, of which `octets` are present. Returns
-    /// `None` if they are not a long header, or if a field of a known version does not fit in the
-    /// datagram. Missing fields are not checked.
+    /// `None` if it is not a long header, or if a field of a known version does not fit in the
+    /// datagram. Does not check missing fields.
     pub(crate) fn read(octets: &[u8], length: usize) -> Option<Self> {
         let (&first, rest) = octets.split_first()?;
         let (number, rest) = rest.split_first_chunk()?;
@@ -77,16 +77,16 @@ impl LongHeader {
                 }
                 kind
             }
-            // Their packets are protected as well: a number, a payload and a tag.
+            // Packets of these versions are protected as well: a number, a payload and a tag.
             _ if left < MIN_LENGTH as usize => return None,
             _ => Kind::Unknown,
         };
         Some(Self { number, version, kind, destination, source })
     }
 
-    /// Returns `true` if this responds to `other`: a packet of the same version, or one of Version
-    /// Negotiation, to the ID that its sender has chosen. IDs of three octets or fewer match at
-    /// random.
+    /// Returns `true` if this packet responds to `other`: it has the same version or is a Version
+    /// Negotiation, and is addressed to the ID that the sender of `other` has chosen. IDs of three
+    /// octets or fewer match at random.
     pub(crate) fn answers(&self, other: &Self) -> bool {
         const MIN_ID: usize = 4;
         let is_version = self.number == other.number || self.version == Version::Negotiation;
@@ -128,8 +128,8 @@ fn fits(kind: Kind, rest: &[u8], left: usize) -> bool {
     }
 }
 
-/// Returns `true` if `octets`, of `length` in the packet, are versions of which at least one is
-/// known (RFC 8999, §6).
+/// Returns `true` if `octets` are versions, at least one of which is known (RFC 8999, §6). They
+/// have `length` octets in the packet.
 fn is_list_of_versions(octets: &[u8], length: usize) -> bool {
     let mut versions = octets
         .chunks_exact(4)
@@ -200,7 +200,7 @@ pub(crate) mod tests {
 
     #[test]
     fn an_initial_packet_has_a_token_and_a_length() {
-        // No token; a Length of 1,182 octets in two.
+        // No token, and a Length of 1,182 in two octets.
         let initial = |length: usize| long(0xc3, 1, [ID, &[]], &[0, 0x44, 0x9e], length);
         let header = read(&initial(1200)).unwrap();
         assert_eq!((header.kind, header.destination.octets(), header.source.octets()), (Kind::Initial, ID, &[][..]));
@@ -217,8 +217,8 @@ pub(crate) mod tests {
             [0xc0, 0xd0, 0xe0, 0xf0]
                 .map(|first| read(&long(first, version, [ID, ID], &[0, 25, 0, 0], 60)).map(|header| header.kind))
         };
-        // In version 1 of the third, an Initial reads a token of no octets; in 0-RTT and Handshake
-        // the first octet is the Length, of zero.
+        // In version 1 of the third number, an Initial has a token of no octets. In 0-RTT and
+        // Handshake, the first octet is a Length of zero.
         assert_eq!(kinds(1)[0], Some(Kind::Initial));
         assert_eq!(kinds(0x6b33_43cf)[1], Some(Kind::Initial));
         assert_eq!((kinds(1)[3], kinds(0x6b33_43cf)[0]), (Some(Kind::Retry), Some(Kind::Retry)));

@@ -1,26 +1,27 @@
-//! Connection IDs (RFC 9000, §5.1): they attribute a datagram from another address, or between two
-//! sockets that share several connections.
+//! Connection IDs (RFC 9000, §5.1): they attribute a datagram from another address, or one between
+//! two sockets that share several connections.
 //!
-//! IDs in long headers are visible. Later ones are encrypted, and an end that migrates on purpose
-//! uses one of those (RFC 9000, §9.5). A NAT that maps a connection to another port leaves the ID.
+//! IDs in long headers are visible. Later ones are encrypted. An end that migrates on purpose uses
+//! one of those (RFC 9000, §9.5), but a NAT that maps a connection to another port does not change
+//! the ID.
 
 use super::header::{Kind, LongHeader, MAX_ID};
 use acklab_wire::quic::ConnectionId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The minimum length of an ID that identifies a connection: any four octets match an ID at random
-/// in one of four thousand million datagrams.
+/// The minimum length of an ID that identifies a connection: at random, four octets match an ID in
+/// one of four thousand million datagrams.
 const MIN_ID: usize = 4;
-/// The maximum number of IDs of an end that are stored: those of the client's Initial packets
-/// before and after Retry, and of the server's.
+/// The maximum number of IDs of an end that are stored: the client's Initial packets before and
+/// after Retry use several, and the server's as well.
 const MAX_IDS: usize = 4;
 
-/// The maximum number of IDs of all connections; beyond it, those of ended connections are dropped.
-/// Chosen: twice those of all connections that are followed.
+/// The maximum number of IDs of all connections. Above it, those of ended connections are dropped.
+/// Chosen: twice the number of followed connections.
 const MAX_ALL: usize = 1 << 16;
 
-/// The known IDs of all connections, by the socket that is addressed by them.
+/// The known IDs of all connections, by the socket to which they address packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
     /// The number of the connection, and the end that has the ID.
@@ -30,8 +31,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Stores that an end of a connection is addressed by `id` at `socket`. `is_followed` returns
-    /// whether the connection of another number is still followed.
+    /// Stores that `id` addresses an end of a connection at `socket`. `is_followed` returns whether
+    /// the connection with a given number is still followed.
     pub(crate) fn insert(
         &mut self,
         socket: SocketAddr,
@@ -76,7 +77,7 @@ pub(crate) struct Ids {
     original: Vec<ConnectionId>,
     /// IDs that each end has chosen.
     chosen: [Vec<ConnectionId>; 2],
-    /// Whether the server has sent more than Version Negotiation and Retry.
+    /// `true` if the server has sent more than Version Negotiation and Retry.
     is_answered: bool,
 }
 
@@ -104,8 +105,8 @@ impl Ids {
     }
 
     /// Returns `true` if a packet of the end `from` opens another connection between the same
-    /// sockets. It is a first packet to an ID that the server of this connection does not have,
-    /// from an ID that its client does not have, after that server has responded.
+    /// sockets. This is so for an Initial packet with two unknown IDs: of a server and a client
+    /// other than those of this connection, after its server has responded.
     ///
     /// An end without its own ID cannot share a socket among connections (RFC 9000, §5.1). The
     /// first ID that a client addresses has at least eight octets (§7.2).

@@ -1,5 +1,5 @@
 //! Datagrams that a NIC splits later (UDP generic segmentation offload): a capture at the sender
-//! has several as one.
+//! contains several as one.
 
 /// The maximum payload of UDP over IPv4 in an Ethernet frame. A larger one is several datagrams, or
 /// one on a path with jumbo frames.
@@ -10,14 +10,14 @@ const MIN_WHOLE: u32 = 1200;
 /// The datagrams of one end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offload {
-    /// The largest one that was captured individually.
+    /// The largest datagram that was captured individually.
     whole: u32,
 }
 
 impl Offload {
-    /// Returns the size of the datagrams that are captured as one of `length` octets; the last may
-    /// be smaller. If no datagram of full size was captured individually before, as on a path with
-    /// jumbo frames, it is one datagram.
+    /// Returns the size of the datagrams that are captured as one of `length` octets. The last of
+    /// them may be smaller. If no datagram of full size was captured individually before, as on a
+    /// path with jumbo frames, it is one datagram.
     pub(crate) fn size_of_parts(&mut self, length: u32) -> u32 {
         if length <= MAX_WHOLE {
             self.whole = self.whole.max(length);

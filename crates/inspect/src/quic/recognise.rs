@@ -1,10 +1,10 @@
-//! Whether a flow of UDP is QUIC.
+//! Decides whether a flow of UDP is QUIC.
 //!
 //! One packet is enough if its long header is of a known version and all of its fields fit, or if
-//! it negotiates versions. An unregistered version number needs a response of the other end with
-//! the IDs of the request. If the number is one that exercises version negotiation, the size of a
-//! first datagram is enough. Short headers alone need
-//! [`MIN_DATAGRAMS`](super::short::MIN_DATAGRAMS) of them. Ports are not used.
+//! it is a Version Negotiation. An unregistered version number needs a response of the other end
+//! with the IDs of the request. If the number exercises version negotiation, the size of a first
+//! datagram is enough. Short headers alone need [`MIN_DATAGRAMS`](super::short::MIN_DATAGRAMS)
+//! datagrams. Ports are not used.
 
 use super::header::{Kind, LongHeader, is_long};
 use super::short::Shorts;
@@ -14,10 +14,11 @@ use std::collections::BTreeMap;
 
 /// The minimum size of a datagram with a client's first packet (RFC 9000, §14.1).
 const MIN_FIRST: u32 = 1200;
-/// Octets of a datagram that are kept while its flow is undetermined: those of a long header with
+/// Octets of a datagram that are stored while its flow is undetermined: those of a long header with
 /// the longest IDs.
 const MAX_KEPT: usize = 64;
-/// The maximum number of undetermined flows. Others are counted as flows that end and begin anew.
+/// The maximum number of undetermined flows. Above it, the oldest end, and their later datagrams
+/// count as new flows.
 const MAX_FLOWS: usize = 1 << 16;
 
 /// A datagram.
@@ -51,11 +52,11 @@ impl Waiting {
     }
 }
 
-/// A flow that is QUIC: the evidence, and the datagrams so far.
+/// A flow that is QUIC, with the evidence and the datagrams so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Recognised {
     pub(crate) evidence: String,
-    /// The last one decided.
+    /// The datagrams so far. The last of them decided.
     pub(crate) datagrams: Vec<Waiting>,
 }
 
@@ -65,7 +66,7 @@ struct Candidate {
     /// The direction of its first datagram.
     forward: FlowKey,
     last: u64,
-    /// The last long header of an unknown version of each end.
+    /// For each end, its last long header of an unknown version.
     asked: [Option<LongHeader>; 2],
     shorts: Shorts,
     waiting: Vec<Waiting>,
@@ -81,8 +82,8 @@ pub(crate) struct Others {
 
 impl Others {
     /// Processes a datagram of a flow that is not known to be QUIC. The keys are those of its
-    /// directions, first that of the datagram. Returns the flow once it is known to be QUIC, after
-    /// which it is no longer followed here.
+    /// directions, the datagram's own first. Returns the flow when it becomes known to be QUIC. It
+    /// is then no longer followed here.
     pub(crate) fn datagram(&mut self, [key, reverse]: [FlowKey; 2], datagram: &Datagram<'_>) -> Option<Recognised> {
         if self.flows.len() >= MAX_FLOWS {
             self.make_room();
@@ -106,7 +107,7 @@ impl Others {
         self.ended + self.flows.len() as u64
     }
 
-    /// Ends the half of the flows that has been silent for longest.
+    /// Ends those flows, half of all, that were silent for longest.
     #[cold]
     fn make_room(&mut self) {
         let mut order: Vec<(u64, FlowKey)> = self.flows.iter().map(|(key, flow)| (flow.last, *key)).collect();
@@ -120,8 +121,8 @@ impl Others {
 }
 
 impl Candidate {
-    /// Processes a datagram of the end `from`. Returns the evidence that the flow is QUIC, once
-    /// there is any.
+    /// Processes a datagram of the end `from`. Returns the evidence that the flow is QUIC, if it is
+    /// sufficient.
     fn evidence(&mut self, from: usize, datagram: &Datagram<'_>) -> Option<String> {
         if is_long(datagram.head) {
             let header = LongHeader::read(datagram.head, datagram.length as usize)?;

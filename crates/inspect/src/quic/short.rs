@@ -1,14 +1,13 @@
-//! Datagrams that look like short headers (RFC 9000, §17.3), of a connection whose handshake is not
-//! in the capture.
+//! Recognises short headers (RFC 9000, §17.3) of a connection whose handshake is not in the
+//! capture.
 //!
 //! A short header shows one bit that is always 0, one that is always 1 (unless both ends agree on
 //! RFC 9287), the spin bit, and five bits that header protection makes random (RFC 9001, §5.4.1).
-//! The octets after the connection ID are random as well. Texts, counters and headers of other
-//! protocols are not.
+//! The octets after the connection ID are random as well. Those of texts, counters and other
+//! protocols' headers are not.
 
-/// The minimum number of datagrams for a statement. Chosen: random bits pass all tests in 99.9 % of
-/// the flows, and an independent random first octet passes the test of the two fixed bits in one of
-/// 2⁶⁴.
+/// The minimum number of datagrams for a verdict. Chosen: 99.9 % of flows with random bits pass all
+/// tests. One in 2⁶⁴ flows with random first octets passes the test of the two fixed bits.
 pub(crate) const MIN_DATAGRAMS: u32 = 32;
 /// The header form bit and the fixed bit, and their values.
 const FIXED: (u8, u8) = (0xc0, 0x40);
@@ -16,18 +15,19 @@ const FIXED: (u8, u8) = (0xc0, 0x40);
 const PROTECTED: u8 = 0x1f;
 /// The smallest datagram with a short header (RFC 9000, §10.3).
 const MIN_LENGTH: usize = 21;
-/// The offset of an octet after the header for any length of the connection ID: at most 20.
+/// The offset of an octet after the header for any length of the connection ID, which is at most
+/// 20.
 const BEHIND: usize = 21;
-/// Different values among 32 draws from 32: 20.4 on average with a standard deviation of 1.9. The
-/// bounds are 4.4 standard deviations away.
+/// The accepted numbers of distinct values among 32 draws from 32 values. The mean is 20.4 with a
+/// standard deviation of 1.9; the bounds are 4.4 standard deviations away.
 const DISTINCT: std::ops::RangeInclusive<u32> = 12..=28;
-/// Ones among 32 random bits: fewer or more in one of 4,000 flows.
+/// The accepted numbers of ones among 32 random bits. One in 4,000 flows has fewer or more.
 const ONES: std::ops::RangeInclusive<u32> = 6..=26;
 /// The maximum number of datagrams whose protected bits are one more than those before, as in a
-/// counter: on average one of 32 at random, and more than this number in one of 10,000 flows.
+/// counter. With random bits, one in 32 is, and one in 10,000 flows exceeds this number.
 const MAX_STEPS: u32 = 6;
 
-/// The evidence of the datagrams of a flow, both directions together.
+/// The evidence of the datagrams of a flow, in both directions together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shorts {
     count: u32,
@@ -42,8 +42,8 @@ pub(crate) struct Shorts {
 }
 
 impl Shorts {
-    /// Processes a datagram of the end `from`. Returns `true` if it may have a short header, like
-    /// all before.
+    /// Processes a datagram of the end `from`. Returns `true` if it may have a short header, and
+    /// all earlier ones may as well.
     pub(crate) fn datagram(&mut self, from: usize, octets: &[u8]) -> bool {
         let Some((&first, &behind)) = octets.first().zip(octets.get(BEHIND - 1)) else {
             self.is_refuted = true;
@@ -68,7 +68,7 @@ impl Shorts {
     }
 
     /// Describes the evidence that the datagrams have short headers. Returns `None` if they have
-    /// none.
+    /// not.
     pub(crate) fn evidence(&self) -> Option<String> {
         let distinct = self.seen.count_ones();
         let is_quic = !self.is_refuted
@@ -90,7 +90,7 @@ impl Shorts {
 mod tests {
     use super::*;
 
-    /// Random octets (SplitMix64).
+    /// Returns a source of random octets (SplitMix64).
     fn random(seed: u64) -> impl FnMut() -> u8 {
         let mut state = seed;
         move || {

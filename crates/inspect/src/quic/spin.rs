@@ -1,11 +1,11 @@
 //! Round-trip times by the spin bit of QUIC (RFC 9000, §17.4; RFC 9312, §3.8.2).
 //!
 //! A client inverts the bit of the newest packet that it has received, and a server repeats it. So
-//! the bit changes once per round trip in each direction, and each change is followed by one of the
-//! other end. Packet numbers are encrypted: a late packet has an old bit, and so causes two
-//! apparent changes. Ends know the numbers, and do not respond to those. A change therefore counts
-//! once the other end has responded to it. If only one direction was captured, a change counts
-//! immediately, unless it follows the last one too soon.
+//! the bit changes once per round trip in each direction, and the other end responds to each change
+//! with one. Packet numbers are encrypted: to the observer, a late packet with an old bit causes
+//! two apparent changes. The ends decrypt the numbers, and do not respond to these. So a change
+//! counts when the other end has responded to it. If only one direction was captured, a change
+//! counts immediately, unless it follows the last one too soon.
 //!
 //! An end that does not participate should set the bit at random for each packet, or for the whole
 //! connection.
@@ -15,15 +15,16 @@
 const LONG: u8 = 0x80;
 /// The spin bit of a short header (RFC 9000, §17.3.1).
 const SPIN: u8 = 0x20;
-/// A late packet is overtaken by at most three; later ones count as lost (RFC 9002, §6.1.1).
+/// The maximum number of packets that overtake a late packet. Later packets count as lost (RFC
+/// 9002, §6.1.1).
 const OVERTAKEN: u64 = 3;
-/// If only one direction was captured, a change sooner after the last one than this share of the
-/// minimum round trip is that of a late packet (RFC 9312, §3.8.2 recommends such a heuristic).
+/// If only one direction was captured, a change is that of a late packet if it follows the last one
+/// within this share of the minimum round trip (RFC 9312, §3.8.2 recommends such a heuristic).
 const MIN_SHARE: u64 = 4;
-/// Standard deviations by which the number of changes differs from that of random bits, at an end
-/// that participates.
+/// The number of standard deviations by which the changes of an end that participates differ from
+/// those of random bits.
 const DEVIATIONS: f64 = 3.0;
-/// The minimum number of counted changes, of both ends, for round trips by the bit.
+/// The minimum number of counted changes, of both ends together, for round trips by the bit.
 const MIN_CHANGES: u64 = 3;
 
 /// A change of the bit.
@@ -31,30 +32,31 @@ const MIN_CHANGES: u64 = 3;
 struct Change {
     at: u64,
     value: bool,
-    /// Packets of the end before it.
+    /// The number of packets of the end before it.
     packets: u64,
-    /// Whether it may have occurred before. It reverts the change of a late packet, or is in the
-    /// first short header, before which others may be hidden after long ones (RFC 9000, §12.2).
+    /// `true` if the actual change may have been earlier. The change reverts that of a late packet,
+    /// or is in the first short header, and long headers may have hidden earlier ones (RFC 9000,
+    /// §12.2).
     is_blurred: bool,
 }
 
 /// The spin bit of one end, which begins with zero.
 #[derive(Clone, Copy, Debug, Default)]
 struct End {
-    /// Whether any datagram was captured, with any header.
+    /// `true` if a datagram with any header was captured.
     is_seen: bool,
     value: bool,
     packets: u64,
     /// Changes of any cause.
     changes: u64,
-    /// A change that the other end has not responded to yet.
+    /// A change to which the other end has not yet responded.
     open: Option<Change>,
     /// Packets before the last reverted change.
     undone: Option<u64>,
     /// The last change that counts.
     counted: Option<Change>,
     count: u64,
-    /// The minimum time from a change of the other end to the change that responds to it.
+    /// The minimum time from a change of the other end to the change in response.
     min_answer: Option<u64>,
     min_whole: Option<u64>,
 }
@@ -73,7 +75,7 @@ impl End {
             shorten(&mut self.min_answer, change.at.saturating_sub(asked.at));
         }
         let last = self.counted.replace(change)?;
-        // Between two changes to the same value, one was missed.
+        // Between two changes to the same value, a change was missed.
         if last.is_blurred || change.is_blurred || last.value == change.value {
             return None;
         }
@@ -82,7 +84,7 @@ impl End {
         Some(Whole { nanos, packets: change.packets - last.packets })
     }
 
-    /// Returns `true` if its bits may be random: half of them then differ from those before.
+    /// Returns `true` if its bits may be random: then half of them differ from the previous bit.
     fn may_be_random(&self) -> bool {
         let packets = self.packets as f64;
         (2.0 * self.changes as f64 - packets).abs() < DEVIATIONS * packets.sqrt()
@@ -97,19 +99,19 @@ fn shorten(minimum: &mut Option<u64>, nanos: u64) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     pub(crate) nanos: u64,
-    /// Packets of the end that passed during it.
+    /// The packets of the end that passed during it.
     pub(crate) packets: u64,
 }
 
-/// The spin bits of a connection by end, first the client.
+/// The spin bits of a connection by end, the client first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spins {
     ends: [End; 2],
 }
 
 impl Spins {
-    /// Processes a datagram of the end `from` that begins with this octet. Returns a round trip,
-    /// and the end in whose direction it was seen, if the packet shows one.
+    /// Processes a datagram of the end `from` that begins with this octet. If the packet shows a
+    /// round trip, returns it and the end in whose direction it was measured.
     #[inline]
     pub(crate) fn packet(&mut self, at: u64, from: usize, first: u8) -> Option<(usize, Whole)> {
         let end = &mut self.ends[from];
@@ -137,7 +139,7 @@ impl Spins {
             let counts = !end.counted.is_some_and(is_soon);
             return if counts { end.count(change, None).map(|whole| (from, whole)) } else { None };
         }
-        // A client inverts the bit that it receives, a server repeats it. A change that does
+        // A client inverts the bit that it receives, and a server repeats it. A change that does
         // neither reverts an apparent change.
         if end.value == (other.value ^ (from == 0)) {
             end.open = Some(change);
@@ -150,14 +152,14 @@ impl Spins {
         }
     }
 
-    /// Records a step of the capture's clock: measurements do not continue across it.
+    /// Records a step of the capture's clock. Measurements do not continue across it.
     pub(crate) fn cut(&mut self) {
         for end in &mut self.ends {
             (end.open, end.counted) = (None, None);
         }
     }
 
-    /// Returns `true` if both ends spin the bit, as far as can be determined.
+    /// Returns `true` if both ends spin the bit, as far as this can be determined.
     pub(crate) fn are_used(&self) -> bool {
         self.ends.iter().map(|end| end.count).sum::<u64>() >= MIN_CHANGES && !self.ends.iter().any(End::may_be_random)
     }
@@ -180,15 +182,15 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// Returns the packets of a client and a server that each send one per millisecond, with
-    /// `delays` from them to the point of capture. One packet in `late` is `by` late. Returns the
-    /// instants at which packets pass the point, their ends, and their first octets.
+    /// `delays` from them to the point of capture. One packet in `late` is late by `by`. Returns
+    /// the times at which packets pass the point, their ends, and their first octets.
     fn spinning(delays: [u64; 2], late: u64, by: u64) -> Vec<(u64, usize, u8)> {
         const STEP: u64 = MS / 4;
         let mut passed = Vec::new();
         let mut values = [false; 2];
         let mut newest = [0; 2];
-        // Packets in flight: when they arrive, their numbers and values, by the end that has sent
-        // them.
+        // Packets in flight, by the end that has sent them: their times of arrival, numbers and
+        // values.
         let mut under_way: [Vec<(u64, u64, bool)>; 2] = Default::default();
         for now in (0..5000 * MS).step_by(STEP as usize) {
             for end in 0..2 {
@@ -208,7 +210,7 @@ mod tests {
                 }
             }
         }
-        // The packet that an end responds to has passed before its response.
+        // The packet to which an end responds has passed before the response.
         passed.sort_by_key(|&(at, end, _)| (at, delays[end] == 0));
         passed
     }
@@ -227,7 +229,8 @@ mod tests {
         let (spins, found) = spins_of(spinning([10 * MS, 40 * MS], u64::MAX, 0));
         assert!(spins.are_used() && found.len() > 90);
         assert!(found.iter().all(|whole| *whole == Whole { nanos: 100 * MS, packets: 100 }), "{found:?}");
-        // The packet that the client responds to has been to the server's side of the point before.
+        // The packet to which the client responds has already been on the server's side of the
+        // point.
         assert_eq!((spins.min_to(0), spins.min_to(1)), (Some(20 * MS), Some(80 * MS)));
     }
 
@@ -236,7 +239,7 @@ mod tests {
         for delays in [[0, 50 * MS], [10 * MS, 40 * MS], [50 * MS, 0]] {
             let (spins, found) = spins_of(spinning(delays, 7, 2_500_000));
             assert!(spins.are_used() && found.len() > 40, "{delays:?}: {}", found.len());
-            // If the packet with a change is late, the next one has the change.
+            // If the packet with a change is late, the next packet shows the change.
             let is_near = |whole: &Whole| whole.nanos.abs_diff(100 * MS) <= 2 * MS;
             assert!(found.iter().all(is_near), "{delays:?}: {found:?}");
         }
@@ -263,7 +266,7 @@ mod tests {
         assert!(!spins.are_used());
     }
 
-    /// RFC 9287: the fixed bit may be zero.
+    /// The fixed bit may be zero (RFC 9287).
     #[test]
     fn the_fixed_bit_is_not_used() {
         let packets = spinning([10 * MS, 40 * MS], u64::MAX, 0);

@@ -10,7 +10,7 @@ use crate::thinning::{self, Case, Thinning};
 use serde::Serialize;
 
 /// If packets with data acknowledge more than this share of the data, as in requests and replies,
-/// pure ACKs are the exception, and their ratio does not describe a receiver; *chosen*.
+/// pure ACKs are rare, and their ratio does not describe the receiver; *chosen*.
 const RIDDEN: f64 = 0.5;
 
 /// Acknowledgments.
@@ -18,17 +18,17 @@ const RIDDEN: f64 = 0.5;
 pub struct Acks {
     /// Pure ACKs.
     pub count: u64,
-    /// Duplicates among these.
+    /// Duplicate ACKs among these.
     pub duplicates: u64,
-    /// Their octets.
+    /// Octets of these ACKs.
     pub octets: u64,
-    /// Segments with data per pure ACK; `None` if most data are acknowledged otherwise.
+    /// Segments with data per pure ACK; `None` if most data are acknowledged by packets with data.
     pub ratio: Option<f64>,
     /// Its interval.
     pub ratio_interval: Option<[f64; 2]>,
-    /// The number of segments that most ACKs cover, and the share of ACKs that cover this number.
+    /// The number of segments that most ACKs cover.
     pub usual: u32,
-    /// See `usual`.
+    /// The share of ACKs that cover this number.
     pub agreement: f64,
     /// Median time between ACKs, in milliseconds.
     pub spacing: Option<f64>,
@@ -36,19 +36,19 @@ pub struct Acks {
     pub rate: Option<f64>,
     /// ACKs per burst.
     pub burst: Option<f64>,
-    /// Period of bursts in milliseconds: of ACKs, or at the receiver of data.
+    /// Period of bursts in milliseconds: of ACKs, or of data at the receiver.
     pub period: Option<f64>,
-    /// Whether ACKs that arrive together were sent at different times.
+    /// `true` if ACKs that arrive together were sent at different times.
     pub compressed: Option<bool>,
     /// The thinning of ACKs.
     pub thinning: Thinning,
-    /// The share of the receiver's packets that did not pass, by their numbers.
+    /// The share of the receiver's packets that did not pass, by their identifications.
     pub missing: Option<f64>,
 }
 
 impl Acks {
-    /// Returns the acknowledgments of a direction that was captured at `position`. A box on the
-    /// path cannot read those of a log, because they are encrypted.
+    /// Returns the acknowledgments of a direction that was captured at `position`. Those of a log
+    /// are encrypted, so a box on the path cannot read them.
     pub(super) fn of(
         direction: &direction::Direction,
         position: Position,
@@ -106,7 +106,7 @@ impl Acks {
     }
 }
 
-/// Returns the evidence that the point of capture is at the receiver, if any.
+/// Returns the evidence that the point of capture is at the receiver, if there is any.
 fn at_receiver(direction: &direction::Direction, position: Position) -> Option<String> {
     if position == Position::Receiver {
         return Some("captured at the receiver, where each ACK that it sends is seen".to_owned());

@@ -11,9 +11,9 @@ use serde::Serialize;
 pub struct Controller {
     /// Its likely family.
     pub family: Family,
-    /// The data in flight after a loss / before it, the median.
+    /// The median ratio of the data in flight after a loss to those before it.
     pub ratio: Option<f64>,
-    /// Reductions, pauses, or swings of the window that support it.
+    /// The number of reductions, pauses, or swings of the window that support it.
     pub episodes: usize,
     /// The share of these that agree.
     pub agreement: f64,

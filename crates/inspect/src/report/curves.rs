@@ -5,11 +5,11 @@ use crate::overview::Span;
 use crate::trace;
 use serde::Serialize;
 
-/// Points of a time–sequence plot: seconds from the first data, and octets from the first that was
-/// kept.
+/// Points of a time–sequence plot: seconds from the first data, and octets from the first one that
+/// is stored.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Curves {
-    /// Spans of time of which all packets are shown: data and the ACKs that returned in between.
+    /// Spans of time in which all packets are shown: data and the ACKs that returned in between.
     pub windows: Vec<Window>,
     /// The course of the whole direction, if windows omit packets.
     pub overview: Vec<Point>,
@@ -22,12 +22,12 @@ pub struct Window {
     pub data: Vec<(f64, u64, u32)>,
     /// Retransmitted data.
     pub retransmitted: Vec<(f64, u64, u32)>,
-    /// Data that later ones overtook.
+    /// Data that were overtaken by later data.
     pub reordered: Vec<(f64, u64, u32)>,
     /// Acknowledgments: time, octets acknowledged, octets up to the right edge of the receive
     /// window.
     pub acks: Vec<(f64, u64, Option<u64>)>,
-    /// Blocks beyond an ACK that the receiver holds: time, first octet, octets.
+    /// Blocks beyond an ACK that the receiver has: time, first octet, octets.
     pub sacked: Vec<(f64, u64, u64)>,
 }
 

@@ -4,8 +4,8 @@ use super::Position;
 use crate::direction;
 use serde::Serialize;
 
-/// The share of the time in which another limit applied, from which the sender's rate may be
-/// below that of the path.
+/// If another limit applied for this share of the time, the sender's rate may be below that of the
+/// path.
 const MOSTLY: f64 = 0.5;
 
 /// Shares of the time.
@@ -28,7 +28,7 @@ impl Limits {
         Some(Self { receive_window, application })
     }
 
-    /// Returns what limited the sender for most of the time, if it was not the path.
+    /// Returns the limit that applied for most of the time, if it was not the path.
     pub(super) fn rule(&self) -> Option<String> {
         let Self { receive_window, application } = *self;
         let (what, share) = if receive_window > application {

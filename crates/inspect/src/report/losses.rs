@@ -8,24 +8,25 @@ use serde::Serialize;
 /// Losses, in segments.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Losses {
-    /// Retransmitted.
+    /// Retransmitted segments.
     pub retransmitted: u64,
-    /// Spurious ones among these.
+    /// Spurious retransmissions among these.
     pub spurious: u64,
-    /// Lost before the point of capture.
+    /// Segments lost before the point of capture.
     pub lost_before: u64,
-    /// Lost after it.
+    /// Segments lost after it.
     pub lost_behind: u64,
-    /// Lost / sent, where sent are those that passed the point, and those that were lost before it.
+    /// The ratio of lost to sent segments. Sent segments are those that passed the point or were
+    /// lost before it.
     pub share: f64,
     /// Its interval.
     pub share_interval: Option<[f64; 2]>,
-    /// Reordered before the point of capture.
+    /// Segments reordered before the point of capture.
     pub reordered: u64,
     /// Segments that follow later ones in the file, although captured before them or before their
     /// ACK.
     pub misfiled: u64,
-    /// Octets that the receiver acknowledged and that the capture lacks.
+    /// Octets that the receiver acknowledged, but that the capture lacks.
     pub uncaptured_octets: u64,
 }
 
@@ -34,7 +35,7 @@ impl Losses {
     pub(super) fn of(direction: &direction::Direction, position: Position) -> Self {
         let losses = &direction.delivery.losses.counts;
         let is_at_receiver = position == Position::Receiver;
-        // The share of the value and of its interval.
+        // Returns the share for the value and for the ends of its interval.
         let share = |losses: &Counts, segments: u64| {
             (losses.lost(is_at_receiver) as f64, (segments + losses.lost_before) as f64)
         };

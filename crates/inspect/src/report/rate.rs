@@ -9,9 +9,9 @@ use crate::rate::{self, Busy, Point, advancing, tidy, train_rate};
 use crate::receiver_clock::ReceiverClock;
 use crate::writes::Pause;
 
-/// The minimum change of the queue of a busy bottleneck in full-sized segments. Fitted to the flows
-/// 0 to 299 of `validation/inspection/controllers.py`; a sender that sends two at a time, as for
-/// each delayed ACK, has one waiting.
+/// The minimum change of the queue of a busy bottleneck, in full-sized segments. Fitted to the
+/// flows 0 to 299 of `validation/inspection/controllers.py`. A sender that sends two segments at a
+/// time, as for each delayed ACK, has one waiting.
 const QUEUED: f64 = 3.0;
 
 /// The properties of the arrivals of data and ACKs.
@@ -20,8 +20,8 @@ pub(super) struct Seen {
     pub(super) ack_stretches: Vec<Vec<direction::Ack>>,
     pub(super) rate: Finding<rate::Rate>,
     pub(super) bursts: Option<Bursts>,
-    /// By how many full-sized segments the queue changed while the bottleneck kept its rate, if
-    /// that was visible.
+    /// The change of the queue in full-sized segments while the bottleneck kept its rate, if this
+    /// was visible.
     queue: Option<f64>,
 }
 
@@ -54,7 +54,7 @@ impl Seen {
         let together =
             |curves: &[Vec<Point>]| curves.iter().map(|curve| tidy(curve.iter().copied())).collect::<Vec<_>>();
         let [pairs, trains] = [&pairs, &trains].map(|acks| together(&acks.iter().map(reported).collect::<Vec<_>>()));
-        // At the sender no data have passed the bottleneck; elsewhere they may have.
+        // At the sender, no data have passed the bottleneck. Elsewhere they may have.
         let has_passed = is_quic || position != Position::Sender;
         let data = [&data.pairs, if is_saturated { &data.saturated } else { &data.writes }]
             .map(|curves| if has_passed { together(curves) } else { Vec::new() });
@@ -72,8 +72,8 @@ impl Seen {
         Self { ack_stretches, rate, bursts, queue }
     }
 
-    /// Returns the rate in Mbps of IP packets, and whether it is a lower bound. Packets have
-    /// `overhead` times the bytes of their payload.
+    /// Returns the rate in Mbps of IP packets, and whether it is a lower bound. `overhead` is the
+    /// ratio of the bytes of packets to those of their payload.
     pub(super) fn rate_of_ip(&self, overhead: f64, limits: Option<Limits>) -> (Finding<Estimate>, bool) {
         let Some((rate, evidence)) = self.rate.value().zip(self.rate.evidence()) else {
             return (Finding::not_known(self.rate.reason().unwrap_or_default()), false);
@@ -93,14 +93,14 @@ impl Seen {
     }
 }
 
-/// Returns by how many full-sized segments the queue changed at a `rate` of bytes per second,
-/// beyond two ticks of the clock.
+/// Returns the change of the queue in full-sized segments at a `rate` in bytes per second, as far
+/// as it exceeds two ticks of the clock.
 fn queue(direction: &direction::Direction, rate: f64, tick: f64) -> Option<f64> {
     let nanos = direction.load.queue(rate)? - 2.0 * tick;
     Some((nanos / 1e9 * rate / f64::from(direction.mss())).max(0.0))
 }
 
-/// Returns the bytes in the capture that arrived per second. ACKs may acknowledge others.
+/// Returns the captured bytes that arrived per second. ACKs may acknowledge more.
 fn goodput(direction: &direction::Direction) -> f64 {
     let captured = (direction.volume.octets as f64 / direction.carried().max(1) as f64).min(1.0);
     direction.goodput().value().map_or(0.0, |mbps| mbps * 1e6 / 8.0 * captured)
@@ -116,8 +116,8 @@ fn rough_rate(seen: &[Vec<Point>], tick: f64) -> Option<f64> {
 
 /// Returns the rate, and the bursts. They depend on each other: the rate separates bursts, and a
 /// rate is measured over whole bursts. The curves `seen` have a point for each arrival. Bursts are
-/// searched in them, with the stride of their samples and the `rough` rate. `clock` is the rate by
-/// the receiver's clock.
+/// found in them, with the stride of their samples and the `rough` rate. `clock` is the rate by the
+/// receiver's clock.
 fn rate_and_bursts(
     busy: &Busy<'_>,
     (seen, stride): (&[Vec<Point>], u64),
@@ -131,7 +131,7 @@ fn rate_and_bursts(
     (rate, found)
 }
 
-/// Returns the octets that have arrived, over time. Repeated data count again, because the
+/// Returns the octets that have arrived, over time. Retransmitted data count again, because the
 /// bottleneck has carried them.
 fn arrivals(stretch: &[direction::Data]) -> Vec<Point> {
     let mut octets = 0;

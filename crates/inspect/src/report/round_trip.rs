@@ -7,19 +7,20 @@ use crate::quantiles::Quantiles;
 use crate::quic::spin::Spins;
 use serde::Serialize;
 
-/// A side with less than this share of the round trip is that of an end.
+/// If the part of a side is below this share of the round trip, the point is at the end of that
+/// side.
 const AT_END: f64 = 0.1;
-/// The shortest tick in nanoseconds that is assumed: a kernel needs longer to take the time of a
+/// The shortest tick that is assumed, in nanoseconds. A kernel needs longer to record the time of a
 /// packet.
 const MIN_TICK: f64 = 1e3;
 
-/// The minimum share of a time for which a tick of the clock is mentioned.
+/// The minimum ratio of the tick of the clock to a time at which the tick is mentioned.
 const COARSE: f64 = 0.01;
 
 /// Round-trip times in milliseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct RoundTrip {
-    /// The minimum, of both sides of the point.
+    /// The minimum, as the sum of both sides of the point.
     pub base: Finding<f64>,
     /// The tick of the clock, if the minimum is below it.
     pub base_below: Option<f64>,
@@ -27,28 +28,28 @@ pub struct RoundTrip {
     pub ahead: Option<f64>,
     /// The part between the point and the sender.
     pub behind: Option<f64>,
-    /// Median, mean and 95th percentile of all samples of data, with the minimum of the other side.
+    /// The median of all samples of data, with the minimum of the other side added.
     pub median: Finding<f64>,
-    /// See `median`.
+    /// The mean, see `median`.
     pub mean: Option<f64>,
     /// The interval of the mean.
     pub mean_interval: Option<[f64; 2]>,
-    /// See `median`.
+    /// The 95th percentile, see `median`.
     pub p95: Option<f64>,
-    /// Samples of data.
+    /// The number of samples of data.
     pub samples: u64,
-    /// Samples of lone segments, whose ACK a receiver may delay. They count for the minimum only.
+    /// Samples of lone segments, whose ACK a receiver may delay. They count only for the minimum.
     pub lone: u64,
-    /// Echoes of timestamps that a pause of the sender or a retransmission made late. They do not
-    /// count.
+    /// Echoes of timestamps that are late because of a pause of the sender or a retransmission.
+    /// They do not count.
     pub late: u64,
-    /// The sides are known by the spin bit.
+    /// `true` if the parts on both sides are known by the spin bit.
     pub by_spin_bit: bool,
     /// The tick of the capture's clock. Times below it are indistinguishable from zero.
     pub tick: f64,
 }
 
-/// Samples of one side, and the time added for the other, in nanoseconds.
+/// Samples of one side, and the time added for the other side, in nanoseconds.
 struct Samples<'a> {
     times: &'a Quantiles,
     other: f64,
@@ -58,7 +59,7 @@ struct Samples<'a> {
 
 impl RoundTrip {
     /// Returns the round-trip times of a direction. `spins` are the spin bits, if they are used,
-    /// and the end that sends in this direction. `tick` is that of the capture's clock, in
+    /// with the end that sends in this direction. `tick` is the tick of the capture's clock in
     /// nanoseconds.
     pub(super) fn of(direction: &direction::Direction, spins: Option<(&Spins, usize)>, tick: f64) -> Self {
         let tick = tick.max(MIN_TICK);
@@ -110,7 +111,7 @@ impl RoundTrip {
         }
     }
 
-    /// Adds the texts of findings.
+    /// Adds the texts of the findings to `statements`.
     pub(super) fn state(&self, statements: &mut Statements) {
         statements.add("base", &self.base);
         statements.add("round_trip", &self.median);
@@ -128,13 +129,13 @@ fn position(ahead: Option<u64>, behind: Option<u64>, tick: f64) -> Position {
         (Some(ahead), Some(behind)) if behind < AT_END * (ahead + behind) => Position::Sender,
         (Some(ahead), Some(behind)) if ahead < AT_END * (ahead + behind) => Position::Receiver,
         (Some(_), Some(_)) => Position::Middle,
-        // The log of a receiver that sends nothing from which a round trip could be measured.
+        // The log of a receiver that sends no data, so the other part cannot be measured.
         (Some(0.0), None) => Position::Receiver,
         _ => Position::Unknown,
     }
 }
 
-/// Computes samples under load. Samples of the two sides are not simultaneous, so samples of the
+/// Computes samples under load. Samples of the two sides are not simultaneous. So samples of the
 /// side that varies are combined with the median of the other, or with its minimum if that side is
 /// an end. Returns the reason if a side that may contain the queue has no samples.
 fn under_load(
@@ -160,7 +161,7 @@ fn under_load(
     }
 }
 
-/// Returns which samples were excluded.
+/// Returns a text that names the excluded samples.
 fn none_of(direction: &direction::Direction) -> String {
     let times = &direction.round_trip;
     format!(
@@ -188,7 +189,7 @@ fn sides(ahead: Option<u64>, behind: Option<u64>) -> String {
     }
 }
 
-/// Returns the precision of a time in nanoseconds, if its tick matters.
+/// Returns a text with the precision of a time in nanoseconds, if the tick matters.
 fn precision(nanos: f64, tick: f64) -> String {
     if tick < COARSE * nanos { String::new() } else { format!("; a tick of the clock is {} ms", tick / 1e6) }
 }

@@ -1,4 +1,4 @@
-//! Whether ACKs that arrive together were sent at different times.
+//! Finds whether ACKs that arrive together were sent at different times.
 //!
 //! A box that holds ACKs and releases them together (RFC 3449, §3.2; Zhang, Shenker, Clark, SIGCOMM
 //! 1991) is visible in their timestamps: ACKs that arrive together were not sent together.
@@ -9,13 +9,13 @@ use crate::quantiles::median;
 use crate::rate::{Point, tidy};
 use crate::receiver_clock::tick_between;
 
-/// Returns `true` if bursts of ACKs, which have this period in nanoseconds, were sent over that
-/// time and not together. Returns `None` if timestamps are missing or too coarse.
+/// Returns `true` if bursts of ACKs with this period in nanoseconds were sent over that time and
+/// not together. Returns `None` if timestamps are missing or too coarse.
 pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> Option<bool> {
     let mut spreads = Vec::new();
     for stretch in stretches {
         let (first, last) = (stretch.first()?, stretch.last()?);
-        // A burst must last some ticks.
+        // A burst must last several ticks.
         let Some((tick, _)) = tick_between(first, last).filter(|(tick, _)| tick * 4.0 <= period) else { continue };
         let curve: Vec<Point> = tidy(stretch.iter().map(|ack| (ack.at, ack.delivered)));
         let value_at = |at: u64| {
@@ -31,6 +31,7 @@ pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> 
             spreads.push(sent / (period * (length - 1) as f64 / length as f64));
         }
     }
-    // If sent together, they differ by at most a tick; if sent evenly, by the whole period.
+    // If sent together, they differ by at most a tick. If sent evenly, they differ by the whole
+    // period.
     (spreads.len() >= 8).then(|| median(&mut spreads)).flatten().map(|spread| spread > 0.5)
 }

@@ -1,4 +1,4 @@
-//! How many segments ACKs cover.
+//! The number of segments that ACKs cover.
 //!
 //! A receiver acknowledges by a rule: most of its ACKs cover the same number of segments, or are
 //! sent when its timer expires.
@@ -7,11 +7,11 @@ use crate::direction::Ack;
 use crate::receiver_clock::tick_between;
 use std::collections::BTreeMap;
 
-/// ACKs that are excluded at the start of a connection, where receivers acknowledge more often
-/// (Linux's quick ACKs) and windows are small.
+/// The number of ACKs that are excluded at the start of a connection. There, receivers acknowledge
+/// more often (Linux's quick ACKs), and windows are small.
 const START: usize = 64;
-/// A number of segments that a smaller share of its ACKs covers is not that of its rule: it may be
-/// due to a lost ACK.
+/// The minimum share of ACKs that cover a number of segments if it is the receiver's rule. A rarer
+/// number may be due to a lost ACK.
 const OFTEN: f64 = 0.01;
 /// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000,
 /// §18.2, 25 ms).
@@ -26,10 +26,10 @@ pub(crate) struct Coverage {
     pub(crate) agreement: f64,
     /// The mean number of segments that an ACK covers.
     pub(crate) mean: f64,
-    /// The number that all but one in a hundred do not exceed.
+    /// The number of segments that 99 % of the ACKs do not exceed.
     pub(crate) largest: u32,
-    /// The share of ACKs that a receiver sends by a number of segments or by its timer: they cover
-    /// the usual number, or fewer and waited.
+    /// The share of ACKs that a receiver sends by a number of segments or by its timer. They cover
+    /// the usual number, or fewer after a wait.
     pub(crate) by_rule: f64,
     pub(crate) count: usize,
 }
@@ -51,7 +51,7 @@ impl Coverage {
             agreement: frequency as f64 / count.max(1) as f64,
             mean: total as f64 / count.max(1) as f64,
             largest: sorted.get((count * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default(),
-            // If the timer dominates, most ACKs cover fewer than the number.
+            // If the timer dominates, most ACKs cover fewer segments than the rule's number.
             by_rule: numbers(settled)
                 .map(|number| share(&|ack| ack.segments == number || ack.segments < number && ack.waited >= TIMER))
                 .fold(0.0, f64::max),
@@ -72,7 +72,7 @@ fn by_number_or_timer(acks: &[Arrived]) -> Vec<&Arrived> {
         .collect()
 }
 
-/// Returns the possible numbers of segments of a rule.
+/// Returns the numbers of segments that may be the rule's.
 fn numbers(acks: &[&Arrived]) -> impl Iterator<Item = u32> {
     let mut counts = BTreeMap::<u32, usize>::new();
     acks.iter().for_each(|ack| *counts.entry(ack.segments).or_default() += 1);
@@ -111,7 +111,8 @@ pub(super) fn arrived(stretch: &[Ack], mss: u32) -> Vec<Arrived> {
         .collect()
 }
 
-/// Returns the most frequent value and how often it occurs; of two, the smaller.
+/// Returns the most frequent value and its count. Of two equally frequent values, returns the
+/// smaller.
 pub(super) fn most_frequent(values: impl Iterator<Item = u32>) -> (u32, usize) {
     let mut counts = BTreeMap::<u32, usize>::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
@@ -134,8 +135,8 @@ mod tests {
         assert!(Coverage::of(&acks(|n| 2 + n * 7 % 11, |_| 1e6)).by_rule < 0.2);
     }
 
-    /// A receiver that acknowledges eight segments, or fewer after 25 ms: mostly six, sometimes
-    /// eight, and each segment immediately after a gap.
+    /// A receiver acknowledges eight segments, or fewer after 25 ms: mostly six, sometimes eight,
+    /// and each segment immediately after a gap.
     #[test]
     fn a_timer_that_rules_is_the_receivers() {
         let covers = |n: u32| match n % 20 {
@@ -149,7 +150,7 @@ mod tests {
         assert!(found.by_rule > 0.99, "{found:?}");
     }
 
-    /// Flights of 18 segments at a receiver that acknowledges eight, or fewer after 25 ms.
+    /// Flights of 18 segments arrive at a receiver that acknowledges eight, or fewer after 25 ms.
     #[test]
     fn a_timer_is_the_receivers() {
         let found = Coverage::of(&acks(|n| if n % 3 == 2 { 2 } else { 8 }, |n| [63e6, 10e6, 27e6][n as usize % 3]));

@@ -1,22 +1,22 @@
 //! The pace of ACKs.
 //!
-//! A busy return path takes a time for each ACK that depends on its octets only. If the data set
-//! the pace, equal distances are equal numbers of segments. A receiver that acknowledges by a
-//! timer, once per interrupt of its NIC, paces its ACKs as well. So the pace does not identify a
-//! thinner: it gives the rate of the return path if ACKs are known to be missing.
+//! On a busy return path, the time of each ACK depends only on its octets. If the data set the
+//! pace, equal distances mean equal numbers of segments. A receiver that acknowledges by a timer,
+//! once per interrupt of its NIC, paces its ACKs as well. So the pace does not identify a thinner:
+//! it gives the rate of the return path if ACKs are known to be missing.
 
 use super::coverage::{Arrived, most_frequent};
 use crate::quantiles::half_sample_mode;
 
 /// The minimum number of ACKs at the pace of a link.
 const MIN_PACED: usize = 10;
-/// The minimum share of the time: a return path that is less busy thins little. A gate that
-/// releases ACKs together keeps its link busy for a moment only.
+/// The minimum share of the time at this pace. A return path that is less busy thins few ACKs. A
+/// gate that releases ACKs together keeps its link busy only for a moment.
 const BUSY: f64 = 0.2;
-/// If the bottleneck of the data sets the pace, equal distances are equal numbers of segments,
-/// except this share and number of ACKs.
+/// If the bottleneck of the data sets the pace, equal distances mean equal numbers of segments,
+/// except for this share and number of ACKs.
 const VARIES: (f64, f64) = (0.02, 1.0);
-/// Distances within this ratio are equal.
+/// The relative deviation within which distances count as equal.
 const NEAR: f64 = 0.02;
 
 /// ACKs that follow each other as fast as a link carries them.
@@ -24,16 +24,16 @@ const NEAR: f64 = 0.02;
 pub(crate) struct Pace {
     /// The share of the time in which they do.
     pub(crate) share: f64,
-    /// The share of these that does not cover the usual number of segments.
+    /// The share of these ACKs that do not cover the usual number of segments.
     pub(crate) varies: f64,
-    /// The number of these that acknowledge data in order.
+    /// The number of these ACKs that acknowledge data in order.
     pub(crate) count: usize,
-    /// Octets per second.
+    /// The rate in octets per second.
     pub(crate) rate: f64,
 }
 
 impl Pace {
-    /// Returns `true` if the return path sets the pace, and not the bottleneck of the data.
+    /// Returns `true` if the return path sets the pace, not the bottleneck of the data.
     pub(crate) fn is_of_return_path(&self) -> bool {
         let exceptions = VARIES.0.max(VARIES.1 / self.count as f64);
         self.count >= MIN_PACED && self.share >= BUSY && self.varies > exceptions
@@ -62,8 +62,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// ACKs at the pace of a link, some of which cover one segment and others two, are those that a
-    /// full queue has passed of ACKs for each segment.
+    /// ACKs at the pace of a link cover one segment or two: a full queue has passed some of the
+    /// ACKs, of which each segment had one.
     #[test]
     fn equal_distances_of_different_numbers_are_those_of_the_return_path() {
         let acks = |covers: &dyn Fn(u32) -> u32| -> Vec<Arrived> {

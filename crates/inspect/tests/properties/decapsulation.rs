@@ -1,5 +1,5 @@
-//! Properties of frames of any link type. The tests of this crate and the fuzz target `decapsulate`
-//! share them.
+//! Properties of the decapsulation of frames of any link type. The tests of this crate and the fuzz
+//! target `decapsulate` share them.
 
 use acklab_base::Instant;
 use acklab_inspect::table::Options as Bounds;
@@ -12,8 +12,8 @@ pub(crate) const LINK_TYPES: [u16; 51] = [
     284, 285,
 ];
 
-/// Frames made of `octets`, of any link type, are each in the report: in a connection, or by the
-/// name of an unopened protocol.
+/// Checks that each of the frames made of `octets`, of any link type, is in the report: in a
+/// connection, or by the name of an unopened protocol.
 ///
 /// # Panics
 /// If it does not hold.

@@ -1,4 +1,5 @@
-//! Properties of any packets. The tests of this crate and the fuzz target `inspect` share them.
+//! Properties of the inspection of any packets. The tests of this crate and the fuzz target
+//! `inspect` share them.
 
 use acklab_base::{Ecn, Instant};
 use acklab_inspect::report::Estimate;
@@ -10,11 +11,11 @@ use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps
 use acklab_wire::{Pdu, address_of_node};
 use std::net::SocketAddrV4;
 
-/// Few connections are followed, so that some must be evicted.
+/// The limits are so low that some connections must be evicted.
 const BOUNDS: Bounds = Bounds { most_connections: 4, most_reported: 6 };
 
-/// Frames made of `octets` yield a report whose numbers are sound. Some are segments of connections
-/// and some noise, and their times may go back.
+/// Checks that the report of frames made of `octets` has sound numbers. Some frames are segments of
+/// connections, others are noise, and their times may step back.
 ///
 /// # Panics
 /// If it does not hold.
@@ -59,8 +60,8 @@ pub(crate) fn any_frames_yield_a_sound_report(octets: &[u8]) {
     }
 }
 
-/// Returns a datagram of QUIC between two of some hosts: a long header with one of some connection
-/// ids, a short header with one, or anything.
+/// Returns a datagram of QUIC between two of several hosts: with a long header and one of several
+/// connection IDs, with a short header and such an ID, or random.
 fn datagram_of(chunk: &[u8]) -> Vec<u8> {
     const LENGTH: usize = 64;
     let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();
@@ -92,7 +93,8 @@ fn datagram_of(chunk: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Returns a segment of one of some connections, whose numbers are near those of others.
+/// Returns a segment of one of several connections, whose numbers are near those of its other
+/// segments.
 fn packet_of(chunk: &[u8]) -> Vec<u8> {
     let octet = |place: usize| chunk.get(place).copied().unwrap_or_default();
     let number = |place: usize| u32::from(octet(place)) << 8 | u32::from(octet(place + 1));

@@ -15,31 +15,31 @@ const MSS: u32 = 1448;
 /// The next action of an end of a connection.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// A new connection on the same ports: SYN, SYN-ACK and ACK, with other numbers.
+    /// Opens a new connection on the same ports: SYN, SYN-ACK and ACK, with other numbers.
     Open { number: u32, mss: Option<u16>, scale: Option<u8> },
-    /// New data: this number of octets in one packet, as coalesced by a NIC.
+    /// Sends new data: this number of octets in one packet, as a NIC coalesces them.
     Data { octets: u32 },
-    /// Data that the capture lacks.
+    /// Sends data that the capture lacks.
     Skip { octets: u32 },
-    /// The last octets once more.
+    /// Retransmits earlier octets.
     Repeat { back: u32, octets: u32 },
-    /// An ACK of all but this number of octets, with blocks beyond.
+    /// Sends an ACK of all octets except this number, with blocks beyond it.
     Ack { lag: u32, block: Option<(u32, u32)> },
-    /// An ACK of data that the capture lacks.
+    /// Sends an ACK of data that the capture lacks.
     AckAhead { octets: u32 },
-    /// One octet below the next one, or none.
+    /// Sends one octet below the next one, or none.
     KeepAlive { is_empty: bool },
-    /// The end of one direction, or of both.
+    /// Ends one direction, or both.
     Finish { is_reset: bool },
-    /// The previous packet once more, as duplicated by a mirror port.
+    /// Repeats the previous packet, as a mirror port does.
     Double,
 }
 
-/// How much later the next packet passes.
+/// The time until the next packet passes.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     Step(u64),
-    /// Whole ticks.
+    /// A whole number of ticks.
     Tick(u64),
     Back(u64),
     Jump(u64),
@@ -54,7 +54,7 @@ struct Step {
     has_timestamps: bool,
     identification: u16,
     window: u16,
-    /// The packet precedes the previous one in the file.
+    /// `true` if the packet precedes the previous one in the file.
     overtakes: bool,
 }
 
@@ -79,7 +79,7 @@ fn clocks() -> impl Strategy<Value = Clock> {
         10 => (0..2_000_000_u64).prop_map(Clock::Step),
         4 => (0..3_u64).prop_map(Clock::Tick),
         1 => (1..5_000_000_u64).prop_map(Clock::Back),
-        // A sender that pauses, and NTP that sets a clock by up to an hour.
+        // A pause of the sender, or a step by NTP of up to an hour.
         1 => (0..10_000_000_000_u64).prop_map(Clock::Jump),
         1 => Just(Clock::Jump(3_600_000_000_000)),
         1 => Just(Clock::Back(2_000_000_000)),
@@ -87,7 +87,7 @@ fn clocks() -> impl Strategy<Value = Clock> {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // One connection has most of the packets: intervals need 256 of a direction.
+    // One connection has most of the packets, because intervals need 256 in a direction.
     let connection = prop_oneof![8 => Just(0_u8), 1 => Just(1), 1 => Just(2)];
     let flags = (prop::bool::weighted(0.8), any::<bool>(), prop::bool::weighted(0.1));
     let step = (connection, acts(), clocks(), any::<u16>(), any::<u16>(), flags);
@@ -201,8 +201,8 @@ fn capture(steps: &[Step]) -> Vec<Packet> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Captures of real hosts have all of these; in any combination, the numbers of a report are
-    /// within their ranges.
+    /// Captures of real hosts have all of these features. In any combination, the numbers of a
+    /// report are within their ranges.
     #[test]
     fn any_plausible_capture_yields_a_sound_report(steps in steps()) {
         let packets = capture(&steps);

@@ -1,9 +1,10 @@
-//! Properties of any text. The tests of this crate and the fuzz target `qlog` share them.
+//! Properties of the reader of logs, for any text. The tests of this crate and the fuzz target
+//! `qlog` share them.
 
 use acklab_inspect::qlog::read;
 
-/// A text yields a report whose numbers are sound, and the same one from a source that returns one
-/// octet at a time.
+/// Checks that a text yields a report with sound numbers, and the same one from a source that
+/// returns one octet at a time.
 ///
 /// # Panics
 /// If it does not hold.

@@ -3,7 +3,7 @@
 use acklab_inspect::Report;
 use serde_json::{Map, Value};
 
-/// Shares of a whole, in any part of the report.
+/// Names of values that are shares of a whole, in any part of the report.
 const SHARES: [&str; 5] = ["share", "agreement", "missing", "receive_window", "application"];
 
 /// Asserts that all numbers of a report are finite and not negative, that shares lie within zero
@@ -12,7 +12,7 @@ const SHARES: [&str; 5] = ["share", "agreement", "missing", "receive_window", "a
 /// # Panics
 /// If it does not hold.
 pub(crate) fn assert_sound(report: &Report) {
-    // JSON cannot represent such numbers and writes them as unknown; `Debug` writes them all.
+    // JSON cannot represent such numbers and writes them as unknown. `Debug` writes all of them.
     let written = format!("{report:?}");
     let mut words = written.split(|letter: char| !letter.is_alphanumeric());
     assert!(!words.any(|word| matches!(word, "NaN" | "inf")), "{written}");

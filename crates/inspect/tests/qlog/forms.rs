@@ -1,4 +1,4 @@
-//! The forms in which stacks write the same events, each modelled on one of them.
+//! The forms in which stacks write the same events. Each is modelled on one stack.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ pub(crate) enum Action {
     Received(Packet),
     /// The packet with this number is declared lost.
     Lost(u64),
-    /// An event that is not used, and that one reader mistook for one of unknown shape: `raw` is a
-    /// list.
+    /// An event that the reader does not use. One reader took it for an unknown form, because `raw`
+    /// is a list.
     Datagram(u64),
 }
 
@@ -29,7 +29,7 @@ pub(crate) type Event = (u64, Action);
 const OVERHEAD: u64 = 30;
 /// The reference time of a trace, in microseconds.
 const REFERENCE: u64 = 1_700_000_000_000_000;
-/// The id of the connection.
+/// The connection ID.
 pub(crate) const GROUP: &str = "c36a59ce50";
 
 /// A writer of a form.
@@ -37,19 +37,20 @@ pub(crate) const GROUP: &str = "c36a59ce50";
 pub(crate) enum Form {
     /// picoquic: draft-00, contained, lists, microseconds.
     Picoquic,
-    /// quic-trace's converter: draft-00, contained, lists with triggers, capitals, numbers as
-    /// texts.
+    /// The converter of quic-trace: draft-00, contained, lists with triggers, capital letters,
+    /// numbers as texts.
     QuicTrace,
     /// quiche in 2020: draft-02-wip, contained, lists, milliseconds, most numbers as texts.
     QuicheLists,
     /// Haskell's quic and h2o's quicly: draft-02, NDJSON, no sizes of packets.
     Haskell,
-    /// aioquic: 0.3, contained, objects, absolute times, `events` before what describes them.
+    /// aioquic: 0.3, contained, objects, absolute times, `events` before the fields that describe
+    /// them.
     Aioquic,
     /// quic-go and ngtcp2: 0.3, JSON-SEQ, relative times.
     QuicGo,
-    /// OpenSSL: 0.3, JSON-SEQ, time after the data, differences of times, lengths of frames with
-    /// their headers.
+    /// OpenSSL: 0.3, JSON-SEQ, the time after the data, time differences, lengths of frames
+    /// including their headers.
     OpenSsl,
     /// mvfst: the current draft, contained, an object as reference time.
     Mvfst,
@@ -71,7 +72,7 @@ pub(crate) const FORMS: [Form; 9] = [
 ];
 
 impl Form {
-    /// Returns the text of a log with these events, of a client.
+    /// Returns the text of a client's log with these events.
     pub(crate) fn write(self, events: &[Event]) -> String {
         let mut last = None;
         let events: Vec<Value> = events
@@ -207,7 +208,7 @@ impl Form {
                 "header": { "packet_number": number.to_string(), "packet_size": size },
                 "frames": frames,
             }),
-            // The log has no sizes: the packet is as large as its payload.
+            // The log has no sizes, so the packet counts as large as its payload.
             Self::Haskell => json!({
                 "header": { "packet_type": "1RTT", "packet_number": number.to_string(), "dcid": "01" },
                 "frames": frames,

@@ -13,7 +13,7 @@ fn v4(identification: u8, start: usize, length: usize, has_more: bool) -> Vec<u8
     octets
 }
 
-/// Returns the same of IPv6, behind a hop-by-hop header.
+/// Returns the same fragment of IPv6, behind a hop-by-hop header.
 fn v6(start: usize, length: usize, has_more: bool) -> Vec<u8> {
     let mut octets = vec![0; 40];
     octets[0] = 0x60;
@@ -139,7 +139,7 @@ fn fragments_wait_for_60_seconds() {
 #[test]
 fn only_what_was_captured_of_the_first_fragment_is_present() {
     let mut reassembly = Reassembly::default();
-    // 33 octets of payload are present, of which four whole units are kept.
+    // 33 octets of payload are present, and four whole units of them are stored.
     assert_eq!(reassembly.accept_cut(0, &v4(1, 0, 1480, true), 53), None);
     let (packet, length) = reassembly.accept_cut(0, &v4(1, 1480, 100, false), 53).unwrap();
     assert_eq!((packet.len(), length), (52, 1600));
