@@ -21,7 +21,7 @@ def main(path: str) -> None:
     print("| point | metric | published | simulated | emulated | difference [%] | trusted |\n|---|---|---|---|---|---|---|")
     for row in rows:
         published = "" if row["published"] is None else written(row["published"])
-        difference = "" if row["difference"] is None else f"{row['difference']:+.1f}"
+        difference = "" if row["difference"]["mean"] is None else f"{row['difference']['mean']:+.1f}"
         trusted = f"{row['trusted']} of {row['emulated']['count']}"
         cells = [row["point"], row["title"], published, _of(row["simulated"]), _of(row["emulated"]), difference, trusted]
         print(f"| {' | '.join(cells)} |")

@@ -177,6 +177,7 @@ def comparison(**changes: Any) -> Comparison:
         "published": 15.27,
         "simulated": Interval(15.0, 14.75, 15.25, 3),
         "emulated": Interval(15.3, 15.0, 15.6, 3),
+        "ratio": Interval(1.02, 1.017, 1.023, 3),
         "trusted": 2,
         "simulation": "acklab run one.toml --seed 1",
         "emulation": "acklab emulate one.toml --seed 1",
@@ -187,14 +188,14 @@ def comparison(**changes: Any) -> Comparison:
 def test_the_report_has_published_simulated_and_emulated_side_by_side():
     none = Interval(0.0, 0.0, 0.0, 3)
     rows = [comparison(), comparison(title="failures", published=math.nan, simulated=none, emulated=none, trusted=3)]
-    assert rows[0].difference == pytest.approx(2.0)
-    assert math.isnan(rows[1].difference)
+    assert rows[0].difference.mean == pytest.approx(2.0)
+    assert math.isnan(rows[1].difference.mean)
     # 0.2 ± 0.5 retransmissions against none are no difference of 100 %.
-    assert math.isnan(comparison(simulated=Interval(0.2, -0.3, 0.7, 3), emulated=none).difference)
+    assert math.isnan(comparison(simulated=Interval(0.2, -0.3, 0.7, 3), emulated=none).difference.mean)
     assert rows[1].row()["published"] is None
     page = render([document(find("parity"), "", rows)])
     assert "<td" in page
-    for cell in (">15.27<", ">15 ± 0.25<", ">15.30 ± 0.30<", ">+2.0<", ">2 of 3<", "acklab emulate one.toml"):
+    for cell in (">15.27<", ">15 ± 0.25<", ">15.30 ± 0.30<", ">+2.0 ± 0.3<", ">2 of 3<", "acklab emulate one.toml"):
         assert cell in page, cell
 
 

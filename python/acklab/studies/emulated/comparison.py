@@ -64,6 +64,10 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str, ker
                     published=published,
                     simulated=mean_interval(metric.of(result) for result in simulations),
                     emulated=mean_interval(metric.of(result) for result in emulations),
+                    ratio=ratio_interval(
+                        [metric.of(result) for result in emulations],
+                        [metric.of(result) for result in simulations[: len(emulations)]],
+                    ),
                     trusted=len(trusted),
                     simulation=own[0].command,
                     emulation=emulations[0].provenance.command,
@@ -72,11 +76,16 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str, ker
     return [*(_gain(gain, study, both) for gain in file.gain), *rows]
 
 
+def _over(above: float, below: float) -> float:
+    return above / below if below else math.nan
+
+
 def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], list[Result]]]) -> Comparison:
     metric = Metric.parse(gain.metric)
     above, below = both[gain.point], both[gain.over]
-    simulated, emulated = (
-        ratio_interval(map(metric.of, own), map(metric.of, reference)) for own, reference in zip(above, below, strict=True)
+    simulations, emulations = (
+        [_over(metric.of(one), metric.of(other)) for one, other in zip(own, reference, strict=True)]
+        for own, reference in zip(above, below, strict=True)
     )
     return Comparison(
         point=gain.title,
@@ -84,8 +93,9 @@ def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], l
         metric=gain.metric,
         unit="",
         published=gain.published(study),
-        simulated=simulated,
-        emulated=emulated,
+        simulated=ratio_interval(simulations, [1.0] * len(simulations)),
+        emulated=ratio_interval(emulations, [1.0] * len(emulations)),
+        ratio=ratio_interval(emulations, simulations[: len(emulations)]),
         # A ratio is reliable if both of its runs are.
         trusted=sum(is_trusted(one) and is_trusted(other) for one, other in zip(above[1], below[1], strict=True)),
         simulation=above[0][0].provenance.command,

@@ -26,7 +26,10 @@ class Comparison:
     published: float
     """NaN without a published number."""
     simulated: Interval
+    """Over all seeds of the study."""
     emulated: Interval
+    ratio: Interval
+    """Emulated over simulated, seed by seed, for the seeds that were emulated."""
     trusted: int
     """Number of emulations with reliable results."""
     simulation: str
@@ -35,17 +38,17 @@ class Comparison:
     """The command that repeats the first emulation."""
 
     @property
-    def difference(self) -> float:
-        """Returns the excess of the emulated mean over the simulated one [%].
+    def difference(self) -> Interval:
+        """Returns the excess of the emulated over the simulated number [%], seed by seed.
 
         NaN if the simulated mean is not significantly different from zero.
         """
         may_be_zero = not self.simulated.mean or self.simulated.low <= 0 <= self.simulated.high
-        return math.nan if may_be_zero else 100 * (self.emulated.mean / self.simulated.mean - 1)
+        return Interval(math.nan, math.nan, math.nan, 0) if may_be_zero else self.ratio.gain
 
     def row(self) -> dict[str, Any]:
         """Returns plain values, with None for NaN."""
-        plain = asdict(self) | {"difference": self.difference}
+        plain = asdict(self) | {"difference": asdict(self.difference)}
         return {name: _plain(value) for name, value in plain.items()}
 
 
@@ -68,7 +71,7 @@ def document(study: Study, text: str, rows: Sequence[Comparison], kernel: str = 
     )
     about = (
         f"Published numbers beside those of the same scenario in simulation and {manner}, with the kernel's TCP or `acklab perf`. "
-        "The difference is that of the emulated from the simulated mean, if the interval of the latter excludes zero. "
+        "The difference is the mean over the emulated seeds of emulated over simulated, minus one, if the interval of the simulated mean excludes zero. "
         + ("" if kernel else "Emulations run one at a time. An emulation with late packets is repeated. ")
         + (
             "All results are reliable."
@@ -85,7 +88,7 @@ def document(study: Study, text: str, rows: Sequence[Comparison], kernel: str = 
             Section(
                 f"Published, simulated, emulated{' in virtual time' if kernel else ''}",
                 "\n\n".join(part for part in (about, text) if part),
-                items=[Figure(differences(rows), "Difference of the emulated from the simulated mean, with the 95 % interval of the emulations", unique), table],
+                items=[Figure(differences(rows), "Difference of the emulated from the simulated number, seed by seed, with its 95 % interval", unique), table],
             ),
         ),
     )  # fmt: skip
@@ -96,13 +99,13 @@ def differences(rows: Sequence[Comparison]) -> go.Figure:
 
     Numbers without a significant simulated mean are omitted.
     """
-    shown = [row for row in reversed(rows) if not math.isnan(row.difference)]
+    shown = [row for row in reversed(rows) if not math.isnan(row.difference.mean)]
     figure = go.Figure()
     names = [f"{row.point}: {row.title}" for row in shown]
-    spans = [_span(row) for row in shown]
+    spans = [0.0 if math.isnan(row.difference.low) else row.difference.half_width for row in shown]
     error: dict[str, Any] = {"type": "data", "array": spans, "thickness": 1.6, "width": 4, "color": COLOURS[0]}
     figure.add_scatter(
-        y=names, x=[row.difference for row in shown], mode="markers", name="emulated", marker={"size": 9, "color": COLOURS[0]}, error_x=error,
+        y=names, x=[row.difference.mean for row in shown], mode="markers", name="emulated", marker={"size": 9, "color": COLOURS[0]}, error_x=error,
         customdata=[[row.simulated.mean, row.emulated.mean] for row in shown],
         hovertemplate="simulated %{customdata[0]:.4g} · emulated %{customdata[1]:.4g} · %{x:+.2f} %<extra></extra>",
     )  # fmt: skip
@@ -125,16 +128,11 @@ def unit_of(metric: str) -> str:
 
 def _cells(row: Comparison) -> list[str]:
     shown = [written(row.published), _with_interval(row.simulated), _with_interval(row.emulated)]
-    difference = "–" if math.isnan(row.difference) else f"{row.difference:+.1f}"
-    return [row.point, row.title, *shown, row.unit, difference, f"{row.trusted} of {row.emulated.count}"]
+    return [row.point, row.title, *shown, row.unit, row.difference.text(1, signed=True), f"{row.trusted} of {row.emulated.count}"]
 
 
 def _with_interval(interval: Interval) -> str:
     return written(interval.mean) + ("" if math.isnan(interval.low) else f" ± {written(interval.half_width)}")
-
-
-def _span(row: Comparison) -> float:
-    return 0.0 if math.isnan(row.emulated.low) else 100 * row.emulated.half_width / abs(row.simulated.mean)
 
 
 def _plain(value: Any) -> Any:
