@@ -251,7 +251,7 @@ def _notebook(path: Path, folder: Path) -> None:
 
 
 def _figure_in(html: str) -> Any:
-    """Data and layout of the figure that Plotly has written as HTML."""
+    """Returns data and layout of the figure that Plotly has written as HTML."""
     decoder = json.JSONDecoder()
     data, end = decoder.raw_decode(html, html.index("[", html.index("Plotly.newPlot(")))
     layout, _ = decoder.raw_decode(html, html.index("{", end))

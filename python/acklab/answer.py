@@ -200,7 +200,7 @@ def _limit_line(flow: Row, busy: Mapping[str, float], shaped: Set[str]) -> Line:
 
 
 def _hop(name: str | None, shaped: Set[str]) -> str | None:
-    """A hop as text: its shaper, where that is what has the rate."""
+    """Returns a hop as text: its shaper, if that limits the rate."""
     return f"the shaper of {name}" if name in shaped else name
 
 

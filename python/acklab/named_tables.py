@@ -104,5 +104,5 @@ class NamedTables:
 
     @property
     def air(self) -> "pl.DataFrame":
-        """Each PPDU of a cell: start [s], duration [µs], sender, receiver, type and fate."""
+        """Returns the PPDUs of cells: start [s], duration [µs], sender, receiver, type, fate."""
         return self.table("air")

@@ -52,7 +52,7 @@ class Source:
         return cls(read_text(path, "scenario", f"a scenario as {form} text", ScenarioError), printable(path), base or path.parent)
 
     def document(self) -> dict[str, Any]:
-        """The text as a dict, before presets and checks. Raises ScenarioError."""
+        """Returns the text as a dict, before presets and checks. Raises ScenarioError."""
         try:
             found = json.loads(self.text) if self.text.lstrip().startswith("{") else tomllib.loads(self.text)
         except ValueError as error:

@@ -22,7 +22,7 @@ _STEP = 0.1
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Both figures."""
+    """Returns both figures."""
     return [_queues(bench), _progress(bench)]
 
 

@@ -1,4 +1,4 @@
-"""What to change on a path, whose setting it is, and what it gains for which use.
+"""Advice for a path: changes, their owners, and their gains by use.
 
     from acklab import advice
 

@@ -23,7 +23,9 @@ from acklab.sweeps.grid import variations
 _CAPTURES = (".pcap", ".pcapng", ".cap", ".sqlog", ".qlog")
 _COMPRESSED = (".gz", ".zst")
 _SHORTEST, _LONGEST = 2.0, 30.0
-"""Seconds of a run: some round trips, and so much that start-up weighs little; *chosen*."""
+"""Seconds of a run: several round trips, and long enough that start-up has little weight;
+*chosen*.
+"""
 _EFFORT = 60.0
 """The default of `seconds`."""
 _PACE = 1.5e6
@@ -62,7 +64,7 @@ class Advice:
     """Seconds that the answer took."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The output of `acklab advise --json`."""
+        """Returns the output of `acklab advise --json`."""
         return {
             "link": self.link,
             "scenarios": self.members,
@@ -117,7 +119,7 @@ def _path(
     source, name, notes = _source(link, stack)
     table = _fit_of(source)
     known = known_of_fit(table, changes) if table is not None else None
-    # What a fit does not know is refused by use.
+    # Quantities that a fit does not know are refused by use.
     changes = changes if table is None else ["fit=", *changes]
     base = source.load(changes)
     if not base.get("flow"):
@@ -134,14 +136,14 @@ def _path(
 
 
 def _fit_of(source: Source) -> Mapping[str, Any] | None:
-    """The table `fit` of a scenario, if it has one."""
+    """Returns the table `fit` of a scenario, if it has one."""
     document = source.document()
     table = document.get("fit")
     return table if isinstance(table, Mapping) else None
 
 
 def _ranges(table: Mapping[str, Any], changes: list[str]) -> dict[str, str]:
-    """The intervals of what was measured, but for what the user sets."""
+    """Returns the intervals of measured quantities, except those that the user sets."""
     given = {change.partition("=")[0].strip() for change in changes}
     found = {}
     for one in table.get("parameter", []):

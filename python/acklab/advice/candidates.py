@@ -12,7 +12,7 @@ from acklab.links import Direction, directions
 TODAY = "as it is"
 """The candidate that changes nothing."""
 RECEIVER, SENDER, ROUTER, TRANSPORT = "receiver", "sender", "router", "transport"
-"""Whose setting a candidate is."""
+"""Owners of a setting."""
 _SHAPED = 0.95
 """Of a link's rate, that of a shaper in front of it: tc-cake(8) advises a rate below that of the
 link, so that the queue forms where CAKE is.
@@ -38,11 +38,11 @@ class Candidate:
 
     name: str
     reach: str = ""
-    """Whose setting it is; empty for what is there today."""
+    """Owner of the setting; empty for the present settings."""
     transport: Mapping[str, Any] | None = None
     """Settings of the transport of the user's flows in place of today's."""
     replaces: bool = False
-    """Whether these settings are the whole transport."""
+    """Whether these settings replace the whole transport."""
     queues: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The queues of directions of links, by name, in place of today's."""
     switches: tuple[str, ...] = ()
@@ -50,10 +50,10 @@ class Candidate:
     rates: tuple[tuple[str, str], ...] = ()
     """Directions of links with the RATE that tc sets for each."""
     adds_acks: bool = False
-    """Whether it makes more ACKs than today."""
+    """Whether it causes more ACKs than the present settings."""
 
     def over(self, today: Mapping[str, Any]) -> dict[str, Any]:
-        """The transport that it makes of today's."""
+        """Returns the present transport with this change."""
         if self.transport is None:
             return dict(today)
         return dict(self.transport) if self.replaces else dict(today) | dict(self.transport)
@@ -96,7 +96,7 @@ def _receivers_of_quic(base: Mapping[str, Any]) -> Iterator[Candidate]:
 
 
 def _senders(protocol: str, used: Set[str | None]) -> Iterator[Candidate]:
-    """Other controllers with the rest of today's transport."""
+    """Yields other controllers with the rest of today's transport."""
     for algorithm, name in _CONTROLLERS.items():
         if used != {algorithm}:
             switches = (f"linux-{algorithm}",) if protocol == "tcp" else ("quic-controller",)
@@ -112,7 +112,7 @@ def _quic() -> Iterator[Candidate]:
 def _routers(base: Mapping[str, Any]) -> Iterator[Candidate]:
     """CAKE in front of the slowest links, its ACK filter where ACKs matter, and ACKs first."""
     if base.get("wifi"):
-        # The queue that fills is the access point's, which no shaper on a wire empties.
+        # The queue of the access point fills, and a shaper on a wired link does not empty it.
         return
     narrow = [one for one in directions(base) if one.rate is not None and one.is_narrow]
     plain = [one for one in narrow if one.discipline == "fifo" and one.can_be_shaped]
@@ -144,12 +144,12 @@ def _cake(direction: Direction, ack_filter: str) -> dict[str, Any]:
 
 
 def _tc_rate(bits: float) -> str:
-    """A rate as tc writes it."""
+    """Returns a rate in the notation of tc."""
     return f"{bits / 1e6:.4g}Mbit" if bits >= 1e6 else f"{bits / 1e3:.4g}kbit"
 
 
 def _return(base: Mapping[str, Any]) -> Direction | None:
-    """The slowest direction towards the sender of the first flow."""
+    """Returns the slowest direction towards the sender of the first flow."""
     flow = base["flow"][0]
     ways = [one for one in directions(base) if one.rate is not None and one.leads(base, flow["to"], flow["from"])]
     return min(ways, key=lambda one: one.capacity, default=None)

@@ -10,7 +10,7 @@ from acklab.tables import Table
 
 
 def table(advice: Advice) -> Table:
-    """The answer in one screen: a line per use."""
+    """Returns the answer in one screen: a line per use."""
     rows = [
         [one.use.title, _today(one), _best(one), "–" if one.gain is None else gain_of(one), _worse(one)]
         for one in advice.uses.values()
@@ -29,7 +29,7 @@ def _best(found: Verdict) -> str:
 
 
 def gain_of(found: Verdict) -> str:
-    """The gain in words: a factor of today's score, with its interval."""
+    """Returns the gain in words: a factor of today's score, with its interval."""
     assert found.gain is not None
     gain = found.gain if found.use.is_better_high else _inverse(found.gain)
     low, high = sorted((gain.low, gain.high))
@@ -37,7 +37,7 @@ def gain_of(found: Verdict) -> str:
 
 
 def _inverse(gain: Range) -> Range:
-    """A gain of times and delays as a factor of today's."""
+    """Returns a gain of times and delays as a factor of today's."""
     return Range(1 / gain.median, 1 / gain.low, 0.0 if math.isinf(gain.high) else 1 / gain.high, gain.count)
 
 
@@ -55,7 +55,7 @@ def _number(value: float | None) -> str:
 
 
 def sentence(found: Verdict) -> str:
-    """The answer for a use in one sentence."""
+    """Returns the answer for a use in one sentence."""
     if found.winner is None:
         settle = f" To settle it: {found.settle}." if found.settle else ""
         return f"{found.use.title}: nothing to recommend: {found.reason}.{settle}"
@@ -65,7 +65,7 @@ def sentence(found: Verdict) -> str:
 
 
 def lines(advice: Advice) -> list[str]:
-    """What the table leaves out: why there is nothing to recommend, and the commands, each once."""
+    """Yields what the table omits: reasons for no recommendation, and each command once."""
     found = [f"note: {note}" for note in advice.notes]
     reasons: dict[tuple[str, str], list[str]] = {}
     for one in advice.uses.values():
@@ -88,14 +88,14 @@ def lines(advice: Advice) -> list[str]:
 
 
 def standings_table(found: Verdict) -> Table:
-    """The candidates in their order."""
+    """Returns the candidates in their order."""
     rows = [[one.candidate.name, one.candidate.reach, _factor(one.gain), str(len(one.gains))] for one in found.standings]
     caption = f"{found.use.title}: gain in {found.use.quantity} over today, median (above 1 is better)"
     return Table(["candidate", "whose setting", "gain", "runs"], rows, caption, numeric_from=2)
 
 
 def harm_table(found: Verdict) -> Table:
-    """What the winner costs."""
+    """Returns the costs of the winner."""
     assert found.winner is not None
     rows = [[one.what, one.unit, _number(one.today), _number(one.chosen), "worse" if one.is_harm else ""] for one in found.harms]
     return Table(
@@ -108,7 +108,7 @@ def harm_table(found: Verdict) -> Table:
 
 
 def document(advice: Advice) -> Document:
-    """The report."""
+    """Returns the report."""
     how = f"{advice.members} scenarios, {advice.duration:.3g} s each, {advice.runs} runs."
     text = "\n".join(f"* {sentence(one)}" for one in advice.uses.values())
     notes = "".join(f"\n\n**Note:** {note}" for note in advice.notes)

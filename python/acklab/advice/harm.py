@@ -38,7 +38,7 @@ _NEIGHBOUR = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": 
 
 @dataclass(frozen=True)
 class Harm:
-    """A quantity with a choice and as it is today: medians over scenarios."""
+    """A quantity with a choice and with the present settings: medians over scenarios."""
 
     what: str
     unit: str
@@ -53,7 +53,7 @@ class Harm:
         return self.ratio < 1 - _NOTABLE
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {"what": self.what, "unit": self.unit, "chosen": self.chosen, "today": self.today, "harm": self.is_harm}
 
 
@@ -100,7 +100,7 @@ TESTS: Sequence[Use] = (
         PATIENCE,
     ),
 )
-"""What a change may cost besides the use that it serves."""
+"""Possible costs of a change besides its use."""
 
 
 def harms(racer: Racer, use: Use, today: Candidate, chosen: Candidate) -> list[Harm]:

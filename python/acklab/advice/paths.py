@@ -1,4 +1,4 @@
-"""The path that is advised: the scenarios that it may be, and what of it is known."""
+"""The advised path: its possible scenarios, and its known directions."""
 
 import math
 from collections.abc import Mapping, Sequence, Set
@@ -13,7 +13,7 @@ from acklab.scenario import Source
 from acklab.sweeps.grid import Variation
 
 MEMBERS = 20
-"""Scenarios of a path, each with a seed of its own.
+"""Number of scenarios of a path. Each has its own seed.
 
 Of 20 gains and that of one more path of the same kind, the latter is below all others with a
 probability of 1/21 (Wilks, Annals of Mathematical Statistics 12, 1941), so that the lowest gain is
@@ -26,7 +26,7 @@ seed; *chosen*.
 
 @dataclass(frozen=True)
 class Member:
-    """A scenario that the path may be."""
+    """A possible scenario of the path."""
 
     base: Mapping[str, Any]
     """The scenario in full, whose first flow is the user's."""
@@ -35,38 +35,38 @@ class Member:
 
 @dataclass(frozen=True)
 class Path:
-    """The scenarios that a path may be."""
+    """The possible scenarios of a path."""
 
     members: tuple[Member, ...]
     folder: File
     """The folder of trace files."""
     name: str
     unknown: Mapping[str, str]
-    """Why the rate of a direction is not known, by direction."""
+    """Reasons for unknown rates, by direction."""
     settles: Mapping[str, str]
-    """What capture shows it, by direction."""
+    """Captures that show them, by direction."""
     blocked: str | None
-    """Why the path allows no advice, if so."""
+    """Reason for no advice, if there is one."""
     settled_by: str
-    """What capture settles that."""
+    """Capture that resolves it."""
 
     @property
     def base(self) -> Mapping[str, Any]:
-        """The scenario of the first member."""
+        """Returns the scenario of the first member."""
         return self.members[0].base
 
     @property
     def controllers(self) -> Set[str]:
-        """The controllers that the sender may have."""
+        """Returns the controllers that the sender may have."""
         found = ((one.base["flow"][0]["transport"].get("congestion") or {}).get("algorithm") for one in self.members)
         return {name for name in found if name is not None}
 
     def scenario(self, member: Member, use: Use, candidate: Candidate, seconds: float) -> dict[str, Any]:
-        """The scenario of a run."""
+        """Returns the scenario of a run."""
         left_out = ("capture", "measure", "title", "fit")
         document = {key: value for key, value in member.base.items() if key not in left_out}
         flows = use.flows(member.base, candidate)
-        # Others that start after the end of the run are not there.
+        # Flows that start after the end of the run are removed.
         document |= {
             "duration": f"{seconds:.3f}s",
             "flow": [one for one in flows if seconds_of(one.get("start", "0s")) < seconds],
@@ -86,7 +86,7 @@ def _with_queues(link: Mapping[str, Any], queues: Mapping[str, Mapping[str, Any]
 
 
 def seconds_of(text: str) -> float:
-    """A duration of a scenario in full, in seconds."""
+    """Returns a duration of a scenario in full, in seconds."""
     for unit, factor in (("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("s", 1.0)):
         if text.endswith(unit):
             return float(text.removesuffix(unit)) * factor
@@ -94,7 +94,7 @@ def seconds_of(text: str) -> float:
 
 
 def start_of(seed: int) -> str:
-    """When the advised flow starts with a seed."""
+    """Returns the start of the advised flow for a seed."""
     return Variation.parse("flow.advised.start", _SPREAD).draw(seed)
 
 
@@ -116,7 +116,7 @@ def members_of(
 
 
 def unlimited(base: Mapping[str, Any]) -> dict[str, str]:
-    """Directions of which no hop has a rate, so that a transfer over them has none either."""
+    """Returns directions whose hops have no rate, so that transfers over them have none either."""
     flow = base["flow"][0]
     found = {}
     for name, start, end in ((FORWARD, flow["from"], flow["to"]), (BACK, flow["to"], flow["from"])):

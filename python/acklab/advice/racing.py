@@ -24,11 +24,13 @@ from acklab.runner import run
 from acklab.scenario import Source
 
 ROUNDS = ((3, 4), (8, 2), (MEMBERS, 2))
-"""Scenarios of each round, and how many candidates besides today's go on; *chosen*."""
+"""Scenarios of each round, and number of candidates for the next round besides the present one;
+*chosen*.
+"""
 EQUAL = 0.02
-"""What is this close to the best is as good."""
+"""Scores this close to the best count as equal."""
 AGAIN = 1000
-"""Added to the seeds of the runs that confirm the best, which has won with the others."""
+"""Offset of the seeds of the runs that confirm the winner of the first runs."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Standing:
     candidate: Candidate
     round: int
     scores: tuple[float | None, ...]
-    """By member; None where a run did not reach its end."""
+    """Scores by member; None if a run did not complete."""
     gains: tuple[float, ...]
     """Its score / today's, or the inverse for times and delays: above 1 is better.
 
@@ -47,7 +49,7 @@ class Standing:
 
     @property
     def gain(self) -> float:
-        """The median gain."""
+        """Returns the median gain."""
         return statistics.median(self.gains) if self.gains else 0.0
 
 
@@ -68,7 +70,7 @@ class Racer:
     def scores(
         self, use: Use, candidates: Sequence[Candidate], count: int, seconds: float, again: int = 0
     ) -> dict[str, tuple[float | None, ...]]:
-        """The scores over the first `count` members, by candidate.
+        """Returns the scores over the first `count` members, by candidate.
 
         `again` is added to their seeds.
         """
@@ -84,7 +86,7 @@ class Racer:
         }
 
     def score(self, use: Use, candidate: Candidate, member: int, seconds: float, again: int) -> float | None:
-        """The score of one run.
+        """Returns the score of one run.
 
         Of a use that ends by itself, runs get longer until one has reached its end.
         """
@@ -101,8 +103,8 @@ class Racer:
             except (ScenarioError, RunError):
                 if candidate.name == TODAY:
                     raise
-                # A transport that the path cannot carry, such as QUIC through a proxy for TCP, is
-                # no choice.
+                # A transport that the path does not support, such as QUIC through a proxy for
+                # TCP, is no choice.
                 return None
             if score is not None:
                 return score
@@ -110,7 +112,7 @@ class Racer:
 
 
 def gains_of(use: Use, values: Sequence[float | None], today: Sequence[float | None]) -> tuple[float, ...]:
-    """The gains of scores over today's, pair by pair."""
+    """Returns the gains of scores over today's, pair by pair."""
 
     def gain(value: float | None, base: float | None) -> float:
         if value is None or value <= 0:
@@ -123,7 +125,7 @@ def gains_of(use: Use, values: Sequence[float | None], today: Sequence[float | N
 
 
 def race(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> list[Standing]:
-    """The standings of all candidates but today's, the best first.
+    """Returns the standings of all candidates but today's, the best first.
 
     A round that finds nothing better by more than 2 % is the last.
     """
@@ -140,5 +142,5 @@ def race(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> list[Standi
 
 
 def scores_by_name(scores: Mapping[str, Sequence[float | None]], name: str) -> list[float]:
-    """The scores of a candidate that exist."""
+    """Returns the scores of a candidate that exist."""
     return [score for score in scores[name] if score is not None]

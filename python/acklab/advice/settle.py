@@ -1,4 +1,4 @@
-"""What the fit of a capture leaves open, and how to record what would settle it."""
+"""Unknown quantities of a fit, and captures that would determine them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Known:
 
 
 def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
-    """What is known by the table `fit`, and by what the user sets."""
+    """Returns the known directions by the table `fit` and the changes of the user."""
     given = {change.partition("=")[0].strip() for change in changes}
     missing = [
         one for one in table.get("parameter", []) if one["status"] == "unknown" and "give" in one and one["key"] not in given
@@ -41,7 +41,7 @@ def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
             if one["key"].startswith(prefix) and direction not in unknown:
                 unknown[direction] = f"{one['key']} is not known: {one['evidence']}"
                 advice = DOWNLOAD if direction == FORWARD else UPLOAD
-                # Behind a rate that changes, another capture shows no more.
+                # With a rate that changes, another capture shows no more.
                 advice = CHANGES if _CHANGING in one["evidence"] else advice
                 settles[direction] = f"{advice}; or {one['give']}"
     for one in table.get("parameter", []):

@@ -1,4 +1,4 @@
-"""How to switch a choice on in stacks that exist: `stacks.toml`."""
+"""Commands that enable a choice in existing stacks: `stacks.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from acklab.advice.candidates import Candidate
 
 @dataclass(frozen=True)
 class Stack:
-    """A way to switch something on."""
+    """Commands that enable a setting."""
 
     name: str
     title: str
@@ -21,13 +21,13 @@ class Stack:
     source: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {"title": self.title, "commands": list(self.commands), "limits": self.limits, "source": self.source}
 
 
 @cache
 def stacks() -> Mapping[str, Stack]:
-    """All entries, by name."""
+    """Returns all entries, by name."""
     text = (resources.files(__package__) / "stacks.toml").read_text(encoding="utf-8")
     return {
         name: Stack(name, entry["title"], tuple(entry["commands"]), entry["limits"], entry["source"])
@@ -47,7 +47,7 @@ def switches(candidate: Candidate, over_wifi: bool) -> list[Stack]:
 
 
 def _with_rates(stack: Stack, rates: tuple[tuple[str, str], ...]) -> Stack:
-    """An entry whose commands have the RATE of each direction."""
+    """Returns an entry whose commands have the RATE of each direction."""
     commands = [
         f"{command.replace('RATE', rate)}{f'   # {direction}' if len(rates) > 1 else ''}" if "RATE" in command else command
         for command in stack.commands

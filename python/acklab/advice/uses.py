@@ -1,4 +1,4 @@
-"""What a person does over a path, and how that is scored."""
+"""Uses of a path, and their scores."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from acklab.links import link_path
 from acklab.result import Result
 
 FORWARD, BACK, TIMING = "forward", "back", "timing"
-"""What of a path a use depends on: the rates of the directions of the first flow's data and against
+"""Dependencies of a use on a path: the rates of the directions of the first flow's data and against
 them, and the delay of single packets beside their queue.
 """
 _VIDEO_CALL = 1e6
@@ -21,7 +21,7 @@ _VIDEO_CALL = 1e6
 Slower paths carry a call of a tenth of their rate.
 """
 _FILM = 25e6
-"""Rate of a film in bit/s: what streaming services name for 4K.
+"""Rate of a film in bit/s: that of streaming services for 4K.
 
 Slower paths carry a film of half of their rate.
 """
@@ -46,25 +46,25 @@ class Use:
     name: str
     title: str
     quantity: str
-    """What the score is."""
+    """Meaning of the score."""
     unit: str
     is_better_high: bool
     flows: Callable[[Mapping[str, Any], Candidate], Flows]
-    """The flows of a scenario, for a candidate."""
+    """Function that returns the flows of a scenario for a candidate."""
     score: Callable[[Result], float | None]
-    """What is measured; None if the run did not get there."""
+    """Measured score; None if the run did not reach it."""
     needs: tuple[str, ...] = (FORWARD,)
-    """What of the path it depends on."""
+    """Directions of the path that it depends on."""
     seconds: tuple[float, ...] = ()
     """Simulated seconds of a run that ends by itself, until one has reached its end; empty for
     those of the path.
     """
     perfect: float | None = None
-    """The score that cannot be better, if there is one."""
+    """Best possible score, if there is one."""
     min_seconds: float = 0.0
-    """Simulated seconds of a run at least."""
+    """Minimum simulated seconds of a run."""
     beside: tuple["Use", ...] = ()
-    """Further quantities of the same flows, which are reported for a recommendation."""
+    """Further reported quantities of the same flows."""
 
 
 def _flow(
@@ -86,12 +86,12 @@ def _greedy(base: Mapping[str, Any], candidate: Candidate, name: str = "advised"
 
 
 def download(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """A bulk transfer in the direction of the first flow."""
+    """Returns a bulk transfer in the direction of the first flow."""
     return [_greedy(base, candidate), *_others(base)]
 
 
 def upload(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """A bulk transfer against the direction of the first flow."""
+    """Returns a bulk transfer against the direction of the first flow."""
     return [_greedy(base, candidate, back=True), *_others(base)]
 
 
@@ -104,14 +104,14 @@ def _download_under_upload(base: Mapping[str, Any], candidate: Candidate) -> Flo
 
 
 def probes(base: Mapping[str, Any]) -> Flows:
-    """A probe of latency in each direction."""
+    """Returns a probe of latency in each direction."""
     flow = base["flow"][0]
     ends = (("probe_out", flow["from"], flow["to"]), ("probe_back", flow["to"], flow["from"]))
     return [{"name": name, "from": start, "to": end, **_PROBE} for name, start, end in ends]
 
 
 def _rrul(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """Four bulk transfers in each direction beside the probes, as flent's test rrul has them."""
+    """Returns four bulk transfers in each direction beside the probes, as in flent's test rrul."""
     four = [dict(_greedy(base, candidate, f"{name}", back), count=4) for name, back in (("down", False), ("up", True))]
     return [*four, *probes(base), *_others(base)]
 
@@ -133,7 +133,7 @@ def _rpc(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 
 
 def _video(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """A film with two seconds in its buffer, beside a download of the same user."""
+    """Returns a film with two seconds in its buffer, beside a download of the same user."""
     rate = min(_FILM, _slowest(base) / 2)
     film = _flow(base, candidate, traffic={"model": "video", "rate": f"{int(rate)}bps", "frame_rate": 25, "group": 50})
     film["reading"] = {"model": "playback", "buffer": "2s", "after_stall": "shift"}
@@ -161,7 +161,7 @@ def _slowest(base: Mapping[str, Any], both: bool = False) -> float:
 
 
 def value_of(result: Result, flow: str, column: str) -> float | None:
-    """A number of a flow, or its mean over the copies of the flow; None if one is missing."""
+    """Returns a number of a flow, or its mean over copies; None if one is missing."""
     rows = result.arrow("flows").to_pylist()
     values = [row.get(column) for row in rows if row["flow"] == flow or re.fullmatch(rf"{flow}_\d+", row["flow"])]
     if not values or any(value is None or math.isnan(value) for value in values):
@@ -184,7 +184,7 @@ def _call_delay(result: Result) -> float | None:
 
 
 def probed(result: Result, column: str = "p95_one_way_delay_l4") -> float | None:
-    """The sum of both probes' delays."""
+    """Returns the sum of both probes' delays."""
     delays = [value_of(result, name, column) for name in ("probe_out", "probe_back")]
     return None if None in delays else sum(delay for delay in delays if delay is not None)
 

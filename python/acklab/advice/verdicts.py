@@ -22,7 +22,7 @@ _LONGER = 2.0
 
 @dataclass(frozen=True)
 class Range:
-    """The median of some numbers with the lowest and the highest of them."""
+    """The median of numbers, with their minimum and maximum."""
 
     median: float
     low: float
@@ -31,11 +31,11 @@ class Range:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "Range | None":
-        """That of these values; None if there are none."""
+        """Returns the range of these values; None if there are none."""
         return cls(statistics.median(values), min(values), max(values), len(values)) if values else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {"median": self.median, "low": self.low, "high": self.high, "runs": self.count}
 
 
@@ -47,27 +47,27 @@ class Verdict:
     today: Range | None
     """Today's score."""
     winner: Candidate | None
-    """None if there is nothing to recommend."""
+    """The recommended candidate; None if there is nothing to recommend."""
     gain: Range | None
-    """Of the winner: its score / today's, or the inverse for times and delays.
+    """Score of the winner / present score, or the inverse for times and delays.
 
     Above 1 is better.
     """
     reason: str
-    """Why there is nothing to recommend; empty for a recommendation."""
+    """Reason for no recommendation; empty for a recommendation."""
     settle: str
-    """What would settle it, in one line."""
+    """Measurement that would resolve it, in one line."""
     standings: tuple[Standing, ...]
     """The candidates, the best first."""
     equals: tuple[str, ...]
-    """Other candidates that are as good as the winner, within 2 %."""
+    """Other candidates with the score of the winner, within 2 %."""
     harms: tuple[Harm, ...]
-    """What the winner makes worse, and what was measured of it."""
+    """Costs of the winner, with measurements."""
     switches: tuple[Stack, ...]
-    """How to switch it on."""
+    """Commands that enable it."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values."""
         return {
             "use": self.use.name,
             "metric": self.use.quantity,

@@ -1,4 +1,4 @@
-"""From a capture to the scenarios of its path.
+"""Fits the scenarios of a path to a capture.
 
 observed     the transfer that is fitted, the opposite direction, and the transfers beside it
 quantity     a parameter of the path: its interval, evidence and source, or "not known"

@@ -1,4 +1,4 @@
-"""What the application did: the transfer as a model of traffic, with the pauses that were seen."""
+"""The application of a transfer as a model of traffic, with its pauses."""
 
 import statistics
 from collections.abc import Sequence
@@ -15,7 +15,10 @@ _PAUSE = 0.2
 (`TCP_RTO_MIN`), within which a bulk transfer retransmits.
 """
 _ROUND_TRIPS = 3.0
-"""Round trips without data that are a pause: a window and its recovery take fewer; *chosen*."""
+"""Round trips without data that count as a pause.
+
+A window and its recovery take fewer; *chosen*.
+"""
 _IDLE = 0.2
 """The share of the time in pauses, or with nothing outstanding, from which the application limits a
 transfer; *chosen*. A bulk transfer always has data outstanding.
@@ -25,9 +28,9 @@ _REGULAR = 0.5
 are those of a stream: that of a Poisson process is 1; *chosen*.
 """
 _PERIODS = 4
-"""Bursts that show a period, at least; *chosen*."""
+"""Minimum number of bursts for a period; *chosen*."""
 _OBJECTS = 100
-"""Objects of a page or of a series of requests that are kept."""
+"""Maximum number of objects of a page or of a series of requests."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class _Burst:
 
 
 def application_of(observed: Observed) -> Application:
-    """The application of a transfer."""
+    """Returns the application of a transfer."""
     way = observed.way
     bursts = _bursts(way)
     pauses = [after.start - before.end for before, after in pairwise(bursts)]
@@ -74,7 +77,7 @@ def application_of(observed: Observed) -> Application:
     if len(bursts) >= _PERIODS and _is_regular(starts) and _is_regular(sizes):
         return Application(STREAM, f"{evidence}, each {statistics.mean(starts):.3g} s", {"traffic": _stream(bursts)})
     if is_limited and len(bursts) < _PERIODS:
-        # Writes at a pace that leaves no pause long enough to be seen.
+        # Writes at a rate without detectable pauses.
         rate = f"{round(way['goodput'] * 1e6)}bps"
         return Application(STREAM, evidence, {"traffic": {"model": "constant", "rate": rate, "write": f"{way['mss']}B"}})
     sizes = sizes[: _OBJECTS + 1]
@@ -94,7 +97,7 @@ def _is_regular(values: Sequence[float]) -> bool:
 
 
 def _stream(bursts: Sequence[_Burst]) -> dict[str, Any]:
-    """Writes of the median size, so often that the mean rate is that of the stream."""
+    """Returns writes of the median size, with the mean rate of the stream."""
     size = round(statistics.median(burst.size for burst in bursts))
     seconds = bursts[-1].start - bursts[0].start
     rate = sum(burst.size for burst in bursts[:-1]) * 8 / seconds
@@ -102,7 +105,7 @@ def _stream(bursts: Sequence[_Burst]) -> dict[str, Any]:
 
 
 def _parallel(observed: Observed) -> int:
-    """Connections of the same client during the transfer."""
+    """Returns connections of the same client during the transfer."""
     span = observed.connection
     client = span["ends"][0].rpartition(":")[0]
     end = span["start"] + span["duration"]
@@ -113,7 +116,7 @@ def _parallel(observed: Observed) -> int:
 
 
 def _bursts(way: Way) -> list[_Burst]:
-    """Data between pauses, from the points of the time–sequence graph."""
+    """Returns data between pauses, from the points of the time–sequence graph."""
     times = way["round_trip"]
     trip = (times["p95"] or times["base"] or 0.0) / 1e3
     pause = max(_PAUSE, _ROUND_TRIPS * trip)
@@ -133,7 +136,7 @@ def _bursts(way: Way) -> list[_Burst]:
 
 
 def _sent(way: Way) -> list[tuple[float, int]]:
-    """Instants with the bytes that were sent by then."""
+    """Returns instants with the number of bytes sent before."""
     curves = way["curves"]
     if curves["overview"]:
         return [(point["at"], point["sent"]) for point in curves["overview"] if point["sent"] is not None]

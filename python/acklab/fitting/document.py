@@ -5,7 +5,7 @@ from typing import Any
 
 
 def toml_of(scenario: Mapping[str, Any], table: Mapping[str, Any], notes: Sequence[str]) -> str:
-    """The scenario as TOML: notes as a comment at its head, and the table `fit` at its end."""
+    """Returns the scenario as TOML, with notes in a comment and the table `fit` at its end."""
     lines = [f"# {note}" for note in notes]
     lines += [f"{key} = {_value(value)}" for key, value in scenario.items() if not isinstance(value, list)]
     for name in ("link", "flow"):

@@ -22,14 +22,14 @@ from acklab.fitting.scenario import Values
 from acklab.fitting.summary import Summary
 
 MEMBERS = 20
-"""Members of an ensemble.
+"""Number of members of an ensemble.
 
 Of 20 draws and one more, the one more is below all others with a probability of 1/21 (Wilks, Annals
 of Mathematical Statistics 12, 1941). """
 _FIRST, _LATER = 48, 32
 """Proposals of the first generation and of later ones; *chosen*."""
 _GENERATIONS = 7
-"""Generations at most: 240 proposals, half a minute on two cores; *chosen*."""
+"""Maximum number of generations: 240 proposals, half a minute on two cores; *chosen*."""
 _ABOVE = 4.0
 """How far above its lower end a queue without an upper one is tried; *chosen*.
 
@@ -41,9 +41,9 @@ its lower end such a queue is tried: a loss-based controller keeps the queue abo
 at that percentile (`_SHORT_OF_LIMIT` in `path.py`); *chosen*.
 """
 _NONE = 0.5
-"""The prior probability that no packet is lost but by the queue."""
+"""Prior probability of losses only at the queue."""
 _RAREST = 30.0
-"""Random losses are tried down to this part of what was lost; *chosen*.
+"""Minimum random loss, relative to the measured loss; *chosen*.
 
 A scenario without loss stands for all that are rarer.
 """
@@ -52,7 +52,7 @@ _MUTATES = 0.1
 _WIDENS = 2.0
 """The variance of the kernel / that of the population: the optimum of Beaumont et al."""
 _NARROWEST = 0.02
-"""The least standard deviation of the kernel, of the range of the prior; *chosen*."""
+"""Minimum standard deviation of the kernel, relative to the range of the prior; *chosen*."""
 _SEED = 1
 
 Point = tuple[float, ...]
@@ -70,15 +70,15 @@ class Space:
     controllers: tuple[str, ...]
     filters: tuple[str, ...]
     gate: float | None
-    """The period of the gate in ms, if its test has let one in."""
+    """Period of the gate in ms, if its test passed."""
 
     @property
     def dimensions(self) -> int:
-        """The number of axes."""
+        """Returns the number of axes."""
         return 8
 
     def values(self, point: Point) -> Values:
-        """The values at a point."""
+        """Returns the values at a point."""
         rate, base, queue, back_queue, loss, back, controller, kind = point
         path = self.path
         return Values(
@@ -101,7 +101,7 @@ class Space:
 
     @property
     def rarest_loss(self) -> float:
-        """Returns the smallest probability of a random loss that is tried, besides none."""
+        """Returns the minimum nonzero probability of random loss."""
         return (self.path.loss.high or 0.0) / _RAREST
 
     def is_discrete(self, axis: int) -> bool:
@@ -115,7 +115,7 @@ def _even(low: float | None, high: float | None, share: float) -> float:
 
 
 def _queue(quantity: Quantity, share: float) -> float:
-    """A limit of a queue: without an upper end, mostly near the lower one, which is what waited."""
+    """Returns a queue limit. Without an upper end, most values are near the lower end."""
     assert quantity.low is not None
     if quantity.high is not None:
         return _log(quantity.low, quantity.high, share)
@@ -134,7 +134,7 @@ def _index(share: float, among: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class Member:
-    """A scenario of the ensemble, with what it repeats."""
+    """A scenario of the ensemble, with its distance from the capture."""
 
     values: Values
     seed: int
@@ -144,18 +144,18 @@ class Member:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The members, and how they were found."""
+    """The members, and the details of the search."""
 
     space: Space
     members: tuple[Member, ...]
     closest: Member | None
-    """The scenario that came closest, whether it is a member or not."""
+    """The closest scenario, even if it is not a member."""
     tried: int
     accepted: int
 
     @property
     def repeats(self) -> bool:
-        """Returns `True` if there are as many members as an ensemble needs."""
+        """Returns `True` if the ensemble has enough members."""
         return len(self.members) >= MEMBERS
 
 
@@ -198,7 +198,7 @@ def sample(
 
 
 def _proposals(space: Space, found: Sequence[_Particle], count: int, chance: random.Random) -> list[Point]:
-    """Points of a generation: by the prior, or perturbations of the closest."""
+    """Returns points of a generation: from the prior, or perturbations of the closest points."""
     if not found:
         return [tuple(chance.random() for _ in range(space.dimensions)) for _ in range(count)]
     best = _population(found)
@@ -212,7 +212,7 @@ def _population(found: Sequence[_Particle]) -> list[_Particle]:
 
 
 def _widths(best: Sequence[_Particle]) -> list[float]:
-    """The standard deviations of the kernel, by axis."""
+    """Returns the standard deviations of the kernel, by axis."""
     total = math.fsum(one.weight for one in best)
     widths = []
     for axis in range(len(best[0].point)):
@@ -238,9 +238,9 @@ def _reflected(value: float) -> float:
 
 
 def _weight(space: Space, point: Point, found: Sequence[_Particle]) -> float:
-    """The weight of a proposal: the prior, which is 1, / the density by which it was proposed.
+    """Returns the weight of a proposal: the prior, which is 1, / the density of the proposal.
 
-    Discrete axes keep their values mostly, so that they cancel.
+    Discrete axes mostly keep their values, so they cancel.
     """
     if not found:
         return 1.0
@@ -257,7 +257,7 @@ def _weight(space: Space, point: Point, found: Sequence[_Particle]) -> float:
 
 
 def _drawn(accepted: Sequence[_Particle], chance: random.Random) -> list[_Particle]:
-    """Draws as many particles as an ensemble has, without repetition and by their weights.
+    """Draws particles of an ensemble by their weights, without repetition.
 
     The method is that of Efraimidis and Spirakis (Information Processing Letters 97(5), 2006).
     """

@@ -35,7 +35,7 @@ class Fit:
     stack: Stack
     application: Application
     tests: tuple[Test, ...]
-    """The tests of mechanisms that the capture suggests."""
+    """Tests of the mechanisms that the capture suggests."""
     measured: Summary
     ensemble: Ensemble | None
     """None where the path cannot be simulated: a parameter is not known, or the application limited
@@ -46,7 +46,10 @@ class Fit:
     whose rate is known.
     """
     scenario: Mapping[str, Any]
-    """The scenario of the closest member; what is not known is left out, and a run refuses it."""
+    """Returns the scenario of the closest member.
+
+    Unknown quantities are omitted, and a run refuses it.
+    """
 
     @property
     def parameters(self) -> list[Quantity]:
@@ -75,7 +78,7 @@ class Fit:
 
     @property
     def errors(self) -> dict[str, float]:
-        """Relative errors of the closest scenario, by statistic."""
+        """Returns relative errors of the closest scenario, by statistic."""
         closest = None if self.ensemble is None else self.ensemble.closest
         return {} if closest is None else self.measured.errors(closest.summary)
 
@@ -114,12 +117,12 @@ class Fit:
 
     @property
     def toml(self) -> str:
-        """The scenario as TOML, with the notes as a comment and the table `fit`."""
+        """Returns the scenario as TOML, with the notes as a comment and the table `fit`."""
         return toml_of(self.scenario, self.table, self.notes)
 
     @property
     def table(self) -> dict[str, Any]:
-        """The table `fit`: capture, direction, parameters and members."""
+        """Returns the table `fit`: capture, direction, parameters and members."""
         return {
             "capture": self.observed.inspection.path.name,
             "direction": self.observed.name,
@@ -129,7 +132,7 @@ class Fit:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The output of `acklab fit --json`."""
+        """Returns the output of `acklab fit --json`."""
         ensemble = self.ensemble
         return {
             "scenario": dict(self.scenario) | {"fit": self.table},
@@ -231,7 +234,7 @@ def _tested(
         filtered = plain.with_(filter=_FILTERS[1])
         tests.append(test(_FILTER, way, simpler, lambda _: _simulated(observed, stack, application, filtered, 1)))
         if not tests[-1].enters:
-            # The pace of the ACKs is a rate only if a filter leaves so many.
+            # The pace of the ACKs is the rate only if a filter passes them.
             path = replace(path, back_rate=path_without_filter(path.back_rate))
     elif acks["period"] is not None and acks["compressed"] is not False and way["position"] != "receiver":
         period = acks["period"]
@@ -248,18 +251,18 @@ def _tested(
 
 
 def replace_back(values: Values) -> Values:
-    """The same without a filter and its rate."""
+    """Returns the path without a filter and its rate."""
     return values.with_(back_rate=None, filter=None)
 
 
 def path_without_filter(back_rate: Quantity) -> Quantity:
-    """The rate of a return path whose ACKs show no filter: not known."""
+    """Returns the rate of a return path whose ACKs show no filter: not known."""
     reason = "ACKs come rarely, and the capture does not show that a return path removes them"
     return unknown(back_rate.key, back_rate.unit, reason, back_rate.source, 10.0)
 
 
 def _middle(path: Path, stack: Stack) -> Values:
-    """The middle of each interval."""
+    """Returns the middle of each interval."""
     return Values(
         rate=path.rate.middle,
         base=path.base.middle,
@@ -271,7 +274,7 @@ def _middle(path: Path, stack: Stack) -> Values:
 
 
 def _with_known(scenario: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The scenario with the middle of each known quantity of the link."""
+    """Returns the scenario with the middle of each known quantity of the link."""
     for quantity in path.rows():
         if not quantity.is_known or quantity.key == LOSS:
             continue
@@ -287,11 +290,11 @@ def _with_known(scenario: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _spanned(quantity: Quantity, ensemble: Ensemble | None) -> Quantity | None:
-    """The quantity with the interval that the members of an ensemble span, if there are any."""
+    """Returns the quantity with the interval of the members of an ensemble, if there are any."""
     if ensemble is None or not ensemble.repeats:
         return None
     if quantity.key == LOSS:
-        # Members without loss stand for all losses that are rarer than those tried.
+        # Members without loss represent all losses below the tested ones.
         values = [one.values.loss for one in ensemble.members]
         values += [ensemble.space.rarest_loss] if 0.0 in values else []
     else:
@@ -327,7 +330,7 @@ def _simulated(observed: Observed, stack: Stack, application: Application, value
                 run(scenario | {"capture": [{"point": point, "file": file.name}]}, captures=folder)
             ways = inspect(file).ways
         except AcklabError:
-            # A transport that cannot carry anything over such a path repeats nothing.
+            # A transport that delivers nothing over such a path repeats nothing.
             return None
     return ways[0] if ways else None
 

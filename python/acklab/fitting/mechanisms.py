@@ -18,7 +18,7 @@ from itertools import pairwise
 from acklab.inspection.model import Way
 
 _FOLDS = 16
-"""Folds of time; *chosen*. Half of them are held out at a time."""
+"""Number of folds of time; *chosen*. Half of them are held out at a time."""
 _ACKS = 12
 """Minimum number of ACKs in a fold, so that its statistics have support; *chosen*."""
 _CRITICAL = 2.326
@@ -47,7 +47,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Fold:
-    """A fold of time: what its ACKs show."""
+    """A fold of time, with the features of its ACKs."""
 
     segments: float
     """Segments per ACK."""
@@ -56,7 +56,7 @@ class Fold:
 
     @property
     def features(self) -> Features:
-        """What a simulation predicts."""
+        """Prediction of a simulation."""
         return math.log(max(self.segments, 1e-2)), math.log1p(self.variation**2)
 
 
@@ -117,7 +117,7 @@ class _Normal:
 
 
 def _predicted(way: Way | None) -> tuple[_Normal, ...] | None:
-    """The distribution of each feature over the folds of a simulation."""
+    """Returns the distribution of each feature over the folds of a simulation."""
     folds = [] if way is None else folds_of(way)
     if len(folds) < 2:
         return None
@@ -126,6 +126,6 @@ def _predicted(way: Way | None) -> tuple[_Normal, ...] | None:
 
 
 def _density(predicted: Sequence[_Normal], features: Features) -> float:
-    """The logarithm of the density of features, each by itself."""
+    """Returns the logarithm of the density of features, which are independent."""
     pairs = zip(predicted, features, strict=True)
     return sum(-math.log(normal.deviation) - ((value - normal.mean) / normal.deviation) ** 2 / 2 for normal, value in pairs)

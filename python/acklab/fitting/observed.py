@@ -1,4 +1,4 @@
-"""The transfer of a capture that is fitted, and what the capture has beside it."""
+"""The fitted transfer of a capture, and its concurrent transfers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Observed:
     largest one.
     """
     overlap: float
-    """The share of the transfer's time in which the opposite one runs."""
+    """Share of the time of the transfer with the opposite one active."""
     beside: int
     """Transfers in the same direction at the same time."""
 
@@ -43,7 +43,7 @@ class Observed:
 
     @property
     def name(self) -> str:
-        """The direction as text."""
+        """Returns the direction as text."""
         return self.inspection.name_of(self.way)
 
 
@@ -58,7 +58,7 @@ def observe(found: Inspection) -> Observed:
 
 
 def observe_way(found: Inspection, way: Way) -> Observed:
-    """The transfer of this direction with what is beside it."""
+    """Returns the transfer of this direction with its concurrent transfers."""
     connection = next(one for one in found.connections if any(other is way for other in one["ways"]))
     span = _span(connection)
     opposite = _opposite(found, way)

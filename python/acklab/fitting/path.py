@@ -22,7 +22,7 @@ _BASE = 0.02
 its clock; *chosen*, held against `validation/advice`.
 """
 _MIN_PROPAGATION = 0.001
-"""One-way propagation in ms that is left to a path at least."""
+"""Minimum one-way propagation of a path in ms."""
 _RETURN = 1.1
 """A return path that is busy with ACKs carries at most so many times the pace of its ACKs;
 *chosen*.
@@ -51,12 +51,12 @@ ACKS_WAIT = 100.0
 200 segments.
 """
 MAX_LOSS = 0.3
-"""No transport fills a path that loses more; *chosen*."""
+"""Maximum loss of a path that a transport fills; *chosen*."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """The quantities of one bottleneck and its return path."""
+    """Quantities of one bottleneck and its return path."""
 
     rate: Quantity
     back_rate: Quantity
@@ -65,10 +65,10 @@ class Path:
     queue: Quantity
     back_queue: Quantity
     loss: Quantity
-    """Probability that a packet is lost that no queue drops."""
+    """Probability of loss besides drops of queues."""
 
     def rows(self) -> Iterator[Quantity]:
-        """The quantities by key of the scenario."""
+        """Yields the quantities by key of the scenario."""
         for field in fields(self):
             quantity: Quantity = getattr(self, field.name)
             if field.name == "base":
@@ -88,7 +88,7 @@ class Path:
 
     @property
     def reversed(self) -> "Path":
-        """The same path as the opposite transfer takes it.
+        """Returns the path of the opposite transfer.
 
         Its losses are those of that transfer.
         """
@@ -96,7 +96,7 @@ class Path:
 
     @property
     def missing(self) -> list[Quantity]:
-        """The quantities that are not known and that a run needs."""
+        """Returns the unknown quantities that a run requires."""
         return [quantity for quantity in self.rows() if quantity.give is not None]
 
     @property
@@ -109,7 +109,7 @@ class Path:
 
 
 def path_of(observed: Observed) -> Path:
-    """The quantities of the path of a transfer."""
+    """Returns the quantities of the path of a transfer."""
     way = observed.way
     rate = _rate(way, FORWARD, observed.name, "towards the receiver")
     back_rate = _back_rate(observed)
@@ -196,8 +196,8 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
         reason = way["not_known"].get("round_trip", "no RTT under load was seen")
         return unknown(key, "packets", reason, source, 100.0)
     delay = (high - base) * rate.middle * 1e3 / (way["packet_octets"] * 8)
-    # The packet in service is none that waits, and those of the lower end of the rate's interval
-    # are fewer.
+    # The packet in service does not wait. The lower end of the rate's interval gives fewer
+    # packets.
     waiting = max(delay * (rate.low or 0.0) / rate.middle - 1, 1.0)
     max_packets = max(delay / _SHORT_OF_LIMIT, 4.0)
     lost = way["losses"]["retransmitted"] - way["losses"]["spurious"]
@@ -205,7 +205,7 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
     if _acks_wait(way):
         return Quantity(key, "packets", BOUNDED, f"{seen}, of which ACKs may have waited a part", source, 2.0, max_packets)
     if lost > 0:
-        # The channel may have lost them, or a controller that does not fill the queue: there is no
+        # The channel may have lost them, or the controller does not fill the queue, so there is no
         # upper end.
         return Quantity(key, "packets", BOUNDED, f"{seen}, and {lost} segments were lost", source, max(_CLEAR * waiting, 2.0))
     evidence = f"up to {waiting:.0f} packets waited, and nothing was lost: its limit was not reached"
@@ -213,7 +213,7 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
 
 
 def _acks_wait(way: Way) -> bool:
-    """Returns `True` if ACKs come rarely or in bursts, so that they may cause a part of the RTT."""
+    """Returns `True` if ACKs are rare or bursty, and may cause a part of the RTT."""
     acks = way["acks"]
     if acks is None or acks["ratio"] is None:
         return False

@@ -11,10 +11,10 @@ MEASURED = "measured"
 BOUNDED = "bounded"
 ASSUMED = "assumed"
 UNKNOWN = "unknown"
-"""How well a parameter is known, as the table `fit` of a scenario has it."""
+"""Status of a parameter in the table `fit` of a scenario."""
 
 UNITS = {"Mbps": "{:.6g}Mbps", "ms": "{:.6f}ms", "packets": "{:.0f}packets", "B": "{:.0f}B", "": "{:.6g}"}
-"""How values are written in a scenario, by unit. Times are whole nanoseconds."""
+"""Formats of values in a scenario, by unit. Times are whole nanoseconds."""
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Quantity:
     unit: str
     status: str
     evidence: str
-    """What supports it, or why it is not known."""
+    """Evidence, or reason why it is not known."""
     source: str
     """The finding of the inspection, the ensemble, or the assumption."""
     low: float | None = None
     high: float | None = None
     """Without an upper end the parameter has none."""
     give: str | None = None
-    """What sets the parameter if it is not known and a run needs it."""
+    """Setting for the parameter if it is not known and a run requires it."""
 
     @property
     def is_known(self) -> bool:
@@ -41,26 +41,26 @@ class Quantity:
 
     @property
     def middle(self) -> float:
-        """The middle of the interval, or its lower end if it has no other."""
+        """Returns the middle of the interval, or its lower end if it has no other."""
         low = self.low if self.low is not None else math.nan
         return low if self.high is None else (low + self.high) / 2
 
     def within(self, low: float, high: float) -> "Quantity":
-        """The same with the part of its interval that an ensemble spans."""
+        """Returns the quantity with the part of its interval that an ensemble covers."""
         return replace(self, low=low, high=high)
 
     def row(self) -> dict[str, Any]:
-        """The entry of the table `fit`."""
+        """Returns the entry of the table `fit`."""
         ends = {name: self.text(end) for name, end in (("low", self.low), ("high", self.high)) if end is not None}
         give = {} if self.give is None else {"give": self.give}
         return {"key": self.key, "status": self.status, **ends, "evidence": self.evidence, "source": self.source, **give}
 
     def text(self, value: float) -> str:
-        """A value as the scenario has it."""
+        """Returns a value in the notation of scenarios."""
         return UNITS[self.unit].format(value)
 
 
 def unknown(key: str, unit: str, reason: str, source: str, example: float | None) -> Quantity:
-    """A quantity that the capture does not show. With an `example`, a run needs it."""
+    """Returns a quantity that the capture does not show. With an `example`, a run requires it."""
     give = None if example is None else f"--set {key}=VALUE, such as {UNITS[unit].format(example)}"
     return Quantity(key, unit, UNKNOWN, reason, source, give=give)

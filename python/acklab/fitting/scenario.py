@@ -14,7 +14,7 @@ _LONGEST, _SHORTEST = 30.0, 2.0
 *chosen*.
 """
 _TRIPS = 40
-"""Round trips of a simulation at least; *chosen*."""
+"""Minimum round trips of a simulation; *chosen*."""
 _PACKETS = 8e4
 """Packets of a simulation at most, so that the 176 of a search take half a minute on two cores."""
 
@@ -31,18 +31,18 @@ class Values:
     controller: str
     back_queue: float = ACKS_WAIT
     back_rate: float | None = None
-    """None where the return path carried all ACKs and nothing shows its rate."""
+    """None if the return path carried all ACKs and nothing shows its rate."""
     filter: str | None = None
-    """The discipline that thins ACKs on the return path, if one does."""
+    """Discipline that thins ACKs on the return path, if there is one."""
     gate: float | None = None
     """The period of a gate on the return path."""
 
     def with_(self, **changes: Any) -> "Values":
-        """The same with some changes."""
+        """Returns the values with some changes."""
         return replace(self, **changes)
 
     def sets(self) -> list[str]:
-        """The assignments that make the base scenario that of these values."""
+        """Returns the assignments that set these values in the base scenario."""
         named = {FORWARD: ("Mbps", self.rate), QUEUE: ("packets", max(round(self.queue), 1)), DELAYS[0]: ("ms", self.base)}
         named[DELAYS[1]] = ("ms", self.base)
         if self.back_rate is not None:
@@ -56,7 +56,7 @@ class Values:
 
 
 def seconds_of(observed: Observed, values: Values) -> float:
-    """Simulated seconds: those of the transfer, within bounds."""
+    """Returns simulated seconds: those of the transfer, within bounds."""
     packets = values.rate * 1e6 / 8 / observed.way["packet_octets"]
     most = min(_LONGEST, max(_PACKETS / packets, _SHORTEST))
     return min(max(observed.way["duration"], _SHORTEST, _TRIPS * 2 * values.base / 1e3), most)
@@ -65,7 +65,7 @@ def seconds_of(observed: Observed, values: Values) -> float:
 def scenario_of(
     observed: Observed, stack: Stack, application: Application, values: Values | None, seconds: float, seed: int
 ) -> dict[str, Any]:
-    """The scenario as a dict. What is not known is left out."""
+    """Returns the scenario as a dict, without unknown quantities."""
     forward: dict[str, Any] = {}
     reverse: dict[str, Any] = {}
     transport = dict(stack.transport)
@@ -102,7 +102,7 @@ def scenario_of(
 
 
 def _gate(observed: Observed, values: Values) -> dict[str, Any]:
-    """A gate that releases all ACKs that come within a period, twice over."""
+    """Returns a gate with a quota of twice the ACKs of a period."""
     assert values.gate is not None
     acks = observed.way["acks"]
     ratio = (acks["ratio"] if acks else None) or 2.0

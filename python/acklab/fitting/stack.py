@@ -29,7 +29,7 @@ mvfst and s2n-quic (`quic/preset.rs`), and thrice the two of the others.
 _FAMILIES = {"reno": ("newreno",), "cubic": ("cubic",), "rate-based": ("bbr",), "delay-based": ("bbr",)}
 """Controllers of each family that `inspect` names."""
 _CONTROLLERS = ("cubic", "bbr", "newreno")
-"""One of each family."""
+"""One controller of each family."""
 _AGREED = 0.5
 """The share of ACKs that cover the usual number of segments from which the receiver's policy is
 seen; *chosen*.
@@ -49,13 +49,13 @@ class Stack:
 
     transport: dict[str, Any]
     controllers: tuple[str, ...]
-    """Those that it may have."""
+    """Possible controllers."""
     parameters: tuple[Quantity, ...]
     """Quantities of the stack, for the table `fit`."""
 
 
 def stack_of(observed: Observed) -> Stack:
-    """The stack of a transfer."""
+    """Returns the stack of a transfer."""
     way = observed.way
     transport: dict[str, Any]
     controllers, controller = _controllers(way, "flow.transfer.transport.congestion.algorithm")
@@ -102,7 +102,7 @@ def _tcp(way: Way) -> Quantity:
 
 
 def _policy(way: Way) -> tuple[dict[str, Any], Quantity]:
-    """The receiver's ACK policy, if most ACKs agree in the number of their segments."""
+    """Returns the receiver's ACK policy, if most ACKs agree in the number of their segments."""
     key, source, acks = "flow.transfer.transport.ack", "inspect: segments per ACK", way["acks"]
     if acks is None or acks["ratio"] is None:
         reason = way["not_known"].get("ratio", "no pure ACK was captured")
@@ -115,7 +115,7 @@ def _policy(way: Way) -> tuple[dict[str, Any], Quantity]:
 
 
 def policy_of(segments: int) -> dict[str, Any]:
-    """Returns the policy of a receiver that acknowledges so many segments at a time.
+    """Returns the policy of a receiver by its segments per ACK.
 
     Two segments are acknowledged as Linux does, more by counting.
     """

@@ -1,4 +1,4 @@
-"""Summarizes what a simulation must repeat of a transfer.
+"""Statistics of a transfer that a simulation must repeat.
 
 A summary has statistics with their intervals, by which the distance of two transfers is measured.
 """
@@ -25,13 +25,13 @@ class Statistic:
 
 @dataclass(frozen=True)
 class Summary:
-    """The statistics of a transfer, by name. What it does not show is not there."""
+    """Statistics of a transfer by name. Unknown statistics are absent."""
 
     statistics: Mapping[str, Statistic]
 
     @classmethod
     def of(cls, way: Way) -> "Summary":
-        """Those of a direction."""
+        """Returns the statistics of a direction."""
         times, acks, losses = way["round_trip"], way["acks"], way["losses"]
         found: dict[str, Statistic] = {}
         if "goodput" not in way["not_known"] and way["goodput"] > 0:
@@ -47,7 +47,7 @@ class Summary:
         return cls(found)
 
     def distances(self, other: "Summary") -> dict[str, float]:
-        """Returns the difference of each statistic, in units of what both intervals allow.
+        """Returns the difference of each statistic, relative to both intervals.
 
         Two summaries agree if it is at most 1.
 
@@ -65,11 +65,11 @@ class Summary:
         return found
 
     def distance(self, other: "Summary") -> float:
-        """The largest of the distances."""
+        """Returns the largest of the distances."""
         return max(self.distances(other).values(), default=math.inf)
 
     def errors(self, other: "Summary") -> dict[str, float]:
-        """Relative errors of another one, by statistic."""
+        """Returns the relative errors of another summary, by statistic."""
         pairs = ((name, own, other.statistics.get(name)) for name, own in self.statistics.items())
         return {
             name: reference.value / own.value - 1 for name, own, reference in pairs if reference is not None and own.value > 0

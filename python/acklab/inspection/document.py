@@ -9,18 +9,18 @@ from acklab.inspection.tables import shown, tables
 from acklab.report.document import Document, Figure, Section
 
 _ROUND_TRIPS = 2.5
-"""Of the enlarged plot: enough to see data and their ACKs, little enough to see single packets."""
+"""Packets of the enlarged plot: data with their ACKs, and few enough to distinguish packets."""
 _DETAIL = 0.3
-"""Its seconds where round trips are not known."""
+"""Seconds of the enlarged plot if round trips are not known."""
 _CENTRES = 20
-"""Places that are tried for it."""
+"""Number of candidate positions of the enlarged plot."""
 
 _AXES = {"tcp": SEQUENCE, "quic": Axis("Payload", "datagram"), "log": Axis("Data of streams", "packet")}
-"""What the octets of a protocol are."""
+"""Units of the bytes of a protocol."""
 
 
 def document(found: Inspection) -> Document:
-    """The report as sections of text, tables and figures."""
+    """Returns the report as sections of text, tables and figures."""
     command = [f"acklab inspect {found.path}"]
     ways = shown(found)
     counts = found.counts
@@ -66,7 +66,7 @@ def _whole(curves: Curves, axis: Axis) -> str:
 
 
 def _within(curves: Curves, span: tuple[float, float]) -> str:
-    """What a span is shown for."""
+    """Reason why a span is shown."""
     windows = curves["windows"]
     if any(span[0] <= point[0] <= span[1] for window in windows for point in window["retransmitted"]):
         return "retransmissions"
@@ -95,7 +95,7 @@ def _detail(way: Way) -> tuple[float, float] | None:
         kinds = [times for times in (data, acks) if times]
         return min(sum(span[0] <= at <= span[1] for at in times) for times in kinds)
 
-    # Few packets pass around a retransmission that is waited for.
+    # Few packets surround an awaited retransmission.
     if around := [span for span in spans[: len(lossy)] if seen(span)]:
         return around[0]
     enough = max(map(seen, spans)) / 2

@@ -10,7 +10,7 @@ from acklab.errors import UsageError
 from acklab.files import path_of, printable
 
 _MAX_ID_LENGTH = 16
-"""Characters of a connection id in the name of a direction."""
+"""Maximum characters of a connection id in the name of a direction."""
 
 
 class Estimate(TypedDict):
@@ -22,10 +22,10 @@ class Estimate(TypedDict):
 
 
 class RoundTrip(TypedDict):
-    """Round-trip times in ms: the least, of both sides of the point of capture, and those of data.
+    """Round-trip times in ms: minimum, those of both sides of the capture, and those of data.
 
-    `base_below` is the tick of the capture's clock if the least is below it. Samples of `lone`
-    segments count for the least only, `late` echoes of timestamps not at all.
+    `base_below` is the tick of the capture's clock if the minimum is below it. Samples of `lone`
+    segments count only for the minimum, `late` echoes of timestamps not at all.
     """
 
     base: float | None
@@ -240,7 +240,7 @@ class Clock(TypedDict):
 
 
 class Log(TypedDict):
-    """Counts what was read of a log.
+    """Counts the records that were read from a log.
 
     Has events, packets sent, received and declared lost, and by name the events that were not
     understood.
@@ -256,7 +256,7 @@ class Log(TypedDict):
 
 
 class Counts(TypedDict):
-    """What was read.
+    """Counts of read packets.
 
     Of the `others`, so many packets are of UDP that is not QUIC, in so many flows.
     """
@@ -292,23 +292,23 @@ class Inspection:
     connections: tuple[Connection, ...]
     """The connections, those with the most octets first."""
     cut: str | None
-    """Why the rest of the file was not read, if it was not."""
+    """Reason why the rest of the file was not read, if it was not."""
     clock: Clock
     """The clock of the capture.
 
     What spans one of its steps is in no duration, rate or round trip.
     """
     log: Log | None = None
-    """What was read of a log; None for a capture."""
+    """Counts of a log; None for a capture."""
 
     @property
     def ways(self) -> list[Way]:
-        """The directions of all connections that carry data, those with the most data first."""
+        """Returns the directions with data of all connections, those with the most data first."""
         ways = [way for connection in self.connections for way in connection["ways"]]
         return sorted(ways, key=lambda way: -way["data_octets"])
 
     def protocol_of(self, way: Way) -> str:
-        """The protocol of the connection that a direction belongs to: tcp, quic, or log."""
+        """Returns the protocol of the connection that a direction belongs to: tcp, quic, or log."""
         return next(one["protocol"] for one in self.connections if any(other is way for other in one["ways"]))
 
     def name_of(self, way: Way) -> str:
@@ -328,7 +328,7 @@ class Inspection:
         return f"{ends} ({', '.join(parts)})" if parts else ends
 
     def to_dict(self) -> dict[str, Any]:
-        """The output of `acklab inspect --json`: everything but the points of figures."""
+        """Returns the output of `acklab inspect --json`: everything but the points of figures."""
         connections = [
             dict(one) | {"ways": [{key: value for key, value in way.items() if key != "curves"} for way in one["ways"]]}
             for one in self.connections
@@ -345,7 +345,7 @@ class Inspection:
         }
 
     def __repr__(self) -> str:
-        """A short text, because a capture may have a thousand connections."""
+        """Returns a short text, because a capture may have a thousand connections."""
         return f"Inspection({str(self.path)!r}, {self.counts['packets']} packets, {self.counts['connections']} connections)"
 
 

@@ -1,4 +1,4 @@
-"""Notes of an inspection: what the file itself does to its packets."""
+"""Notes of an inspection on defects of the file."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from acklab.inspection.unopened import unopened
 from acklab.metrics import written
 
 _MAX_STEPS = 3
-"""Steps of the clock that are named."""
+"""Maximum number of clock steps in a note."""
 _COARSE = 0.1
-"""A tick in ms that is named: ten packets of a LAN."""
+"""Minimum tick in ms in a note: ten packets of a LAN."""
 
 
 def notes(found: Inspection) -> list[str]:

@@ -8,7 +8,7 @@ from acklab.metrics import written
 from acklab.tables import Table
 
 MAX_SHOWN = 6
-"""Directions that are shown side by side."""
+"""Maximum number of directions side by side."""
 _SMALL = 20
 """Segments below which a direction is listed only if nothing larger is there: it shows too
 little.
@@ -21,11 +21,11 @@ THINNING = {
     "not-visible": "not visible here",
     "unknown": "not known",
 }
-"""What is removed, in words."""
+"""Descriptions of removed packets."""
 
 
 def shown(found: Inspection, limit: int = MAX_SHOWN) -> list[Way]:
-    """The directions that are shown: those with the most data."""
+    """Returns the directions that are shown: those with the most data."""
     ways = found.ways
     return ([way for way in ways if way["data_segments"] >= _SMALL] or ways)[:limit]
 
@@ -52,7 +52,7 @@ def tables(found: Inspection, limit: int = MAX_SHOWN) -> list[Table]:
 
 
 def _heading(number: int, name: str, count: int) -> str:
-    """The heading of the column of a direction.
+    """Returns the heading of the column of a direction.
 
     Several directions have the numbers by which the table of evidence refers to them.
     """
@@ -97,7 +97,7 @@ def _rate(way: Way) -> str:
 
 
 def _within(value: float | None, interval: tuple[float, float] | None) -> str:
-    """A number with its interval."""
+    """Returns a number with its interval."""
     return _number(value) + ("" if interval is None else f" ({written(interval[0])} to {written(interval[1])})")
 
 

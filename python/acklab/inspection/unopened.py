@@ -1,15 +1,15 @@
-"""Sentences about packets without a connection: what they are, and why they are not followed."""
+"""Sentences about packets without a connection, and the reasons why they are not followed."""
 
 from collections.abc import Iterator, Mapping
 
 from acklab.inspection.model import Inspection
 
 _SHOWN = 6
-"""Names in a sentence; the others are counted together."""
+"""Maximum number of names in a sentence. Others are counted together."""
 
 
 def nothing_followed(found: Inspection) -> str:
-    """Returns what a capture without a direction with data holds."""
+    """Returns the content of a capture without data."""
     counts = found.counts
     packets = _packets(counts["packets"])
     if counts["connections"]:

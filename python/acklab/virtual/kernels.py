@@ -31,17 +31,17 @@ class GuestKernel:
 
     @property
     def name(self) -> str:
-        """The name in the cache."""
+        """Returns the name in the cache."""
         return f"{self.release}-{self.config}"
 
     @property
     def executable(self) -> Path:
-        """The kernel, a program of the host."""
+        """Returns the kernel, a program of the host."""
         return self.folder / "linux"
 
     @property
     def library(self) -> Path:
-        """The library that is preloaded into the kernel (`host.c`)."""
+        """Returns the library that is preloaded into the kernel (`host.c`)."""
         return self.folder / "host.so"
 
     def write(self) -> None:
