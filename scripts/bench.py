@@ -21,7 +21,7 @@ DATA = Path("docs") / "bench.json"
 NAME = 48
 """Characters of the first column, as `crates/lab/benches/cost.rs` prints it."""
 ALTERNATING = "acklab's wheel build, Debian's ns-3, alternating runs"
-"""How the bench times ns-3."""
+"""Measures the time of ns-3."""
 
 Rows = Sequence[Mapping[str, Any]]
 

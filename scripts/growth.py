@@ -1,4 +1,4 @@
-"""How the cost of a run grows with its size: scripts/growth.py [NAME …] (`make growth`).
+"""Measures the growth of a run's cost with its size: scripts/growth.py [NAME …] (`make growth`).
 
 Measures each way to grow, writes docs/growth.json and the tables of docs/models/growth.md, and
 fails if one grows faster than its work. Each size runs in a process of its own, of which the
@@ -148,7 +148,7 @@ class Point:
     cpu: float
     """Seconds of processor time, of the run and its tables."""
     text: float
-    """Of its text (`--all`)."""
+    """Seconds of processor time of its text (`--all`)."""
     memory: float
     """Megabytes at most, above those of a process that has run something small."""
 
@@ -195,7 +195,7 @@ def measured(way: str, sizes: Sequence[int], times: int = 2) -> list[Point]:
 
 
 def exponent(points: Sequence[Point]) -> float:
-    """How the processor time grows with the packets that it is for.
+    """Growth of the processor time with the packets.
 
     1 is in proportion, 2 is quadratic. Between the two largest sizes.
     """

@@ -18,12 +18,12 @@ PREFIX = "acklab-"
 
 @dataclass(frozen=True)
 class Crate:
-    """What a crate of the workspace may import."""
+    """Permitted imports of a crate of the workspace."""
 
     imports: frozenset[str]
     """Crates of the workspace, without the prefix."""
     tests: frozenset[str] = frozenset()
-    """What its tests may import as well."""
+    """Further permitted imports of its tests."""
     pure: bool = True
     """Whether it is a machine without clock, file, thread or hash order, bound by
     `crates/clippy.toml`.
@@ -95,7 +95,7 @@ Only `safe_arch` reads a clock, which crates/clippy.toml refuses.
 
 
 def faults(packages: Iterable[Mapping[str, Any]], layers: Mapping[str, Crate] = LAYERS) -> list[str]:
-    """What is wrong with the dependencies of `packages`, which are those of `cargo metadata`."""
+    """Returns the faults in the dependencies of `packages`, as in `cargo metadata`."""
     return [fault for package in packages for fault in _faults_of(package, layers)]
 
 

@@ -1,4 +1,4 @@
-"""What a strategy in Python costs.
+"""Measures the cost of a strategy in Python.
 
 CPU time of the mirrors in tests/test_strategies.py against what they mirror.
 

@@ -48,22 +48,22 @@ ACTIONS: tuple[Callable[[float], float], ...] = (
     lambda window: window + 10.0,
     lambda window: window * 2.0,
 )
-"""What an action does to the window (`action_mapping`)."""
+"""Effects of actions on the window (`action_mapping`)."""
 INPUTS = 4 + len(ACTIONS)
 HIDDEN = 8
 """Indigo has 32. With 8, a decision takes 584 multiplications."""
 
 PATHS = 40
-"""Of an iteration."""
+"""Paths of an iteration."""
 ITERATIONS = 30
 EPOCHS = 8
-"""Over all episodes so far, in an iteration."""
+"""Passes over all episodes so far, per iteration."""
 CHUNK = 100
 """Steps over which gradients go back; the state is zero before."""
 BATCH = 128
 """Chunks of a step of gradient descent."""
 SECONDS = 5
-"""Of an episode; Indigo's has 1000 steps."""
+"""Duration of an episode; Indigo's has 1000 steps."""
 LEARNING_RATE = 0.01
 """(`learn_rate` of `dagger/dagger.py`)"""
 REGULARISATION = 1e-4
@@ -75,7 +75,7 @@ ROUND_TRIPS = (20.0, 260.0)
 QUEUES = (0.5, 4.0)
 """[bandwidth-delay products]"""
 LOSSES = (1e-4, 1e-2)
-"""Of a quarter of the paths."""
+"""Range of the loss on a quarter of the paths."""
 
 Array = npt.NDArray[np.float64]
 Act = Callable[[list[float], float], int]

@@ -13,7 +13,8 @@ SIFS = {"802.11b": 10_000}
 
 PARTS = ("frames", "access", "responses", "collisions", "compressed")
 """Parts: PPDUs with ACKs; AIFS and backoff before them; their response frames and requests for
-these; collisions; the extension of response frames. """
+these; collisions; the extension of response frames.
+"""
 
 
 @dataclass(frozen=True)

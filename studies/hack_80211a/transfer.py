@@ -45,7 +45,8 @@ class Cost:
     """Bytes of their headers, without the context byte of each."""
     carried_octets: int
     """Bytes that response frames grow by: including context bytes, and the first byte of each frame
-    with the number of its first ACK. """
+    with the number of its first ACK.
+    """
     frames: int
     """Transmissions of the ordinary ACKs, including repetitions."""
     answered: int

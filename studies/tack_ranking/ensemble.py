@@ -18,7 +18,7 @@ QUEUES = (0.25, 4.0)
 """[bandwidth-delay products]"""
 LOSSES = (1e-4, 1e-2)
 CROSS_RATES = (0.1, 0.5)
-"""Of the rate of the path."""
+"""Range of the load of a Poisson sender, relative to the rate of the path."""
 MIN_QUEUE = 10
 """[packets]"""
 LONGEST, SHORTEST = 30.0, 10.0

@@ -23,7 +23,8 @@ PANTHEON = {"india": 100.42, "korea": 77.72, "california": 114.68, "nepal": 0.57
 """
 CROSS_RATE, CROSS_START = 0.25, 5.0
 """Cross traffic on them: load relative to the rate, the median of the ensemble, and start in
-seconds, the middle of its range. """
+seconds, the middle of its range.
+"""
 CELLULAR_SEEDS = (1, 2, 3)
 """Seeds of the traces of each network in claims.toml."""
 CODEL = " + CoDel"

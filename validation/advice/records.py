@@ -14,7 +14,7 @@ from validation.inspection.apart import Limits
 from validation.inspection.corpus import kept
 
 MEASURED = Path(__file__).with_name("measured.json")
-"""What was measured last, by population."""
+"""Last measurements, by population."""
 _PACKAGE, _HERE = Path(acklab.__file__).parent, Path(__file__).parent
 _JUDGES = ("truth.py", "applications.py", "public.py")
 
@@ -109,7 +109,7 @@ def kind_of_reason(reason: str) -> str:
 
 
 def lines_of(record: Mapping[str, Any]) -> Iterator[str]:
-    """What is notable in a record."""
+    """Yields the notable parts of a record."""
     item = record["item"]
     if "failure" in record:
         yield f"{item}: {record['failure'].strip().splitlines()[-1]}"

@@ -54,7 +54,7 @@ USED = ("download", "upload", "latency", "page", "call")
 EFFORT = 30.0
 """Seconds of effort of an answer: half of the default, because there are hundreds."""
 SEEDS = range(101, 109)
-"""Of the runs on the true path, which no fit has seen."""
+"""Seeds of the runs on the true path, which no fit uses."""
 _HARM = 0.10
 """A quantity that gets worse by more than this without being named is harm: twice what `advise`
 names, because eight seeds vary.

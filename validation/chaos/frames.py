@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 MARK = b"acklab-chaos"
-"""What stands before the number of a frame."""
+"""Prefix of the number of a frame."""
 EAST_ADDRESS, WEST_ADDRESS = bytes.fromhex("020000000a01"), bytes.fromhex("020000000a02")
 _RATE = 4000
 """Frames per second: a program in Python on a shared processor sends and compares as many."""

@@ -42,7 +42,7 @@ class Log:
 
 
 def received(connection: socket.socket, pause: float) -> tuple[bytes, str]:
-    """What arrives until the end, and the error, or nothing if the end is in order."""
+    """Returns the data until the end, and the error; empty if the end is in order."""
     octets = bytearray()
     try:
         while part := connection.recv(_PART):

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Row:
-    """What a round of faults has found."""
+    """Findings of a round of faults."""
 
     what: str
     load: str = ""
-    """What was carried or kept meanwhile."""
+    """Delivered or stored data."""
     faults: int = 0
     """Faults that were survived."""
     inputs: int = 0
@@ -20,12 +20,12 @@ class Row:
     lost: int = 0
     """Octets that a program or a reader took for right and whole, and that were neither."""
     broken: list[str] = field(default_factory=list)
-    """What was not as it was expected."""
+    """Unexpected results."""
     seconds: float = 0.0
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing was lost and nothing was unexpected."""
+        """Returns `True` if nothing was lost or unexpected."""
         return self.lost == 0 and not self.broken
 
     def expect(self, holds: bool, otherwise: str) -> None:

@@ -92,7 +92,7 @@ allocator take what they keep.
 
 @dataclass(frozen=True)
 class State:
-    """What could leak."""
+    """Resources that could leak."""
 
     memory: int
     descriptors: int
@@ -118,7 +118,7 @@ class State:
         return cls(pages * os.sysconf("SC_PAGESIZE"), len(os.listdir("/proc/self/fd")), len(names), processes, devices)
 
     def leaks(self, before: "State") -> list[str]:
-        """What has grown since `before`."""
+        """Returns the growth since `before`."""
         found = []
         if self.memory > before.memory + GROWTH_OF_MEMORY:
             found.append(f"memory grew from {before.memory >> 20} to {self.memory >> 20} MiB")

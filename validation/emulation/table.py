@@ -1,4 +1,4 @@
-"""What an emulation holds on this machine, as a table.
+"""Measures the limits of emulations on this machine, as a table.
 
 `sudo .venv/bin/python validation/emulation/table.py [--quick] [--json]`.
 
@@ -66,7 +66,7 @@ timestamp of the reply. The first may have to wait for the start.
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that is measured."""
+    """A measured quantity."""
 
     what: str
     found: str
@@ -140,7 +140,7 @@ def ping() -> list[Row]:
 
 
 def calibration() -> list[Row]:
-    """What one link carries."""
+    """Measures the capacity of one link."""
     found = core.calibrate()
     late, packets, cost = found["lateness_us"], found["packets_per_second"], found["cpu_us_per_packet"]
     still = found["standstill_us"]

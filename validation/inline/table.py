@@ -1,4 +1,4 @@
-"""What a path between two interfaces holds on this machine, as tables.
+"""Measures the limits of paths between two interfaces on this machine, as tables.
 
 `sudo .venv/bin/python validation/inline/table.py [--quick]`.
 
@@ -51,7 +51,7 @@ NOBODY = "10.9.0.9"
 
 @dataclass(frozen=True)
 class Carried:
-    """What passed of a load."""
+    """Delivered part of a load."""
 
     offered: float
     """Packets per second."""
@@ -78,7 +78,7 @@ def between() -> Iterator[Standing]:
 
 
 def carried(payload: int, rate: int, seconds: int) -> Carried:
-    """What passes of packets with this payload at a rate."""
+    """Returns the delivered part of packets with this payload at a rate."""
     with between() as path:
         # Frames for a host that is not there: the stack of one that is would work on the same
         # processor, and answer with errors of ICMP.
@@ -197,7 +197,7 @@ STARTS = range(0, 20, 4)
 path it does.
 """
 TOLERANCE = 0.05
-"""By how much a goodput may lie outside the range of the simulations."""
+"""Permitted distance of a goodput from the range of the simulations."""
 MAX_RUNS = 3
 """A goodput outside of it is measured so often, and its median counts: another process that
 interrupts a host for milliseconds is not the path's.

@@ -28,7 +28,7 @@ class Pair:
 
     @property
     def holds(self) -> bool | None:
-        """Whether they agree, or `None` if there is nothing to compare."""
+        """Returns whether both agree, or `None` without data to compare."""
         if self.found is None or self.expected is None:
             return None
         return abs(self.found - self.expected) <= max(self.tolerance * abs(self.expected), self.slack)

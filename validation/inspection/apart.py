@@ -23,7 +23,7 @@ _CONTEXT = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a process may use, and how many run at a time."""
+    """Limits of a process, and number of concurrent processes."""
 
     seconds: float = 120.0
     octets: int = 4 << 30

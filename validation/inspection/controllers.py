@@ -59,11 +59,11 @@ class Flow:
     scenario: dict[str, Any]
     controller: str
     limit: str
-    """What limits the sender: none but its controller, the application, video, the receive window,
+    """Limits of the sender: only its controller, the application, video, the receive window,
     or its own buffer.
     """
     rate: float
-    """Of the bottleneck, in Mbps."""
+    """Rate of the bottleneck in Mbps."""
     files: tuple[str, ...]
     """Captures, which are merged."""
 

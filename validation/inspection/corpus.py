@@ -38,7 +38,7 @@ def is_log(name: str) -> bool:
 
 
 def truth_of(path: str) -> dict[str, Any]:
-    """What tshark and tcptrace read from a capture."""
+    """Findings of tshark and tcptrace in a capture."""
     if is_log(path):
         return {"tshark": None, "tcptrace": {}}
     return {"tshark": dissect(path).summary(), "tcptrace": tcptrace.read(path) if tcptrace.is_installed() else {}}

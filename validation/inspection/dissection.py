@@ -29,7 +29,8 @@ DUPLICATE_SECONDS = 0.010
 """A copy of a packet with the same identification comes within this time.
 
 Chosen: mirror ports and bridges need microseconds, and the shortest timeout of a sender that
-repeats itself, Linux's tail loss probe, is 10 ms and changes the identification. """
+repeats itself, Linux's tail loss probe, is 10 ms and changes the identification.
+"""
 DUPLICATE_PACKETS = 64
 """... and within so many packets of its direction. Chosen."""
 
@@ -62,13 +63,13 @@ class Packet:
 
     @property
     def header(self) -> tuple[Any, ...]:
-        """What a copy of the packet has in common with it."""
+        """Common properties of a packet and its copies."""
         return (self.identification, self.seq, self.ack, self.length, self.flags, self.window, self.timestamp)
 
 
 @dataclass
 class Dissection:
-    """All packets of a capture that tshark understands."""
+    """Returns the packets of a capture that tshark decodes."""
 
     frames: int = 0
     tcp: list[Packet] = field(default_factory=list)

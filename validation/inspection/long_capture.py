@@ -50,9 +50,9 @@ SCENARIO = {
     "capture": [{"point": "server", "file": "base.pcapng"}],
 }
 _HEADER = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101)
-"""Of a pcap file with nanoseconds and IP packets."""
+"""Magic number of a pcap file with nanoseconds and IP packets."""
 _PORT = 9
-"""Of the receivers; what is not this is a sender's."""
+"""Port of the receivers. All other ports are those of senders."""
 
 
 Numbers = Any

@@ -30,13 +30,13 @@ class Path:
     position: str
     """sender, receiver, before (the bottleneck) or behind."""
     rate: float
-    """Of the bottleneck, in Mbps of IP octets."""
+    """Rate of the bottleneck in Mbps of IP bytes."""
     rate_back: float
-    """Of its return path."""
+    """Rate of the return path."""
     propagation: float
-    """Both ways, in ms."""
+    """Round-trip propagation in ms."""
     period: float | None
-    """Of a gate on the return path, in ms."""
+    """Period of a gate on the return path in ms."""
     is_thinned: bool
     files: tuple[str, ...]
     """Captures, which are merged."""

@@ -25,9 +25,9 @@ KEPT = (67_000, 100)
 _HEADERS = 28
 """Octets of IPv4 and UDP."""
 _INITIAL = 1200 + _HEADERS
-"""Of the datagrams of a handshake, which are padded (RFC 9000, §14.1)."""
+"""Size of the datagrams of a handshake, which are padded (RFC 9000, §14.1)."""
 _ACK = 42 + _HEADERS
-"""Of a datagram with an ACK."""
+"""Size of a datagram with an ACK."""
 _HANDSHAKE = "base RTT, of a handshake or less"
 TOLERANCES = {"rate": 0.05, "base RTT": 0.02, _HANDSHAKE: 0.02, "mean RTT": 0.10}
 

@@ -1,4 +1,4 @@
-"""What tcptrace counts in a capture."""
+"""Counts of tcptrace in a capture."""
 
 import csv
 import shutil

@@ -74,7 +74,7 @@ class Serialised:
         self.free_at = 0
 
     def offer(self, now: int, packet: bytearray) -> int | None:
-        """When its last bit leaves, or None: dropped."""
+        """Returns the departure time of the last bit, or None for a drop."""
         while self.starts and self.starts[0] <= now:
             self.starts.popleft()
         if len(self.starts) >= self.limit:
@@ -217,7 +217,7 @@ class Emulator:
         heapq.heappush(self.flying, (left + self.delay, self.number, side, packet))
 
     def next_deadline(self) -> int | None:
-        """When something happens next."""
+        """Returns the time of the next event."""
         times = [self.flying[0][0]] if self.flying else []
         if isinstance(self.reverse, AckFilter) and (start := self.reverse.due()) is not None:
             times.append(start)

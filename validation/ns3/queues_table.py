@@ -30,7 +30,7 @@ Newton step in ns-3, COBALT's first signal comes as in the kernel and in ns-3 an
 PIE draws.
 """
 SEEDS = range(1, 17)
-"""Of PIE, which draws."""
+"""Seeds of PIE, which is random."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Flow:
     """
 
     start: int
-    """In nanoseconds, so that no two packets arrive at once."""
+    """Start in nanoseconds, so that no two packets arrive at once."""
     payload: int
     rate: int
 
@@ -76,7 +76,7 @@ has others.
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of the packets of a flow."""
+    """Counts of the packets of a flow."""
 
     arrived: int
     dropped: int

@@ -52,7 +52,7 @@ FILE = 4_000_000
 WAYS = ("TCP, CUBIC", "TCP, BBR", "proxy")
 PORT, SOCKS, FAR = 8080, 1080, 8225
 LOADED = "loaded after [ms]: "
-"""What the server prints before the time of a load."""
+"""Prefix that the server prints before the time of a load."""
 PATIENCE = 120
 """Seconds until a load counts as failed."""
 MEASURES = {"page": "page in a browser [s]", "file": "file with curl [s]", "small": "image with curl [s]"}

@@ -36,7 +36,7 @@ EXTENSIONS = {
     "$$quic-packetsent-extension": "? tcp: { * text => any }",
     "$$quic-packetreceived-extension": "? tcp: { * text => any }",
 }
-"""What acklab adds to events."""
+"""Fields that acklab adds to events."""
 OWN_FRAMES = re.compile(r"tack_\w+|ack_frequency|immediate_ack")
 """Frames that the drafts do not have: those of TACK alone, and those of
 draft-ietf-quic-ack-frequency.
@@ -67,7 +67,7 @@ class Drafts:
         return Schema(f"validated = {rule}\n{self.text}")
 
     def faults(self, rule: str, value: object) -> Iterator[str]:
-        """What is wrong with `value` as an instance of `rule`."""
+        """Yields the faults of `value` as an instance of `rule`."""
         try:
             self.schema(rule).validate_cbor(cbor2.dumps(value))
         except ValidationError as error:
@@ -108,7 +108,7 @@ def _records(path: Path) -> list[Any]:
 
 
 def faults(drafts: Drafts, path: Path, seen: Counter[str]) -> Iterator[str]:
-    """What is wrong in the log at `path`.
+    """Yields the faults of the log at `path`.
 
     Counts the events and frames that were validated, by name, in `seen`.
     """

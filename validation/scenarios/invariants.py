@@ -1,4 +1,4 @@
-"""What must hold of every run, whatever its scenario."""
+"""Invariants of all runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def is_clean(scenario: Scenario) -> bool:
 
 
 def violations(scenario: Scenario, tables: Mapping[str, Rows]) -> list[str]:
-    """What is wrong with the results of a run, each with the name of its rule first."""
+    """Returns the faults in the results of a run, each after the name of its rule."""
     flows, links = tables["flows"], tables["links"]
     return [*_conserved(links), *_within_the_capacity(flows, links), *_propagated(scenario, flows), *_moves(scenario, flows)]
 

@@ -14,8 +14,8 @@ TODAY = "as it is"
 RECEIVER, SENDER, ROUTER, TRANSPORT = "receiver", "sender", "router", "transport"
 """Owners of a setting."""
 _SHAPED = 0.95
-"""Of a link's rate, that of a shaper in front of it: tc-cake(8) advises a rate below that of the
-link, so that the queue forms where CAKE is.
+"""Rate of a shaper in front of a link, relative to that of the link: tc-cake(8) advises a rate
+below that of the link, so that the queue forms where CAKE is.
 """
 _ACKS_MATTER = 0.1
 """The share of the return path that the ACKs of a full download take, from which fewer of them may

@@ -17,10 +17,11 @@ MEMBERS = 20
 
 Of 20 gains and that of one more path of the same kind, the latter is below all others with a
 probability of 1/21 (Wilks, Annals of Mathematical Statistics 12, 1941), so that the lowest gain is
-the lower end of an interval of 95 %. """
+the lower end of an interval of 95 %.
+"""
 _SPREAD = "0ms..20ms"
-"""Of the start of the advised flow, which meets other flows and gates at another phase with each
-seed; *chosen*.
+"""Range of the start of the advised flow, which meets other flows and gates at another phase with
+each seed; *chosen*.
 """
 
 

@@ -22,7 +22,7 @@ class Known:
     """Describes which directions of a fitted path are known."""
 
     unknown: Mapping[str, str]
-    """Why a direction is not known."""
+    """Returns the reason why a direction is not known."""
     settles: Mapping[str, str]
     blocked: str | None
     settled_by: str

@@ -235,4 +235,5 @@ USES: Mapping[str, Use] = {
 """The uses, by name.
 
 The score of a call is the 95th percentile of the delay of its packets in the slower direction; that
-of RRUL is the sum of both probes'. """
+of RRUL is the sum of both probes'.
+"""

@@ -25,13 +25,14 @@ MEMBERS = 20
 """Number of members of an ensemble.
 
 Of 20 draws and one more, the one more is below all others with a probability of 1/21 (Wilks, Annals
-of Mathematical Statistics 12, 1941). """
+of Mathematical Statistics 12, 1941).
+"""
 _FIRST, _LATER = 48, 32
 """Proposals of the first generation and of later ones; *chosen*."""
 _GENERATIONS = 7
 """Maximum number of generations: 240 proposals, half a minute on two cores; *chosen*."""
 _ABOVE = 4.0
-"""How far above its lower end a queue without an upper one is tried; *chosen*.
+"""Maximum of a queue without an upper end, relative to its lower end; *chosen*.
 
 Of paths whose losses are of the channel, the queue was up to three times what waited.
 """

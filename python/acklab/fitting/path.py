@@ -33,13 +33,13 @@ dropped: a loss-based controller leaves a window of 70 % (CUBIC, RFC 9438, secti
 again, most of the time above the middle; *chosen*.
 """
 _PACED = 0.99
-"""Of its estimate of the rate, the pace of BBR (BBRPacingMarginPercent = 1,
+"""Pace of BBR relative to its estimate of the rate (BBRPacingMarginPercent = 1,
 draft-ietf-ccwg-bbr, section 2.5): its packets may show its pace.
 """
 _PACING = ("rate-based", "delay-based")
 """Families of controllers that `inspect` reports for BBR."""
 _CLEAR = 0.95
-"""Of the packets that the 95th percentile of the RTT shows, those that waited at one bottleneck:
+"""Share of the packets in the 95th percentile of the RTT that waited at one bottleneck:
 other hops add some delay; *chosen*, held against `validation/advice`.
 """
 _RARE = 2.5

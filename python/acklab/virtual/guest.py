@@ -56,7 +56,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Watch:
-    """What is called while a guest runs."""
+    """Functions that are called while a guest runs."""
 
     output: Callable[[str], None] = lambda _: None
     """Receives what the command prints."""
