@@ -17,7 +17,7 @@
 //! An application runs whenever its endpoint has been called, and at its own
 //! [deadline](Writer::deadline). It depends on a [`StreamPort`](acklab_base::StreamPort), a
 //! [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort), not
-//! on a transport, and moves counts of octets.
+//! on a transport, and moves only counts of octets.
 
 pub mod page;
 pub mod player;

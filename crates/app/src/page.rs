@@ -1,4 +1,4 @@
-//! A page of objects: one end requests, the other responds.
+//! A page of objects: one end requests them, the other responds.
 //!
 //! The [`Browser`] opens the connection and requests a document. Once it has the document, it
 //! requests the objects that the document names. The [`Server`] responds to each request with the
@@ -34,8 +34,8 @@ pub struct Page {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(example = "30kB")]
     pub document: Bytes,
-    /// The distribution from which the size of the document is drawn instead. Each copy of the flow
-    /// draws its own size.
+    /// The distribution from which the size of the document is drawn, in place of `document`. Each
+    /// copy of the flow draws its own size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
     /// The sizes of the responses to the following requests.
@@ -61,10 +61,11 @@ pub struct Page {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Requests {
-    /// All immediately when the document is complete.
+    /// All objects immediately when the document is complete.
     #[default]
     Parallel,
-    /// Each when the previous one is complete, as over a connection of HTTP/1.1 without pipelining.
+    /// Each object when the previous one is complete, as over a connection of HTTP/1.1 without
+    /// pipelining.
     Serial,
 }
 
@@ -72,15 +73,15 @@ pub enum Requests {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// A stream for each object, if the transport has several for its applications, as QUIC does:
-    /// the streams take turns, and none waits for another. Otherwise one stream.
+    /// A stream for each object, if the transport offers its applications several, as QUIC does.
+    /// The streams take turns, and none waits for another. Otherwise one stream.
     #[default]
     Many,
-    /// One stream: responses follow each other in the order of the requests.
+    /// One stream, on which responses follow each other in the order of the requests.
     One,
 }
 
-/// Returns the size of a request with its headers. It fits in one packet, and has no other effect.
+/// Returns the size of a request with its headers. Its only effect is that it fits in one packet.
 const fn one_request() -> Bytes {
     Bytes(400)
 }

@@ -1,9 +1,9 @@
-//! A reader that plays a video and measures what its viewer sees: stalls and damage.
+//! A reader that plays a video and measures the effects on its viewer: stalls and damage.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`arrivals`] | what has arrived of the frames that are not shown yet |
-//! | [`picture`] | what a viewer sees of damage |
+//! | [`arrivals`] | the arrived parts of the frames that are not shown yet |
+//! | [`picture`] | damage as a viewer sees it |
 
 mod arrivals;
 mod picture;
@@ -43,7 +43,7 @@ pub struct Player {
     after_stall: AfterStall,
     /// When the viewer stops.
     stop: Option<Instant>,
-    /// Whether frames may be lost, because they are datagrams or messages with a deadline.
+    /// `true` if frames may be lost, because they are datagrams or messages with a deadline.
     is_lossy: bool,
     /// When playback began.
     began: Option<Instant>,
@@ -217,7 +217,8 @@ mod tests {
         counts
     }
 
-    /// Returns frames shown, stalls, and milliseconds in stalls and of playback.
+    /// Returns the number of frames shown and of stalls, and the milliseconds of stalls and of
+    /// playback.
     fn played(player: &Player, ms: u64) -> (u64, u64, u64, u64) {
         let counts = counts(player, at(ms));
         (counts[0], counts[4], counts[5] / 1_000_000, counts[6] / 1_000_000)
@@ -239,7 +240,7 @@ mod tests {
     fn a_live_player_catches_up_after_a_stall() {
         let mut player = player(AfterStall::CatchUp);
         deliver(&mut player, 0, FRAME);
-        // Frames are due at 50, 66.7, 83.3, 100 ms: three are overdue at 110 ms.
+        // Frames are due at 50, 66.7, 83.3 and 100 ms, so three are overdue at 110 ms.
         run_until(&mut player, at(109), || Port::None);
         assert_eq!((played(&player, 109), player.deadline()), ((1, 1, 42, 59), None), "a stall counts before it ends");
         deliver(&mut player, 110, FRAME);
@@ -269,7 +270,7 @@ mod tests {
             Mailbox::of(arrivals)
         };
         player.run(at(0), Port::Datagram(&mut datagrams(&[0, 2])));
-        // Number 1 is lost, and playback stalls for number 3 at 100 ms.
+        // Number 1 is lost, and playback stalls at number 3 at 100 ms.
         while let Some(due) = player.deadline() {
             player.run(due, Port::Datagram(&mut datagrams(&[])));
         }

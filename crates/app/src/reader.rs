@@ -21,7 +21,7 @@ pub struct Paced {
     read: Bytes,
     /// The earliest time of the next read.
     next: Option<Instant>,
-    /// Whether data wait for that time.
+    /// `true` if data wait for that time.
     waits: bool,
     intervals: Serializer,
 }
@@ -40,7 +40,7 @@ impl Reader {
         }
     }
 
-    /// Reads the data that may be read now. Datagrams need not be read, unless they are played.
+    /// Reads the data that may be read now. Datagrams need not be read, unless a player shows them.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         match (self, port) {

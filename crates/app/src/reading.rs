@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A model of a reading application. Unread data fill the receive buffer and reduce the window that
-/// is advertised to the peer.
+/// the peer may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reading {
@@ -19,8 +19,8 @@ pub enum Reading {
         #[serde(default = "one_read")]
         read: Bytes,
     },
-    /// Plays a video: reads all data on arrival and shows one frame at a time. It begins `buffer`
-    /// after the first frame has arrived.
+    /// Plays a video: reads all data on arrival and shows one frame at a time. Playback begins
+    /// `buffer` after the first frame has arrived.
     ///
     /// Playback stalls if a frame that is due has not arrived. Over a transport that loses data it
     /// continues once any part of a later frame has arrived, and shows the frame damaged.
@@ -40,8 +40,8 @@ pub enum Reading {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterStall {
-    /// Overdue frames are shown immediately, as on a screen that mirrors another: a stall does not
-    /// delay later frames.
+    /// Overdue frames are shown immediately, as on a screen that mirrors another. A stall then does
+    /// not delay later frames.
     #[default]
     CatchUp,
     /// All later frames are delayed, and playback continues with a full buffer, as for a film.

@@ -18,7 +18,7 @@ enum Source {
     Writes {
         rate: Rate,
         write: Bytes,
-        /// The source of exponentially distributed intervals; without it, intervals are even.
+        /// The source of exponentially distributed intervals. Without it, intervals are even.
         chance: Option<Stream>,
         /// Computes intervals whose rounding errors do not accumulate.
         intervals: Serializer,

@@ -1,9 +1,9 @@
 //! Sizes of transfers, drawn from the distributions of published workloads.
 //!
 //! Each is a cumulative distribution of the octets of a flow. It is given by the points of a
-//! published figure, and is linear between them. The traffic generators of the literature read it
-//! in the same way (`src/common/cdf.c` of HKUST's TrafficGenerator, NSDI 2016, whose tables these
-//! are, in packets of 1500 octets).
+//! published figure, and is linear between them. Traffic generators of the literature use these
+//! tables in the same way, in packets of 1500 octets (`src/common/cdf.c` of HKUST's
+//! TrafficGenerator, NSDI 2016).
 
 use acklab_base::Bytes;
 use acklab_base::random::Stream;
@@ -20,7 +20,7 @@ pub enum Sizes {
     /// Flows of a cluster for data mining: half of 1.5 kB, mean 7.6 MB (Greenberg et al., VL2,
     /// SIGCOMM 2009, Figure 2).
     DataMining,
-    /// Flows of a leader of a cache: median 19.5 kB, mean 0.9 MB (Roy et al., Facebook's network,
+    /// Flows of a cache leader: median 19.5 kB, mean 0.9 MB (Roy et al., Facebook's network,
     /// SIGCOMM 2015, Figure 6).
     Cache,
     /// Flows of a cluster for Hadoop: median 75 kB, mean 4.2 MB (Roy et al., Facebook's network,
@@ -110,7 +110,7 @@ impl Sizes {
         self.quantile(chance.unit())
     }
 
-    /// Returns the size that the given share of transfers does not exceed.
+    /// Returns the size that is not exceeded by the given share of transfers.
     #[must_use]
     pub fn quantile(self, share: f64) -> Bytes {
         let points = self.points();
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn means_are_those_of_the_literature() {
         // 1.7 MB for web search (Bai et al., NSDI 2016, Table 2: 1.6 MB of 1460-octet packets) and
-        // 7.4 MB for data mining (Alizadeh et al., pFabric, SIGCOMM 2013, §5: 7.4 MB); the rest by
-        // hand from the points.
+        // 7.4 MB for data mining (Alizadeh et al., pFabric, SIGCOMM 2013, §5: 7.4 MB); the others
+        // are calculated by hand from the points.
         for (sizes, expected) in
             [(Sizes::Websearch, 1.71), (Sizes::DataMining, 7.6), (Sizes::Cache, 0.9), (Sizes::Hadoop, 4.2)]
         {

@@ -25,7 +25,7 @@ pub(crate) struct Mailbox {
     arrived: VecDeque<Arrival>,
     /// Octets and lifetimes of messages sent.
     pub(crate) sent: Vec<(u64, Instant)>,
-    /// How many messages the peer accepts.
+    /// The number of messages that the peer accepts.
     pub(crate) limit: usize,
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
-    /// Always has data to send: fills the send buffer as soon as there is room.
+    /// Always has data to send: fills the send buffer as soon as it has room.
     Greedy {},
     /// Writes `write` octets at even intervals, at the mean rate `rate`.
     Constant {
@@ -43,8 +43,8 @@ pub enum Traffic {
     Video(Video),
 }
 
-/// Returns the payload of a full-sized segment with timestamps; also of iperf3's datagrams, whose
-/// size is that of the segments of its control connection.
+/// Returns the payload of a full-sized segment with timestamps. iperf3's datagrams have the same
+/// size, which is that of the segments of its control connection.
 const fn one_segment() -> Bytes {
     Bytes(1448)
 }
@@ -83,7 +83,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the total number of octets that it writes, if it ends by itself.
+    /// Returns the total number of octets that the application writes, if it ends by itself.
     #[must_use]
     pub const fn total(&self) -> Option<Bytes> {
         match self {
@@ -92,7 +92,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the video, if it is one.
+    /// Returns the video, if the traffic is one.
     #[must_use]
     pub const fn video(&self) -> Option<&Video> {
         match self {

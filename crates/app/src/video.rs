@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Octets of a packet of an MPEG transport stream (ISO/IEC 13818-1, 2.4.3.2).
 const TS_PACKET: u64 = 188;
-/// Packets of a transport stream per RTP packet: as many as fit in 1500 octets after the RTP
-/// header, as Android's Miracast source packs them (`Sender.cpp` of `libstagefright/wifi-display`,
+/// Packets of a transport stream per RTP packet. As many as fit in 1500 octets after the RTP
+/// header, like in Android's Miracast source (`Sender.cpp` of `libstagefright/wifi-display`,
 /// `kMaxNumTSPacketsPerRTPPacket`).
 const TS_PACKETS_PER_RTP_PACKET: u64 = 7;
 /// Octets of an RTP header (RFC 3550, §5.1).
@@ -38,12 +38,13 @@ pub struct Video {
     #[serde(default = "group")]
     #[schemars(range(min = 1))]
     pub group: u32,
-    /// Mean size of a key frame / mean size of the other frames (3GPP TR 38.838, table 5.1.2.1-1).
+    /// The ratio of the mean size of a key frame to that of other frames (3GPP TR 38.838, table
+    /// 5.1.2.1-1).
     #[serde(default = "key_ratio")]
     #[schemars(range(min = 1.0, max = 100.0))]
     pub key_ratio: f64,
-    /// Standard deviation / mean of the sizes of frames of one kind (3GPP TR 38.838, table
-    /// 5.1.1.1-1).
+    /// The ratio of the standard deviation to the mean of the sizes of frames of one kind (3GPP TR
+    /// 38.838, table 5.1.1.1-1).
     #[serde(default = "variation")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub variation: f64,
@@ -53,7 +54,7 @@ pub struct Video {
     #[serde(default = "refresh")]
     #[schemars(range(min = 1))]
     pub refresh: u32,
-    /// The time after which a frame is given up. Each frame is then sent as a separate message,
+    /// The time after which a frame is abandoned. Each frame is then sent as a separate message,
     /// which only TACK supports. Default: frames are parts of one reliable stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "100ms")]
@@ -108,7 +109,7 @@ impl Video {
 pub struct Frame {
     /// Octets in the transport stream: a multiple of 188.
     pub size: u64,
-    /// Whether it can be decoded without the frames before it.
+    /// `true` if it can be decoded without the frames before it.
     pub is_key: bool,
 }
 
@@ -133,16 +134,17 @@ pub const fn video_in(payload: u32) -> u64 {
     (payload as u64).saturating_sub(RTP_HEADER)
 }
 
-/// The frames of a video, one after another. Both ends of a flow have the same frames: the writer
-/// sends them, and the reader knows where each ends, which real ends read from headers.
+/// The frames of a video, one after another. Both ends of a flow have the same frames. The writer
+/// sends them. The reader uses them to find the end of each frame, which real readers find in
+/// headers.
 #[derive(Clone, Debug)]
 pub struct Frames {
     video: Video,
     chance: Stream,
     /// The index of the next frame.
     next: u64,
-    /// Octets by which the sizes so far are smaller than those drawn, because sizes are whole
-    /// packets of the transport stream.
+    /// The octets by which the sizes so far are smaller than the drawn ones, because sizes are
+    /// whole packets of the transport stream.
     rest: f64,
     /// Computes intervals whose rounding errors do not accumulate.
     intervals: Serializer,
@@ -176,8 +178,8 @@ impl Frames {
 
     /// Returns the time to the next frame.
     pub fn interval(&mut self) -> Duration {
-        // A frame takes as long as one octet does at `frame_rate` octets per second. A rate of zero
-        // is refused with the scenario.
+        // A frame takes as long as one octet does at `frame_rate` octets per second. Scenarios with
+        // a rate of zero are refused.
         let rate = Rate::from_bits_per_second(8 * u64::from(self.video.frame_rate));
         rate.map_or(Duration::ZERO, |rate| self.intervals.transmit(Bytes(1), rate))
     }

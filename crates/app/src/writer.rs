@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 /// An application that writes. It waits while the send buffer is full.
 #[derive(Clone, Debug)]
 pub struct Writer {
-    /// The total number of octets to write, without those of a schedule.
+    /// The total number of octets to write, except those of a schedule.
     total: u64,
     schedule: Option<Schedule>,
-    /// When to open the port; `None` once it was opened.
+    /// When to open the port; `None` once it is open.
     start: Option<Instant>,
     /// When to stop writing; `None` once it has stopped.
     stop: Option<Instant>,
@@ -30,7 +30,7 @@ pub struct Writer {
 #[derive(Clone, Debug)]
 struct Messages {
     lifetime: Duration,
-    /// Messages that the port has not accepted yet: octets and the end of their lifetime.
+    /// Messages that the port has not accepted yet: their octets and the end of their lifetime.
     waiting: VecDeque<(u64, Instant)>,
 }
 
@@ -80,7 +80,7 @@ impl Writer {
         }
     }
 
-    /// Writes the data that are due, as long as the port has room.
+    /// Writes the data that are due, while the port has room.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let is_due = self.due.is_some_and(|due| due <= now);
@@ -91,7 +91,7 @@ impl Writer {
         }
     }
 
-    /// Handles the rare parts of a run: starts, stops, or processes the writes that are due.
+    /// Handles the rare parts of a run: starting, stopping, and the writes that are due.
     #[inline(never)]
     fn act(&mut self, now: Instant, port: Port<'_>) {
         match port {
@@ -116,8 +116,7 @@ impl Writer {
             port.open(now);
         }
         if self.stop.is_some_and(|stop| stop <= now) {
-            // This is necessary even if everything was written, because some of it may not have
-            // been sent.
+            // This is necessary even if all data were written, because some may not have been sent.
             self.stop = None;
             self.end();
             return port.truncate(now);
@@ -132,7 +131,7 @@ impl Writer {
         self.fill(now, port);
     }
 
-    /// Writes as much as there is room for, and closes after the last octet.
+    /// Writes as much as the port has room for, and closes after the last octet.
     #[inline]
     fn fill(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if self.messages.is_some() {
@@ -147,7 +146,7 @@ impl Writer {
         }
     }
 
-    /// Sends the waiting messages, as long as there is room.
+    /// Sends the waiting messages, while the port has room.
     #[inline(never)]
     fn send_messages(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if let (Some(messages), Some(port)) = (&mut self.messages, port.messages()) {
@@ -302,7 +301,7 @@ mod tests {
         let traffic = Traffic::Video(Video { rate: Rate::from_mbps(1), ..even(60, 10, None) });
         let (mut writer, mut pipe) = (writer(traffic, None), Pipe::of(0));
         writer.run(at(0), Port::Datagram(&mut pipe));
-        // 1 Mbps / 60 / 8 = 2083 octets, eleven packets of the transport stream.
+        // 1 Mbps / 60 / 8 = 2083 octets, which are eleven packets of the transport stream.
         assert_eq!(pipe.datagrams, [(at(0), 1328), (at(0), 12 + 4 * 188)]);
     }
 }

@@ -3,8 +3,8 @@
 use crate::deadlines::Deadlines;
 use acklab_base::{Alarms, Instant, MachineId, World};
 
-/// The maximum number of polls at one instant: many times what all machines of the largest networks
-/// need in one, and some seconds of CPU time.
+/// The maximum number of polls at one instant: many times the number that the largest networks
+/// need, and some seconds of CPU time.
 const MAX_POLLS: u64 = if cfg!(test) { 100_000 } else { 20_000_000 };
 
 /// The deadlines of a world's machines.
@@ -46,15 +46,14 @@ impl Agenda {
         self.deadlines.earliest().map(|(at, machine)| (at, MachineId(machine)))
     }
 
-    /// Returns a machine that was polled without end at one instant, so that time stood still. It
-    /// is no longer polled.
+    /// Returns a machine that was polled without end at one instant. It is no longer polled.
     #[must_use]
     #[inline]
     pub const fn restless(&self) -> Option<MachineId> {
         self.restless
     }
 
-    /// Wakes `machine`, whose deadline has come, and drains it.
+    /// Wakes `machine`, whose deadline is due, and drains it.
     #[inline]
     pub fn wake(&mut self, world: &mut impl World, machine: MachineId, now: Instant) {
         self.arrive_at(now);

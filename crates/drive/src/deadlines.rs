@@ -1,9 +1,9 @@
-//! One deadline per machine, with fast access to the earliest.
+//! Stores one deadline per machine, with fast access to the earliest.
 //!
 //! The deadlines form a tournament tree. The leaves are the deadlines of the machines, and each
 //! inner node is the earliest of its eight children, which share a cache line. Setting a deadline
-//! updates the nodes above its leaf and stops at the first that does not change; for a timer that
-//! is postponed repeatedly, that is the first node. There are no stale entries. Of equal deadlines,
+//! updates the nodes above its leaf, up to the first that does not change. For a timer that is
+//! postponed repeatedly, this is the first node. There are no stale entries. Of equal deadlines,
 //! that of the lowest machine comes first.
 
 use acklab_base::Instant;
@@ -14,7 +14,7 @@ const ARITY: usize = 8;
 /// Deadlines of machines 0 to n − 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadlines {
-    /// The children of each inner node, that of the root first. The children of slot `i` of group
+    /// The children of each inner node, beginning with the root. The children of slot `i` of group
     /// `g` are group `ARITY · g + i + 1`. [`Instant::FAR_FUTURE`] represents no deadline.
     groups: Vec<[Instant; ARITY]>,
     /// The first group of leaves.
@@ -31,7 +31,7 @@ impl Deadlines {
         Self { groups: vec![[Instant::FAR_FUTURE; ARITY]; leaves + width], leaves }
     }
 
-    /// Grows to `machines` machines; the new ones have no deadline.
+    /// Grows to `machines` machines. The new ones have no deadline.
     pub(crate) fn grow(&mut self, machines: usize) {
         let known = &self.groups[self.leaves..];
         if machines <= known.len() * ARITY {

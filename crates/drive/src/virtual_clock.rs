@@ -14,7 +14,7 @@ pub enum Outcome {
     Done,
     /// The callback stopped the run.
     Stopped,
-    /// This machine was polled without end at one instant.
+    /// A machine was polled without end at one instant.
     Standstill(MachineId),
 }
 

@@ -9,9 +9,9 @@
 //! | [`taps`] | [`Taps`]: observers of packets |
 //! | [`network`] | [`Network`]: links, cells and ports as one [`World`](acklab_base::World) of machines |
 //!
-//! A network is independent of transports and generic over the datagram: typed packets of a
+//! A network is independent of transports and generic over the datagram. So typed packets of a
 //! simulation and the octets of real packets pass the same links and cells. Packets are forwarded
-//! by their destination; there, a packet is delivered to the port of its flow.
+//! by their destination, and delivered there to the port of their flow.
 
 pub mod hosts;
 pub mod map;

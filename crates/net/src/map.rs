@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub enum Hop {
     /// A link direction: `2i` is link `i` forward, `2i + 1` is link `i` reverse.
     Link(usize),
-    /// From one node of a cell to another; the access point is node 0 of its cell.
+    /// From one node of a cell to another. The access point is node 0 of its cell.
     Cell {
         /// The index of the cell.
         cell: usize,
@@ -40,8 +40,8 @@ pub struct Map {
     /// The hops from each node and the nodes to which they lead, in the order in which they were
     /// added.
     hops: Vec<Vec<(Hop, NodeId)>>,
-    /// The index of the next hop among the hops of the node, by destination and node; empty until
-    /// the route is requested.
+    /// For each destination and node, the index of the next hop among the hops of the node. Empty
+    /// until the route is requested.
     routes: Vec<Vec<u32>>,
 }
 
@@ -69,7 +69,7 @@ impl Map {
         self.routes.iter_mut().for_each(Vec::clear);
     }
 
-    /// Returns the hops from a node and the nodes to which they lead.
+    /// Returns the hops from a node, with the nodes to which they lead.
     #[must_use]
     pub fn hops(&self, from: NodeId) -> &[(Hop, NodeId)] {
         &self.hops[from.index()]

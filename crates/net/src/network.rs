@@ -13,7 +13,7 @@ use acklab_wifi::{Cell, Packet};
 use ids::{Element, Ids};
 use next_hops::NextHop;
 
-/// Why a port cannot be attached.
+/// The reasons why a port cannot be attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AttachError {
     /// The node is not in the list of nodes that may have ports.
@@ -34,16 +34,17 @@ pub struct Network<D, H, T> {
     links: Vec<Link<D>>,
     cells: Vec<Cell<D>>,
     ids: Ids,
-    /// The next hop by destination and node, if there is one; empty for destinations without ports.
+    /// For each destination and node, the next hop, if there is one. Empty for destinations without
+    /// ports.
     next_hops: Vec<Box<[Option<NextHop>]>>,
     /// The node at the far end of each link direction.
     link_ends: Vec<NodeId>,
     /// The nodes of the map that correspond to the nodes of each cell.
     cell_nodes: Vec<Vec<NodeId>>,
-    /// Whether each node may have ports.
+    /// For each node, `true` if it may have ports.
     is_host: Vec<bool>,
-    /// The [sole successor](next_hops::sole_successor) of each link direction. Packets pass from
-    /// one to the other ahead of time, so a chain of links costs one wake-up.
+    /// The [sole successor](next_hops::sole_successor) of each link direction. Packets pass from a
+    /// direction to its successor ahead of time, so a chain of links needs one wake-up.
     successors: Vec<Option<usize>>,
     /// The node of each port.
     port_nodes: Vec<NodeId>,
@@ -110,8 +111,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Attaches a port to `node`, which receives the packets of `flow` that arrive there. Its
-    /// endpoint in [`Hosts`] has the same ID. If a driver runs the network already, the driver must
+    /// Attaches a port to `node`. It receives the packets of `flow` that arrive there. Its endpoint
+    /// in [`Hosts`] has the same ID. If a driver already runs the network, it must
     /// [admit](acklab_base::World::machines) the port.
     ///
     /// # Errors
@@ -129,7 +130,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(port)
     }
 
-    /// Attaches another flow to `port`, which then receives its packets at its node.
+    /// Attaches another flow to `port`, which then also receives the packets of this flow at its
+    /// node.
     ///
     /// # Errors
     /// If another port receives the flow.
@@ -141,8 +143,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(())
     }
 
-    /// Attaches a port to `node`, which receives the packets of all flows without a port, as the
-    /// stack of a real host does.
+    /// Attaches a port to `node`. It receives the packets of all flows without a port, as the stack
+    /// of a real host does.
     ///
     /// # Errors
     /// If the node may not have ports, or if it has such a port already.
@@ -165,7 +167,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.ids.of(Element::Port(port))
     }
 
-    /// Returns the port with this machine ID, or `None` if that is a link or a cell.
+    /// Returns the port with this machine ID, or `None` if the machine is a link or a cell.
     #[must_use]
     pub const fn port_of(&self, machine: MachineId) -> Option<PortId> {
         match self.ids.element(machine) {
@@ -186,7 +188,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         &self.cells
     }
 
-    /// Returns the link directions and the cells, mutable, because reading updates their counters.
+    /// Returns the mutable link directions and cells, because reading updates their counters.
     pub fn links_and_cells(&mut self) -> (&mut [Link<D>], &mut [Cell<D>]) {
         (&mut self.links, &mut self.cells)
     }

@@ -3,11 +3,10 @@
 use acklab_base::{FlowKey, Instant, PortId};
 use acklab_wifi::Cell;
 
-/// An observer of a network. It does not influence the network; by default, each method does
-/// nothing.
+/// An observer of a network, which it does not influence. By default, each method does nothing.
 pub trait Taps<D> {
-    /// Returns `false` if the packets at links and ports are not observed, so that they need not be
-    /// shown.
+    /// Returns `false` if the packets at links and ports are not observed. They are then not passed
+    /// to the other methods.
     fn is_watching(&self) -> bool {
         true
     }
@@ -27,7 +26,7 @@ pub trait Taps<D> {
     /// Observes that a datagram of this flow was dropped.
     fn dropped(&mut self, _flow: FlowKey) {}
 
-    /// Observes a cell that was woken; its record of transmissions may have new entries.
+    /// Observes a cell that was woken. Its record of transmissions may have new entries.
     fn cell_woke(&mut self, _index: usize, _cell: &mut Cell<D>) {}
 }
 

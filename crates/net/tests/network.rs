@@ -1,4 +1,4 @@
-//! One network under two clocks, with the octets of IP packets: ports join while it runs, and
+//! Runs one network under two clocks with the octets of IP packets. Ports join while it runs, and
 //! undeliverable packets are counted.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -141,7 +141,7 @@ fn packets_are_forwarded_by_destination_over_links_and_a_cell() {
     assert_eq!((net.undeliverable(), net.taps.0.len()), (0, 0));
 }
 
-/// Wakes machines late, at multiples of 100 µs, as with a real clock.
+/// Wakes machines late, at multiples of 100 µs, as a real clock does.
 fn drive_late(net: &mut Net, until: Instant) {
     let mut agenda = Agenda::new(net, Instant::ZERO);
     while let Some((due, _)) = agenda.next().filter(|(due, _)| *due < until) {

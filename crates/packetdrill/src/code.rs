@@ -1,5 +1,5 @@
 //! Statements between `%{` and `}%`, in the subset of Python that scripts need. packetdrill runs
-//! them after the script, with the state of the connection at their time; here they run
+//! them after the script, with the state of the connection at the time of the event. Here they run
 //! immediately.
 
 use crate::expression::{self, Expression};

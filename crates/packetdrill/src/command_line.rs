@@ -16,10 +16,10 @@ pub struct CommandLine {
     /// The tick of the timestamp clock in the script. Without one, the values of outgoing packets
     /// are not compared.
     pub timestamp_tick: Option<Duration>,
-    /// Whether a timestamp that is echoed to the machine need not have been sent before: it is then
-    /// determined by the distance from the first.
+    /// `true` if an echoed timestamp that arrives need not have been sent before. Its distance from
+    /// the first one then determines it.
     pub scales_echoes: bool,
-    /// Whether each packet of the script is one segment, with PSH at the same places as in each
+    /// `true` if each packet of the script is one segment, with PSH at the same places as in each
     /// stack (`--strict_segments`).
     pub is_strict: bool,
     /// Words that the script defines (`--define=NAME=VALUE`).
@@ -54,7 +54,7 @@ impl CommandLine {
                 return Err(Refusal::out_of_scope(line, "IPv6: sizes are those of IPv4"));
             }
             "mtu" if value != Some("1500") => return Err(Refusal::out_of_scope(line, "an MTU other than 1500")),
-            // Addresses and ports are not part of a simulated segment. `mss` concerns segmentation
+            // Addresses and ports are not part of a simulated segment. `mss` is for segmentation
             // offload, which acklab does not have.
             "ip_version" | "mtu" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
             | "connect_port" | "mss" | "speed" | "verbose" | "init_scripts" | "non_fatal" | "send_omit_free" => {}

@@ -1,11 +1,11 @@
-//! Comparison of a packet with the one that a script expects (`verify_tcp` and
+//! Compares a packet with the one that a script expects (`verify_tcp` and
 //! `verify_outbound_live_tcp_options` of packetdrill's `run_packet.c`).
 
 use crate::script::{Mark, Packet};
 use acklab_base::{Duration, Ecn};
 use acklab_wire::tcp::{FieldOrder, Options};
 
-/// The tolerance of a comparison for timestamps.
+/// The comparison of timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timestamps {
     /// The tick of the clock. Without one, values are not compared.

@@ -15,7 +15,7 @@ pub(crate) enum Expression {
     Not(Box<Expression>),
     Negative(Box<Expression>),
     Operation(Box<Expression>, Operator, Box<Expression>),
-    /// `a < b <= c`: each holds.
+    /// `a < b <= c`: true if each comparison holds.
     Comparisons(Box<Expression>, Vec<(Comparison, Expression)>),
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum Comparison {
     AtLeast,
 }
 
-/// Why an expression has no value.
+/// The reasons why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoValue {
     /// It has a name without a value.
@@ -56,7 +56,8 @@ pub(crate) enum NoValue {
     Undefined,
 }
 
-/// Operators by rank, from the loosest; the third rank is that of `not` and the comparisons.
+/// Operators by rank, from the weakest binding to the strongest. The third rank is that of `not`
+/// and the comparisons.
 const RANKS: [&[(&str, Operator)]; 9] = [
     &[("or", Operator::Or)],
     &[("and", Operator::And)],
@@ -124,7 +125,7 @@ impl Reader<'_, '_> {
         Ok(if others.is_empty() { first } else { Expression::Comparisons(Box::new(first), others) })
     }
 
-    /// Counts an operation: a tree with too many would be too deep to evaluate.
+    /// Counts an operation. A tree with too many would be too deep to evaluate.
     fn count(&mut self) -> Result<(), String> {
         self.operations += 1;
         if self.operations > OPERATIONS { Err(format!("found more than {OPERATIONS} operations")) } else { Ok(()) }
@@ -165,7 +166,7 @@ impl Reader<'_, '_> {
         inner
     }
 
-    /// Takes the first of `operators` that is next.
+    /// Consumes the first of `operators` that comes next.
     fn take_one<T: Copy>(&mut self, operators: &[(&str, T)]) -> Option<T> {
         operators.iter().find(|(sign, _)| self.take(sign)).map(|(_, operator)| *operator)
     }
@@ -197,8 +198,8 @@ impl Reader<'_, '_> {
 }
 
 impl Expression {
-    /// Returns its value, with the values of names by `names`. A comparison is 1 if it holds and 0
-    /// otherwise.
+    /// Returns the value of the expression. `names` returns the values of names. A comparison is 1
+    /// if it holds, otherwise 0.
     pub(crate) fn value(&self, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, NoValue> {
         Ok(match self {
             Self::Number(number) => *number,
@@ -224,7 +225,7 @@ impl Expression {
         })
     }
 
-    /// Calls `to` with each name in it, from left to right.
+    /// Calls `to` with each name in the expression, from left to right.
     pub(crate) fn each_name<'a>(&'a self, to: &mut dyn FnMut(&'a str)) {
         match self {
             Self::Number(_) => {}

@@ -1,8 +1,8 @@
 //! The grammar of scripts (`parser.y`): options of the command line, commands that prepare the run,
 //! and events.
 //!
-//! The grammar refuses features that acklab's TCP cannot show, so a script is either played as a
-//! whole or not at all.
+//! The grammar refuses features that acklab's TCP cannot show. So a script is either run as a whole
+//! or not at all.
 
 mod call;
 mod packet;
@@ -18,7 +18,7 @@ use crate::time::{Time, seconds};
 use acklab_base::Duration;
 use packet::Direction;
 
-/// Reads a script. `include` finds the text of a file of commands that the script names, such as
+/// Reads a script. `include` finds the text of a command file that the script names, such as
 /// `../common/defaults.sh`.
 ///
 /// # Errors

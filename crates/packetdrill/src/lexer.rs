@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 pub(crate) enum Token {
     /// A name, such as `socket` or `SEW`.
     Word(String),
-    /// A number in its notation: integer, hexadecimal, or with a point.
+    /// A number as written: integer, hexadecimal, or with a point.
     Number(String),
     /// Text between quotation marks.
     Text(String),
@@ -74,7 +74,7 @@ impl<'a> Lexer<'a> {
         taken
     }
 
-    /// Takes characters as long as `belongs` holds.
+    /// Consumes characters as long as `belongs` holds.
     fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.find(|sign| !belongs(sign)).unwrap_or(self.rest.len());
         self.take(end)
@@ -121,7 +121,7 @@ impl<'a> Lexer<'a> {
         self.rest.len() - digits.len() <= 2 && digits.starts_with(|sign: char| sign.is_ascii_digit())
     }
 
-    /// Takes a sign, digits, and a point with digits, as far as they are present.
+    /// Consumes a sign, digits, and a point with digits, as far as they are present.
     fn number(&mut self) -> String {
         let mut text = String::new();
         if self.rest.starts_with('-') {
@@ -132,7 +132,7 @@ impl<'a> Lexer<'a> {
         text
     }
 
-    /// Takes a point and the digits after it, if any.
+    /// Consumes a point and the digits after it, if any.
     fn fraction(&mut self) -> &'a str {
         let is_fraction =
             self.rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|sign: char| sign.is_ascii_digit()));
@@ -154,7 +154,7 @@ impl<'a> Lexer<'a> {
         Token::Word(text.to_owned())
     }
 
-    /// Takes the text between `open`, with which the rest begins, and `close`.
+    /// Consumes the text between `open`, which comes next, and `close`.
     fn enclosed(&mut self, open: &str, close: &str) -> Result<&'a str, Refusal> {
         let line = self.line;
         let Some(end) = self.rest[open.len()..].find(close) else {
@@ -164,7 +164,7 @@ impl<'a> Lexer<'a> {
         Ok(&taken[open.len()..open.len() + end])
     }
 
-    /// Takes the text between two of `mark`; a backslash escapes the next character.
+    /// Consumes the text between two of `mark`. A backslash escapes the next character.
     fn quoted(&mut self, mark: char) -> Result<String, Refusal> {
         let line = self.line;
         let mut is_escaped = false;
@@ -209,7 +209,7 @@ mod tests {
         Token::Word(text.to_owned())
     }
 
-    /// `lexer.l` takes the longest match: the range of a blocking call keeps its two times, and
+    /// `lexer.l` uses the longest match. So the range of a blocking call keeps its two times, and
     /// flags with an ACE field are a word and a number with a point.
     #[test]
     fn points_belong_to_numbers_only_before_digits() {

@@ -1,13 +1,13 @@
-//! packetdrill's scripts, run against acklab's TCP in virtual time.
+//! Runs packetdrill's scripts against acklab's TCP in virtual time.
 //!
-//! A script specifies which packets arrive at a TCP, which calls its application makes, and which
-//! packets are expected to leave, each with its time. packetdrill runs it against a kernel. Here it
-//! runs against a [`Connection`](acklab_transport::tcp::Connection) with any settings, controller
-//! and ACK policy, or against any other [`Stack`].
+//! A script specifies the packets that arrive at a TCP, the calls of its application, and the
+//! packets that are expected to leave, each with its time. packetdrill runs it against a kernel.
+//! This crate runs it against a [`Connection`](acklab_transport::tcp::Connection) with any
+//! settings, controller and ACK policy, or against any other [`Stack`].
 //!
 //! | module | contents |
 //! |---|---|
-//! | `lexer`, [`grammar`], [`script`] | from text to data |
+//! | `lexer`, [`grammar`], [`script`] | reads the text as data |
 //! | `command_line` | options at the head of a script |
 //! | `shell`, `sysctl` | commands that set variables, and variables as settings of a connection |
 //! | `code`, `expression`, `names` | assertions over `tcp_info` |

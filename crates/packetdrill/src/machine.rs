@@ -24,8 +24,8 @@ use info::Ages;
 use sockets::{Pending, Sockets};
 use start::Start;
 
-/// Creates the congestion controller and the ACK policy of a connection. The error names the
-/// missing one.
+/// Creates the congestion controller and the ACK policy of a connection. An error names the missing
+/// one.
 pub type Strategy<'a> = dyn Fn(&TcpConfig) -> Result<(Controller, Policy), String> + 'a;
 
 /// acklab's TCP.
@@ -66,7 +66,7 @@ impl<'a> Machine<'a> {
     fn drain(&mut self, left: &mut Departures) {
         if let Some(connection) = &mut self.connection {
             while let Some(segment) = connection.poll(self.now) {
-                // ACKs are not sent either, and are not repeated.
+                // The device refuses ACKs as well, and they are not repeated.
                 if !self.is_refused {
                     left.push_back((self.now, segment));
                 }
@@ -86,8 +86,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Like [`resume`](Self::resume), for a call that was attempted before, so that it is known to
-    /// be in scope.
+    /// Like [`resume`](Self::resume), for a call that was attempted before and is therefore in
+    /// scope.
     fn resume_known(&mut self, left: &mut Departures) {
         let _ = self.resume(left);
     }
@@ -141,7 +141,7 @@ impl Stack for Machine<'_> {
                     self.error = error_of_reset(before);
                 }
             }
-            // The host responds in place of the missing connection.
+            // The host responds, because there is no connection.
             None => left.extend(Connection::refusal(&segment).map(|refusal| (self.now, refusal))),
         }
         self.drain(left);

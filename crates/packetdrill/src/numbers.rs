@@ -1,12 +1,13 @@
-//! Translation between the numbers of a script and those on the wire: sequence numbers from the
-//! initial one of each direction, and timestamps from the first.
+//! Translates between the numbers of a script and those on the wire. Sequence numbers in a script
+//! count from the initial one of each direction, and timestamps from the first one.
 
 use crate::script::{Mark, Packet};
 use acklab_base::Ecn;
 use acklab_wire::tcp::{Flags, SackBlock, SackBlocks, Segment, SeqNumber, Timestamps};
 use std::collections::BTreeMap;
 
-/// The peer's initial sequence number, close to the end of the space, so that longer scripts wrap.
+/// The peer's initial sequence number. It is close to the end of the number space, so that longer
+/// scripts wrap.
 const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 
 /// The numbers of a connection.
@@ -54,7 +55,7 @@ impl Numbers {
         })
     }
 
-    /// Records the initial sequence number of the machine if `segment`, which has left, is a SYN.
+    /// Records the initial sequence number of the machine, if the departed `segment` is a SYN.
     pub(crate) fn note_initial(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             self.own = segment.seq;
@@ -70,8 +71,8 @@ impl Numbers {
         exact.or_else(scaled)
     }
 
-    /// Returns `segment`, which has left, in the numbers of the script, where `expected`
-    /// corresponds to it.
+    /// Returns the departed `segment` in the numbers of the script, which is matched with
+    /// `expected`.
     pub(crate) fn left(&mut self, segment: &Segment, expected: Option<&Packet>) -> Packet {
         let is_syn = segment.flags.contains(Flags::SYN);
         if is_syn {

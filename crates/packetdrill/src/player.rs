@@ -17,9 +17,10 @@ use crate::verdict::{Failure, Verdict};
 use acklab_base::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long after its tolerance a packet is awaited, to report when it arrives.
+/// The time after its tolerance for which a packet is still awaited, so that a report can include
+/// its arrival.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a packet without a time is awaited: longer than any timer of TCP.
+/// The time for which a packet without a time is awaited: longer than any timer of TCP.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// Runs `script` against `stack`.
@@ -44,7 +45,7 @@ pub fn play(script: &Script, stack: &mut dyn Stack) -> Verdict {
     }
 }
 
-/// Why a script ends before its last event.
+/// The reasons why a script ends before its last event.
 enum End {
     /// A packet, call or time differed, so later ones would differ as well.
     Failed,
@@ -72,12 +73,11 @@ struct Player<'a> {
     left: Departures,
     /// The time of the previous event, in the script.
     before: Instant,
-    /// The previous event was an arriving packet: times of successive ones are relative to each
-    /// other.
+    /// `true` if the previous event was an arriving packet: times of successive arrivals are
+    /// relative to each other.
     is_anchored: bool,
     blocking: Option<Blocking<'a>>,
-    /// Octets written by the calls that have returned, and the offset at which each of those writes
-    /// ended.
+    /// Octets written by the calls that have returned, and the offsets of the ends of these writes.
     written: u64,
     writes: BTreeSet<u64>,
     /// Variables set by the statements of the script.
@@ -112,7 +112,7 @@ impl<'a> Player<'a> {
             self.leaves(event, packet, start, end, tolerated)?;
         } else {
             if matches!(event.action, Action::Calls(_)) {
-                // There is one thread for calls.
+                // Calls use one thread.
                 self.end_blocking()?;
             }
             self.wait(start)?;
@@ -141,7 +141,7 @@ impl<'a> Player<'a> {
         Err(End::Failed)
     }
 
-    /// Advances time to `until`; packets that leave are kept for their events.
+    /// Advances time to `until`. Packets that leave are stored for their events.
     fn wait(&mut self, until: Instant) -> Result<(), End> {
         while self.stack.now() < until {
             self.step(until)?;
@@ -168,8 +168,8 @@ impl<'a> Player<'a> {
         self.check_blocking()
     }
 
-    /// Reads the initial sequence number as soon as it is present, because the numbers of arriving
-    /// packets depend on packets that have left.
+    /// Reads the initial sequence number as soon as it is known, because the numbers of arriving
+    /// packets depend on departed ones.
     fn note_initial(&mut self) {
         if let Some((_, segment)) = self.left.back() {
             self.numbers.note_initial(segment);
@@ -218,7 +218,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Checks the blocking call, if it has ended.
+    /// Checks the blocking call if it has ended.
     fn check_blocking(&mut self) -> Result<(), End> {
         let Some((at, answer)) = self.stack.ended() else { return Ok(()) };
         let Some(Blocking { line, call, until }) = self.blocking.take() else { return Ok(()) };
@@ -285,7 +285,8 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Returns `found` without the parts that `expected` leaves open, so that both print alike.
+/// Returns `found` without the parts that `expected` leaves open, so that both print in the same
+/// way.
 fn as_specified(expected: &Packet, found: &Packet) -> Packet {
     let mut said = found.clone();
     said.window = expected.window.and(found.window);

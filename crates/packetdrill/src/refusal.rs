@@ -7,9 +7,9 @@ use std::fmt;
 pub struct Refusal {
     /// The line, from one.
     pub line: usize,
-    /// Whether the script is malformed or requires features outside of acklab.
+    /// Whether the script is malformed, or requires features that acklab lacks.
     pub kind: Kind,
-    /// The found and the expected content.
+    /// A message with the found and the expected content.
     pub message: String,
 }
 

@@ -50,7 +50,7 @@ pub enum Action {
 pub struct Packet {
     /// Its flags.
     pub flags: Flags,
-    /// Whether the script writes AE, CWR and ECE as one number, the ACE field.
+    /// `true` if the script writes AE, CWR and ECE as one number, the ACE field.
     pub has_ace: bool,
     /// The sequence number.
     pub seq: u32,
@@ -69,7 +69,7 @@ pub struct Packet {
 /// The ECN field of IP in a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Not specified: any value matches, and arriving packets are not ECN-capable.
+    /// Not specified. Any value matches, and arriving packets are not ECN-capable.
     Unspecified,
     /// This codepoint.
     Is(Ecn),
@@ -84,7 +84,7 @@ pub struct Call {
     pub name: String,
     /// Its arguments.
     pub arguments: Vec<Argument>,
-    /// When it is expected to return, if it blocks, by the clock of its event.
+    /// When a blocking call is expected to return, by the clock of its event.
     pub until: Option<acklab_base::Duration>,
     /// The expected return value. `None` if any value matches.
     pub result: Option<i64>,
@@ -92,9 +92,9 @@ pub struct Call {
     pub error: Option<String>,
 }
 
-/// `O_RDWR` and `O_NONBLOCK` of Linux.
+/// `O_RDWR` of Linux.
 pub const O_RDWR: i64 = 0o2;
-/// See [`O_RDWR`].
+/// `O_NONBLOCK` of Linux.
 pub const O_NONBLOCK: i64 = 0o4000;
 
 impl Call {
@@ -107,9 +107,9 @@ impl Call {
         }
     }
 
-    /// Returns the octets of `write(3, ..., 1000)`, whose buffer packetdrill creates, or of all
-    /// buffers of `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`.
-    /// `None` for another form.
+    /// Returns the number of octets of `write(3, ..., 1000)`, whose buffer packetdrill creates. For
+    /// `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`, returns that of
+    /// all buffers. `None` for another form.
     #[must_use]
     pub fn octets(&self) -> Option<u64> {
         if let Some(Argument::Structure(fields)) = self.arguments.get(1) {
@@ -119,7 +119,7 @@ impl Call {
         self.number(2).filter(|_| is_made).and_then(|octets| u64::try_from(octets).ok())
     }
 
-    /// Returns `true` if it writes to a stream.
+    /// Returns `true` if the call writes to a stream.
     #[must_use]
     pub fn writes(&self) -> bool {
         matches!(self.name.as_str(), "write" | "send" | "sendmsg")
@@ -135,7 +135,8 @@ impl Call {
         }
     }
 
-    /// Returns the option: `TCP_NODELAY` of `setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4)`.
+    /// Returns the name of the option: `TCP_NODELAY` in
+    /// `setsockopt(3, SOL_TCP, TCP_NODELAY, [1], 4)`.
     #[must_use]
     pub fn option(&self) -> &str {
         match self.arguments.get(2) {
@@ -144,7 +145,7 @@ impl Call {
         }
     }
 
-    /// Returns its value, if it is a number.
+    /// Returns the value of the option, if it is a number.
     #[must_use]
     pub fn option_value(&self) -> Option<i64> {
         match self.arguments.get(3) {
@@ -160,7 +161,7 @@ impl Call {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// `...`: filled in by packetdrill.
+    /// `...`, which packetdrill fills in.
     Any,
     /// A number.
     Number(i64),
@@ -174,8 +175,8 @@ pub enum Argument {
     Structure(Vec<(Option<String>, Argument)>),
 }
 
-/// Returns the octets of the buffers of a message with these fields: those of `{..., 1000}` each.
-/// `None` for another form.
+/// Returns the number of octets in the buffers of a message with these fields, each of the form
+/// `{..., 1000}`. `None` for another form.
 fn octets_of_message(fields: &[(Option<String>, Argument)]) -> Option<u64> {
     let vector = fields.iter().find(|(name, _)| name.as_deref() == Some("msg_iov"));
     let Some((_, Argument::List(buffers))) = vector else { return None };
@@ -189,7 +190,7 @@ fn octets_of_message(fields: &[(Option<String>, Argument)]) -> Option<u64> {
 }
 
 impl fmt::Display for Packet {
-    /// Formats it in the notation of scripts.
+    /// Formats the argument in the notation of scripts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.ecn {
             Mark::Unspecified => {}

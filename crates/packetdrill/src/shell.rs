@@ -1,11 +1,11 @@
-//! Commands between backticks. None is executed: commands that set variables of TCP become
-//! [`Order`]s, commands without a meaning here are ignored, and any other puts the script out of
-//! scope.
+//! Commands between backticks. None is executed. Commands that set variables of TCP become
+//! [`Order`]s, those without a meaning here are ignored, and any other command puts the script out
+//! of scope.
 
 use crate::expression;
 use crate::refusal::Refusal;
 
-/// Finds the text of a file of commands by its name in a script.
+/// Finds the text of a command file by its name in a script.
 pub type Include<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// The maximum nesting of included files.
@@ -15,10 +15,10 @@ const DEPTH: usize = 4;
 /// (0).
 pub(crate) const REFUSES: &str = "device refuses";
 
-/// A variable of the kernel, or an attribute of the route, and its value.
+/// A variable of the kernel, or an attribute of the route, with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// The line of the script that holds the command.
+    /// The line of the script with the command.
     pub line: usize,
     /// The name, such as `net.ipv4.tcp_sack`, or `initcwnd` for that attribute of the route.
     pub key: String,
@@ -38,12 +38,12 @@ struct Reader<'a> {
     include: &'a Include<'a>,
     orders: &'a mut Vec<Order>,
     depth: usize,
-    /// The previous command was `nstat`, or searched its output.
+    /// `true` if the previous command was `nstat`, or searched its output.
     reads_counters: bool,
 }
 
 impl Reader<'_> {
-    /// Reads commands; `line_of` gives the line of the script for the text before a command.
+    /// Reads commands. `line_of` returns the line of the script from the text before a command.
     fn read(&mut self, text: &str, line_of: &dyn Fn(&str) -> usize) -> Result<(), Refusal> {
         for (at, command) in commands(text) {
             let line = line_of(&text[..at]);
@@ -68,17 +68,17 @@ impl Reader<'_> {
                 settings.into_iter().try_for_each(|setting| self.set(line, setting))
             }
             "set_sysctls.py" => arguments.iter().try_for_each(|setting| self.set(line, setting)),
-            // Written by the other script, to restore variables.
+            // The other script writes it in order to restore variables.
             _ if name.starts_with("sysctl_restore_") => Ok(()),
             _ if name.ends_with(".sh") => self.include_file(line, first),
             // `echo 3 > /sys/module/…`
             "echo" => self.set(line, &format!("{target}={}", arguments.join(" "))),
             "ip" if is(&["tcp_metrics", "flush"]) => Ok(()),
             "ip" if is(&["route"]) => self.route(line, arguments),
-            // The queue of the device, in which no packet of a script waits; fq paces outgoing
+            // The queue of the device, in which no packet of a script waits. fq paces outgoing
             // packets.
             "tc" if arguments.iter().any(|word| word == "fq") => self.set(line, "fq=1"),
-            // A queue without room: the device refuses all outgoing packets, until the queue is
+            // A queue without room: the device refuses all outgoing packets until the queue is
             // replaced or deleted.
             "tc" if arguments.ends_with(&["pfifo".to_owned(), "limit".to_owned(), "0".to_owned()]) => {
                 self.set(line, &format!("{REFUSES}=1"))
@@ -123,7 +123,7 @@ impl Reader<'_> {
         done
     }
 
-    /// `ip route change … initcwnd 20`: acklab supports the attribute of the initial window.
+    /// `ip route change … initcwnd 20`. acklab supports only the attribute of the initial window.
     fn route(&mut self, line: usize, arguments: &[String]) -> Result<(), Refusal> {
         const HARMLESS: [&str; 2] = ["via", "dev"];
         let mut words = arguments.iter().skip(3);
@@ -139,7 +139,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the commands of `text`, each with the octet at which it begins, without comments.
+/// Returns the commands of `text`, each with the offset at which it begins, without comments.
 fn commands(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let (mut start, mut quote, mut in_comment, mut before) = (0, None, false, ' ');

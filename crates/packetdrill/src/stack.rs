@@ -7,7 +7,7 @@ use acklab_base::Instant;
 use acklab_wire::tcp::Segment;
 use std::collections::VecDeque;
 
-/// Segments that have left and have not been matched by an event, oldest first.
+/// Segments that have left, but are not yet matched with an event, the oldest first.
 pub type Departures = VecDeque<(Instant, Segment)>;
 
 /// The result of a call.
@@ -36,8 +36,8 @@ pub trait Stack {
     /// If the call is out of scope.
     fn begin(&mut self, line: usize, call: &Call, left: &mut Departures) -> Result<(), Refusal>;
 
-    /// Returns when and how the last call ended. Returns `None` while it blocks, and if this was
-    /// returned before.
+    /// Returns when and how the last call ended. Returns `None` while it blocks, and after the
+    /// result was returned once.
     fn ended(&mut self) -> Option<(Instant, Answer)>;
 
     /// Sets a variable.

@@ -1,4 +1,4 @@
-//! Variables of the kernel as settings of a connection (Linux,
+//! Converts variables of the kernel to settings of a connection (Linux,
 //! `Documentation/networking/ip-sysctl.rst`).
 
 use crate::refusal::Refusal;
@@ -9,8 +9,7 @@ use acklab_transport::tcp::sender::AfterIdle;
 use acklab_transport::tcp::{Settings, ecn};
 use acklab_transport::{cc, pacing, recovery};
 
-/// The ECN modes of a connection, at the end that opens it and at the end that is opened
-/// (`tcp_ecn`).
+/// The ECN modes of the two ends: the one that opens the connection, and the other (`tcp_ecn`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnByEnd {
     pub(crate) active: ecn::EcnConfig,
@@ -37,11 +36,11 @@ const WITHOUT_EFFECT: [&str; 18] = [
     "tcp_shrink_window",
     "tcp_backlog_ack_defer",
     "tcp_rto_max_ms",
-    // It paces options only if tcp_ecn_option is 1.
+    // It has an effect only if tcp_ecn_option is 1.
     "tcp_ecn_option_beacon",
 ];
 
-/// Variables that acklab supports only with the default of the kernel.
+/// Variables for which acklab supports only the kernel's default.
 const FIXED: [(&str, &[&str]); 10] = [
     ("tcp_cubic.parameters.hystart_detect", &["3"]),
     ("tcp_frto", &["1", "2"]),
@@ -63,14 +62,14 @@ pub(crate) fn adopt(settings: &mut Settings, ecn: &mut Option<EcnByEnd>, order: 
     match (key, value) {
         ("tcp_sack", "0" | "1") => set_default(&mut settings.sack, value == "1"),
         ("tcp_dsack", "0") => set_default(&mut settings.dsack, false),
-        // Disabling SACK disables it, too.
+        // Disabling SACK also disables D-SACK.
         ("tcp_dsack", "1") => {}
         ("tcp_timestamps", "0" | "1" | "2") => set_default(&mut settings.timestamps, value != "0"),
         ("tcp_window_scaling", "0" | "1") => set_default(&mut settings.window_scaling, value == "1"),
         ("tcp_slow_start_after_idle", "0") => set_default(&mut settings.after_idle, AfterIdle::Keep),
         ("tcp_slow_start_after_idle", "1") => set_default(&mut settings.after_idle, AfterIdle::Decay),
-        // 1 and 2 were Early Retransmit (RFC 5827), which was removed; from 3 on it is the tail
-        // loss probe.
+        // 1 and 2 selected Early Retransmit (RFC 5827), which was removed. From 3 on, the value
+        // selects the tail loss probe.
         ("tcp_early_retrans", "0" | "3" | "4") => set_default(&mut settings.tail_loss_probe, value != "0"),
         ("tcp_recovery", "0") => set_default(&mut settings.detection, recovery::Detection::DupThresh),
         ("tcp_recovery", "1") => set_default(&mut settings.detection, recovery::Detection::Rack),
@@ -106,9 +105,9 @@ fn largest(sizes: &str) -> Option<Bytes> {
     }
 }
 
-/// Returns the modes of `tcp_ecn` of 6.18: 1 requests classic ECN and accepts it, 2 accepts it; 3
-/// requests accurate ECN and accepts it, 4 requests classic ECN and accepts accurate ECN, 5 accepts
-/// it.
+/// Returns the modes of `tcp_ecn` in Linux 6.18. 1 requests and accepts classic ECN, and 2 only
+/// accepts it. 3 requests and accepts accurate ECN, 4 requests classic ECN and accepts accurate
+/// ECN, and 5 only accepts accurate ECN.
 fn by_end(number: &str) -> Option<EcnByEnd> {
     use ecn::EcnConfig::{Accurate, Classic, Off};
     let (active, passive) = match number {

@@ -8,13 +8,13 @@ use std::fmt;
 pub enum Time {
     /// `*`: at any time.
     Any,
-    /// At an instant, or in a range of them.
+    /// At an instant, or in a range of instants.
     At {
-        /// Whether it is relative to the previous event (`+`), and not to the start.
+        /// `true` if the time is relative to the previous event (`+`), not to the start.
         is_relative: bool,
         /// The instant, or the start of the range.
         start: Duration,
-        /// The end of the range, if it is one (`~`).
+        /// The end of the range, if the time is a range (`~`).
         end: Option<Duration>,
     },
 }
@@ -32,11 +32,11 @@ impl fmt::Display for Time {
     }
 }
 
-/// The maximum time of a script: a day. A connection that is idle for longer shows nothing new.
+/// The maximum time of a script: a day. A longer idle time shows nothing new.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// Returns the duration of `text` seconds, exact to the nanosecond. Returns `None` if it is
-/// negative, longer than a day or no number.
+/// negative, longer than a day, or not a number.
 pub(crate) fn seconds(text: &str) -> Option<Duration> {
     const DIGITS: usize = 9;
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

@@ -19,7 +19,7 @@ pub struct Failure {
 pub enum Verdict {
     /// All events matched.
     Passed,
-    /// An event differed. The script ends with the first packet, call or time that differs, while
+    /// An event differed. The script ends with the first packet, call or time that differs. Failed
     /// assertions are collected.
     Failed(Vec<Failure>),
     /// The script was not run, because it requires a feature that acklab's TCP does not have.
@@ -29,7 +29,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns its name.
+    /// Returns the name of the verdict.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -7,7 +7,7 @@ use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::{Preset, Settings, TcpConfig};
 
-/// A script has a verdict, as text, and the same verdict twice.
+/// Checks that a script has a verdict, as text, and the same verdict when it is run again.
 ///
 /// # Panics
 /// If it does not hold.
@@ -64,7 +64,7 @@ mod tests {
             a_script_has_a_verdict(&octets);
         }
 
-        /// Lines in another order, omitted and repeated.
+        /// Generates scripts whose lines are reordered, omitted and repeated.
         #[test]
         fn shuffled_scripts_have_a_verdict(
             script in prop::sample::select(vec![SERVER, CLIENT, RESETS, WRITES]),

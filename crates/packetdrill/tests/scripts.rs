@@ -1,5 +1,5 @@
-//! The project's own scripts: the scripts in `scripts/` pass, and a script with another expectation
-//! reports what it expected and what it found.
+//! Runs the project's own scripts: those in `scripts/` pass, and a script with another expectation
+//! reports the expected and the found content.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "scripts are files")]
@@ -50,7 +50,7 @@ fn our_scripts_hold() {
     }
 }
 
-/// Each change of a script is detected, on its line.
+/// Each change of a script is detected on its line.
 #[test]
 fn a_broken_rule_is_reported_with_its_line() {
     let whole = text("slow_start_and_loss.pkt");
@@ -73,7 +73,7 @@ fn a_broken_rule_is_reported_with_its_line() {
     }
 }
 
-/// The octets, cork, buffer and time of a write in a script are all tested.
+/// Tests that the octets, cork, buffer and time of a write in a script all have an effect.
 #[test]
 fn all_properties_of_a_write_count() {
     let whole = text("writes.pkt");
@@ -100,7 +100,7 @@ fn all_properties_of_a_write_count() {
     }
 }
 
-/// The same script at a receiver with another policy, and at a sender with another initial window.
+/// The same script with another policy at the receiver, or another initial window at the sender.
 #[test]
 fn the_settings_of_the_caller_are_what_is_tested() {
     let settings = Settings { initial_window: Some(acklab_base::units::Segments(4)), ..linux() };
@@ -110,8 +110,8 @@ fn the_settings_of_the_caller_are_what_is_tested() {
     assert_eq!((failures[0].line, failures[0].found.as_str()), (18, "P. 1:4001(4000) ack 1 at 0.1 s"));
 }
 
-/// Within a write, PSH depends on the number of segments per packet of the kernel, unless the
-/// script requires each segment to be exact.
+/// Within a write, PSH depends on the kernel's number of segments per packet, unless the script
+/// requires each segment to be exact.
 #[test]
 fn a_push_counts_where_a_write_ends() {
     let whole = text("slow_start_and_loss.pkt");

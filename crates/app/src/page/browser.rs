@@ -29,7 +29,8 @@ impl Object {
         self.requested.is_some() && self.complete.is_none()
     }
 
-    /// Takes the octets of this object from `octets` that have arrived. Returns the rest.
+    /// Consumes the octets of this object from `octets` that have arrived. Returns the remaining
+    /// octets.
     fn take(&mut self, now: Instant, octets: u64) -> u64 {
         let own = octets.min(self.size - self.received);
         self.received += own;
@@ -49,11 +50,11 @@ pub struct Browser {
     requests: Requests,
     streams: Streams,
     request: u64,
-    /// When to open the connection; `None` once it was opened.
+    /// When to open the connection; `None` once it is open.
     start: Option<Instant>,
     /// The document and the objects.
     objects: Vec<Object>,
-    /// The number of requested objects, and of complete ones, which are the first.
+    /// The number of requested objects and that of complete ones, which are the first ones.
     requested: usize,
     complete: usize,
     is_closed: bool,
@@ -142,7 +143,7 @@ impl Browser {
         let has_many = self.has_many(port);
         while self.requested < self.objects.len() && self.may_request() {
             if has_many && self.requested > 0 && !port.streams().is_some_and(|streams| streams.open()) {
-                // The peer permits more streams later.
+                // The peer will permit more streams later.
                 return;
             }
             let object = &mut self.objects[self.requested];
@@ -160,7 +161,7 @@ impl Browser {
         }
     }
 
-    /// Writes requests as long as there is room.
+    /// Writes requests while there is room.
     fn write(&mut self, now: Instant, port: &mut dyn StreamPort) {
         let has_many = self.has_many(port);
         for (number, object) in
@@ -169,8 +170,8 @@ impl Browser {
             match port.streams().filter(|_| has_many) {
                 Some(streams) => {
                     object.unwritten -= streams.write(number, object.unwritten);
-                    // The first stream is that of the connection and stays open as long as there
-                    // are objects to request.
+                    // The first stream is that of the connection. It stays open while there are
+                    // objects to request.
                     if object.unwritten == 0 && number > 0 {
                         streams.close(number);
                     }

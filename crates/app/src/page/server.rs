@@ -14,11 +14,11 @@ pub struct Server {
     received: Vec<u64>,
     /// Octets of each response that the port has not accepted yet.
     unwritten: Vec<u64>,
-    /// Responses that begin later, in the order of their times, with their indices.
+    /// Responses that begin later, with their times and indices, in the order of their times.
     thinking: VecDeque<(Instant, usize)>,
     /// Responses in progress, in the order in which they began.
     responding: VecDeque<usize>,
-    /// Responses written.
+    /// The number of responses written.
     written: usize,
 }
 
@@ -45,7 +45,7 @@ impl Server {
         self.thinking.front().map(|(at, _)| *at)
     }
 
-    /// Reads requests, and writes responses as long as there is room.
+    /// Reads requests, and writes responses while there is room.
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let Port::Stream(port) = port else { return };
         if !port.is_open() || self.written == self.unwritten.len() {
@@ -101,8 +101,7 @@ impl Server {
                 place += 1;
                 continue;
             }
-            // The first stream is that of the connection and stays open as long as requests may
-            // follow.
+            // The first stream is that of the connection. It stays open while requests may follow.
             if response > 0
                 && has_many
                 && let Some(streams) = port.streams()

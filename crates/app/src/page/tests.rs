@@ -3,8 +3,8 @@
 use super::*;
 use acklab_base::{Instant, Port, StreamPort, StreamsPort};
 
-/// One end of a connection that passes octets on immediately, over one stream or over as many as
-/// the browser may open.
+/// A connection that passes octets on immediately, over one stream or over as many as the browser
+/// may open.
 struct Ends {
     /// Octets in flight by direction and stream: to the server, and to the browser.
     under_way: [Vec<u64>; 2],
@@ -108,7 +108,7 @@ fn page(requests: Requests) -> Page {
     }
 }
 
-/// Runs both ends, the server first, once per millisecond. Returns when each object was requested,
+/// Runs both ends once per millisecond, the server first. Returns when each object was requested,
 /// begun and complete.
 fn load(page: &Page, ends: &mut Ends, milliseconds: u64) -> (Vec<[Option<u64>; 3]>, Browser) {
     let (mut browser, mut server) = (Browser::new(page, at(1)), Server::new(page));
@@ -150,7 +150,8 @@ fn what_has_no_room_waits() {
         let (times, _) = load(&page(Requests::Parallel), &mut ends, 100);
         assert_eq!(times[0], [Some(1), Some(2), Some(61)], "60 writes of 500 octets");
         let complete: Vec<_> = times[1..].iter().map(|[.., complete]| *complete).collect();
-        // Over one stream, one write progresses at a time; over several, each has a write.
+        // Over one stream, one write progresses at a time. Over several, one write progresses on
+        // each.
         let expected = if has_many { [63, 65, 67] } else { [63, 66, 71] };
         assert_eq!(complete, expected.map(Some), "{has_many}");
     }
@@ -169,8 +170,8 @@ fn streams_that_the_peer_does_not_allow_wait() {
 fn a_server_thinks_before_each_response() {
     let page = Page { think: Duration::from_millis(5), ..page(Requests::Parallel) };
     let (times, _) = load(&page, &mut Ends::new(true), 100);
-    // The server reads a request a millisecond after it was written, and the browser reads its
-    // response in the same millisecond.
+    // The server reads a request a millisecond after it was written. The browser reads the response
+    // in the same millisecond.
     assert_eq!(times[0], [Some(1), Some(7), Some(7)]);
     assert_eq!(times[1], [Some(7), Some(13), Some(13)]);
 }

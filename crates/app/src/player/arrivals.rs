@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     frames: Frames,
-    /// The frames that are not shown yet, as far as they were needed.
+    /// The frames that are not shown yet, up to the latest one that was needed so far.
     waiting: VecDeque<Waiting>,
     /// The index of the first of them.
     first: u64,
-    /// The number of the datagram after those of `waiting`.
+    /// The number of the first datagram after those of `waiting`.
     datagrams: u64,
     /// The number of frames up to the latest one of which any part has arrived.
     begun: u64,
@@ -45,9 +45,9 @@ impl Arrivals {
         self.frames.interval()
     }
 
-    /// Processes octets of the stream of all frames, which arrived in order.
+    /// Processes octets of the single stream of all frames. They arrived in order.
     pub(super) fn take_octets(&mut self, mut octets: u64) {
-        // No frame is passed over, so a shown frame is complete, and octets belong to the first
+        // No frame is skipped, so a shown frame is complete, and octets belong to the first
         // incomplete frame.
         let mut place = self.waiting.iter().take_while(|waiting| waiting.missing == 0).count();
         while octets > 0 {
@@ -61,7 +61,7 @@ impl Arrivals {
         }
     }
 
-    /// Processes octets of a message, which is a frame.
+    /// Processes octets of a message that contains one frame.
     pub(super) fn take_message(&mut self, Arrival { number, octets }: Arrival) {
         let Some(place) = number.checked_sub(self.first) else { return };
         self.draw_upto(place as usize);
@@ -114,7 +114,7 @@ impl Arrivals {
         if is_lossy { complete.max((self.begun - self.first.min(self.begun)).saturating_sub(1)) } else { complete }
     }
 
-    /// Takes the next frame to show it. It must be complete or passed over.
+    /// Removes the next frame in order to show it. The frame must be complete or skipped.
     pub(super) fn show(&mut self) -> Shown {
         self.draw_upto(0);
         let shown = self.waiting.pop_front();

@@ -1,4 +1,4 @@
-//! Damage as seen by a viewer: a frame that is decoded from a damaged one is damaged too.
+//! Damage as a viewer sees it: a frame that is decoded from a damaged one is damaged too.
 
 use super::arrivals::Shown;
 
@@ -29,8 +29,8 @@ impl Picture {
         let was_clean = self.dirty == 0;
         if !is_complete {
             self.damaged += 1;
-            // The damage is in this frame, and in the following ones until each part was refreshed
-            // once.
+            // The damage is in this frame and in the following ones, until each part has been
+            // refreshed once.
             self.dirty = self.refresh + 1;
         } else if is_key {
             self.dirty = 0;
@@ -47,8 +47,8 @@ impl Picture {
 mod tests {
     use super::*;
 
-    /// Returns the number of frames with artefacts and of their runs, for frames that are `k` for a
-    /// key frame, `p` for another, and upper-case if damaged.
+    /// Returns the number of frames with artefacts and of their runs. In `frames`, `k` is a key
+    /// frame, `p` another frame, and an upper-case letter a damaged one.
     fn seen(refresh: u32, frames: &str) -> (u64, u64) {
         let mut picture = Picture::new(refresh);
         for frame in frames.chars() {

@@ -1,8 +1,8 @@
-//! Forwarding: packets pass from machine to machine.
+//! Forwards packets from machine to machine.
 //!
-//! A packet is followed as far as possible at one instant before the next one leaves. The last
-//! packet that leaves a machine is followed in a loop, so that two machines that respond to each
-//! other at one instant need no stack. Earlier packets are followed by a call.
+//! A packet is forwarded as far as possible at one instant before the next one leaves. The last
+//! packet that leaves a machine is forwarded in a loop, so that two machines that respond to each
+//! other at one instant need no stack. Earlier packets are forwarded by a call.
 
 use super::Network;
 use super::ids::Element;
@@ -33,15 +33,16 @@ impl<D> Turn<D> {
 
 /// The result when a packet has entered a link direction.
 enum Entered<D> {
-    /// A packet leaves it ahead of time, to this direction and at this instant.
+    /// A packet leaves it ahead of time, to this direction and at this time.
     Leaves(usize, Instant, D),
-    /// No packet leaves it yet. If its deadline is not in the future or has changed, its index.
+    /// No packet leaves it yet. Contains the index of the direction if its deadline has changed or
+    /// is not in the future.
     Stays(Option<usize>),
 }
 
 impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     /// Passes on a packet that has left a machine at `node`. Returns the machine that must be
-    /// polled because of it.
+    /// polled as a result.
     #[inline(always)]
     fn pass_on(&mut self, node: NodeId, now: Instant, packet: D) -> Option<Turn<D>> {
         let destination = packet.destination();
@@ -72,8 +73,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.taps.dropped(packet.flow());
     }
 
-    /// Passes a packet to a cell, which it enters at the cell's node `entry`. Returns the index of
-    /// the cell, or `None` if its deadline is unchanged and it has delivered nothing.
+    /// Passes a packet to a cell at the cell's node `entry`. Returns the index of the cell, or
+    /// `None` if its deadline is unchanged and it has delivered no packet.
     #[inline(never)]
     fn enter_cell(&mut self, index: usize, now: Instant, entry: u32, packet: D) -> Option<usize> {
         let cell = &mut self.cells[index];
@@ -133,7 +134,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Wakes a link direction whose deadline has passed. A plain one only delivers.
+    /// Wakes a link direction whose deadline has passed. A plain direction only delivers.
     #[inline]
     fn wake_link(&mut self, index: usize, now: Instant) {
         let link = &mut self.links[index];
@@ -150,11 +151,11 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.taps.cell_woke(index, &mut self.cells[index]);
     }
 
-    /// Polls `turn` and the machines that must be polled because of it, until nothing more leaves
-    /// at `now`.
+    /// Polls `turn` and the machines that must be polled as a result, until nothing more leaves at
+    /// `now`.
     ///
-    /// It is compiled into the loop of wake-ups: a call would pass `turn` through memory, written
-    /// by halves and read as a whole.
+    /// It is inlined into the loop of wake-ups. A call would pass `turn` through memory, written in
+    /// halves and read as a whole.
     #[inline(always)]
     fn follow(&mut self, turn: Turn<D>, now: Instant, alarms: &mut impl Alarms) {
         let mut next = Some(turn);
@@ -175,7 +176,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     }
 
     /// Polls a link direction until its last packet leaves. Returns the machine that must be polled
-    /// because of that.
+    /// as a result.
     #[inline(always)]
     fn drain_link(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
         let machine = self.ids.of(Element::Link(index));
@@ -202,8 +203,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         None
     }
 
-    /// Polls a cell until its last packet leaves. Returns the machine that must be polled because
-    /// of that.
+    /// Polls a cell until its last packet leaves. Returns the machine that must be polled as a
+    /// result.
     #[inline(never)]
     fn drain_cell(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
         let machine = self.ids.of(Element::Cell(index));
@@ -227,7 +228,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
     }
 
     /// Passes `arrived`, if any, to a port, and polls the port until its last packet leaves.
-    /// Returns the machine that must be polled because of that.
+    /// Returns the machine that must be polled as a result.
     #[inline(always)]
     fn drain_port(
         &mut self,

@@ -3,7 +3,7 @@
 use acklab_base::{MachineId, PortId};
 
 /// Assigns machine IDs: first to the link directions, then to the cells, then to the ports in the
-/// order in which they joined.
+/// order of joining.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ids {
     /// The number of link directions.

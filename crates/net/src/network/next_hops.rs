@@ -44,8 +44,8 @@ pub(super) fn far_ends(map: &Map, links: usize, cells: usize) -> (Vec<NodeId>, V
 }
 
 /// Returns the cell's node at which packets to `destination` leave cell `index`: the node from
-/// which the route does not lead through this cell. `nodes` are the nodes of the map that
-/// correspond to the nodes of the cell.
+/// which the route does not lead through this cell. `nodes` are the nodes of the map for the nodes
+/// of the cell.
 pub(super) fn exit(map: &Map, index: usize, nodes: &[NodeId], destination: NodeId) -> Option<usize> {
     let leads_away = |node: &NodeId| match map.next(*node, destination) {
         None => *node == destination,
@@ -55,8 +55,8 @@ pub(super) fn exit(map: &Map, index: usize, nodes: &[NodeId], destination: NodeI
     nodes.iter().position(leads_away)
 }
 
-/// Returns the link direction into which `direction`, whose far end is `end`, delivers all its
-/// packets and which receives packets from no other machine. Returns `None` if there is none.
+/// Returns the sole successor of `direction`, whose far end is `end`: the link direction that
+/// receives all of its packets, and no packets of other machines. Returns `None` if there is none.
 pub(super) fn sole_successor(map: &Map, is_host: &[bool], direction: usize, end: NodeId) -> Option<usize> {
     if end == NodeId::NOWHERE || is_host[end.index()] {
         return None;

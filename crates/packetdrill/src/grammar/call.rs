@@ -25,7 +25,7 @@ impl Parser<'_> {
         let result = match self.argument()? {
             Argument::Number(number) => Some(number),
             Argument::Any => None,
-            // A named constant, such as flags of poll: its value is not compared.
+            // A named constant, such as flags of poll. Its value is not compared.
             _ => return Err(Refusal::out_of_scope(self.line(), format!("the result of {name}"))),
         };
         let mut error = None;
@@ -39,7 +39,7 @@ impl Parser<'_> {
         Ok(Call { name, arguments, until, result, error })
     }
 
-    /// Skips the meaning of an error, in words, up to the parenthesis.
+    /// Skips the explanation of an error, up to the parenthesis.
     fn note(&mut self) -> Result<(), Refusal> {
         while !self.take_sign(')') {
             if self.lexemes.is_empty() {
@@ -103,7 +103,7 @@ impl Parser<'_> {
         number.or_else(|| text.parse().ok()).ok_or_else(|| self.unexpected("an integer"))
     }
 
-    /// Reads `O_RDWR|O_NONBLOCK`, or a function of numbers such as `htons(8080)`.
+    /// Reads names such as `O_RDWR|O_NONBLOCK`, or a function of numbers such as `htons(8080)`.
     fn names(&mut self) -> Result<Argument, Refusal> {
         let mut names = Vec::new();
         loop {
@@ -123,8 +123,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the fields of a structure, up to its end: values, or a name, as in `msg_iov(1)=[...]`,
-    /// and its value.
+    /// Reads the fields of a structure, up to its end. A field is a value, or a name and its value,
+    /// as in `msg_iov(1)=[...]`.
     fn fields(&mut self) -> Result<Vec<(Option<String>, Argument)>, Refusal> {
         self.enter()?;
         let mut fields = Vec::new();

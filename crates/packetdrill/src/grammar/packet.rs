@@ -15,7 +15,7 @@ pub(super) enum Direction {
     Leaves,
 }
 
-/// Packets other than segments of TCP over IP, by the word with which the script begins them.
+/// Packets other than segments of TCP over IP, by their first word in the script.
 const OTHERS: [(&str, &str); 9] = [
     ("icmp", "ICMP"),
     ("udp", "UDP"),
@@ -29,7 +29,7 @@ const OTHERS: [(&str, &str); 9] = [
 ];
 
 impl Parser<'_> {
-    /// Reads a packet, after its sign of direction.
+    /// Reads a packet, after the sign of its direction.
     pub(super) fn packet(&mut self, direction: Direction) -> Result<Packet, Refusal> {
         self.refuse_other_packets()?;
         let ecn = self.mark(direction)?;

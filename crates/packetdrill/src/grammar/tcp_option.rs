@@ -46,8 +46,8 @@ impl Parser<'_> {
                 options.timestamps = Some(Timestamps { value, echo: self.number("a timestamp")? });
             }
             "ECN" => options.accurate_ecn = Some(self.accurate_ecn()?),
-            // draft-ietf-tcpm-accurate-ecn and nplab's packetdrill have the counters without a
-            // preceding word.
+            // In draft-ietf-tcpm-accurate-ecn and nplab's packetdrill, no word precedes the
+            // counters.
             "e0b" | "e1b" => {
                 return Err(Refusal::malformed(line, format!("found {word}, expected ECN before it")));
             }
@@ -81,13 +81,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the counters of RFC 9768, §3.2.3: that of ECT(0) or of ECT(1) first, that of CE
-    /// second.
+    /// Reads the counters of RFC 9768, §3.2.3: first that of ECT(0) or of ECT(1), then that of CE.
     fn accurate_ecn(&mut self) -> Result<AccurateEcn, Refusal> {
         let (order, names) = match self.peek() {
             Some(Token::Word(word)) if word == "e0b" => (FieldOrder::Ect0First, ["e0b", "ceb", "e1b"]),
             Some(Token::Word(word)) if word == "e1b" => (FieldOrder::Ect1First, ["e1b", "ceb", "e0b"]),
-            // An option without counters; its kind determines which would be first.
+            // An option without counters. Its kind determines which counter would be first.
             _ => (FieldOrder::Ect1First, ["e1b", "ceb", "e0b"]),
         };
         let mut counters = Vec::new();

@@ -9,7 +9,7 @@ use acklab_transport::tcp::{Connection, ecn};
 /// The threshold before a loss (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: i64 = 0x7fff_ffff;
 
-/// The references of times.
+/// The times from which ages count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ages {
     pub(super) now: Instant,
@@ -17,7 +17,7 @@ pub(super) struct Ages {
     pub(super) established: Option<Instant>,
 }
 
-/// Returns the field with this name. Returns `None` if acklab's TCP does not have it.
+/// Returns the field with this name. Returns `None` if acklab's TCP lacks it.
 pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i64> {
     let sending = connection.sending();
     let (window, board) = (sending.window(), sending.scoreboard());
@@ -50,12 +50,12 @@ pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i
         "tcpi_rtt" => micros(sending.rtt().srtt().unwrap_or_default()),
         "tcpi_rttvar" => micros(sending.rtt().rttvar()),
         "tcpi_min_rtt" => micros(sending.rtt().min().unwrap_or_default()),
-        // The SYN or the SYN-ACK counts.
+        // The SYN or the SYN-ACK counts as delivered.
         "tcpi_delivered" => number(1 + segments(sending.counters().delivered)),
         "tcpi_bytes_acked" => number(board.una()),
         "tcpi_notsent_bytes" => number(sending.written().saturating_sub(board.nxt())),
         "tcpi_bytes_received" => number(connection.receiving().received()),
-        // Linux counts marked packets with RFC 3168's echo as well.
+        // Linux also counts packets marked with RFC 3168's echo.
         "tcpi_delivered_ce" if has_accurate_ecn(connection) => number(sending.reported_marks().packets),
         "tcpi_delivered_ce_bytes" => number(sending.reported_marks().ce),
         "tcpi_delivered_e0_bytes" => number(sending.reported_marks().ect0),
@@ -73,7 +73,7 @@ fn has_accurate_ecn(connection: &Connection) -> bool {
     connection.receiving().agreement().is_some_and(|agreement| agreement.ecn == ecn::EcnConfig::Accurate)
 }
 
-/// Returns the options in use, a bit each.
+/// Returns the options in use, one bit for each.
 fn options(connection: &Connection) -> i64 {
     let Some(agreement) = connection.receiving().agreement() else { return 0 };
     let bits = [

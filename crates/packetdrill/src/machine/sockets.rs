@@ -13,8 +13,8 @@ use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::sender::SendFlags;
 use std::collections::BTreeMap;
 
-/// A script has no seed: nothing in it is random but the initial sequence number, which is not
-/// visible to it.
+/// A script has no seed. Only the initial sequence number is random, and the script does not see
+/// it.
 const SEED: Seed = Seed(1);
 /// The name of the connection, which identifies its random streams.
 const NAME: &str = "script";
@@ -34,7 +34,7 @@ impl Pending {
     }
 }
 
-/// The sockets of a script by the number that it gives them.
+/// The sockets of a script, by their number in the script.
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
     open: BTreeMap<i64, Socket>,
@@ -48,7 +48,7 @@ struct Socket {
     is_write_shut: bool,
     /// `true` once reading has been shut down.
     is_read_shut: bool,
-    /// It listens, and its connection has been accepted.
+    /// `true` if the socket listens, and its connection has been accepted.
     has_accepted: bool,
 }
 
@@ -65,7 +65,7 @@ impl Socket {
     }
 }
 
-/// The result of an attempt of a call: its return, or `None` if it blocks.
+/// The result of attempting a call: its return value, or `None` if it blocks.
 type Attempt = Result<Option<Answer>, Refusal>;
 
 const DONE: Attempt = Ok(Some(Answer::Returns(0)));
@@ -132,7 +132,7 @@ impl Machine<'_> {
         Ok(end(config, controller, policy, SEED, NAME).with_reading(Reading::OnDemand))
     }
 
-    /// Sets `connection` as the one under test.
+    /// Makes `connection` the one under test.
     fn adopt(&mut self, connection: Connection) {
         self.connection = Some(Box::new(connection));
         if let Some(connection) = &mut self.connection {
@@ -155,7 +155,7 @@ impl Machine<'_> {
         self.connection.as_ref().is_some_and(|connection| connection.state() != State::Listen)
     }
 
-    /// Applies the options that were set since the listening end began to listen.
+    /// Applies the options that were set after the listening end began to listen.
     fn begin_anew(&mut self, outside: &dyn Fn(String) -> Attempt) -> Attempt {
         if self.connection.is_some() {
             match self.connection(false) {
@@ -224,7 +224,7 @@ impl Machine<'_> {
         let connection = self.connection.as_mut().filter(|_| socket.role == Role::Connected);
         match (option, value) {
             ("SO_REUSEADDR", Some(_)) => DONE,
-            // Nagle's algorithm does not exist here and cannot be disabled, but held data leave.
+            // acklab has no Nagle algorithm to disable, but held data leave.
             ("TCP_NODELAY", Some(value)) => {
                 if let Some(connection) = connection.filter(|_| value != 0) {
                     connection.release_held();
@@ -250,7 +250,7 @@ impl Machine<'_> {
                 }
                 DONE
             }
-            // Routers neither fragment a simulated packet nor use its class.
+            // Simulated packets are not fragmented, and their class is not used.
             ("IP_MTU_DISCOVER", _) => DONE,
             ("IP_TOS", Some(octet)) if octet & 0b11 == 0 => DONE,
             ("SO_RCVBUF" | "SO_RCVBUFFORCE", Some(size)) if !self.has_begun() => {
@@ -350,7 +350,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Handles `ioctl(4, SIOCINQ, [1000]) = 0`: octets that could be read.
+    /// Handles `ioctl(4, SIOCINQ, [1000]) = 0`, which returns the number of readable octets.
     fn ioctl(&self, call: &Call, outside: &dyn Fn(String) -> Attempt) -> Attempt {
         match (&call.arguments[1..], &self.connection) {
             ([Argument::Names(request), Argument::List(list)], Some(connection)) if request == &["SIOCINQ"] => {
@@ -386,8 +386,8 @@ impl Machine<'_> {
         if let (Some(socket), Some(connection)) = (socket, &mut self.connection) {
             match socket.role {
                 Role::Connected => connection.release(self.now),
-                // A connection that waits to be accepted is closed with the socket (Linux's
-                // `inet_csk_listen_stop`).
+                // A connection that waits to be accepted is closed with the listening socket
+                // (Linux's `inet_csk_listen_stop`).
                 Role::Listening if !socket.has_accepted => connection.abort(self.now),
                 Role::Listening | Role::Fresh => {}
             }

@@ -9,8 +9,8 @@ use acklab_transport::fault::{Complaint, Fault};
 use acklab_transport::tcp::sender::SendBufferLimit;
 use acklab_transport::tcp::{Settings, TcpConfig, ecn};
 
-/// The payload of a packet of 1500 octets with the headers of IPv4 and TCP: the maximum of a
-/// script's device.
+/// The payload of a packet of 1500 octets, the MTU of a script's device, with the headers of IPv4
+/// and TCP.
 const DEVICE_MSS: u64 = 1460;
 /// Octets of a timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
@@ -30,7 +30,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// Returns the caller's settings, and the tick of `script`.
+    /// Returns the caller's settings, with the tick of `script`.
     pub(super) fn new(settings: &Settings, script: &Script) -> Self {
         Self {
             settings: settings.clone(),
@@ -55,17 +55,17 @@ impl Start {
         Ok([true, false].iter().any(|is_active| after.config(*is_active) != self.config(*is_active)))
     }
 
-    /// Returns the settings of the end that opens the connection, or of the end that is opened. The
-    /// error names those of the caller that contradict the script.
+    /// Returns the settings of the end that opens the connection, or of the other end. An error
+    /// names the caller's settings that contradict the script.
     pub(super) fn config(&self, is_active: bool) -> Result<TcpConfig, String> {
         let mut settings = self.settings.clone();
         let mut by_end = None;
         for order in self.orders.iter().rev() {
-            // It was adopted, so it is in scope.
+            // It was adopted before, so it is in scope.
             let _ = sysctl::adopt(&mut settings, &mut by_end, order);
         }
-        // A write of a script is accepted as a whole: limits of the kernel's memory are not the
-        // subject of a script.
+        // A write of a script is accepted as a whole, because scripts do not test the memory limits
+        // of the kernel.
         settings.send_buffer_limit.get_or_insert(SendBufferLimit::Payload);
         if let Some(ecn) = by_end {
             settings.ecn.get_or_insert(if is_active { ecn.active } else { ecn.passive });
@@ -83,7 +83,7 @@ impl Start {
     }
 
     /// Returns the initial window of a kernel for a receive buffer of `size`: whole segments, here
-    /// without timestamps (`tcp_select_initial_window`). It uses twice the size, of which half is
+    /// without timestamps (`tcp_select_initial_window`). The kernel uses twice the size, half of it
     /// for headers until segments have arrived.
     fn window_of(&self, size: Bytes) -> Bytes {
         let mss = self.max_payload.unwrap_or(DEVICE_MSS).clamp(1, DEVICE_MSS);

@@ -1,7 +1,7 @@
-//! One packet of a script for several segments. With segmentation offload the kernel passes to its
-//! device a packet of several times the MSS; acklab's TCP sends each segment separately.
+//! Matches one packet of a script with several segments. With segmentation offload, the kernel
+//! passes a packet of several MSS to its device. acklab's TCP sends each segment separately.
 //! `verify_outbound_live_packet` of packetdrill's `run_packet.c` joins segments in the same way if
-//! a real network lies between.
+//! there is a real network in between.
 
 use super::Player;
 use crate::script::Packet;
@@ -12,7 +12,7 @@ use acklab_wire::tcp::{Flags, Segment};
 const BURST: Duration = Duration::from_millis(1);
 
 impl Player<'_> {
-    /// Returns the oldest packet that has left, in the numbers of the script, and when. If
+    /// Returns the oldest departed packet in the numbers of the script, with its time. If
     /// `expected` is longer, the following segments are joined with it.
     pub(super) fn gather(&mut self, expected: &Packet) -> Option<(Instant, Packet)> {
         let (at, first) = self.left.pop_front()?;
@@ -34,15 +34,15 @@ impl Player<'_> {
         let mut packet = self.numbers.left(&whole, Some(expected));
         if whole.payload > first.payload || !self.ends_write(&packet) {
             // Linux sets PSH on a packet of several segments, to end their coalescing at the
-            // receiver (`__tcp_transmit_skb`), and on none of several packets that the script
-            // joins, as in a script of retransmissions. Offload then leaves it on the last segment.
-            // So PSH is not compared here.
+            // receiver (`__tcp_transmit_skb`). It does not set PSH on several packets that the
+            // script joins, as in a script of retransmissions. Offload then leaves PSH on the last
+            // segment. So PSH is not compared here.
             packet.flags = packet.flags.with(Flags::PSH, expected.flags.contains(Flags::PSH));
         }
         Some((at, packet))
     }
 
-    /// Returns `false` if `packet` holds data from the middle of a write, unless the script
+    /// Returns `false` if `packet` contains data from the middle of a write, unless the script
     /// requires each segment to be exact. A packet without data is not part of a write.
     fn ends_write(&self, packet: &Packet) -> bool {
         let start = u64::from(packet.seq.wrapping_sub(1));
