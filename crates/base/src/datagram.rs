@@ -15,7 +15,7 @@ pub trait Datagram {
     /// no node.
     fn destination(&self) -> NodeId;
     /// Returns the hosts that send and receive the packet, as numbers that identify hosts: their
-    /// addresses, if there are any.
+    /// addresses, if they have any.
     fn hosts(&self) -> [u64; 2] {
         [0, self.destination().0.into()]
     }

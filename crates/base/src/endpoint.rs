@@ -1,4 +1,4 @@
-//! The contract of a transport endpoint with the code that drives and measures it.
+//! The contract between a transport endpoint and the code that drives and measures it.
 
 use crate::{Duration, Event, Fate, Instant, LimitingFactor, Machine, Port, Rate, StreamEvent};
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 /// One end of a connection: a [`Machine`] that exchanges protocol data units with its peer, has a
 /// [`Port`] for an application, and reports its state, counters and events.
 ///
-/// Probes, tables, series and captures use this contract only, and no transport by name.
+/// Probes, tables, series and captures use only this contract, and do not depend on a transport.
 pub trait Endpoint: Machine<Outcome = Fate> {
     /// Accepts a datagram like [`accept`](Machine::accept), but by reference. An endpoint whose
     /// datagrams are large overrides this method to copy only the fields that it needs.
@@ -17,9 +17,9 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         self.accept(now, datagram.clone())
     }
 
-    /// Writes the next datagram that leaves now, as returned by [`poll`](Machine::poll), in place
-    /// of another one that is no longer needed. Returns `false` if none leaves. This avoids moves
-    /// of large datagrams.
+    /// Writes the next datagram that leaves now, as [`poll`](Machine::poll) would return it, over
+    /// another one that is no longer needed. Returns `false` if none leaves. This avoids moves of
+    /// large datagrams.
     #[inline]
     fn poll_into(&mut self, now: Instant, place: &mut Self::Datagram) -> bool {
         match self.poll(now) {
@@ -48,14 +48,14 @@ pub trait Endpoint: Machine<Outcome = Fate> {
     /// offset among all octets of its direction.
     fn offset(&self, datagram: &Self::Datagram) -> u64;
 
-    /// Returns the origin in time of the last transmitted datagram: for data the time of
+    /// Returns the time that the last transmitted datagram represents: for data the time of
     /// transmission, for an acknowledgment the arrival of the newest data that it reports.
     fn content_origin(&self, now: Instant) -> Instant {
         now
     }
 
-    /// Returns `false` only if [`poll`](Machine::poll) would certainly return `None`, so that the
-    /// caller can skip it.
+    /// Returns `false` only if [`poll`](Machine::poll) would certainly return `None`. The caller
+    /// can then skip the call.
     fn may_transmit(&self) -> bool {
         true
     }
@@ -97,8 +97,9 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         None
     }
 
-    /// Returns what limited the sender when the endpoint was last [polled](Machine::poll) and had
-    /// nothing to send. Returns `None` if the endpoint does not report it.
+    /// Returns the factor that limited the sender when the endpoint was last
+    /// [polled](Machine::poll) and had nothing to send. Returns `None` if the endpoint does not
+    /// report it.
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         None
     }
@@ -134,7 +135,7 @@ pub struct Vitals {
     /// Octets that have arrived, in order or not, each counted once.
     pub received: u64,
     /// Octets that the application has read, in order. `None` if the transport does not keep order,
-    /// so that data are read on arrival.
+    /// because data are then read on arrival.
     pub read: Option<u64>,
 }
 
@@ -143,7 +144,7 @@ pub struct Vitals {
 pub struct Content {
     /// Octets of application data.
     pub payload: u32,
-    /// Whether the datagram acknowledges data, or could have.
+    /// `true` if the datagram acknowledges data, or could have.
     pub acknowledges: bool,
 }
 
@@ -215,8 +216,8 @@ pub mod counter {
     pub const SEND_BUFFER_TIME: &str = "send_buffer_time";
     /// Octets delivered to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
-    /// Packets that were missing when a later one arrived, whether or not they arrived afterwards;
-    /// of a transport that does not repair losses.
+    /// Packets that were missing when a later one arrived, whether or not they arrived afterwards.
+    /// Only for a transport that does not repair losses.
     pub const PASSED_OVER_PACKETS: &str = "passed_over_packets";
     /// Data packets with at least one new octet.
     pub const ARRIVED_PACKETS: &str = "arrived_packets";

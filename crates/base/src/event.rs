@@ -30,7 +30,7 @@ pub enum Event {
     Undone,
     /// The sender sent a tail loss probe (RFC 8985, §7.3).
     TailLossProbe {
-        /// Whether the probe repeats the last segment because there were no new data.
+        /// `true` if the probe repeats the last segment, because there were no new data.
         is_retransmission: bool,
     },
     /// The sender probed a zero window (RFC 9293, §3.8.6.1).
@@ -77,7 +77,7 @@ pub enum Event {
         /// The code of the application or of the transport error; zero if there is none.
         code: u64,
     },
-    /// An event of one transport only.
+    /// An event that only one transport has.
     Other {
         /// The name of the event.
         name: &'static str,
@@ -97,7 +97,7 @@ pub enum AckTime {
     Hold,
 }
 
-/// Why a connection was closed.
+/// The reason why a connection was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// An application has closed it, with code zero if both ends have sent and received all data.
@@ -106,7 +106,7 @@ pub enum Closing {
     ProtocolViolation,
     /// The idle timeout has expired.
     IdleTimeout,
-    /// The peer has reset it, or has no state of it.
+    /// The peer has reset it, or has no state for it.
     Reset,
 }
 

@@ -17,7 +17,7 @@ pub struct FlowTable<T> {
     /// Keys with their indices, or [`EMPTY`]. The number of slots is a power of two, and at most
     /// half of them are used.
     slots: Vec<(FlowKey, u32)>,
-    /// The number of entries from which [`forget`](Self::forget) searches for removable ones.
+    /// The number of entries at which [`forget`](Self::forget) begins to search for removable ones.
     crowded: usize,
 }
 
@@ -85,8 +85,8 @@ impl<T> FlowTable<T> {
         self.keys.is_empty()
     }
 
-    /// Removes the entries that `keep` rejects, if there are many. It examines all entries once
-    /// there are [`FEW`](Self::FEW), and then whenever their number has doubled. So a call per
+    /// Removes the entries that `keep` rejects, if there are many. It examines all entries when
+    /// there are [`FEW`](Self::FEW), and later whenever their number has doubled. So a call per
     /// insertion takes constant time on average.
     #[inline]
     pub fn forget(&mut self, keep: impl FnMut(&T) -> bool) {

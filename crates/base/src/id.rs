@@ -1,8 +1,8 @@
 //! Identifiers that all crates share.
 //!
 //! A packet carries two of them: the [`NodeId`] of its destination and the [`FlowKey`] of its flow.
-//! The third, the [`PortId`], identifies the attachment of an endpoint to a network, and is in no
-//! packet.
+//! The third, the [`PortId`], identifies the attachment of an endpoint to a network. No packet
+//! carries it.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ impl PortId {
 pub struct FlowKey(pub u64);
 
 impl FlowKey {
-    /// Returns the key of the five-tuple that is encoded in `words`; their order matters.
+    /// Returns the key of the five-tuple encoded in `words`, whose order matters.
     #[must_use]
     pub fn of_words(words: &[u64]) -> Self {
         Self(words.iter().fold(0, |hash, word| mix(hash ^ word)))

@@ -7,20 +7,20 @@
 //! | [`time`] | [`Instant`] and [`Duration`]: integer nanoseconds since the start of a run |
 //! | [`size`] | [`Bytes`]: a number of octets |
 //! | [`rate`] | [`Rate`], and the [`Serializer`] that turns sizes into transmission times without rounding drift |
-//! | [`mul_div`](mod@mul_div) | [`mul_div()`]: a product that is divided at once |
+//! | [`mul_div`](mod@mul_div) | [`mul_div()`]: the quotient of a product and a divisor |
 //! | [`units`] | quantities as text with their unit, as in scenarios: `15ms`, `16Mbps`, `1448B` |
 //! | [`random`] | named random streams, all derived from the run's one [`Seed`](random::Seed) |
 //! | [`id`] | [`NodeId`]: a packet's destination; [`FlowKey`]: its flow; [`PortId`]: an endpoint's attachment to a network |
 //! | [`flow_table`] | [`FlowTable`]: a map keyed by flow, with a deterministic order |
 //! | [`ecn`] | [`Ecn`]: the ECN codepoint of an IP packet |
 //! | [`datagram`] | [`Datagram`]: the fields of a packet that links and Wi-Fi cells read |
-//! | [`machine`] | [`Machine`]: the sans-IO state machine that every endpoint and every box implements |
-//! | [`prefetch`](mod@prefetch) | [`prefetch()`]: fetches memory that is about to be read |
+//! | [`machine`] | [`Machine`]: the sans-IO state machine, which every endpoint and every box implements |
+//! | [`prefetch`](mod@prefetch) | [`prefetch()`]: fetches memory before it is read |
 //! | [`world`] | [`World`]: connected machines; [`Alarms`]: their deadlines |
 //! | [`port`] | [`Port`]: the interface between an application and an endpoint |
 //! | [`event`] | [`Event`]: events inside an endpoint, in one vocabulary for all transports |
 //! | [`stream_event`] | [`Fate`] of a datagram and [`StreamEvent`], for drivers that store octets |
-//! | [`limiting_factor`] | [`LimitingFactor`]: what limits a sender |
+//! | [`limiting_factor`] | [`LimitingFactor`]: the factor that limits a sender |
 //! | [`endpoint`] | [`Endpoint`]: one end of a connection: a machine with a port, state, counters and events |
 
 pub mod datagram;

@@ -1,13 +1,14 @@
 //! The rate-limiting factor of a sender.
 
-/// The rate-limiting factor of a sender (Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002): what
-/// blocked the next octets when the last attempt to send ended.
+/// The rate-limiting factor of a sender (Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002): the
+/// factor that held back the next octets when the last attempt to send ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitingFactor {
-    /// The application: all data that it has written were sent.
+    /// The application: all data that it has written have been sent.
     #[default]
     Application,
-    /// The send buffer: it is full, and all data in it were sent and wait for an acknowledgment.
+    /// The send buffer: it is full, and all data in it have been sent and wait for an
+    /// acknowledgment.
     SendBuffer,
     /// The flow control of the peer.
     ReceiveWindow,

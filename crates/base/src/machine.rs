@@ -5,24 +5,24 @@ use crate::Instant;
 /// A protocol endpoint or a box on a path: a state machine without clock, socket, file, thread or
 /// global state.
 ///
-/// # The caller's order
+/// # Order of calls
 ///
 /// 1. At an instant `now`, call [`accept`](Machine::accept) for a datagram that has arrived, or
 ///    [`wake`](Machine::wake) once [`deadline`](Machine::deadline) has passed.
 /// 2. Then call [`poll`](Machine::poll) with the same `now` until it returns `None`. One input may
-///    yield many datagrams. If one of them causes another input at the same instant, that input may
+///    cause many datagrams. If one of them causes another input at the same instant, that input may
 ///    be accepted before the next datagram is polled.
-/// 3. Then read [`deadline`](Machine::deadline); it replaces any earlier deadline.
+/// 3. Then read [`deadline`](Machine::deadline), which replaces any earlier deadline.
 ///
-/// `now` never decreases. Several inputs may share one instant; each is followed by steps 2 and 3.
-/// Waking a machine before its deadline is permitted and has no effect.
+/// `now` never decreases. Several inputs may have the same instant. Steps 2 and 3 follow each of
+/// them. Waking a machine before its deadline is permitted and has no effect.
 pub trait Machine {
-    /// The datagrams that the machine accepts and emits: an endpoint its transport's protocol data
-    /// unit, a box on a path a [`Datagram`](crate::Datagram).
+    /// The datagrams that the machine accepts and emits: for an endpoint its transport's protocol
+    /// data unit, for a box on a path a [`Datagram`](crate::Datagram).
     type Datagram;
 
-    /// The result of [`accept`](Machine::accept): an endpoint's [`Fate`](crate::Fate) of the
-    /// datagram, nothing for a box on a path.
+    /// The result of [`accept`](Machine::accept): for an endpoint the [`Fate`](crate::Fate) of the
+    /// datagram, for a box on a path nothing.
     type Outcome;
 
     /// Accepts a datagram that arrives now. Returns its outcome.

@@ -1,9 +1,9 @@
-//! Products that are divided immediately, such as that of a rate and a time.
+//! Quotients of a product, such as that of a rate and a time.
 
 /// Returns `value * factor / divisor`, rounded down, for any product; `u64::MAX` if the quotient is
 /// larger.
 ///
-/// Most products fit in 64 bits, and a division of 128 bits takes a call.
+/// Most products fit in 64 bits, which avoids the function call of a division of 128 bits.
 ///
 /// # Panics
 /// If `divisor` is zero.

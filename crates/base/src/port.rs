@@ -1,7 +1,7 @@
 //! The interface between an application and an endpoint.
 //!
 //! Ports move counts of octets, which is sufficient for simulation. With real data, the driver of
-//! the endpoint stores the octets by their offset and moves them along with the counts.
+//! the endpoint stores the octets by their offset, and moves them together with the counts.
 
 use crate::Instant;
 
@@ -90,7 +90,7 @@ pub trait StreamsPort {
 
 /// A port over which independent messages move: none waits for an earlier one.
 pub trait MessagePort {
-    /// Sends a message of `octets` octets, which is given up if it is not acknowledged by `until`.
+    /// Sends a message of `octets` octets, which is abandoned if it is not acknowledged by `until`.
     /// Returns `false` if the peer accepts no more messages now.
     fn send(&mut self, now: Instant, octets: u64, until: Instant) -> bool;
 
@@ -104,7 +104,7 @@ pub trait MessagePort {
 pub struct Arrival {
     /// The number of the datagram or message in the order of sending, from zero.
     pub number: u64,
-    /// How many of its octets have arrived since the last call.
+    /// The number of its octets that have arrived since the last call.
     pub octets: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Memory that is about to be read.
+//! Prefetches memory before it is read.
 
 /// Prefetches the beginning of `value`, which is read later. This affects timing only.
 #[inline(always)]

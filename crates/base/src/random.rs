@@ -1,7 +1,7 @@
 //! Named random streams.
 //!
 //! Each component that needs random numbers requests a [`Stream`] from the run's [`Seed`] by its
-//! own name (`"link/btl_forward/loss"`). Its draws depend on the seed and on that name only:
+//! own name (`"link/btl_forward/loss"`). Its draws depend only on the seed and on this name:
 //! another component, or more draws in another component, do not change them.
 
 use crate::Duration;
@@ -20,8 +20,8 @@ impl Seed {
     }
 }
 
-/// FNV-1a with 64 bits: a fixed function of the name; the standard library does not guarantee that
-/// its hasher stays the same.
+/// Returns FNV-1a with 64 bits, a fixed function of the name. The hasher of the standard library
+/// may change.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -46,7 +46,7 @@ impl fmt::Debug for Rate {
 /// Converts sizes to transmission times whose rounding errors do not accumulate.
 ///
 /// At 866.7 Mbps, transmission times are not whole nanoseconds. The remainder of each division is
-/// carried into the next. So a busy serializer deviates from the exact rate by at most a
+/// carried over to the next. So a busy serializer deviates from the exact rate by at most a
 /// nanosecond, in runs of any length.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serializer {
@@ -86,7 +86,7 @@ impl Serializer {
         Duration::from_nanos(self.last.quotient + carry)
     }
 
-    /// Discards the remainder, after the line was idle or its rate changed.
+    /// Discards the remainder, because the line was idle or its rate changed.
     pub fn reset(&mut self) {
         self.remainder = 0;
     }

@@ -1,4 +1,4 @@
-//! Information on the streams of an endpoint for a driver that stores octets.
+//! Events of an endpoint's streams, for a driver that stores octets.
 //!
 //! Endpoints count octets. A driver stores the octets themselves, by their offsets: written octets
 //! until they are acknowledged, and arrived ones until they are read.
@@ -9,14 +9,14 @@ use std::ops::Range;
 /// The outcome of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was accepted. [`StreamEvent::Arrived`] names its new octets.
+    /// The datagram was accepted. [`StreamEvent::Arrived`] names its new octets.
     Taken,
-    /// A part of it cannot be read yet and waits for earlier data. A driver stores its octets until
-    /// then.
+    /// A part of the datagram cannot be read yet and waits for earlier data. A driver stores its
+    /// octets until then.
     Waits,
-    /// It contains nothing new.
+    /// The datagram contains nothing new.
     Duplicate,
-    /// It has no effect, for the reason of this name.
+    /// The datagram has no effect, for the reason of this name.
     Refused(&'static str),
 }
 
@@ -36,16 +36,16 @@ impl Fate {
 /// An event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamEvent {
-    /// The peer has opened it.
+    /// The peer has opened the stream.
     Opened,
     /// These octets have arrived for the first time, in the datagram that was just accepted or in
     /// one that [waited](Fate::Waits).
     Arrived(Range<u64>),
-    /// There is more to read than before, or the stream has ended.
+    /// More octets can be read than before, or the stream has ended.
     Readable,
-    /// It has room again, after a write had filled the buffer.
+    /// The stream has room again, after a write had filled the buffer.
     Writable,
-    /// The peer has all octets below this offset, which are not retransmitted.
+    /// The peer has all octets below this offset, so they are not retransmitted.
     Acknowledged(u64),
     /// The peer has all octets and the end of the stream.
     Finished,
@@ -68,17 +68,17 @@ pub enum StreamEvent {
 pub struct StreamState {
     /// Octets that have arrived in order.
     pub in_order: u64,
-    /// Everything has arrived, including the end.
+    /// `true` if all octets and the end have arrived.
     pub has_all: bool,
     /// Octets that the peer has acknowledged, up to the first that it has not.
     pub acknowledged: u64,
-    /// The buffer has no room for a write.
+    /// `true` if the buffer has no room for a write.
     pub is_full: bool,
-    /// The peer has acknowledged everything, including the end.
+    /// `true` if the peer has acknowledged all octets and the end.
     pub is_finished: bool,
 }
 
-/// The events of an endpoint that a driver has not taken yet. None is stored unless recording is
+/// The events of an endpoint that a driver has not removed yet. None is stored unless recording is
 /// enabled.
 #[derive(Debug, Default)]
 pub struct StreamEvents {

@@ -44,7 +44,7 @@ impl Instant {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// Returns the instant `span` before this one, or the first if there is none.
+    /// Returns the instant `span` before this one, or [`Instant::ZERO`] if that would be earlier.
     #[must_use]
     pub const fn saturating_sub(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))

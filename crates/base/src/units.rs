@@ -1,4 +1,4 @@
-//! Quantities as text with their unit: `15ms`, `16Mbps`, `1448B`, `20packets`.
+//! Quantities as text with a unit: `15ms`, `16Mbps`, `1448B`, `20packets`.
 //!
 //! The number is a decimal with an optional fraction. It is converted exactly, and rejected if the
 //! target type cannot represent it exactly.

@@ -8,20 +8,19 @@ pub struct MachineId(pub u32);
 
 /// Machines and the wires between them.
 ///
-/// At one instant, each datagram is followed through the machines as far as possible before the
+/// At one instant, each datagram is forwarded through the machines as far as possible before the
 /// next one leaves. The world may also pass it on ahead of time, through machines whose deadlines
 /// stay the same.
 pub trait World {
-    /// Returns the number of machines; their IDs are 0 to this number minus one. Machines may join
-    /// while the world runs and get the next IDs; none leaves.
+    /// Returns the number of machines. Their IDs are 0 to this number minus one. Machines may join
+    /// while the world runs, and get the next IDs. None leaves.
     fn machines(&self) -> usize;
 
-    /// Wakes `machine`, whose deadline has come, and [drains](Self::drain) it.
+    /// Wakes `machine`, whose deadline is due, and [drains](Self::drain) it.
     fn wake(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms);
 
     /// Polls `machine` until nothing more leaves it at `now`, and likewise each machine that must
-    /// be polled because of the datagrams that leave. Sets the deadlines of the polled machines in
-    /// `alarms`.
+    /// be polled as a result. Sets the deadlines of the polled machines in `alarms`.
     fn drain(&mut self, machine: MachineId, now: Instant, alarms: &mut impl Alarms);
 }
 
@@ -31,7 +30,7 @@ pub trait Alarms {
     /// time would stand still.
     fn may_poll(&mut self, machine: MachineId) -> bool;
 
-    /// Sets the deadline of `machine`. Nothing more leaves it now, or nothing after the datagram
-    /// that is followed.
+    /// Sets the deadline of `machine`. Nothing leaves it now, except a datagram that is being
+    /// forwarded.
     fn set(&mut self, machine: MachineId, deadline: Option<Instant>);
 }

@@ -1,8 +1,8 @@
 //! Frames of 802.11 as values, their octets, and the radiotap header in front of them in a capture.
 //!
-//! Clause numbers refer to IEEE Std 802.11-2020. Supported are the frames of a data exchange (data
-//! with and without QoS, A-MSDU, RTS, CTS, ACK, compressed Block ACK and Block ACK request) and the
-//! beacon. The delimiters of an A-MPDU belong to the PPDU, not to its frames (9.7).
+//! Clause numbers refer to IEEE Std 802.11-2020. The module supports the beacon and the frames of a
+//! data exchange: data with and without QoS, A-MSDU, RTS, CTS, ACK, compressed Block ACK and Block
+//! ACK request. The delimiters of an A-MPDU belong to the PPDU, not to its frames (9.7).
 
 mod address;
 mod block_ack;

@@ -1,8 +1,8 @@
 //! The versions of IP that simulated packets travel in: the addresses of nodes, and the header of a
 //! packet.
 //!
-//! Transports encode their packets with an IPv4 header. For IPv6 that header is replaced, which
-//! changes the pseudo-header under the transport's checksum.
+//! Transports encode their packets with an IPv4 header. For IPv6, this header is replaced, which
+//! changes the pseudo-header in the transport's checksum.
 
 use crate::Endpoints;
 use crate::endpoints::flow_key_v6;
@@ -27,7 +27,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// Returns by how many octets the header is longer than that of IPv4.
+    /// Returns the number of octets by which the header is longer than that of IPv4.
     #[must_use]
     pub const fn longer_by(self) -> u64 {
         match self {
@@ -57,7 +57,7 @@ impl IpVersion {
         }
     }
 
-    /// Changes an encoded IPv4 packet without options to a packet of this version.
+    /// Converts an encoded IPv4 packet without options to a packet of this version.
     ///
     /// The traffic class, hop limit and payload are those of the IPv4 packet, and the flow label is
     /// zero (RFC 6437, §3). The checksum of TCP or UDP is updated.
@@ -131,8 +131,8 @@ mod tests {
         octets
     }
 
-    /// Returns the checksum over pseudo-header and payload of a whole packet, which is zero if that
-    /// in the packet is right.
+    /// Returns the checksum over the pseudo-header and the payload of a whole packet. It is zero if
+    /// the checksum in the packet is correct.
     fn remainder(octets: &[u8]) -> u16 {
         let (header, carried) = octets.split_at(IPV6_HEADER);
         let mut total = 0;

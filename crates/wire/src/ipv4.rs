@@ -1,7 +1,7 @@
 //! The IPv4 header (RFC 791), and the Internet checksum (RFC 1071).
 //!
-//! Encoding takes the fields that a typed packet does not hold from [`Ipv4Fields`], whose default
-//! is TTL 64, don't fragment and DSCP 0. Decoding ignores them.
+//! Encoding gets the fields that a typed packet lacks from [`Ipv4Fields`], whose default is TTL 64,
+//! don't fragment and DSCP 0. Decoding ignores these fields.
 
 use crate::Endpoints;
 use acklab_base::Ecn;
@@ -14,7 +14,7 @@ pub const IPV4_HEADER: u64 = 20;
 /// The time to live of packets from an endpoint: the value that RFC 1700 recommends and Linux uses.
 const TIME_TO_LIVE: u8 = 64;
 
-/// The fields of an IPv4 header that a typed packet does not hold.
+/// The fields of an IPv4 header that a typed packet lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4Fields {
     /// Differentiated services (RFC 2474, §3): six bits.
@@ -55,18 +55,18 @@ pub enum Extent {
     Whole,
 }
 
-/// How to treat checksums.
+/// How checksums are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Refuse a packet with a wrong checksum. Missing payload is refused as well, because its
-    /// checksum cannot be verified.
+    /// Refuses a packet with a wrong checksum. Also refuses missing payload, because its checksum
+    /// cannot be verified.
     Verify,
-    /// Accept any checksum: a capture may lack the payload, or the sender may offload checksums to
+    /// Accepts any checksum: a capture may lack the payload, or the sender may offload checksums to
     /// its network interface.
     Ignore,
 }
 
-/// A packet is too long for the 16 bits of the total length field.
+/// The packet is too long for the 16 bits of the total length field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
 pub struct TooLong {
@@ -74,7 +74,7 @@ pub struct TooLong {
     pub octets: u64,
 }
 
-/// Why octets could not be decoded as an IPv4 packet with the expected protocol.
+/// The reasons why octets cannot be decoded as an IPv4 packet with the expected protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// There is no IPv4 header.
@@ -123,7 +123,7 @@ pub(crate) fn header(
     octets_of(header_words(protocol, ecn, endpoints, fields, total_len))
 }
 
-/// Returns the same as words in host order.
+/// Returns the same header as words in host order.
 #[inline]
 pub(crate) fn header_words(
     protocol: IpNumber,
@@ -168,7 +168,7 @@ pub struct Carried<'a> {
 /// Replaces the contents of `octets` with the packet. [`Extent::Headers`] omits the zeros.
 ///
 /// # Errors
-/// If the packet is too long. `octets` is empty then.
+/// If the packet is too long. `octets` is then empty.
 pub fn encode(
     carried: &Carried<'_>,
     endpoints: Endpoints,
@@ -220,8 +220,8 @@ pub(crate) fn check_complete(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: u
 }
 
 /// Computes the checksum (RFC 1071) of the pseudo-header (RFC 768; RFC 9293, §3.1) and a transport
-/// segment of `len` octets, which begins with `octets` and continues with zeros. The result over
-/// octets that include their checksum is zero if that checksum is right.
+/// segment of `len` octets, which begins with `octets` and continues with zeros. Over octets that
+/// include a correct checksum, the result is zero.
 pub(crate) fn checksum(protocol: IpNumber, endpoints: Endpoints, octets: &[u8], len: u16) -> u16 {
     checksum_of(protocol, endpoints, sum(octets), len)
 }

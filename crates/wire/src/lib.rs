@@ -6,8 +6,8 @@
 //! | [`endpoints`] | [`Endpoints`]: addresses and ports, and those of simulated connections |
 //! | [`ip_version`] | [`IpVersion`]: IPv4 or IPv6, addresses of nodes, and headers of packets in either |
 //! | [`ipv4`] | the IPv4 header, and checksums |
-//! | [`log`] | [`log::Entry`]: packets as a log shows them |
-//! | [`packet`] | [`IpPacket`]: the octets of an IP packet, parsed once |
+//! | [`log`] | [`log::Entry`]: packets in the form of a log |
+//! | [`packet`] | [`IpPacket`]: an IP packet as octets, parsed once |
 //! | [`pdu`] | [`Pdu`]: the contract of a protocol data unit, of any transport |
 //! | [`quic`] | [`quic::Datagram`]: packets of QUIC and their octets |
 //! | [`rohc`] | compressed TCP ACKs: ROHC-TCP (RFC 6846), and the variant of TCP/HACK |

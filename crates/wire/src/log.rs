@@ -1,4 +1,4 @@
-//! Packets as a log shows them.
+//! Packets in the form of a log.
 //!
 //! [`Pdu::log_entries`](crate::Pdu::log_entries) returns the packets of a protocol data unit, so
 //! that a log is independent of the transport that sent it.
@@ -9,9 +9,10 @@ use crate::{quic, tack};
 /// One packet of a protocol data unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// Whether it belongs to the handshake, in the terms of QUIC.
+    /// The type of the packet in the terms of QUIC, which shows whether it belongs to the
+    /// handshake.
     pub packet_type: quic::PacketType,
-    /// The packet number as the packet carries it.
+    /// The packet number in the form that the packet carries.
     pub number: Number,
     /// Octets from the transport header on, without those of IP and UDP.
     pub length: u64,

@@ -1,10 +1,10 @@
-//! Reads fields off the front of octets.
+//! Reads fields from the front of octets.
 
 /// The octets that remain to be read.
 pub(crate) struct Octets<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Octets<'a> {
-    /// Takes `count` octets. Returns `None` if they are too few.
+    /// Consumes `count` octets. Returns `None` if there are fewer.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -21,17 +21,17 @@ impl<'a> Octets<'a> {
         self.chunk().map(u8::from_be_bytes)
     }
 
-    /// Takes 16 bits.
+    /// Consumes 16 bits.
     pub(crate) fn quarter(&mut self) -> Option<u16> {
         self.chunk().map(u16::from_be_bytes)
     }
 
-    /// Takes 32 bits.
+    /// Consumes 32 bits.
     pub(crate) fn half(&mut self) -> Option<u32> {
         self.chunk().map(u32::from_be_bytes)
     }
 
-    /// Takes 64 bits.
+    /// Consumes 64 bits.
     pub(crate) fn word(&mut self) -> Option<u64> {
         self.chunk().map(u64::from_be_bytes)
     }

@@ -1,4 +1,4 @@
-//! An IPv4 or IPv6 packet as octets: what an emulated path carries.
+//! An IPv4 or IPv6 packet as octets, the form of packets on an emulated path.
 //!
 //! The octets are parsed once. The fields that queues, filters and cells need are stored beside
 //! them. Only an ECN mark changes the octets.
@@ -45,12 +45,12 @@ impl IpPacket {
     /// Parses the packet at the start of `octets`, and cuts off the octets after it, such as
     /// padding of the link layer. `resolve` returns the node of an address, or [`NodeId::NOWHERE`].
     ///
-    /// The flow of TCP and UDP is the five-tuple. Other protocols, and fragments (of which only the
-    /// first has ports), have a flow of addresses and protocol. Octets may be missing after the IP
-    /// header; an incomplete header of the transport is ignored.
+    /// For TCP and UDP, the flow is the five-tuple. Other protocols, and fragments (of which only
+    /// the first has ports), have a flow of addresses and protocol. Octets may be missing after the
+    /// IP header; an incomplete header of the transport is ignored.
     ///
     /// # Errors
-    /// If the octets do not start with an IPv4 or an IPv6 header.
+    /// If the octets do not begin with an IPv4 or an IPv6 header.
     pub fn parse(octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, ParseError> {
         let parsed = parse::parse(&octets)?;
         Ok(Self::of(&parsed, octets, resolve))
@@ -59,7 +59,7 @@ impl IpPacket {
     /// Like [`parse`](Self::parse), for a packet that is completely present.
     ///
     /// # Errors
-    /// If the octets do not start with an IP header, or end before the packet. Returns the octets
+    /// If the octets do not begin with an IP header, or end before the packet. Returns the octets
     /// unchanged.
     pub fn parse_whole(octets: Vec<u8>, resolve: impl FnOnce(IpAddr) -> NodeId) -> Result<Self, Vec<u8>> {
         match parse::parse(&octets) {
@@ -94,13 +94,13 @@ impl IpPacket {
         self.payload as usize
     }
 
-    /// Takes the octets, whose memory can be reused.
+    /// Removes and returns the octets, so that their memory can be reused.
     pub fn take_octets(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.octets)
     }
 
-    /// Sets the length of a packet that is longer than its header can express: a segment that a
-    /// network interface splits later.
+    /// Sets the length of a packet that is longer than its header can express, such as a segment
+    /// that a network interface splits later.
     pub fn lengthen(&mut self, length: u32) {
         self.wire_len = self.wire_len.max(length);
     }
@@ -129,7 +129,7 @@ impl IpPacket {
         Some([SocketAddr::new(source, port(0)), SocketAddr::new(destination, port(2))])
     }
 
-    /// Returns the flow of packets in the opposite direction. Returns `None` where
+    /// Returns the flow of packets in the opposite direction. Returns `None` if
     /// [`sockets`](Self::sockets) does.
     #[must_use]
     pub fn reverse_flow(&self) -> Option<FlowKey> {
@@ -150,13 +150,14 @@ impl IpPacket {
         self.carried.offset
     }
 
-    /// Returns whether the packet carries a whole UDP datagram.
+    /// Returns `true` if the packet carries a whole UDP datagram.
     #[must_use]
     pub fn is_udp(&self) -> bool {
         self.carried.protocol == Some(IpNumber::UDP)
     }
 
-    /// Returns the payload of this protocol, as far as it is present, and its complete length.
+    /// Returns the payload if it is of this protocol, as far as it is present, and its complete
+    /// length.
     fn carries(&self, protocol: IpNumber) -> Option<(&[u8], usize)> {
         let Carried { protocol: carried, offset } = self.carried;
         (carried == Some(protocol)).then_some((self.octets.get(offset..)?, self.wire_len as usize - offset))
@@ -187,8 +188,8 @@ impl IpPacket {
         udp::octets::decode_payload(payload, self.ecn(), length).ok()
     }
 
-    /// Returns the pure ACK that a compressor accepts, or `None` if this is not a pure ACK over
-    /// IPv4 or [`rohc::Ack`] cannot hold all of it.
+    /// Returns the pure ACK in a form that a compressor accepts. Returns `None` if this is not a
+    /// pure ACK over IPv4, or if [`rohc::Ack`] cannot represent all of it.
     #[must_use]
     pub fn compressible_ack(&self) -> Option<rohc::Ack> {
         if self.is_pure_ack() { rohc::Ack::of_octets(&self.octets) } else { None }
@@ -272,7 +273,7 @@ impl Datagram for IpPacket {
 }
 
 impl fmt::Debug for IpPacket {
-    /// Without the octets.
+    /// Prints the packet without its octets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} B of {:?} to {:?} {}", self.wire_len, self.flow, self.destination, self.ecn().name())?;
         self.ack_header.iter().try_for_each(|header| write!(f, " {header:?}"))

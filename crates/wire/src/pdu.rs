@@ -7,8 +7,8 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// The content of an IP packet of a transport, as a typed value. Networks depend on this contract
-/// only, and on no transport.
+/// The content of an IP packet of a transport, as a typed value. Networks depend only on this
+/// contract, not on a transport.
 pub trait Pdu: Any + Debug + Send {
     /// Returns the IP protocol number of its transport (IANA, Protocol Numbers).
     fn protocol(&self) -> u8;
@@ -34,7 +34,7 @@ pub trait Pdu: Any + Debug + Send {
         self.ack_header().is_some_and(|header| header.is_pure)
     }
 
-    /// Returns `true` if it acknowledges and carries no data of streams or datagrams, in whatever
+    /// Returns `true` if it acknowledges and carries no data of streams or datagrams, for any
     /// transport.
     fn is_transport_ack(&self) -> bool {
         self.is_pure_ack()
@@ -43,13 +43,13 @@ pub trait Pdu: Any + Debug + Send {
     /// Returns the number of octets of its payload, which a capture may omit.
     fn payload(&self) -> u32;
 
-    /// Returns the TLS secrets for its decryption, as far as its sender had them: lines in the
+    /// Returns the TLS secrets for its decryption, as far as its sender knew them: lines in the
     /// format of `SSLKEYLOGFILE` (RFC 9850).
     fn secrets(&self) -> Option<&Arc<str>> {
         None
     }
 
-    /// Calls `to` with each of its packets as a log shows them. A transport without its own
+    /// Calls `to` with each of its packets in the form of a log. A transport without its own
     /// packets, such as UDP, does not call it.
     fn log_entries(&self, _to: &mut dyn FnMut(log::Entry<'_>)) {}
 
@@ -57,7 +57,7 @@ pub trait Pdu: Any + Debug + Send {
     /// `endpoints`.
     ///
     /// # Errors
-    /// If it does not fit in a packet. `octets` is empty then.
+    /// If it does not fit in a packet. `octets` is then empty.
     fn encode(
         &self,
         endpoints: Endpoints,
@@ -72,7 +72,7 @@ pub trait Pdu: Any + Debug + Send {
     /// them.
     ///
     /// # Errors
-    /// If it does not fit in a packet. `octets` is empty then.
+    /// If it does not fit in a packet. `octets` is then empty.
     fn encode_with(
         &self,
         _carried: &[u8],
@@ -83,9 +83,9 @@ pub trait Pdu: Any + Debug + Send {
         self.encode(endpoints, fields, Extent::Whole, octets)
     }
 
-    /// Decodes it from a packet, and appends its octets of streams to `carried` in the same order.
-    /// Returns `None` if the packet carries something else, or if the transport has no decoder,
-    /// which is the default. Checksums are ignored.
+    /// Decodes a protocol data unit from a packet, and appends its octets of streams to `carried`
+    /// in the same order. Returns `None` if the packet carries something else, or if the transport
+    /// has no decoder, which is the default. Ignores checksums.
     fn decode(_packet: &IpPacket, _carried: &mut Vec<u8>) -> Option<Self>
     where
         Self: Sized,
@@ -94,7 +94,7 @@ pub trait Pdu: Any + Debug + Send {
     }
 }
 
-/// Why a protocol data unit could not be encoded.
+/// The reasons why a protocol data unit cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// An error of a TCP segment.

@@ -1,6 +1,6 @@
 //! Packets of QUIC version 1 (RFC 9000) as values, and their octets over UDP and IPv4.
 //!
-//! A [`Datagram`] holds one packet, or several of which all but the last have long headers (§12.2).
+//! A [`Datagram`] holds one packet or several. All except the last have long headers (§12.2).
 //! Nothing is encrypted here: packet numbers and first octets are not masked, payloads are
 //! readable, and the authentication tag is 16 octets of zero. So sizes are those of a protected
 //! connection. Octets of streams and of the cryptographic handshake are represented by their
@@ -9,7 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`connection_id`] | [`ConnectionId`] |
-//! | [`number`] | [`PacketNumber`], a packet number as a header has it (§17.1, appendix A) |
+//! | [`number`] | [`PacketNumber`], a packet number in the form of a header (§17.1, appendix A) |
 //! | [`header`] | long and short headers (§17) |
 //! | [`frame`] | the frames of packets (§19; draft-ietf-quic-ack-frequency, draft-ietf-quic-receive-ts) |
 //! | [`ack`] | ACK frames |
@@ -57,8 +57,8 @@ pub const TAG: u64 = 16;
 pub const OUTER_HEADERS: u64 = IPV4_HEADER + UDP_HEADER;
 /// The minimum size of a datagram with an ack-eliciting Initial packet (§14.1).
 pub const MIN_INITIAL: u64 = 1200;
-/// The minimum octets of packet number and frames together: header protection samples 16 octets,
-/// which begin four octets after the start of the packet number (RFC 9001, §5.4.2).
+/// The minimum number of octets of packet number and frames together. Header protection samples 16
+/// octets, which begin four octets after the start of the packet number (RFC 9001, §5.4.2).
 pub const MIN_SAMPLED: u64 = 4;
 /// A QUIC packet.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -96,9 +96,9 @@ impl Packet {
 /// A datagram over UDP and IPv4: one or several packets.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Datagram {
-    /// The ECN field of the IP header that it travels in.
+    /// The ECN field of its IP header.
     pub ecn: Ecn,
-    /// Its packets. All but the last have long headers.
+    /// Its packets. All except the last have long headers.
     pub packets: Sequence<Packet>,
 }
 
@@ -127,7 +127,7 @@ impl Datagram {
         self.packets.iter().flat_map(|packet| packet.frames.iter())
     }
 
-    /// Returns `true` if it holds an ACK frame.
+    /// Returns `true` if it contains an ACK frame.
     #[must_use]
     #[inline]
     pub fn acknowledges(&self) -> bool {

@@ -74,9 +74,8 @@ pub enum Checksum {
     /// The decompressor computes it. The frame check sequence of the link layer and a CRC of three
     /// or seven bits protect the segment until then.
     ///
-    /// The paper does not mention it, but its mean of 4.36 octets implies that the checksum is
-    /// omitted: a CID takes one octet, the shortest base header two, and a checksum would take two
-    /// more.
+    /// The paper does not mention this, but its mean of 4.36 octets implies it: a CID takes one
+    /// octet and the shortest base header two, and a checksum would take two more.
     Elided,
 }
 
@@ -87,9 +86,9 @@ pub struct RohcConfig {
     pub profile: Profile,
     /// Whether each header carries the TCP checksum.
     pub checksum: Checksum,
-    /// The number of headers any of which may be the last one that the peer has received: 1 to
-    /// [`MAX_REFERENCES`]. A change is sent this number of times, so one ACK fewer may be lost in a
-    /// row.
+    /// The number of last sent headers, any of which may be the last one that the peer has
+    /// received: 1 to [`MAX_REFERENCES`]. A change is sent this number of times, so fewer ACKs than
+    /// this number may be lost in a row.
     pub references: u8,
     /// The width of the first number of a frame of [`Profile::Hack`].
     pub numbers: Numbers,

@@ -57,7 +57,7 @@ impl<T> Sequence<T> {
         self.rest.as_deref().map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the first value, which becomes the only one; inserts a default if there is none.
+    /// Makes the first value the only one and returns it. Inserts a default if there is none.
     #[inline]
     pub fn only(&mut self) -> &mut T
     where
@@ -84,14 +84,14 @@ impl<T> Sequence<T> {
         self.rest.as_mut().and_then(|rest| rest.last_mut()).or(self.first.as_mut())
     }
 
-    /// Returns how many there are.
+    /// Returns the number of values.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest().len()
     }
 
-    /// Returns `true` if there is none.
+    /// Returns `true` if there are no values.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {

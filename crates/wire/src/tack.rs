@@ -16,15 +16,15 @@
 //! ```
 //!
 //! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection.
-//! Every packet that an endpoint sends has its own PKT.SEQ, larger than that of the previous
+//! Each packet that an endpoint sends has a PKT.SEQ, which is larger than that of the previous
 //! packet, for any content.
 //!
 //! Rules for later versions:
 //!
 //! * The first seventeen octets of a packet that opens a connection are the same in all versions. A
 //!   server responds to an unknown version with a packet of version 0: see [`versions`](version).
-//! * The reserved bits are ignored. Senders set them arbitrarily, so that no middlebox comes to
-//!   rely on their value (RFC 8701, §1).
+//! * The reserved bits are ignored. Senders set them arbitrarily, so that no middlebox depends on
+//!   their value (RFC 8701, §1).
 //! * Frames of types from [`Extension::FIRST`] on include their length, so that a receiver can skip
 //!   unknown ones.
 //! * Parameters of the handshake include their length as well; unknown ones are skipped (RFC 9000,
@@ -32,7 +32,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`number`] | [`PktSeq`], a PKT.SEQ as a header has it |
+//! | [`number`] | [`PktSeq`], a PKT.SEQ in the form of a header |
 //! | [`time`] | [`Timestamp`], a departure time |
 //! | [`frame`] | the frames of packets |
 //! | [`frames`] | [`Frames`]: the frames of one packet |
@@ -88,7 +88,7 @@ pub struct ConnectionId(pub u64);
 /// A packet over UDP and IPv4. Octets of streams are represented by their lengths.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// The ECN field of the IP header that it travels in.
+    /// The ECN field of its IP header.
     pub ecn: Ecn,
     /// The connection ID of the receiver.
     pub connection: ConnectionId,

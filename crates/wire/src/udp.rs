@@ -15,15 +15,15 @@ use etherparse::IpNumber;
 
 /// Octets of a UDP header.
 pub const UDP_HEADER: u64 = 8;
-/// Octets at the start of the payload with the time of transmission and the number of the datagram:
-/// the format of iperf3 with `--udp-counters-64bit` (`iperf_udp_send`), whose number does not wrap
-/// in any run.
+/// Octets at the start of the payload, with the time of transmission and the number of the
+/// datagram. They have the format of iperf3 with `--udp-counters-64bit` (`iperf_udp_send`), whose
+/// number does not wrap in any run.
 pub const TEST_HEADER: u64 = 16;
 /// The largest payload that fits an IPv4 packet.
 pub const LARGEST_PAYLOAD: u64 = u16::MAX as u64 - IPV4_HEADER - UDP_HEADER;
 
-/// A user datagram of test traffic over IPv4. Only the length of its payload is kept, besides the
-/// test header.
+/// A user datagram of test traffic over IPv4. Besides the test header, only the length of its
+/// payload is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserDatagram {
     /// The ECN field of the IP header.

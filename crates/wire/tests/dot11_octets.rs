@@ -46,8 +46,8 @@ fn fcs(octets: &[u8]) -> [u8; 4] {
     (!register).to_le_bytes()
 }
 
-/// Checks that the frame encodes to these octets (hexadecimal, in the order of the standard's
-/// figures) and their FCS, and decodes from them.
+/// Checks that the frame encodes to these octets and their FCS, and decodes from them. The octets
+/// are hexadecimal, in the order of the standard's figures.
 #[track_caller]
 fn is(frame: &Frame<'_>, hexadecimal: &str) {
     let mut expected: Vec<u8> =

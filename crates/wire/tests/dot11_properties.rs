@@ -1,4 +1,4 @@
-//! Any frame of 802.11 to octets and back, and any octets to frames.
+//! Converts any frame of 802.11 to octets and back, and any octets to frames.
 
 #[path = "properties/dot11_decode.rs"]
 mod dot11_decode;

@@ -1,4 +1,4 @@
-//! The wire crate from outside: octets to values and back.
+//! Tests of the wire crate through its public interface: octets to values and back.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

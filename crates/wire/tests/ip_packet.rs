@@ -1,4 +1,4 @@
-//! IP packets as octets, compared with typed packets.
+//! Compares IP packets as octets with typed packets.
 
 #[path = "properties/ip_packet.rs"]
 mod property;
@@ -88,18 +88,18 @@ fn an_ack_over_ipv6_is_one() {
 
 #[test]
 fn extension_headers_are_passed_over() {
-    // Destination options and hop-by-hop options that are PadN (RFC 8200, §4.2), and a fragment
-    // header of a whole packet (RFC 6946).
+    // Destination options and hop-by-hop options of PadN (RFC 8200, §4.2), and the fragment header
+    // of a whole packet (RFC 6946).
     for (kind, header) in [(60, [0, 0, 1, 4, 0, 0, 0, 0]), (0, [0, 0, 1, 4, 0, 0, 0, 0]), (44, [0; 8])] {
         let (with, without) = (parsed(&with_extension(kind, header)), parsed(&ACK_V6));
         assert_eq!((with.flow(), with.pure_ack()), (without.flow(), without.pure_ack()), "header {kind}");
         assert_eq!(with.wire_len().get(), 68);
     }
-    // A header that is longer than the packet (RFC 8200, §4.6: in units of 8 octets, without the
+    // A header that is longer than the packet (RFC 8200, §4.6: in units of 8 octets, minus the
     // first).
     let cut = parsed(&with_extension(60, [0, 9, 1, 4, 0, 0, 0, 0]));
     assert_eq!((cut.wire_len().get(), cut.ack_header()), (68, None));
-    // A header that names another one, which is missing.
+    // A header that announces another one, which is missing.
     let mut octets = with_extension(60, [0; 8]);
     octets[40] = 43;
     assert_eq!(parsed(&octets[..48]).ack_header(), None);
@@ -139,7 +139,7 @@ fn all_fragments_of_a_packet_are_of_one_flow() {
         })
         .collect();
     assert_eq!(v4[0], v4[1]);
-    // The same of IPv6. The second does not begin with a header.
+    // The same fragments of IPv6. The second one does not begin with a header.
     let v6 = [[0, 1], [0, 9]].map(|[high, low]| parsed(&with_extension(44, [0, 0, high, low, 0, 0, 0, 1])));
     assert_eq!((v6[0].flow(), v6[0].ack_header()), (v6[1].flow(), None));
 }
@@ -208,8 +208,8 @@ fn octets_that_are_no_packet_are_refused_with_the_reason() {
     assert!(refused(&jumbo).contains("jumbograms (RFC 2675) are not supported"));
 }
 
-/// Properties of both typed packets and their octets: length, flow, ECN, DSCP, and acknowledgment,
-/// in general and if pure.
+/// The properties that typed packets and their octets share: length, flow, ECN, DSCP, the
+/// acknowledgment, and the acknowledgment of a pure ACK.
 type Answers = (Bytes, FlowKey, Ecn, u8, Option<AckHeader>, Option<AckHeader>, bool);
 
 fn answers(packet: &IpPacket) -> Answers {

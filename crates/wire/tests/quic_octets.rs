@@ -1,4 +1,4 @@
-//! Packets of QUIC to octets and back.
+//! Converts packets of QUIC to octets and back.
 
 #[path = "properties/quic_decode.rs"]
 mod quic_decode;
@@ -104,8 +104,9 @@ fn the_fields_of_an_ack_are_where_they_should_be() {
     what_decodes_survives_the_round_trip(&octets);
 }
 
-/// draft-ietf-quic-receive-ts-03, §8: 87 to 91 and 96 to 100 have come, then 92 to 95. Both frames
-/// by hand; the ranges of the first ACK are 100 to 96, and, behind a gap of four, 91 to 87.
+/// The examples of draft-ietf-quic-receive-ts-03, §8: 87 to 91 and 96 to 100 have arrived, then 92
+/// to 95. Both frames are encoded by hand. The ranges of the first ACK are 100 to 96, and, after a
+/// gap of four, 91 to 87.
 #[test]
 fn the_examples_of_receive_timestamps() {
     let range = |below, deltas: &[u64]| TimestampRange { below, deltas: deltas.to_vec() };

@@ -1,6 +1,6 @@
-//! ACKs to a few octets and back.
+//! Compresses and decompresses ACKs.
 //!
-//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test integration rohc` runs longer;
+//! `ACKLAB_STEPS=10000000 cargo test -p acklab-wire --test integration rohc` runs more cases;
 //! `ACKLAB_SEED` changes the seed. A failure prints the seed of its case; `ACKLAB_CASE` runs that
 //! case alone.
 
@@ -12,7 +12,7 @@ use property::{acks_come_out_as_they_went_in, any_octets_are_accepted_or_refused
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// ACKs of an ordinary test run.
+/// The number of ACKs of an ordinary test run.
 const STEPS: u64 = 100_000;
 
 #[expect(clippy::disallowed_methods, reason = "how long to look is not part of what is tested")]

@@ -1,4 +1,4 @@
-//! The mean octets of an ACK for different streams: the table of `docs/models/rohc.md`.
+//! The mean number of octets of an ACK for various streams: the table of `docs/models/rohc.md`.
 
 use acklab_base::random::Seed;
 use acklab_wire::Endpoints;
@@ -35,8 +35,8 @@ fn means(sizes: &[u64]) -> [u64; 2] {
     [mean(sizes), mean(&sizes[sizes.len() / 2..])]
 }
 
-/// Returns the sizes in octets of the ACKs of a stream. `next` turns an ACK into the next one. In
-/// TCP/HACK an uncompressed ACK of each flow precedes them.
+/// Returns the sizes of the ACKs of a stream in octets. `next` changes an ACK to the next one. In
+/// TCP/HACK, an uncompressed ACK of each flow precedes them.
 fn sizes(config: RohcConfig, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
@@ -106,13 +106,13 @@ fn sack_in_a_fifth(ack: &mut Ack, count: u32) {
     };
 }
 
-/// ECE on 50 of each 150 ACKs, as after a mark until the sender has reacted.
+/// ECE on 50 of every 150 ACKs, as after a mark until the sender has reacted.
 fn ece_runs(ack: &mut Ack, count: u32) {
     advance(ack, 2 * MSS);
     ack.segment.flags = if (50..100).contains(&(count % 150)) { Flags::ACK | Flags::ECE } else { Flags::ACK };
 }
 
-/// Timestamps in each second run of seven ACKs.
+/// Timestamps in every second run of seven ACKs.
 fn timestamps_that_come_and_go(ack: &mut Ack, count: u32) {
     timestamps(1)(ack, count);
     if count / 7 % 2 == 1 {
@@ -120,7 +120,7 @@ fn timestamps_that_come_and_go(ack: &mut Ack, count: u32) {
     }
 }
 
-/// DSCP and DF change after 40 ACKs each, in turns.
+/// DSCP and DF take turns to change after 40 ACKs.
 fn dscp_and_df_change(ack: &mut Ack, count: u32) {
     advance(ack, 2 * MSS);
     ack.ip = Ipv4Fields { dscp: (count / 40 % 2 * 10) as u8, dont_fragment: (count + 20) % 80 < 40, ..ack.ip };
@@ -145,23 +145,23 @@ fn the_standard_takes_no_more_than_librohc() {
     assert_eq!(means(1, &mut identified(sequential)), [408, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(random)), [608, 604], "librohc: 610");
     // Nine of ten flows have an Add-CID octet. The IRs of ten flows cost as much as those of one
-    // flow in a tenth of the ACKs.
+    // flow with a tenth of the ACKs.
     assert_eq!(means(10, &mut constant), [548, 490], "librohc: 490");
     // Two of seventeen flows share a CID, and each of their headers is an IR.
     assert_eq!(means(17, &mut constant), [963, 878]);
-    // Three of ten with the window, in six octets rather than two.
+    // Three of ten ACKs have the window, in six octets instead of two.
     assert_eq!(means(1, &mut windows), [528, 524], "librohc: 565");
-    // The segment is the common stride, and librohc sends each new one. The third IR has a larger
-    // one.
+    // The segment is the common stride, and librohc sends each new stride. The third IR has a
+    // larger one.
     assert_eq!(means(1, &mut one_to_four_segments()), [409, 404], "librohc: 980");
     // An octet for each timestamp.
     assert_eq!(means(1, &mut timestamps(1)), [610, 605], "librohc: 611");
     // Three octets for each timestamp that may not have increased.
     assert_eq!(means(1, &mut timestamps(4)), [909, 904], "librohc: 910");
-    // The stream of librohc differed: it also had SACK in a fifth of the ACKs.
+    // The stream of librohc differed: a fifth of its ACKs also had SACK.
     assert_eq!(means(1, &mut sack_in_a_fifth), [757, 754], "librohc: 1150");
-    // An octet in 50 of each 150 ACKs, and three headers of nine or ten octets at the beginning and
-    // the end of a run.
+    // An octet in 50 of every 150 ACKs, and three headers of nine or ten octets at the beginning
+    // and the end of a run.
     assert_eq!(means(1, &mut ece_runs), [470, 464]);
     // The list at the beginning and the end of a run, three times each; it refers to the timestamps
     // in the item table.
@@ -170,8 +170,8 @@ fn the_standard_takes_no_more_than_librohc() {
     assert_eq!(means(1, &mut dscp_and_df_change), [490, 486]);
 }
 
-/// Two octets less for the checksum and one more for the CID, no IR and no repetition. A frame has
-/// one more octet for all its ACKs.
+/// Two octets less for the checksum and one more for the CID, without IRs and repetitions. A frame
+/// has one more octet for all its ACKs.
 #[test]
 fn hack_takes_three_octets() {
     let of = |checksum, next: &mut dyn FnMut(&mut Ack, u32)| {

@@ -1,6 +1,6 @@
-//! Streams that librohc compressed (`vectors/rohc_tcp.txt`). A decompressor of RFC 6846 returns
-//! every header of a stream if no more consecutive packets are lost than the compressor repeats
-//! changes.
+//! Decompresses streams that librohc compressed (`vectors/rohc_tcp.txt`). A decompressor of RFC
+//! 6846 restores every header of a stream if the number of consecutive lost packets does not exceed
+//! the compressor's repetitions.
 
 use acklab_wire::rohc::{Ack, Compressor, Decompressor, Octets, RohcConfig};
 
@@ -60,8 +60,8 @@ fn each_header_of_another_compressor_is_decompressed() {
 }
 
 /// acklab repeats changes three times; librohc did so four times in these streams. But librohc does
-/// not repeat changes of DF, and refers to the IP-ID of a header that is not sequential. A stream
-/// in which only these change would take more octets here with four repetitions.
+/// not repeat changes of DF, and uses the IP-ID of a header that is not sequential as a reference.
+/// With four repetitions, a stream in which only these change would take more octets here.
 #[test]
 fn no_stream_takes_more_octets_than_by_the_other_compressor() {
     for Stream { name, packets } in streams() {

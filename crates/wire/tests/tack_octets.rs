@@ -1,4 +1,4 @@
-//! Packets of the TACK transport to octets and back.
+//! Converts packets of the TACK transport to octets and back.
 
 #[path = "properties/tack_decode.rs"]
 mod tack_decode;
@@ -40,8 +40,8 @@ fn octets_of(packet: &Packet, extent: Extent) -> Vec<u8> {
     octets
 }
 
-/// Returns the example of Li et al., §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10
-/// have arrived.
+/// Returns the example of Li et al., §5.1: of the packets 1 to 10, those with the numbers 1, 4, 5,
+/// 6 and 10 have arrived.
 fn example() -> Tack {
     Tack {
         next: PktSeq(2),
@@ -279,7 +279,8 @@ proptest! {
     }
 }
 
-/// A real host's packet: the octets of two streams follow their frames, over either version of IP.
+/// In a packet of a real host, the octets of two streams follow their frames, over either version
+/// of IP.
 #[test]
 fn octets_of_streams_go_in_and_come_out() {
     let of = |id, offset, length| Frame::Stream(Stream { id, offset, length, is_end: false });

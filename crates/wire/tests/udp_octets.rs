@@ -1,4 +1,4 @@
-//! User datagrams to octets and back.
+//! Converts user datagrams to octets and back.
 
 #[path = "properties/udp_decode.rs"]
 mod udp_decode;

@@ -24,7 +24,7 @@ pub struct BlockAck {
 pub struct BlockAckRequest {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Receiver address: the station that is to acknowledge.
+    /// Receiver address: the station that must acknowledge.
     pub receiver: MacAddress,
     /// Transmitter address: the station that requests the Block ACK.
     pub transmitter: MacAddress,
@@ -59,7 +59,7 @@ impl BlockBitmap {
         }
     }
 
-    /// Returns the smallest bitmap that holds these words. Words after the sixteenth are left out.
+    /// Returns the smallest bitmap that holds these words. Omits words after the sixteenth.
     #[must_use]
     pub fn holding(words: &[u64]) -> Self {
         match words {
@@ -72,7 +72,7 @@ impl BlockBitmap {
     }
 }
 
-/// Returns the first `N` words, filled up with zeros.
+/// Returns the first `N` words, padded with zeros.
 fn padded<const N: usize>(words: &[u64]) -> [u64; N] {
     std::array::from_fn(|place| words.get(place).copied().unwrap_or(0))
 }
@@ -83,7 +83,7 @@ pub(super) mod control {
     pub(in super::super) const TYPE: u16 = 0x001e;
     /// The type of the compressed variants (Tables 9-23 and 9-24).
     pub(in super::super) const COMPRESSED: u16 = 2 << 1;
-    /// Where TID_INFO begins.
+    /// The position of TID_INFO.
     pub(in super::super) const TID_SHIFT: u32 = 12;
 }
 

@@ -8,7 +8,7 @@ use super::{
     Response, Rts,
 };
 
-/// Why octets could not be decoded as a frame.
+/// The reasons why octets cannot be decoded as a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Octets are missing.
@@ -143,7 +143,7 @@ fn beacon(mut rest: Rest<'_>) -> Result<Beacon<'_>, DecodeError> {
     Ok(Beacon { transmitter, sequence, timestamp, interval, capabilities, elements: rest.0 })
 }
 
-/// The octets that are still to be read.
+/// The octets that remain to be read.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {

@@ -1,4 +1,4 @@
-//! From a frame to octets.
+//! Encodes frames.
 
 use super::block_ack::{FRAGMENT_OF_64, FRAGMENT_OF_256, FRAGMENT_OF_512, FRAGMENT_OF_1024, control};
 use super::frame::{QOS_SYNC, flag, kind};
@@ -16,7 +16,7 @@ pub const fn duration_field(medium_busy: Duration) -> u16 {
     (if micros < LONGEST { micros } else { LONGEST }) as u16
 }
 
-/// Replace the contents of `octets` with the octets of `frame` and its FCS.
+/// Replaces the contents of `octets` with the octets of `frame` and its FCS.
 pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
     encode_with(frame, &[], octets);
 }

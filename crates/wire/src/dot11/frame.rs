@@ -43,7 +43,7 @@ pub struct Beacon<'a> {
 pub struct Rts {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// Receiver address: the station that is to respond.
+    /// Receiver address: the station that must respond.
     pub receiver: MacAddress,
     /// Transmitter address: the station that requests the medium.
     pub transmitter: MacAddress,
@@ -120,7 +120,7 @@ pub struct Qos {
     pub is_amsdu: bool,
 }
 
-/// How a QoS data frame is to be acknowledged (Table 9-13).
+/// How a QoS data frame must be acknowledged (Table 9-13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
     /// By an ACK; in an A-MPDU by a Block ACK.

@@ -13,15 +13,15 @@ pub fn ether_type(packet: &[u8]) -> u16 {
     if packet.first().is_some_and(|first| first >> 4 == 6) { IPV6 } else { IPV4 }
 }
 
-/// LLC with both service access points those of SNAP and an unnumbered information frame (IEEE Std
-/// 802-2014, 9.4; RFC 1042), then the organisation of the EtherTypes.
+/// The header of LLC (both service access points of SNAP, and an unnumbered information frame; IEEE
+/// Std 802-2014, 9.4; RFC 1042), followed by the organisation of the EtherTypes.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// Octets of LLC and SNAP headers.
 pub const SNAP_HEADER: usize = SNAP.len() + 2;
 /// Octets of an A-MSDU subframe header (9.3.2.2.2).
 pub const SUBFRAME_HEADER: usize = 14;
 
-/// Why octets are not an MSDU or an A-MSDU.
+/// The reasons why octets are not an MSDU or an A-MSDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MsduError {
     /// There is no SNAP header.
@@ -35,7 +35,7 @@ pub enum MsduError {
     },
 }
 
-/// Append the MSDU that carries `packet` to `octets`.
+/// Appends the MSDU that carries `packet` to `octets`.
 pub fn append(ether_type: u16, packet: &[u8], octets: &mut Vec<u8>) {
     octets.extend_from_slice(&SNAP);
     octets.extend_from_slice(&ether_type.to_be_bytes());
@@ -64,7 +64,7 @@ pub struct Subframe<'a> {
 }
 
 impl Subframe<'_> {
-    /// Append the subframe to the A-MSDU in `octets`, after padding the last subframe there to a
+    /// Appends the subframe to the A-MSDU in `octets`, after padding the last subframe there to a
     /// multiple of four octets.
     ///
     /// # Panics

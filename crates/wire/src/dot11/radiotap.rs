@@ -1,5 +1,5 @@
-//! The radiotap header that a capture puts in front of a frame: when and how it was sent
-//! (radiotap.org, "defined fields").
+//! The radiotap header that a capture adds before a frame. It describes when and how the frame was
+//! sent (radiotap.org, "defined fields").
 
 mod decode;
 mod encode;
@@ -28,7 +28,7 @@ pub struct Header {
     pub noise: Option<i8>,
     /// The rate.
     pub modulation: Option<Modulation>,
-    /// The A-MPDU that contained it.
+    /// The A-MPDU that contained the frame.
     pub ampdu: Option<Ampdu>,
     /// Timestamp: nanoseconds of the capture's clock at the end of the PPDU.
     pub end: Option<u64>,
@@ -78,7 +78,7 @@ pub struct Ht {
     pub width: Option<u16>,
     /// Nanoseconds, if known: 400 or 800.
     pub guard: Option<u16>,
-    /// Whether it is coded with LDPC, if known.
+    /// Whether the frame is coded with LDPC, if known.
     pub is_ldpc: Option<bool>,
     /// Additional STBC streams, if known: 0 to 3.
     pub stbc: Option<u8>,
@@ -99,7 +99,7 @@ pub struct Vht {
     pub guard: Option<u16>,
     /// `true` if it is coded with LDPC.
     pub is_ldpc: bool,
-    /// Whether it is sent with STBC, if known.
+    /// Whether the frame is sent with STBC, if known.
     pub is_stbc: Option<bool>,
 }
 
@@ -116,9 +116,9 @@ pub struct He {
     pub guard: Option<u16>,
     /// Length of the HE-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
     pub training: Option<u8>,
-    /// Whether it is coded with LDPC, if known.
+    /// Whether the frame is coded with LDPC, if known.
     pub is_ldpc: Option<bool>,
-    /// Whether it is sent with STBC, if known.
+    /// Whether the frame is sent with STBC, if known.
     pub is_stbc: Option<bool>,
 }
 
@@ -135,7 +135,7 @@ pub struct Eht {
     pub guard: Option<u16>,
     /// Length of the EHT-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
     pub training: Option<u8>,
-    /// Whether it is coded with LDPC, if known.
+    /// Whether the frame is coded with LDPC, if known.
     pub is_ldpc: Option<bool>,
 }
 
@@ -144,9 +144,9 @@ pub struct Eht {
 pub struct Ampdu {
     /// A number that all frames of one A-MPDU share, and that differs from that of the next A-MPDU.
     pub reference: u32,
-    /// Whether it is the last frame of the A-MPDU, if known.
+    /// Whether the frame is the last one of the A-MPDU, if known.
     pub is_last: Option<bool>,
-    /// Whether it is the only MPDU, with EOF set in its delimiter, if known (9.7.3).
+    /// Whether the frame is the only MPDU, with EOF set in its delimiter, if known (9.7.3).
     pub is_single: Option<bool>,
 }
 
@@ -281,7 +281,7 @@ mod tlv {
     pub(super) const EHT: u16 = 34;
     /// Type and length.
     pub(super) const HEADER: usize = 4;
-    /// The multiple of octets that an item is padded to; its length does not count the padding.
+    /// The multiple of octets to which an item is padded. Its length excludes the padding.
     pub(super) const ALIGNMENT: usize = 4;
 }
 
@@ -297,7 +297,7 @@ mod u_sig {
     pub(super) const WIDTH_SHIFT: u32 = 15;
     /// Common.
     pub(super) const WIDTH_MASK: u32 = 0b111;
-    /// Widths in MHz with their codes; 320 MHz has a second one for channels at other centre
+    /// Widths in MHz with their codes. 320 MHz has a second code for channels at other centre
     /// frequencies.
     pub(super) const WIDTHS: [(u32, u16); 6] = [(0, 20), (1, 40), (2, 80), (3, 160), (4, 320), (5, 320)];
     /// Value and mask: PPDU Type And Compression Mode.
@@ -330,9 +330,9 @@ mod eht {
     pub(super) const LDPC: u32 = 0x0008_0000;
     /// User: where the MCS begins.
     pub(super) const MCS_SHIFT: u32 = 20;
-    /// User: where the number of spatial streams begins, less one.
+    /// User: the position of the number of spatial streams minus one.
     pub(super) const STREAMS_SHIFT: u32 = 24;
-    /// Octets ahead of the words of the users.
+    /// Octets before the words of the users.
     pub(super) const USERS: usize = 40;
     /// Octets of the item with one user.
     pub(super) const LEN: usize = USERS + 4;

@@ -6,8 +6,8 @@ use crate::tcp::octets::{KIND_ACCURATE_ECN, flags_of, has_others, read_options, 
 use acklab_base::{AckHeader, Ecn};
 use etherparse::TcpHeaderSlice;
 
-/// Returns the acknowledgment in `segment`, whose complete length is `length`, or `None` if its
-/// header is cut off or acknowledges nothing.
+/// Returns the acknowledgment in `segment`, whose complete length is `length`. Returns `None` if
+/// its header is cut off or acknowledges nothing.
 ///
 /// [`AckHeader::has_other_content`] is set if an option is unknown or cannot be parsed, so that no
 /// ACK filter drops the segment as redundant.
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_checksum_covers_the_new_number() {
-        // Ones' complement of the sum of the words of a segment alone.
+        // Returns the ones' complement of the sum of the words of a segment.
         let sum = |octets: &[u8]| {
             let total: u32 = octets.chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(two[1])).sum();
             (total & 0xffff) + (total >> 16)

@@ -13,7 +13,7 @@ use etherparse::{
 };
 use std::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 
-/// Why octets could not be parsed as an IP packet.
+/// The reasons why octets cannot be parsed as an IP packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// There are no octets.
@@ -42,7 +42,7 @@ pub(super) struct Parsed {
     pub(super) ack_header: Option<AckHeader>,
     /// Octets of TCP's or UDP's payload that are present.
     pub(super) payload: usize,
-    /// The protocol behind all IP headers, and octets of these.
+    /// The protocol behind all IP headers, and the number of octets of these headers.
     pub(super) carried: Carried,
 }
 
@@ -88,7 +88,7 @@ fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
     let present = &octets[..octets.len().min(wire_len)];
     let is_fragment = ip.is_fragmenting_payload();
     let payload = &present[ip.slice().len()..];
-    // All fragments of a packet have the same protocol field, and only the first has an
+    // All fragments of a packet have the same protocol field. Only the first one has an
     // authentication header (RFC 4302, §3.3.4).
     let (protocol, octets) = if is_fragment {
         (ip.protocol(), payload)
@@ -134,14 +134,14 @@ fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
     })
 }
 
-/// Skips the extension headers (RFC 8200, §4), of which the first has the number `first`. Returns
+/// Skips the extension headers (RFC 8200, §4), the first of which has the number `first`. Returns
 /// the number of the first header that is not an extension header or is cut off, whether the packet
 /// is a fragment, and the remaining octets.
 ///
 /// For a fragment, the number is the Next Header value of the fragment header. It is the same in
 /// all fragments, but only the first fragment begins with that header (RFC 8200, §4.5).
 fn behind_extensions(first: IpNumber, octets: &[u8]) -> (IpNumber, bool, &[u8]) {
-    // The iterator of etherparse's `Ipv6ExtensionsSlice` reads on behind the headers that could be
+    // The iterator of etherparse's `Ipv6ExtensionsSlice` continues behind the headers that could be
     // parsed, so it is not used.
     let (mut number, mut rest) = (first, octets);
     loop {

@@ -42,7 +42,7 @@ pub(super) const fn updated(checksum: u16, old: u16, new: u16) -> u16 {
 mod tests {
     use super::*;
 
-    /// The example of RFC 1624, §4: where the equation of RFC 1141 gives 0xffff.
+    /// The example of RFC 1624, §4, for which the equation of RFC 1141 gives 0xffff.
     #[test]
     fn a_checksum_of_zero_comes_out_as_zero() {
         assert_eq!(updated(0xdd2f, 0x5555, 0x3285), 0x0000);

@@ -9,7 +9,7 @@ use crate::varint;
 pub struct Ack {
     /// The packet numbers that have arrived.
     pub ranges: AckRanges,
-    /// ACK Delay: how long the largest of them has waited for this frame, in units of
+    /// ACK Delay: the time between the arrival of the largest number and this frame, in units of
     /// 2^`ack_delay_exponent` microseconds.
     pub delay: u64,
     /// Optional fields, which few frames have.
@@ -23,7 +23,7 @@ struct Rare {
     timestamps: Option<Vec<TimestampRange>>,
 }
 
-/// When packets of contiguous numbers have arrived (draft-ietf-quic-receive-ts, §4.1).
+/// Arrival times of packets with contiguous numbers (draft-ietf-quic-receive-ts, §4.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimestampRange {
     /// Delta Largest Acknowledged: the distance of the range's largest number below the largest
@@ -31,7 +31,8 @@ pub struct TimestampRange {
     pub below: u64,
     /// The Timestamp Deltas, from the largest number downwards, in units of
     /// 2^`receive_timestamps_exponent` microseconds. The first delta of the frame is the time since
-    /// the basis. Each other delta is how much earlier a packet arrived than the one before it.
+    /// the basis. Each other delta is the time by which a packet arrived before the previous one in
+    /// the list.
     pub deltas: Vec<u64>,
 }
 
@@ -80,7 +81,7 @@ impl Ack {
         self.rare.as_ref()?.ecn.as_ref()
     }
 
-    /// Returns when packets arrived. A frame with timestamps is `ACK_RECEIVE_TIMESTAMPS`
+    /// Returns the arrival times of packets. A frame with timestamps is `ACK_RECEIVE_TIMESTAMPS`
     /// (draft-ietf-quic-receive-ts, §4).
     #[must_use]
     #[inline]

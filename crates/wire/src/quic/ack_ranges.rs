@@ -4,11 +4,12 @@ use crate::varint;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ranges of packet numbers: at least one, highest first, none empty, with a gap between any two.
+/// Ranges of packet numbers, the highest first. There is at least one range, none is empty, and any
+/// two have a gap between them.
 ///
 /// From one frame to the next, usually only the newest range has grown. So the list of older ranges
-/// is built and measured once, and frames share it. A frame then costs the same for any number of
-/// ranges.
+/// is built and measured once, and frames share it. The cost of a frame is then independent of the
+/// number of ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AckRanges {
     newest: Range<u64>,
@@ -22,7 +23,7 @@ pub struct OlderRanges(Arc<List>);
 #[derive(Debug)]
 struct List {
     ranges: Vec<Range<u64>>,
-    /// Octets of their fields in a frame, without the gap above the first.
+    /// Octets of their fields in a frame, without the gap before the first.
     octets: u64,
 }
 
@@ -76,7 +77,7 @@ impl AckRanges {
         std::iter::once(&self.newest).chain(self.list())
     }
 
-    /// Returns how many there are.
+    /// Returns the number of ranges.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
     pub fn len(&self) -> usize {
@@ -90,8 +91,8 @@ impl AckRanges {
         self.newest.end - 1
     }
 
-    /// Returns the field First ACK Range: the numbers below the largest that are acknowledged with
-    /// it (RFC 9000, §19.3).
+    /// Returns the field First ACK Range: the count of numbers below the largest in its range (RFC
+    /// 9000, §19.3).
     pub(super) const fn first_field(&self) -> u64 {
         length(&self.newest)
     }
@@ -117,17 +118,17 @@ impl From<Range<u64>> for AckRanges {
     }
 }
 
-/// Returns the numbers that are missing between two ranges, less one.
+/// Returns the count of missing numbers between two ranges, minus one.
 const fn gap(above: &Range<u64>, below: &Range<u64>) -> u64 {
     above.start - below.end - 1
 }
 
-/// Returns the numbers of a range, less one.
+/// Returns the count of numbers in a range, minus one.
 const fn length(range: &Range<u64>) -> u64 {
     range.end - range.start - 1
 }
 
-/// Gap and length of each range but the first.
+/// Returns the gap and the length of each range except the first.
 fn fields(ranges: &[Range<u64>]) -> impl Iterator<Item = (u64, u64)> {
     ranges.windows(2).map(|pair| (gap(&pair[0], &pair[1]), length(&pair[1])))
 }

@@ -1,8 +1,8 @@
-//! Octets to packets.
+//! Decodes packets.
 //!
 //! A decoded value encodes to octets that decode to the same value. They need not be the same
-//! octets: RFC 9000 permits a sender to choose the length of an integer and whether a stream frame
-//! has a Length field.
+//! octets: RFC 9000 lets a sender choose the length of an integer, and whether a stream frame has a
+//! Length field.
 
 use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};
@@ -18,12 +18,12 @@ use crate::udp::header::{self, HeaderError, Received};
 use crate::varint;
 use acklab_base::Ecn;
 
-/// The limit of packets with long headers, counted from the packet number.
+/// The maximum length of packets with long headers, counted from the packet number.
 const LONGEST: u64 = 1 << (8 * LENGTH_FIELD - 2);
 /// The largest number of streams of a kind (RFC 9000, §4.6).
 const MAX_STREAMS: u64 = 1 << 60;
 
-/// Why octets are not a packet.
+/// The reasons why octets are not a packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// They are not a UDP datagram in IPv4.
@@ -95,7 +95,7 @@ pub fn decode_datagram(mut datagram: &[u8], ecn: Ecn, id_length: usize) -> Resul
     if packets.is_empty() { Err(DecodeError::NoPacket) } else { Ok(Datagram { ecn, packets }) }
 }
 
-/// Takes the first packet off the front of `datagram`.
+/// Consumes the first packet of `datagram`.
 fn decode_packet(datagram: &mut &[u8], id_length: usize) -> Result<Packet, DecodeError> {
     let mut octets = Octets(datagram);
     let first = octets.octet().ok_or(DecodeError::Header)?;
@@ -159,7 +159,7 @@ pub fn decode_frames(octets: &[u8]) -> Result<Frames, DecodeError> {
     while !octets.0.is_empty() {
         let before = octets.0.len();
         let kind = varint::take(&mut octets.0).ok_or(DecodeError::Frame { kind: 0 })?;
-        // Unlike other integers, a frame type has its shortest encoding (RFC 9000, §12.4).
+        // Unlike other integers, a frame type must have its shortest encoding (RFC 9000, §12.4).
         if (before - octets.0.len()) as u64 != varint::len(kind) {
             return Err(DecodeError::Frame { kind });
         }
@@ -234,7 +234,7 @@ fn decode_frame(kind: u64, octets: &mut Octets<'_>) -> Option<Frame> {
     })
 }
 
-/// Returns the run of padding whose first octet was taken.
+/// Returns the run of padding whose first octet was already consumed.
 fn padding(octets: &mut Octets<'_>) -> Option<Frame> {
     let more = octets.0.iter().take_while(|octet| u64::from(**octet) == kind::PADDING).count();
     octets.take(more)?;
@@ -255,7 +255,7 @@ fn ack(has_ecn: bool, octets: &mut Octets<'_>) -> Option<Ack> {
     let mut field = || varint::take(&mut octets.0);
     let (largest, delay, count, first) = (field()?, field()?, field()?, field()?);
     let mut lowest = largest.checked_sub(first)?;
-    // A range takes at least two octets, so a large count alone allocates nothing.
+    // A range has at least two octets, so a large count alone allocates no memory.
     let maximum = octets.0.len() / 2 + 1;
     let newest = lowest..largest + 1;
     let mut older = Vec::with_capacity(usize::try_from(count).ok()?.min(maximum));

@@ -1,4 +1,4 @@
-//! Packets to octets.
+//! Encodes packets.
 
 use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, SPIN};
@@ -24,7 +24,7 @@ pub(super) fn encode(
     let wire_len = datagram.wire_len().get();
     let length = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })? - IPV4_HEADER as u16;
     let mut carried = vec![0; UDP_HEADER as usize];
-    // Zeros that are yet to be appended.
+    // Zeros that must still be appended.
     let mut zeros = 0;
     for packet in datagram.packets.iter() {
         carried.resize(carried.len() + zeros, 0);

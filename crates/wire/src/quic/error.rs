@@ -1,6 +1,6 @@
 //! The codes of transport errors (RFC 9000, §20.1).
 
-/// Why an endpoint closes a connection.
+/// The reasons why an endpoint closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TransportError {
     /// There is no error.

@@ -3,7 +3,7 @@
 use super::{Ack, ConnectionId, PacketType};
 use crate::varint;
 
-/// Types of frames. All but a few are one octet as a varint.
+/// Types of frames. All except a few are one octet as a varint.
 pub(super) mod kind {
     pub(crate) const PADDING: u64 = 0x00;
     pub(crate) const PING: u64 = 0x01;
@@ -55,7 +55,7 @@ pub enum Frame {
     ResetStream {
         /// The stream.
         stream: u64,
-        /// The application's reason.
+        /// The application's error code.
         code: u64,
         /// The final size of the stream.
         size: u64,
@@ -64,7 +64,7 @@ pub enum Frame {
     StopSending {
         /// The stream.
         stream: u64,
-        /// The application's reason.
+        /// The application's error code.
         code: u64,
     },
     /// CRYPTO: octets of the cryptographic handshake.
@@ -82,11 +82,11 @@ pub enum Frame {
         /// The offset up to which data may be sent.
         limit: u64,
     },
-    /// `MAX_STREAMS`: how many streams the peer may open.
+    /// `MAX_STREAMS`: the number of streams that the peer may open.
     MaxStreams {
         /// Their direction.
         direction: Direction,
-        /// How many, over the lifetime of the connection.
+        /// Their maximum number over the lifetime of the connection.
         limit: u64,
     },
     /// `DATA_BLOCKED`: this limit of the connection blocks sending.
@@ -126,9 +126,9 @@ pub enum Frame {
 /// Octets of the cryptographic handshake in one packet number space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crypto {
-    /// Where they begin.
+    /// The offset of the first octet.
     pub offset: u64,
-    /// How many there are.
+    /// The number of octets.
     pub length: u16,
 }
 
@@ -137,11 +137,11 @@ pub struct Crypto {
 pub struct Stream {
     /// The stream.
     pub id: u64,
-    /// Where they begin.
+    /// The offset of the first octet.
     pub offset: u64,
-    /// How many there are.
+    /// The number of octets.
     pub length: u16,
-    /// `true` if the stream ends with them.
+    /// `true` if the stream ends with these octets.
     pub is_end: bool,
 }
 
@@ -180,7 +180,7 @@ pub enum Direction {
 pub struct NewConnectionId {
     /// Its sequence number.
     pub sequence: u64,
-    /// Connection IDs with smaller sequence numbers are to be retired.
+    /// Connection IDs with smaller sequence numbers must be retired.
     pub retire_prior_to: u64,
     /// The connection ID, at least one octet.
     pub id: ConnectionId,
@@ -188,7 +188,7 @@ pub struct NewConnectionId {
     pub reset_token: [u8; 16],
 }
 
-/// The connection is over (§19.19).
+/// Closes the connection (§19.19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Close {
     /// The code of the error: a transport error, or the application's.
@@ -211,8 +211,8 @@ pub struct AckFrequency {
     pub threshold: u64,
     /// The maximum delay of an acknowledgment, in microseconds.
     pub max_ack_delay: u64,
-    /// The peer reports a gap immediately if it lies back by this number of packets; zero means
-    /// never.
+    /// The peer reports a gap immediately when it is this number of packets behind the largest;
+    /// zero means never.
     pub reordering: u64,
 }
 
@@ -279,7 +279,7 @@ impl Frame {
         !matches!(self, Self::Padding(_) | Self::Ack(_) | Self::Close(_))
     }
 
-    /// Returns `true` if a packet of this type may carry it (§12.4, table 3).
+    /// Returns `true` if a packet of this type may carry the frame (§12.4, table 3).
     #[must_use]
     #[inline]
     pub fn is_permitted_in(&self, packet: PacketType) -> bool {

@@ -1,5 +1,5 @@
-//! Packet numbers in headers (RFC 9000, §17.1): the least significant octets of a number that
-//! counts to 2⁶² − 1.
+//! Packet numbers in headers (RFC 9000, §17.1): the least significant octets of a number of up to
+//! 2⁶² − 1.
 
 /// A packet number as encoded in a header: one to four octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +28,9 @@ impl PacketNumber {
         Self { value: value & (u32::MAX >> (32 - 8 * length as u32)), length }
     }
 
-    /// Returns `full` in as many octets as its receiver needs, where `acknowledged` is the largest
-    /// number that it has acknowledged. Twice the numbers outstanding are distinguishable (§17.1,
-    /// appendix A.2).
+    /// Returns `full` in as many octets as its receiver needs. `acknowledged` is the largest number
+    /// that the receiver has acknowledged. The octets distinguish twice the count of outstanding
+    /// numbers (§17.1, appendix A.2).
     #[must_use]
     pub fn truncate(full: u64, acknowledged: Option<u64>) -> Self {
         let outstanding = acknowledged.map_or(full + 1, |acknowledged| full.saturating_sub(acknowledged));
@@ -38,8 +38,8 @@ impl PacketNumber {
         Self::new(full as u32, bits.div_ceil(8).min(4) as u8)
     }
 
-    /// Returns the full number that is nearest to the next expected one, where `largest` is the
-    /// largest that has arrived (appendix A.3).
+    /// Returns the full number nearest to the next expected one. `largest` is the largest number
+    /// that has arrived (appendix A.3).
     #[must_use]
     pub fn expand(self, largest: Option<u64>) -> u64 {
         let expected = largest.map_or(0, |largest| largest + 1);
@@ -60,7 +60,7 @@ impl PacketNumber {
         self.value
     }
 
-    /// Returns how many octets it has: one to four.
+    /// Returns the number of its octets: one to four.
     #[must_use]
     #[inline]
     pub const fn length(self) -> u8 {

@@ -5,7 +5,7 @@ use crate::ipv4::{self, Checksums, Ipv4Fields};
 use crate::tcp::octets::HeaderWords;
 use crate::tcp::{EncodeError, Headers, Segment, decode, headers};
 
-/// A pure ACK over IPv4, with every field that its octets depend on.
+/// A pure ACK over IPv4, with every field that affects its octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// Source and destination.

@@ -18,8 +18,8 @@ impl Cid {
     /// last octet of the MD5 hash (RFC 1321) of the five-tuple. The paper does not give the order
     /// of its fields; here it is that of the headers: protocol, addresses, ports.
     ///
-    /// Two connections may have the same CID. The first one keeps it, and the ACKs of the other are
-    /// not compressed.
+    /// Two connections may have the same CID. The first one keeps it. The ACKs of the other are not
+    /// compressed.
     #[must_use]
     pub fn of(endpoints: Endpoints) -> Self {
         let (from, to) = (endpoints.source, endpoints.destination);
@@ -47,11 +47,11 @@ impl fmt::Debug for Cid {
 }
 
 /// A flow counts as ended after this number of headers of other flows: four rounds of as many flows
-/// as there are CIDs. An active flow that is taken for ended costs an IR. So does each header of a
-/// new flow that waits for an ended one.
+/// as there are CIDs. An active flow that is mistaken for an ended one costs an IR. So does each
+/// header of a new flow that waits for an ended one.
 const QUIET: u64 = 4 * Cid::SMALL as u64;
 
-/// The assignment of the small CIDs to flows, of which there may be more than CIDs.
+/// The assignment of the small CIDs to flows, which may outnumber the CIDs.
 ///
 /// A new flow evicts an ended one. If no flow has ended, new flows evict one another until one of
 /// them sends a second header: insertion in the LRU position (Qureshi, Jaleel, Patt, Steely and
@@ -78,7 +78,7 @@ impl SmallCids {
         Self { clock: 0, used, shared: None, last_msns }
     }
 
-    /// The flow with this CID sends a header.
+    /// Records that the flow with this CID sends a header.
     pub(super) fn hit(&mut self, cid: Cid) {
         self.clock += 1;
         self.used[usize::from(cid.0)] = Some(self.clock);

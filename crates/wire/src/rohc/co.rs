@@ -1,5 +1,5 @@
-//! Compressed headers (CO; RFC 6846, §7.3): the next header, from the context, a base header, a
-//! list and the irregular chain.
+//! Decompresses headers (CO; RFC 6846, §7.3): the next header follows from the context, a base
+//! header, a list and the irregular chain.
 
 use super::context::State;
 use super::crc::Crc;
@@ -39,9 +39,9 @@ impl Context {
         table
     }
 
-    /// Decompresses the header of which [`Format::read`](super::formats::Format::read) returned
-    /// `base` and `next`, and whose remaining octets are in `reader`. The context is updated only
-    /// if the header is valid and `accept` accepts the octets that follow it.
+    /// Decompresses the header for which [`Format::read`](super::formats::Format::read) returned
+    /// `base` and `next`. Its remaining octets are in `reader`. The context is updated only if the
+    /// header is valid and `accept` accepts the octets that follow it.
     pub(super) fn decompress(
         &mut self,
         base: &Base,
@@ -58,7 +58,7 @@ impl Context {
         if base.lacks_stride {
             return Err(Error::NoStride(cid));
         }
-        // The number that a sequential IP-ID is relative to.
+        // A sequential IP-ID is relative to this number.
         let ip_id_msn = if config.profile == Profile::Hack { 0 } else { next.msn };
         next.ack.ip.identification = match (next.behavior, base.ip_id) {
             (Behavior::Zero, _) => 0,
@@ -122,8 +122,8 @@ impl Context {
     }
 }
 
-/// `flags` with AE, CWR and ECE from the reserved bits and ECN bits of TCP, the low six bits of an
-/// octet.
+/// Returns `flags` with AE, CWR and ECE from the reserved bits and ECN bits of TCP, the low six
+/// bits of an octet.
 pub(super) fn with_ecn_flags(flags: Flags, octet: u8) -> Result<Flags, Error> {
     if octet & 0b0011_1000 != 0 {
         return Err(Error::Chain { what: "the reserved bits of TCP", found: octet });

@@ -11,12 +11,12 @@ use super::{Ack, Checksum, Cid, Profile, RohcConfig, ir};
 use crate::Endpoints;
 use std::collections::BTreeMap;
 
-/// Headers of a flow between two IRs, because no feedback reports a damaged context: the value of
-/// librohc (`CHANGE_TO_IR_COUNT`).
+/// The number of headers of a flow between two IRs, because no feedback reports a damaged context:
+/// the value of librohc (`CHANGE_TO_IR_COUNT`).
 const REFRESH: u16 = 1700;
 /// The cost, in octets per reference, of omitting the ECN bits of a header and carrying them again:
-/// a `rnd_8` or `co_common` rather than a `rnd_4` each time. Carrying them costs one octet in each
-/// header.
+/// each change costs a `rnd_8` or `co_common` instead of a `rnd_4`. Carrying the bits costs one
+/// octet in each header.
 const ECN_SWITCH: u16 = 10;
 
 /// The sending end, one for each peer.
@@ -28,7 +28,7 @@ pub struct Compressor {
     /// search.
     recent: Cid,
     contexts: Contexts<Context>,
-    /// Decides in [`Profile::Standard`] which flow loses its CID to another.
+    /// In [`Profile::Standard`], selects the flow that loses its CID to another flow.
     small_cids: SmallCids,
     /// The next MSN in [`Profile::Hack`].
     msn: u16,
@@ -40,15 +40,15 @@ struct Context {
     references: References,
     stride: StrideEstimator,
     behavior: BehaviorEstimator,
-    /// Headers since the ECN bits changed; the maximum if they never have.
+    /// The number of headers since the ECN bits changed; the maximum if they never changed.
     ecn_quiet: u16,
     /// Headers after which ECN bits of zero are omitted.
     zero_ecn_patience: u16,
     /// IRs still to be sent before the decompressor is assumed to have received one.
     irs_left: u8,
     since_ir: u16,
-    /// Compressed ACKs have been discarded, so the context of the decompressor is unknown until an
-    /// uncompressed ACK refreshes it.
+    /// `true` if compressed ACKs were discarded. The context of the decompressor is then unknown
+    /// until an uncompressed ACK refreshes it.
     is_lost: bool,
 }
 
@@ -66,16 +66,17 @@ impl Context {
         }
     }
 
-    /// Returns `true` if it is the context of the flow between these endpoints.
+    /// Returns `true` if the context is that of the flow between these endpoints.
     fn is_of(&self, endpoints: Endpoints) -> bool {
         self.references.newest().ack.endpoints == endpoints
     }
 
-    /// Returns `true` if the next header shall carry the ECN bits, which are `octet`.
+    /// Returns `true` if the next header must carry the ECN bits, which are `octet`.
     ///
-    /// Non-zero bits are carried until that has cost as much as omitting them for a while. This
+    /// Non-zero bits are carried until this has cost as much as omitting them for a while. This
     /// rule for the ski rental problem costs at most twice the best decision. Zero bits are omitted
-    /// immediately, because congestion is rare, and later if that did not pay off.
+    /// immediately, because congestion is rare. If this did not pay off before, they are omitted
+    /// later.
     fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: RohcConfig) -> bool {
         let switch = ECN_SWITCH * u16::from(config.references);
         if is_unchanged {
@@ -118,9 +119,9 @@ impl Compressor {
         }
     }
 
-    /// Notes that `ack` is sent uncompressed, which establishes or refreshes the context of its
-    /// flow in [`Profile::Hack`]. It has no effect in [`Profile::Standard`], whose decompressor
-    /// does not see such packets.
+    /// Records that `ack` is sent uncompressed. In [`Profile::Hack`], this establishes or refreshes
+    /// the context of its flow. It has no effect in [`Profile::Standard`], whose decompressor does
+    /// not receive such packets.
     ///
     /// The driver calls this when the peer has received the packet, or will receive it before any
     /// ACK that is compressed later. With more than one reference, a peer that missed the packet
@@ -222,9 +223,9 @@ impl Compressor {
         Some(msn)
     }
 
-    /// Notes that compressed ACKs of a flow have been discarded, and that the peer may not have
-    /// received them. The ACKs of the flow go uncompressed until one of them refreshes the context
-    /// ("Lost Block ACK, No More Data" and a flush to ordinary ACKs in the paper, §3.4).
+    /// Records that compressed ACKs of a flow were discarded, and may not have reached the peer.
+    /// The ACKs of the flow are sent uncompressed until one of them refreshes the context ("Lost
+    /// Block ACK, No More Data" and a flush to ordinary ACKs in the paper, §3.4).
     pub fn discard(&mut self, endpoints: Endpoints) {
         let is_lost = self.config.profile == Profile::Hack;
         if let Some(context) = self.context_of(endpoints) {
@@ -257,8 +258,8 @@ impl Compressor {
         self.msn
     }
 
-    /// Forgets the flow between these endpoints, so that another can use its CID. Compressor and
-    /// decompressor must both do so.
+    /// Removes the flow between these endpoints, so that another one can use its CID. Compressor
+    /// and decompressor must both do so.
     pub fn forget(&mut self, endpoints: Endpoints) {
         if let Some(cid) = self.cids.remove(&endpoints)
             && let Some(context) = self.contexts.get_mut(cid)

@@ -1,4 +1,4 @@
-//! The context of a flow: the last header and its control fields.
+//! The context of a flow: its last header and control fields.
 
 use super::Ack;
 use super::ip_id::Behavior;
@@ -18,8 +18,8 @@ pub(super) struct State {
     pub(super) behavior: Behavior,
     /// The control field `ip_id_offset` (§8.2), which each header sets under its own behavior. The
     /// RFC does not specify whether a random or zero IP-ID sets it. librohc's compressor assumes
-    /// that it does. So a decompressor here sets it for them, too, while a compressor here relies
-    /// on sequential ones only.
+    /// that it does. So the decompressor here sets it for them, too, while the compressor here uses
+    /// it only after sequential ones.
     pub(super) ip_id_offset: u16,
     /// `true` if each header carries the ECN bits (§6.1.3).
     pub(super) ecn_used: bool,
@@ -37,7 +37,7 @@ impl State {
         state
     }
 
-    /// Sets `ip_id_offset` to the difference of the IP-ID and `msn`.
+    /// Sets `ip_id_offset` to the difference between the IP-ID and `msn`.
     pub(super) const fn set_ip_id_offset(&mut self, msn: u16) {
         self.ip_id_offset = self.behavior.offset(self.ack.ip.identification, msn);
     }
@@ -65,8 +65,8 @@ pub(super) struct References {
     size: usize,
     /// Consecutive headers with timestamps, up to `size`.
     timestamps_run: usize,
-    /// Timestamps of which the decompressor holds one in its item table (§6.3.2) while headers have
-    /// no timestamps. `None` if it may hold none of them.
+    /// Timestamps, one of which is in the decompressor's item table (§6.3.2) while headers have no
+    /// timestamps. `None` if the table may contain none of them.
     earlier_timestamps: Option<ArrayVec<Timestamps, MAX_REFERENCES>>,
 }
 
@@ -94,9 +94,9 @@ impl References {
         }
     }
 
-    /// When timestamps end after a run as long as the window, the decompressor has received at
-    /// least one header of the run, so its item table has one of the last timestamps. After a
-    /// shorter run it may have an older item, or none.
+    /// Records whether a header has timestamps. When they end after a run as long as the window,
+    /// the decompressor has received at least one header of the run, so its item table has one of
+    /// the last timestamps. After a shorter run, it may have an older item, or none.
     fn note_timestamps(&mut self, has_timestamps: bool) {
         if has_timestamps {
             self.timestamps_run = (self.timestamps_run + 1).min(self.size);

@@ -13,14 +13,14 @@ pub(super) enum Crc {
     Eight,
 }
 
-/// The remainders of all octets.
+/// The remainders of all 256 octets.
 type Table = [u8; 256];
 
 static THREE: Table = table(0x06);
 static SEVEN: Table = table(0x79);
 static EIGHT: Table = table(0xe0);
 
-/// Returns the remainders of all octets. The highest bit of `polynomial` is its lowest power,
+/// Returns the remainders of all 256 octets. The highest bit of `polynomial` is its lowest power,
 /// because the least significant bit of an octet comes first.
 const fn table(polynomial: u8) -> Table {
     let mut table = [0; 256];
@@ -68,20 +68,22 @@ impl Crc {
     }
 }
 
-/// Returns the remainder of `octets` after `remainder`. All bits of the first remainder are set.
+/// Returns the remainder of `octets` after `remainder`. Initially, all bits of the remainder are
+/// set.
 fn over(table: &Table, remainder: u8, octets: &[u8]) -> u8 {
     octets.iter().fold(remainder, |remainder, octet| table[usize::from(octet ^ remainder)])
 }
 
-/// The first remainders: all bits are set.
+/// The initial remainders, in which all bits are set.
 const ALL_THREE: u8 = 0x07;
 const ALL_SEVEN: u8 = 0x7f;
 
 /// The remainder of octets, like [`over`], for a polynomial that divides x¹⁴ + 1. These are 1 + x +
 /// x³ and the polynomial of seven bits, which is (1 + x)(1 + x + x³)².
 ///
-/// The remainder is kept modulo x⁵⁶ + 1, a multiple of both. There, eight octets shift it as far as
-/// one octet: x⁶⁴ = x⁸. In the end, bits that are a multiple of 14 positions apart are added.
+/// The remainder is stored modulo x⁵⁶ + 1, a multiple of both. Modulo this polynomial, eight octets
+/// shift it as far as one octet: x⁶⁴ = x⁸. Finally, bits at distances that are multiples of 14 are
+/// added.
 #[derive(Clone, Copy)]
 struct Periodic(u64);
 
@@ -92,7 +94,7 @@ impl Periodic {
         Self(start as u64)
     }
 
-    /// Adds one octet, or eight of which the first is the lowest.
+    /// Adds one octet, or eight octets with the first one lowest.
     #[inline]
     const fn next(self, octets: u64) -> Self {
         let sum = self.0 ^ octets;
@@ -106,7 +108,7 @@ impl Periodic {
         rest.iter().fold(sum, |sum, octet| sum.next(u64::from(*octet)))
     }
 
-    /// Adds words in host order, of which the first octet is the highest.
+    /// Adds words in host order, with the first octet highest.
     #[inline]
     fn words(self, words: &[u32]) -> Self {
         let (pairs, rest) = words.as_chunks();

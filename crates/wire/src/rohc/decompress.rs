@@ -40,7 +40,7 @@ impl Decompressor {
         Self { config, cids: BTreeMap::new(), contexts: Contexts::new(), received }
     }
 
-    /// Notes that `ack` has been received uncompressed: the counterpart of
+    /// Records that `ack` was received uncompressed: the counterpart of
     /// [`Compressor::observe`](super::Compressor::observe).
     pub fn observe(&mut self, ack: &Ack) {
         if self.config.profile != Profile::Hack || !ack.segment.is_pure_ack() {
@@ -59,7 +59,7 @@ impl Decompressor {
         }
     }
 
-    /// Forgets the flow between these endpoints.
+    /// Removes the flow between these endpoints.
     pub fn forget(&mut self, endpoints: Endpoints) {
         self.cids.remove(&endpoints);
         let found = self.contexts.iter().find(|(_, context)| context.state.ack.endpoints == endpoints);
@@ -68,12 +68,12 @@ impl Decompressor {
         }
     }
 
-    /// Delivers the ACKs in `octets`, each with its master sequence number: the ACK of a packet in
-    /// [`Profile::Standard`], all ACKs of a frame in [`Profile::Hack`].
+    /// Delivers the ACKs in `octets`, each with its master sequence number. [`Profile::Standard`]
+    /// has one ACK per packet, [`Profile::Hack`] all ACKs of a frame.
     ///
     /// # Errors
     /// If the octets are invalid, or do not fit the context. ACKs delivered before the error remain
-    /// delivered; the rest of the frame is lost.
+    /// delivered. The rest of the frame is lost.
     pub fn decompress(&mut self, octets: &[u8], mut deliver: impl FnMut(u16, &Ack)) -> Result<Decompressed, Error> {
         match self.config.profile {
             Profile::Standard => self.packet(octets, &mut deliver),

@@ -2,7 +2,7 @@
 
 use super::Cid;
 
-/// Why octets could not be decompressed.
+/// The reasons why octets cannot be decompressed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The octets end within a field.
@@ -13,7 +13,7 @@ pub enum Error {
         /// Octets that are left.
         left: usize,
     },
-    /// The first octet is not that of a format for the context.
+    /// The first octet does not begin a format that fits the context.
     #[error("a header that begins with {octet:#04x} is not supported")]
     Format {
         /// The first octet after the CID.
@@ -70,7 +70,7 @@ pub enum Error {
         /// The four bits found.
         found: u8,
     },
-    /// An ACK with an earlier number that was not received before, so its length is unknown.
+    /// An ACK with an earlier number was not received before, so its length is unknown.
     #[error("MSN {0} is in the past, and was not received")]
     Late(u16),
     /// The ACK number is scaled, but the stride is unknown.

@@ -16,30 +16,30 @@ use super::stride;
 use super::wlsb::Lsb;
 use crate::tcp::Flags;
 
-/// The master sequence number in all of them.
+/// The low bits of the master sequence number, in all formats.
 pub(super) const MSN: Lsb = Lsb::new(4, 4, 16);
 /// The scaled ACK number of `rnd_4` and `seq_4`.
 pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The time to live in `rnd_8` and `seq_8`.
 const TTL: Lsb = Lsb::new(3, 3, 8);
 
-/// The fields of a base header that are not in the next [`State`].
+/// The fields of a base header that the next [`State`] lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     /// Four bits of the MSN.
     pub(super) msn: u8,
     /// The type and the value of the CRC.
     pub(super) crc: (Crc, u8),
-    /// The IP-ID itself, rather than its offset.
+    /// The full IP-ID, if the header has it instead of its offset.
     pub(super) ip_id: Option<u16>,
-    /// The ACK number is scaled, but the stride is unknown.
+    /// `true` if the ACK number is scaled, but the stride is unknown.
     pub(super) lacks_stride: bool,
-    /// A list of options follows.
+    /// `true` if a list of options follows.
     pub(super) has_list: bool,
 }
 
 impl Base {
-    /// Returns a header with these fields, a short CRC and none of the others. Sets PSH in `next`.
+    /// Returns a header with these fields, a short CRC, and no others. Sets PSH in `next`.
     const fn of(msn: u32, push: u32, crc: u32, next: &mut State) -> Self {
         let flags = &mut next.ack.segment.flags;
         *flags = flags.with(Flags::PSH, push == 1);
@@ -71,12 +71,12 @@ impl Format {
             .unwrap_or(Self::CoCommon)
     }
 
-    /// Returns the type of its CRC.
+    /// Returns the type of the format's CRC.
     pub(super) const fn crc(self) -> Crc {
         if self.is_long() { Crc::Seven } else { Crc::Three }
     }
 
-    /// Returns `true` if it can carry a list of options, and a CRC of seven bits.
+    /// Returns `true` if the format can carry a list of options and a CRC of seven bits.
     const fn is_long(self) -> bool {
         matches!(self, Self::CoCommon | Self::Rnd(rnd::Format::Eight) | Self::Seq(seq::Format::Eight))
     }
@@ -117,12 +117,13 @@ impl Format {
 struct Unchanged {
     seq: bool,
     ack: bool,
-    /// A scaled ACK number encodes it.
+    /// `true` if a scaled ACK number encodes it.
     ack_scaled: bool,
     window: bool,
     ttl: bool,
     ecn_used: bool,
-    /// The fields that only `co_common` has: DSCP, DF, the behavior of the IP-ID and the stride.
+    /// `true` if the fields are unchanged that only `co_common` carries: DSCP, DF, the behavior of
+    /// the IP-ID and the stride.
     common: bool,
 }
 
@@ -213,7 +214,7 @@ fn set_rsf(next: &mut State, index: u32) {
     next.ack.segment.flags = with_rsf(next.ack.segment.flags, index);
 }
 
-/// `flags` with RST, SYN and FIN, of which at most one can be set (§8.2: `rsf_index_enc`).
+/// Returns `flags` with RST, SYN and FIN, at most one of which can be set (§8.2: `rsf_index_enc`).
 pub(super) fn with_rsf(flags: Flags, index: u32) -> Flags {
     [(1, Flags::RST), (2, Flags::SYN), (3, Flags::FIN)]
         .iter()

@@ -8,15 +8,15 @@
 //! +---------------+-----+------------------------------+-----+------------------------------+----
 //! ```
 //!
-//! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others. Here
-//! an octet precedes the first ACK, whose base header repeats its low bits; behind Block ACK
-//! windows above 64 frames, which the paper does not have, two octets do ([`Numbers`]). The numbers
-//! count the ACKs of all flows of a peer, and those of a frame are consecutive. The length of an
-//! ACK follows from its formats, which depend on the context.
+//! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others.
+//! Here, an octet precedes the first ACK, and its base header repeats the low bits. With Block ACK
+//! windows above 64 frames, which the paper does not have, two octets precede it ([`Numbers`]). The
+//! numbers count the ACKs of all flows of a peer, and those of a frame are consecutive. The length
+//! of an ACK follows from its formats, which depend on the context.
 //!
-//! A client without confirmation that a frame has arrived repeats its ACKs before new ones. If the
-//! frame has arrived, the context has changed, and the lengths of the repeated ACKs no longer
-//! follow from it. So the decompressor stores the lengths of the received ACKs by their numbers.
+//! A client without confirmation of a frame repeats its ACKs before new ones. If the frame has
+//! arrived, the context has changed, and the lengths of the repeated ACKs no longer follow from it.
+//! So the decompressor stores the lengths of the received ACKs by their numbers.
 
 use super::Error;
 use super::octets::Reader;
@@ -24,8 +24,8 @@ use super::wlsb::Lsb;
 
 /// The first number of a frame, at most 128 before or after the last one received.
 const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
-/// The largest Block ACK window for which eight bits suffice: an ACK per frame on a response, and
-/// as many that it elicits.
+/// The largest Block ACK window for which eight bits suffice: a response has an ACK per frame, and
+/// as many as it elicits.
 const LARGEST_WINDOW_OF_EIGHT: u16 = 64;
 /// The largest Block ACK window: that of 802.11be (IEEE 802.11be-2024, 9.4.1.13).
 const LARGEST_WINDOW: u16 = 1024;
@@ -55,8 +55,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the maximum number of unconfirmed MSNs: an ACK per frame of the largest window on a
-    /// response, and as many that it elicits.
+    /// Returns the maximum number of unconfirmed MSNs: a response has an ACK per frame of the
+    /// largest window, and as many as it elicits.
     #[must_use]
     pub const fn max_unconfirmed(self) -> u16 {
         match self {
@@ -92,13 +92,13 @@ pub fn write_frame(numbers: Numbers, first: u16, acks: &[u8], out: &mut Vec<u8>)
 pub(super) struct Received {
     last: u16,
     numbers: Numbers,
-    /// Lengths by the low bits of the number; 0 if the ACK was not received. Their number is twice
-    /// the maximum of unconfirmed MSNs, a power of two.
+    /// Lengths by the low bits of the number; 0 if the ACK was not received. The table is twice as
+    /// long as the maximum number of unconfirmed MSNs, a power of two.
     lengths: Vec<u8>,
 }
 
 impl Received {
-    /// No ACK has been received, and the first number is zero.
+    /// Creates the state before any ACK. The first number is zero.
     pub(super) fn new(numbers: Numbers) -> Self {
         Self { last: u16::MAX, numbers, lengths: vec![0; 2 * usize::from(numbers.max_unconfirmed())] }
     }
@@ -112,14 +112,14 @@ impl Received {
         usize::from(msn) & (self.lengths.len() - 1)
     }
 
-    /// Returns the length of the ACK with an earlier number: 0 if it was not received. `None` if
-    /// the number is new.
+    /// Returns the length of the ACK with an earlier number, or 0 if it was not received. Returns
+    /// `None` if the number is new.
     pub(super) fn length(&self, msn: u16) -> Option<usize> {
         let is_new = msn.wrapping_sub(self.last).cast_signed() > 0;
         (!is_new).then(|| usize::from(self.lengths[self.slot(msn)]))
     }
 
-    /// Records the ACK with a new number. Skipped ACKs cannot be received any more.
+    /// Records the ACK with a new number. Skipped ACKs can no longer be received.
     pub(super) fn note(&mut self, msn: u16, length: usize) {
         while self.last != msn {
             self.last = self.last.wrapping_add(1);
@@ -145,8 +145,8 @@ mod tests {
         assert!(out.is_empty());
     }
 
-    /// A response behind an aggregate of 256 frames may begin 300 numbers after the last one
-    /// received, which eight bits cannot distinguish from 44.
+    /// After an aggregate of 256 frames, a response may begin 300 numbers after the last one
+    /// received. Eight bits cannot distinguish 300 from 44.
     #[test]
     fn behind_a_large_window_a_frame_begins_with_all_bits_of_its_first_number() {
         assert_eq!([64, 65, 1024].map(Numbers::of_window), [Numbers::Eight, Numbers::Sixteen, Numbers::Sixteen]);

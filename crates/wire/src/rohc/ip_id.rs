@@ -15,8 +15,9 @@ pub(super) enum Behavior {
 
 /// The largest increment of a sequential IP-ID: the value of librohc (`IPID_MAX_DELTA`).
 const MAX_INCREMENT: u16 = 20;
-/// Consecutive packets of another behavior that the compressor sends under the current one, the
-/// first with its full IP-ID. A single jump costs less than two changes of the behavior.
+/// The number of consecutive packets of another behavior that the compressor sends under the
+/// current one, the first with its full IP-ID. A single jump costs less than two changes of the
+/// behavior.
 const TOLERATED_MISFITS: u8 = 2;
 
 impl Behavior {
@@ -37,7 +38,7 @@ impl Behavior {
         matches!(self, Self::Sequential | Self::SequentialSwapped)
     }
 
-    /// Converts between the IP-ID and the number that is incremented.
+    /// Converts between the IP-ID and the number that increments.
     const fn swap(self, identification: u16) -> u16 {
         if matches!(self, Self::SequentialSwapped) { identification.swap_bytes() } else { identification }
     }
@@ -70,7 +71,7 @@ impl Behavior {
     }
 }
 
-/// Decides in the compressor when to change the behavior.
+/// Chooses in the compressor when the behavior changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BehaviorEstimator {
     misfits: u8,

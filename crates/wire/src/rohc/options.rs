@@ -1,5 +1,5 @@
 //! The compressed list of TCP options (RFC 6846, §6.3). A header carries the list when its
-//! structure changes, and the irregular chain carries the values that change from header to header.
+//! structure changes. The irregular chain carries the values that change from header to header.
 //!
 //! | module | contents |
 //! |---|---|
@@ -28,9 +28,9 @@ pub(super) mod index {
     pub(in super::super) const TIMESTAMPS: u8 = 4;
     pub(in super::super) const SACK: u8 = 6;
     /// The first of nine indices that a compressor assigns freely to other options. The compressor
-    /// here assigns 7 and 8 to the generic options of a header in their order: AccECN, and
-    /// experiments. The indices of EOL, MSS, window scale and SACK-permitted (1, 2, 3 and 5) occur
-    /// in no pure ACK of acklab's.
+    /// here assigns 7 and 8 to the generic options of a header, in their order: AccECN, and
+    /// experiments. A pure ACK of acklab has no options with the indices of EOL, MSS, window scale
+    /// and SACK-permitted (1, 2, 3 and 5).
     pub(in super::super) const GENERIC: u8 = 7;
     /// The number of indices.
     pub(in super::super) const COUNT: u8 = 16;

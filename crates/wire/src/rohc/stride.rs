@@ -2,8 +2,8 @@
 
 use super::formats::ACK_SCALED;
 
-/// Consecutive equal advances after which the step is sent. Sending it costs five to seven octets
-/// more than an ACK number, and saves one octet in each later ACK.
+/// The number of consecutive equal advances after which the step is sent. Sending it costs five to
+/// seven octets more than an ACK number, and saves one octet in each later ACK.
 const CONFIDENCE: u8 = 4;
 /// The largest advance in steps that the four bits of a scaled ACK number can encode.
 const REACH: u32 = 12;
@@ -48,7 +48,7 @@ impl StrideEstimator {
     }
 }
 
-/// Euclid's algorithm.
+/// Returns the greatest common divisor (Euclid's algorithm).
 fn common_divisor(mut a: u16, mut b: u16) -> u16 {
     while b != 0 {
         (a, b) = (b, a % b);

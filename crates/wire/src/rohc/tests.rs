@@ -31,7 +31,7 @@ fn checksum(ack: &Ack) -> [u8; 2] {
     ack.headers().unwrap()[36..38].try_into().unwrap()
 }
 
-/// Both ends.
+/// A compressor and a decompressor.
 #[derive(Clone)]
 struct Ends {
     compressor: Compressor,
@@ -134,8 +134,8 @@ fn seventeen_flows_over_sixteen_contexts_share_the_last_one() {
             irs += usize::from(octets[0] == ir::IR || octets[1] == ir::IR);
         }
     }
-    // The first header of each flow, and in each later round those of the two flows that share a
-    // CID.
+    // Each flow's first header is an IR. In each later round, so are those of the two flows that
+    // share a CID.
     assert_eq!(irs, 17 + 99 * 2);
 }
 
@@ -145,7 +145,7 @@ fn flows_that_have_ended_give_their_cids_up() {
     (0..16).for_each(|connection| {
         ends.through(&ack(connection));
     });
-    // Sixteen other flows take turns, none of which sends twice before the next one.
+    // Sixteen other flows take turns, and none sends twice before the next one.
     let irs = (1..=100).flat_map(|round| (16..32).map(move |connection| (round, connection)));
     let irs = irs.filter(|&(round, connection)| {
         let octets = ends.through(&advanced(&ack(connection), round * 2896));
@@ -180,7 +180,7 @@ fn a_constant_stride_takes_two_octets_and_the_checksum() {
             ends.through(&next).len()
         })
         .collect();
-    // IR; three ACKs by rnd_3 until the stride is sure; co_common with it; then rnd_4.
+    // IR; three ACKs by rnd_3 until the stride is certain; co_common with it; then rnd_4.
     assert_eq!(sizes, [37, 5, 5, 5, 11, 4, 4, 4]);
 }
 

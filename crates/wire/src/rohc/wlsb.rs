@@ -1,5 +1,5 @@
-//! Low bits in place of a value: (window-based) least significant bit encoding (RFC 4997, §4.11.5;
-//! RFC 5795 takes it from RFC 3095, §4.5.1).
+//! Low bits instead of a value: (window-based) least significant bit encoding (RFC 4997, §4.11.5;
+//! RFC 5795 refers to RFC 3095, §4.5.1).
 
 /// `lsb(bits, offset)` of a field of `width` bits: low bits are unambiguous for a value in the
 /// interval [reference − offset, reference + 2^bits − 1 − offset].

@@ -1,4 +1,4 @@
-//! Octets to packets.
+//! Decodes packets.
 //!
 //! The decoder is strict: [`encode`](super::encode) restores the decoded octets exactly, except
 //! reserved bits and the octets of streams and of the handshake.
@@ -17,7 +17,7 @@ use acklab_base::Ecn;
 /// The largest offset of a stream (RFC 9000, §4.5).
 pub const LARGEST_OFFSET: u64 = (1 << 62) - 1;
 
-/// Why octets are not a packet.
+/// The reasons why octets are not a packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// They are not a UDP datagram in IPv4.
@@ -180,7 +180,7 @@ impl Octets<'_> {
         })
     }
 
-    /// Returns the run of padding whose first octet was taken.
+    /// Returns the run of padding whose first octet was already consumed.
     fn padding(&mut self) -> Option<Frame> {
         let more = self.0.iter().take_while(|octet| **octet == kind::PADDING).count();
         self.take(more)?;
@@ -218,11 +218,11 @@ impl Octets<'_> {
         Some(Tack { next, acked, lost, unlisted, late, echo, delay, delivered, interval })
     }
 
-    /// Decodes runs. The first skips at least `least` numbers, and the others at least one. All lie
-    /// within half the number space.
+    /// Decodes runs. The first skips at least `minimum` numbers, and the others at least one. All
+    /// lie within half the number space.
     fn list(&mut self, minimum: u32) -> Option<Vec<Run>> {
         let count = self.varint()? as usize;
-        // A run takes at least two octets, so a large count alone allocates nothing.
+        // A run has at least two octets, so a large count alone allocates no memory.
         let mut list = Vec::with_capacity(count.min(self.0.len() / 2));
         let mut reach = 0u32;
         for index in 0..count {

@@ -1,4 +1,4 @@
-//! Packets to octets.
+//! Encodes packets.
 
 use super::frame::kind;
 use super::{Frame, HEADER, Packet, Run, Stream, TAG, Tack, VERSION, varint, version};

@@ -38,7 +38,7 @@ pub enum Frame {
     Ping,
     /// Octets of a stream.
     Stream(Stream),
-    /// A TACK: which packets have arrived, and how.
+    /// A TACK: the arrived packets, and how they arrived.
     Tack(Box<Tack>),
     /// A loss-event-driven IACK.
     Loss(Loss),
@@ -51,7 +51,7 @@ pub enum Frame {
         /// The offset up to which data may be sent.
         limit: u64,
     },
-    /// Requests the window of a stream: it is used up, and there is more to send.
+    /// Requests the window of a stream, which is used up while there is more to send.
     Blocked {
         /// The stream.
         stream: u32,
@@ -68,7 +68,7 @@ pub enum Frame {
     Reset {
         /// The stream.
         stream: u32,
-        /// The final size of the stream: octets that were ever sent.
+        /// The final size of the stream: the number of octets sent in total.
         size: u64,
         /// The reason.
         code: u32,
@@ -96,7 +96,7 @@ pub enum Frame {
         /// Microseconds from the arrival of that packet to this one.
         delay: u32,
     },
-    /// How many streams the peer may open in all (RFC 9000, §19.11).
+    /// The total number of streams that the peer may open (RFC 9000, §19.11).
     Streams {
         /// The maximum number of streams.
         limit: u32,
@@ -127,9 +127,9 @@ pub enum Frame {
 /// Octets of the cryptographic handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crypto {
-    /// Where they begin.
+    /// The offset of the first octet.
     pub offset: u32,
-    /// How many there are: at least one.
+    /// The number of octets, at least one.
     pub length: u16,
 }
 
@@ -151,7 +151,7 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// Types from this on are followed by their length.
+    /// The first type that is followed by a length.
     pub const FIRST: u8 = 0x40;
 }
 
@@ -160,11 +160,11 @@ impl Extension {
 pub struct Stream {
     /// The stream.
     pub id: u32,
-    /// Where they begin.
+    /// The offset of the first octet.
     pub offset: u64,
-    /// How many there are.
+    /// The number of octets.
     pub length: u16,
-    /// `true` if the stream ends with them.
+    /// `true` if the stream ends with these octets.
     pub is_end: bool,
 }
 
@@ -179,9 +179,9 @@ impl Stream {
 /// Consecutive numbers, after a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// How many numbers are skipped before them.
+    /// The count of numbers skipped before them.
     pub skip: u32,
-    /// How many there are: at least one.
+    /// The count of these numbers, at least one.
     pub length: u32,
 }
 
@@ -197,25 +197,25 @@ pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clo
 /// A TACK (Li et al., SIGCOMM 2020, §5; ToN 2021, §VI).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tack {
-    /// All numbers below have arrived, or are not expected any more.
+    /// All numbers below have arrived, or are no longer expected.
     pub next: PktSeq,
     /// Acked list: runs of received numbers, from `next` on. Each skips at least one number.
     pub acked: Vec<Run>,
-    /// Unacked list: runs of lost numbers, from `next` on. Each but the first skips at least one
+    /// Unacked list: runs of lost numbers, from `next` on. Each except the first skips at least one
     /// number.
     pub lost: Vec<Run>,
     /// Packets received beyond `next` for which the acked list has no room.
     pub unlisted: u32,
     /// Packets that were reported lost and arrived later, since the connection began.
     pub late: u32,
-    /// The departure time of the packet that is timed.
+    /// The departure time of the packet whose round trip is measured.
     pub echo: Timestamp,
     /// Δt*: microseconds from the arrival of that packet to this TACK.
     pub delay: u32,
     /// Octets of streams that arrived in the interval of the delivery rate; zero before the first
     /// measurement.
     pub delivered: u32,
-    /// That interval, in microseconds.
+    /// This interval, in microseconds.
     pub interval: u32,
 }
 
@@ -225,10 +225,10 @@ pub struct Tack {
 pub struct Loss {
     /// The second-largest number that has arrived.
     pub after: PktSeq,
-    /// The largest.
+    /// The largest number that has arrived.
     pub before: PktSeq,
-    /// How many consecutive numbers have arrived from `before` on: at least one. The paper's IACK
-    /// leaves them to the TACK, which has no room for thousands of runs.
+    /// The count of consecutive numbers that have arrived from `before` on, at least one. The
+    /// paper's IACK leaves them to the TACK, which has no room for thousands of runs.
     pub arrived: u32,
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A PKT.SEQ as packets carry it: the number of a transmission, modulo 2³². Retransmitted data have
-/// a new number (Li et al., SIGCOMM 2020, §5.1).
+/// A PKT.SEQ in the form of packets: the number of a transmission, modulo 2³². Retransmitted data
+/// have a new number (Li et al., SIGCOMM 2020, §5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PktSeq(pub u32);
 

@@ -1,7 +1,7 @@
 //! The handshake parameters of an endpoint.
 //!
 //! Each parameter is an identifier, a length and a value, as in RFC 9000, §18, in the order of the
-//! identifiers. Unknown parameters are kept and have no effect.
+//! identifiers. Unknown parameters are stored, but have no effect.
 
 use super::varint;
 use crate::octets::Octets;
@@ -22,7 +22,7 @@ const KNOWN: [u32; 4] = [id::WINDOW, id::STREAMS, id::PAYLOAD, id::IDLE];
 pub struct Parameters {
     /// The initial flow control window of each stream.
     pub window: u64,
-    /// How many streams the peer may open initially.
+    /// The number of streams that the peer may open initially.
     pub streams: u32,
     /// The maximum UDP payload that the endpoint accepts, in octets (`max_udp_payload_size` of RFC
     /// 9000, §18.2).
@@ -72,8 +72,8 @@ impl Parameters {
         others.for_each(|(id, value)| append_other(*id, value, octets));
     }
 
-    /// Takes the parameters from the front of `octets`. Returns `None` if one is malformed, occurs
-    /// twice, or is mandatory and missing.
+    /// Consumes the parameters at the front of `octets`. Returns `None` if one is malformed or
+    /// occurs twice, or if a mandatory one is missing.
     pub(super) fn take(octets: &mut &[u8]) -> Option<Self> {
         let length = varint::take(octets)? as usize;
         let (own, rest) = octets.split_at_checked(length)?;

@@ -20,9 +20,9 @@
 
 use super::{ConnectionId, HEADER, TAG, VERSION, version};
 
-/// Octets of the length field of packets that others may follow.
+/// Octets of the length field of packets that other packets may follow.
 pub const LENGTH: usize = 2;
-/// Where the encrypted octets begin in a packet of the level [`Session`](Level::Session): after
+/// The offset of the encrypted octets in a packet of the level [`Session`](Level::Session): after
 /// PKT.SEQ.
 pub const SEALED_AT: u64 = 1 + 8 + 4;
 /// Octets of the sample for the header protection mask (RFC 9001, §5.4.2). It begins after PKT.SEQ.
@@ -37,7 +37,7 @@ pub const MASKED: u8 = 0b11;
 pub enum Level {
     /// The keys of the connection, which both endpoints have authenticated.
     Session = 0,
-    /// Keys that follow from public values. They reveal corruption and nothing else.
+    /// Keys derived from public values. They only reveal corruption.
     Initial = 1,
     /// The keys of the handshake, before the endpoints are authenticated.
     Handshake = 2,
@@ -50,13 +50,13 @@ pub struct Head {
     pub level: Level,
     /// The connection ID of the receiver; zero if the packet opens a connection.
     pub connection: ConnectionId,
-    /// Where PKT.SEQ begins.
+    /// The offset of PKT.SEQ.
     pub number_at: usize,
-    /// Where the packet ends.
+    /// The offset of the end of the packet.
     pub end: usize,
 }
 
-/// Returns the first octet of a packet, before it is masked.
+/// Returns the first octet of a packet before masking.
 #[must_use]
 pub const fn first_octet(level: Level, phase: bool, number: u32) -> u8 {
     let reserved = version::first_octet(VERSION, super::PktSeq(number)) & 1;

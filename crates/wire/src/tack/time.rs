@@ -1,4 +1,4 @@
-//! Times as packets carry them.
+//! Times in the form of packets.
 
 use acklab_base::Duration;
 use std::fmt;
@@ -8,21 +8,21 @@ use std::fmt;
 pub struct Timestamp(pub u32);
 
 impl Timestamp {
-    /// Returns how much later than `earlier` this is, modulo 2³²; negative if it is earlier.
+    /// Returns the time since `earlier`, modulo 2³²; negative if `earlier` is later.
     #[must_use]
     #[inline]
     pub const fn micros_since(self, earlier: Self) -> i32 {
         self.0.wrapping_sub(earlier.0).cast_signed()
     }
 
-    /// Returns how much later than `earlier` this is, or `None` if it is earlier.
+    /// Returns the time since `earlier`, or `None` if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Option<Duration> {
         u64::try_from(self.micros_since(earlier)).ok().map(Duration::from_micros)
     }
 }
 
-/// Returns whole microseconds of `time`, as frames carry them, limited to 71 minutes.
+/// Returns whole microseconds of `time`, the unit of frames, limited to 71 minutes.
 #[must_use]
 pub fn micros(time: Duration) -> u32 {
     u32::try_from(time.as_nanos() / 1000).unwrap_or(u32::MAX)

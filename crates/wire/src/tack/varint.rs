@@ -15,8 +15,8 @@ pub fn append(value: u32, octets: &mut Vec<u8>) {
     varint::append(value.into(), octets);
 }
 
-/// Takes a value off the front of `octets`. Returns `None` if octets are missing, the value has
-/// more than 32 bits, or it is not in the shortest encoding.
+/// Consumes a value at the front of `octets`. Returns `None` if octets are missing, if the value
+/// has more than 32 bits, or if it is not in the shortest encoding.
 pub fn take(octets: &mut &[u8]) -> Option<u32> {
     let mut rest = *octets;
     let value = u32::try_from(varint::take(&mut rest)?).ok()?;

@@ -1,10 +1,10 @@
 //! Version negotiation (RFC 9000, §6): the response to a packet of an unknown version that opens a
 //! connection.
 //!
-//! The response is a packet of version 0 with the versions that the server supports, an octet each.
-//! It repeats PKT.SEQ and departure time of the packet that it responds to, which have the same
-//! position in all versions. So an off-path attacker cannot forge one. A client that receives a
-//! response fails, because it supports one version only.
+//! The response is a packet of version 0 with the versions that the server supports, one octet for
+//! each. It repeats PKT.SEQ and departure time of the packet to which it responds, because these
+//! have the same position in all versions. So an off-path attacker cannot forge one. A client that
+//! receives a response fails, because it supports only one version.
 
 use super::{ConnectionId, Frame, HEADER, Packet, PktSeq, Timestamp, VERSION};
 use crate::octets::Octets;
@@ -15,8 +15,8 @@ pub const NEGOTIATION: u8 = 0;
 /// The minimum size in octets of a datagram that opens a connection. Smaller ones get no response
 /// (RFC 9000, §6, §14.1).
 pub const MIN_OPEN: usize = 1200;
-/// An unvalidated address is sent at most this multiple of the octets received from it (RFC 9000,
-/// §8.1).
+/// At most this multiple of the octets received from an unvalidated address is sent to it (RFC
+/// 9000, §8.1).
 pub const AMPLIFICATION: u64 = 3;
 
 /// Returns the version of the packet that starts with this octet. The other bits are reserved.
@@ -34,8 +34,7 @@ pub const fn first_octet(version: u8, number: PktSeq) -> u8 {
 }
 
 /// Returns a server's response to a datagram of an unknown version. Returns `None` if the datagram
-/// does not open a connection, has a supported version, or is so small that the response would be
-/// larger.
+/// does not open a connection, if its version is supported, or if it is smaller than the response.
 #[must_use]
 pub fn answer(datagram: &[u8]) -> Option<Packet> {
     let head = datagram.first_chunk::<{ HEADER as usize }>().filter(|_| datagram.len() >= MIN_OPEN)?;

@@ -1,4 +1,4 @@
-//! A segment as the octets of an IPv4 packet (RFC 791, RFC 9293), and back.
+//! Converts a segment to the octets of an IPv4 packet (RFC 791, RFC 9293), and back.
 //!
 //! Only the length of the payload of a [`Segment`](super::Segment) is stored, so it is encoded as
 //! zeros, unless [`encode_with`] is given its octets. Zeros do not change a checksum, so that the

@@ -32,7 +32,7 @@ pub struct Options {
 pub enum AckRate {
     /// On a SYN: the sender of the segment supports requests.
     Supported,
-    /// On data: requests an ACK per this number of full-sized segments, at most [`MAX`](Self::MAX);
+    /// On data: requests an ACK per this number of full-sized segments, at most [`MAX`](Self::MAX).
     /// 0 requests an immediate ACK of this segment.
     Every(u8),
 }
@@ -124,7 +124,7 @@ impl AccurateEcn {
     }
 }
 
-/// A block of octets that the receiver holds: from `start` to before `end`.
+/// A block of octets that the receiver has: from `start` to before `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlock {
     /// First octet of the block.
@@ -144,7 +144,7 @@ impl SackBlocks {
     /// The maximum number of blocks in 40 octets of options.
     pub const MAX: usize = 4;
 
-    /// Appends `block`. Returns false if there is no room.
+    /// Appends `block`. Returns `false` if there is no room.
     pub fn push(&mut self, block: SackBlock) -> bool {
         let Some(slot) = self.blocks.get_mut(usize::from(self.len)) else { return false };
         *slot = block;
@@ -194,7 +194,7 @@ impl Options {
     pub const ROOM: u64 = 40;
 
     /// Returns the number of octets on the wire, padded to a multiple of four. Stacks pad between
-    /// options; that padding is omitted if the options do not fit otherwise.
+    /// options. This padding is omitted if the options do not fit otherwise.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -204,7 +204,7 @@ impl Options {
         self.wire_len_of_many()
     }
 
-    /// Returns `true` in the common case: no option besides timestamps.
+    /// Returns `true` if there are no options except timestamps, the common case.
     #[inline]
     pub(crate) const fn has_nothing_but_timestamps(&self) -> bool {
         self.sack.is_empty()
@@ -224,7 +224,7 @@ impl Options {
         if dense <= Self::ROOM { dense } else { aligned }
     }
 
-    /// Returns the length as stacks lay options out. Two NOPs precede timestamps and SACK; on a
+    /// Returns the length with the padding of stacks. Two NOPs precede timestamps and SACK. On a
     /// SYN, SACK-permitted replaces the NOPs of the timestamps. ACK Ratio follows one NOP before
     /// the SACK. TARR and AccECN follow as many NOPs as align them.
     pub(super) fn aligned_len(&self) -> u64 {

@@ -52,19 +52,19 @@ impl Flags {
         self.0 & other.0 != 0
     }
 
-    /// Returns these flags, with those of `others` set or cleared.
+    /// Returns these flags, with those in `others` set or cleared.
     #[must_use]
     pub const fn with(self, others: Self, is_set: bool) -> Self {
         Self(if is_set { self.0 | others.0 } else { self.0 & !others.0 })
     }
 
-    /// Returns the nine bits as they stand in the header.
+    /// Returns the nine bits in the order of the header.
     #[must_use]
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// AE, CWR and ECE as one number of three bits: the ACE field (RFC 9768, §3.2.2).
+    /// Returns AE, CWR and ECE as one number of three bits: the ACE field (RFC 9768, §3.2.2).
     #[must_use]
     pub const fn ace(self) -> u8 {
         ((self.0 >> 6) & 0b111) as u8
@@ -77,7 +77,7 @@ impl Flags {
         Self(((ace & 0b111) as u16) << 6)
     }
 
-    /// Flags from the nine low bits.
+    /// Returns the flags in the nine low bits.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & 0x1ff)
@@ -92,7 +92,7 @@ impl BitOr for Flags {
 }
 
 impl fmt::Debug for Flags {
-    /// As tcpdump writes them: `[S.]`.
+    /// Writes the flags in the form of tcpdump: `[S.]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const LETTERS: [(Flags, char); 9] = [
             (Flags::FIN, 'F'),
@@ -132,8 +132,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Returns the length of the segment in sequence space: its payload, and one each for SYN and
-    /// FIN.
+    /// Returns the length of the segment in sequence space: that of its payload, and one each for
+    /// SYN and FIN.
     #[must_use]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.payload)

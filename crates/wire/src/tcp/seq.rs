@@ -7,7 +7,8 @@ use std::fmt;
 pub struct SeqNumber(pub u32);
 
 impl SeqNumber {
-    /// Returns the number of the octet `offset` octets after the one numbered `initial`.
+    /// Returns the number of the octet at `offset` in a stream whose first octet has the number
+    /// `initial`.
     #[must_use]
     pub const fn at(initial: Self, offset: u64) -> Self {
         Self(initial.0.wrapping_add(offset as u32))

@@ -1,4 +1,4 @@
-//! The UDP header (RFC 768) before any payload.
+//! The UDP header (RFC 768), for any payload.
 
 use super::UDP_HEADER;
 use crate::Endpoints;
@@ -7,7 +7,7 @@ use acklab_base::Ecn;
 use etherparse::{IpNumber, UdpHeader, UdpHeaderSlice};
 use std::net::SocketAddrV4;
 
-/// Why octets are not a UDP datagram in IPv4.
+/// The reasons why octets are not a UDP datagram in IPv4.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// They are not an IPv4 packet that carries UDP.
@@ -51,7 +51,7 @@ pub(crate) fn header(endpoints: Endpoints, payload: &[u8], length: u16) -> [u8; 
         length,
         checksum: 0,
     };
-    // The header consists of whole words, so both parts may be summed separately.
+    // The header consists of whole words, so both parts can be summed separately.
     let sum = ipv4::sum(&header.to_bytes()) + ipv4::sum(payload);
     // RFC 768: a sum of zero is sent as all ones, because zero means that there is no checksum.
     header.checksum = match ipv4::checksum_of(IpNumber::UDP, endpoints, sum, length) {

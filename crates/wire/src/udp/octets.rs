@@ -1,4 +1,4 @@
-//! A user datagram as the octets of an IPv4 packet, and back.
+//! Converts a user datagram to the octets of an IPv4 packet, and back.
 //!
 //! The test header is at the start of the payload, big-endian: seconds (32 bits), microseconds (32
 //! bits), number (64 bits). The rest of the payload is zeros, which do not change a checksum. So

@@ -1,10 +1,11 @@
-//! Properties of any octets. The tests of this crate and the fuzz target `dot11_decode` share them.
+//! Properties of the decoder, for any octets. The tests of this crate and the fuzz target
+//! `dot11_decode` share them.
 
 use acklab_wire::dot11::msdu::{self, Subframe};
 use acklab_wire::dot11::{Data, Frame, decode, decode_without_fcs, encode, radiotap};
 
-/// Decoding never panics, and a decoded value encodes to octets that decode to the same value: a
-/// radiotap header, the frame behind it or in its place, and its contents.
+/// Checks that decoding never panics, and that a decoded value encodes to octets that decode to the
+/// same value: a radiotap header, the frame behind it or in its place, and its contents.
 ///
 /// # Panics
 /// If it does not hold.
@@ -18,7 +19,7 @@ pub(crate) fn what_decodes_survives_the_round_trip(octets: &[u8]) {
 }
 
 fn frame(octets: &[u8]) {
-    // Random octets have no valid FCS, so the decoder is fuzzed behind it.
+    // Random octets have no valid FCS, so the decoder is also fuzzed without it.
     let _ = decode(octets);
     let Ok(frame) = decode_without_fcs(octets) else { return };
     let mut again = Vec::new();

@@ -1,11 +1,12 @@
-//! Properties of any octets. The tests of this crate and the fuzz target `ip_packet` share them.
+//! Properties of the parser, for any octets. The tests of this crate and the fuzz target
+//! `ip_packet` share them.
 
 use acklab_base::{Datagram, Ecn, NodeId};
 use acklab_wire::ipv4::Checksums;
 use acklab_wire::{IpPacket, rohc, tcp};
 use std::net::IpAddr;
 
-/// Returns any node, as long as different addresses have different nodes.
+/// Returns a node for an address. Different addresses have different nodes.
 fn node(address: IpAddr) -> NodeId {
     NodeId(match address {
         IpAddr::V4(address) => address.to_bits(),
@@ -13,7 +14,8 @@ fn node(address: IpAddr) -> NodeId {
     })
 }
 
-/// Parsing never panics, and the result agrees with its octets, also once it is marked.
+/// Checks that parsing never panics, and that the result agrees with its octets, also after it is
+/// marked.
 ///
 /// # Panics
 /// If it does not hold.
@@ -30,7 +32,8 @@ pub(crate) fn what_parses_agrees_with_its_octets(octets: &[u8]) {
     marks_change_nothing_else(&packet);
 }
 
-/// A packet that decodes to a segment has the flow of its endpoints and the fields of the segment.
+/// Checks that a packet that decodes to a segment has the flow of its endpoints and the fields of
+/// the segment.
 fn agrees_with_the_decoder(packet: &IpPacket) {
     let Ok((endpoints, segment)) = tcp::decode(packet.octets(), Checksums::Ignore) else { return };
     assert_eq!(packet.flow(), endpoints.flow_key(6));
@@ -63,7 +66,8 @@ fn marks_change_nothing_else(packet: &IpPacket) {
         marked.set_ecn(ecn);
         assert_eq!((marked.ecn(), marked.dscp()), (ecn, packet.dscp()));
         assert_eq!(IpPacket::parse(marked.octets().to_vec(), node), Ok(marked.clone()));
-        // The one's complement sum of an IPv4 header is unchanged: zero if the checksum was right.
+        // The ones' complement sum of an IPv4 header is unchanged: zero if the checksum was
+        // correct.
         assert_eq!(sum(&marked), sum(packet));
         let changed =
             marked.octets().iter().zip(packet.octets()).enumerate().filter(|(_, (after, before))| after != before);

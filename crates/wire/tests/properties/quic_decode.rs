@@ -1,12 +1,14 @@
-//! Properties of any octets. The tests of this crate and the fuzz target `quic_decode` share them.
+//! Properties of the decoder, for any octets. The tests of this crate and the fuzz target
+//! `quic_decode` share them.
 
 use acklab_base::Ecn;
 use acklab_wire::quic::decode::{decode_datagram, decode_frames};
 use acklab_wire::quic::encode::{append_frame, append_header};
 use acklab_wire::quic::{Frame, Frames, TAG};
 
-/// Decoding never panics. A decoded value encodes to octets of the length that it reports, which
-/// decode to the same value. `octets` are a datagram, and the frames of a packet.
+/// Checks that decoding never panics. A decoded value must encode to octets of the length that it
+/// reports, and they must decode to the same value. `octets` are decoded as a datagram, and as the
+/// frames of a packet.
 ///
 /// # Panics
 /// If it does not hold.

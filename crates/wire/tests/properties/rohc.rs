@@ -13,7 +13,7 @@ use acklab_wire::tcp::{
 };
 use std::collections::VecDeque;
 
-/// Takes choices from octets, and zeros after their end.
+/// Draws choices from octets, and zeros after their end.
 struct Choices<'a>(&'a [u8]);
 
 impl Choices<'_> {
@@ -39,13 +39,13 @@ impl Choices<'_> {
         self.u8() % end
     }
 
-    /// True once in `every` times.
+    /// Returns `true` once in `every` times.
     fn rarely(&mut self, every: u8) -> bool {
         self.below(every) == every - 1
     }
 }
 
-/// Turns `ack` into the next ACK of its flow: usually that of a TCP receiver, sometimes any.
+/// Changes `ack` to the next ACK of its flow: usually that of a TCP receiver, sometimes any other.
 fn advance(ack: &mut Ack, ids: u8, choices: &mut Choices) {
     let mss = if choices.rarely(16) { 1 + u32::from(choices.u16()) } else { 1448 };
     let segment = &mut ack.segment;
@@ -270,7 +270,7 @@ fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
                         sum += octets.len() as u64;
                         kept.push_back((msn, octets.clone(), flow.ack, false));
                     }
-                    // The driver has no room for it, and does not use its number.
+                    // The driver has no room for the ACK, and does not use its number.
                     Some(msn) => {
                         compressor.rewind(msn);
                         kept.iter().for_each(|(_, _, ack, _)| compressor.discard(ack.endpoints));
@@ -281,7 +281,7 @@ fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
                     None => uncompressed(&flow.ack, &mut compressor, &mut decompressor),
                 }
             }
-            // A link-layer acknowledgment arrives with all of them, and the client may receive the
+            // A link-layer acknowledgment with all of them arrives. The client may receive the
             // confirmation.
             5 | 6 => {
                 frame.clear();
@@ -304,7 +304,7 @@ fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
                     kept.clear();
                 }
             }
-            // No more data follows, so the kept ACKs are discarded.
+            // No more data follow, so the stored ACKs are discarded.
             _ => {
                 kept.iter().for_each(|(_, _, ack, _)| compressor.discard(ack.endpoints));
                 kept.clear();
@@ -319,7 +319,8 @@ fn uncompressed(ack: &Ack, compressor: &mut Compressor, decompressor: &mut Decom
     decompressor.observe(ack);
 }
 
-/// A decompressor with or without contexts accepts any octets or returns an error, without a panic.
+/// Checks that a decompressor with or without contexts accepts any octets or returns an error,
+/// without a panic.
 ///
 /// # Panics
 /// If the property does not hold.

@@ -1,12 +1,13 @@
-//! Properties of any octets. The tests of this crate and the fuzz target `tack_decode` share them.
+//! Properties of the decoder, for any octets. The tests of this crate and the fuzz target
+//! `tack_decode` share them.
 
 use acklab_base::Ecn;
 use acklab_wire::tack::decode::{decode_datagram, decode_frames};
 use acklab_wire::tack::encode::{append_frame, append_header};
 use acklab_wire::tack::{Frame, TAG, version};
 
-/// Decoding never panics, and a decoded value encodes to the same octets, except reserved bits.
-/// `octets` are a datagram, and frames without header and tag.
+/// Checks that decoding never panics, and that a decoded value encodes to the same octets, except
+/// for reserved bits. `octets` are decoded as a datagram, and as frames without header and tag.
 ///
 /// # Panics
 /// If it does not hold.

@@ -1,10 +1,12 @@
-//! Properties of any octets. The tests of this crate and the fuzz target `udp_decode` share them.
+//! Properties of the decoder, for any octets. The tests of this crate and the fuzz target
+//! `udp_decode` share them.
 
 use acklab_wire::Pdu;
 use acklab_wire::ipv4::{Checksums, Extent, Ipv4Fields};
 use acklab_wire::udp::decode;
 
-/// Decoding never panics, and a decoded value encodes to octets that decode to the same value.
+/// Checks that decoding never panics, and that a decoded value encodes to octets that decode to the
+/// same value.
 ///
 /// # Panics
 /// If it does not hold.

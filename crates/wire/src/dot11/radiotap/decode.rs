@@ -1,11 +1,11 @@
-//! From octets to a header.
+//! Decodes radiotap headers.
 
 use super::{
     Ampdu, Channel, Eht, He, Header, Ht, Modulation, Vht, ampdu, eht, field, flag, he, mcs, timestamp, tlv, u_sig,
     value, vht,
 };
 
-/// Why octets do not begin with a radiotap header.
+/// The reasons why octets do not begin with a radiotap header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Octets are missing.
@@ -19,10 +19,10 @@ pub enum DecodeError {
     Version(u8),
 }
 
-/// Returns the radiotap header that `octets` begin with, and the octets after it.
+/// Returns the radiotap header at the start of `octets`, and the octets after it.
 ///
-/// Skips fields that [`Header`] does not hold, further namespaces, and everything behind a field of
-/// unknown length.
+/// Skips fields that [`Header`] lacks, further namespaces, and everything after a field of unknown
+/// length.
 ///
 /// # Errors
 /// If `octets` do not begin with a radiotap header.
@@ -121,7 +121,7 @@ fn items(fields: &mut Fields<'_>, header: &mut Header) -> Result<(), DecodeError
     Ok(())
 }
 
-/// Returns the word at this place; octets that an item omits at its end are zero.
+/// Returns the word at this place. Octets that an item omits at its end are zero.
 fn word_of(item: &[u8], place: usize) -> u32 {
     let at = item.len().min(place);
     number(&item[at..item.len().min(place + 4)]) as u32
@@ -158,7 +158,7 @@ fn ht(octets: &[u8]) -> Option<Ht> {
     let knows = |bit: u8| known & bit != 0;
     knows(mcs::INDEX_KNOWN).then(|| Ht {
         mcs: index,
-        // Codes 2 and 3 are 20 MHz, too, in the lower or the upper half of 40 MHz.
+        // Codes 2 and 3 are also 20 MHz, in the lower or the upper half of 40 MHz.
         width: knows(mcs::WIDTH_KNOWN).then_some(if flags & mcs::WIDTH == mcs::MHZ_40 { 40 } else { 20 }),
         guard: knows(mcs::GUARD_KNOWN).then_some(if flags & mcs::SHORT_GUARD != 0 { 400 } else { 800 }),
         is_ldpc: knows(mcs::CODING_KNOWN).then_some(flags & mcs::LDPC != 0),

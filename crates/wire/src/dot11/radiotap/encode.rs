@@ -1,4 +1,4 @@
-//! From a header to octets.
+//! Encodes radiotap headers.
 
 use super::{
     Ampdu, Channel, Eht, He, Header, Ht, Modulation, Vht, ampdu, code, eht, field, flag, he, mcs, timestamp, tlv,
@@ -8,7 +8,7 @@ use super::{
 /// Version and padding octet, length, one presence word.
 const FIXED: usize = 8;
 
-/// Append the octets of `header` to those in `octets`. Values without a code are marked as unknown.
+/// Appends the octets of `header` to `octets`. Values without a code are marked as unknown.
 pub fn append(header: &Header, octets: &mut Vec<u8>) {
     let mut fields = Fields { start: octets.len(), octets, present: 0 };
     fields.octets.extend_from_slice(&[0; FIXED]);
@@ -58,7 +58,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Each field is aligned relative to the start of the header.
+    /// Appends a field. Each field is aligned relative to the start of the header.
     fn put(&mut self, field: u32, value: &[u8]) {
         let (len, alignment) = field::SHAPES[field as usize];
         debug_assert_eq!(value.len(), len, "field {field}");
@@ -68,7 +68,7 @@ impl Fields<'_> {
         self.present |= 1 << field;
     }
 
-    /// An item of the list that ends the header.
+    /// Appends an item of the list that ends the header.
     fn put_item(&mut self, kind: u16, value: &[u8]) {
         let at = (self.octets.len() - self.start).next_multiple_of(tlv::ALIGNMENT);
         self.octets.resize(self.start + at, 0);

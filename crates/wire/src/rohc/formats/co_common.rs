@@ -1,4 +1,4 @@
-//! The base header that can encode every field (RFC 6846, §8.2: `co_common`).
+//! The base header that can encode all fields (RFC 6846, §8.2: `co_common`).
 
 use super::{Base, ip_id_offset, msn, push, reaches, reaches_ip_id, set_ip_id_offset, set_rsf, ttl, window};
 use crate::rohc::Error;
@@ -10,9 +10,9 @@ use crate::rohc::octets::{Fields, Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 use crate::tcp::Flags;
 
-/// Discriminator, TTL of outer headers; ACK, push, RST/SYN/FIN, MSN; which of sequence number, ACK
-/// number, stride, window, IP-ID and urgent pointer follow; a reserved bit, ECN, which of DSCP, TTL
-/// and list follow, the behaviour of the IP-ID, urgent; DF, CRC.
+/// Discriminator, TTL of outer headers; ACK, push, RST/SYN/FIN, MSN; the indicators of sequence
+/// number, ACK number, stride, window, IP-ID and urgent pointer; a reserved bit, ECN, the
+/// indicators of DSCP, TTL and list, the behaviour of the IP-ID, urgent; DF, CRC.
 const BASE: Fields<21> = Fields([7, 1, 1, 1, 2, 4, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 7]);
 pub(super) const DISCRIMINATOR: u8 = 0b111_1101;
 /// Octets without the optional fields.
@@ -24,7 +24,7 @@ const WORD: Lsb = Lsb::new(16, 16_383, 32);
 /// `optional_ip_id_lsb` with its short form.
 const ID: Lsb = Lsb::new(8, 3, 16);
 
-/// Returns the indicator of `variable_length_32_enc`: which octets of a sequence or ACK number
+/// Returns the indicator of `variable_length_32_enc`: the octets of a sequence or ACK number that
 /// follow.
 fn indicator(new: &State, references: &References, field: fn(&State) -> u32) -> u32 {
     let value = field(new);
@@ -60,7 +60,7 @@ struct Optional {
     ack: u32,
     stride: bool,
     window: bool,
-    /// The low octet of the offset encodes the IP-ID.
+    /// `true` if the low octet of the offset encodes the IP-ID.
     is_id_near: bool,
     dscp: bool,
     ttl: bool,

@@ -19,12 +19,12 @@ const KIND_AND_LENGTH: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Generic {
     value: Value,
-    /// The contents never change, and the irregular chain has no item for them
+    /// `true` if the contents never change, so that the irregular chain has no item for them
     /// (`generic_static_irregular`).
     is_static: bool,
 }
 
-/// The options that an [`Ack`](crate::rohc::Ack) can hold and that have no index of their own.
+/// The options without an index of their own that an [`Ack`](crate::rohc::Ack) can represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     AccurateEcn(AccurateEcn),
@@ -32,7 +32,8 @@ enum Value {
 }
 
 impl Value {
-    /// Decodes an option. Returns `None` if an [`Ack`](crate::rohc::Ack) cannot hold it exactly.
+    /// Decodes an option. Returns `None` if an [`Ack`](crate::rohc::Ack) cannot represent it
+    /// exactly.
     fn decode(kind: u8, contents: &[u8]) -> Option<Self> {
         let mut options = Options::default();
         if !take(kind, contents, &mut options) {
@@ -104,7 +105,7 @@ impl Generic {
         }
     }
 
-    /// Updates the value of the option from a header that has it.
+    /// Updates the value of the option from a header that contains it.
     pub(super) fn update(&mut self, options: &Options) {
         match &mut self.value {
             Value::AccurateEcn(option) => *option = options.accurate_ecn.unwrap_or(*option),

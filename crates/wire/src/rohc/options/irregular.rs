@@ -11,8 +11,8 @@ use crate::rohc::octets::{Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 use crate::tcp::{Options, Timestamps};
 
-/// Writes the values of the options of `new`, which are these `octets`, except for items that a
-/// list contains.
+/// Writes the values of the options of `new`, which are encoded in these `octets`, except for items
+/// that a list contains.
 #[inline]
 pub(in crate::rohc) fn write_irregular(
     octets: &[u8],

@@ -14,15 +14,15 @@ const GENERIC: usize = 2;
 /// An option of a header.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
-    /// The index that the compressor here uses: 7 for the first generic option of a header, which
-    /// is the only one that fits four bits, and 8 for the second.
+    /// The index that the compressor here uses: 7 for the first generic option of a header (the
+    /// only generic index that fits in four bits), and 8 for the second.
     pub(super) index: u8,
     /// Kind, length and contents.
     pub(super) octets: &'a [u8],
 }
 
-/// Iterates over these options of an ACK from acklab's encoder. Ends with `None` at an option that
-/// has no index here.
+/// Iterates over the options of an ACK from acklab's encoder. Ends with `None` at an option without
+/// an index here.
 pub(super) fn items(options: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
     let mut octets = options;
     let mut generic = index::GENERIC..;
@@ -63,7 +63,7 @@ impl List {
         Self::common(ack).or_else(|| Self::of(ack.header_words().ok()?.options()))
     }
 
-    /// Returns the same, from encoded options.
+    /// Returns the same list from encoded options.
     #[inline]
     pub(in crate::rohc) fn of_ack_with(ack: &Ack, options: &[u8]) -> Option<Self> {
         Self::common(ack).or_else(|| Self::of(options))
@@ -77,7 +77,7 @@ impl List {
         options.has_nothing_but_timestamps().then_some(common)
     }
 
-    /// Timestamps behind two NOPs, as most stacks send them.
+    /// Timestamps after two NOPs, the usual form.
     const TIMESTAMPS: Self = {
         let [nop, timestamps] = [index::NOP as u64, index::TIMESTAMPS as u64];
         Self { indices: nop | nop << 4 | timestamps << 8, len: 3, generic: [[0; 2]; GENERIC] }

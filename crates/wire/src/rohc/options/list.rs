@@ -1,5 +1,5 @@
-//! The compressed list (RFC 6846, §6.3.3): indices, and the items (§8.2: `tcp_opt_*`) that go with
-//! them.
+//! The compressed list (RFC 6846, §6.3.3): indices, and the items that belong to them (§8.2:
+//! `tcp_opt_*`).
 //!
 //! ```text
 //! +---+---+---+---+---+---+---+---+
@@ -22,15 +22,15 @@ use arrayvec::ArrayVec;
 
 /// The reserved bits of the first octet, which must be zero.
 const RESERVED: u8 = 0xe0;
-/// The flag PS: indices take eight bits each rather than four.
+/// The flag PS: indices take eight bits each instead of four.
 const WIDE: u8 = 0x10;
 /// The flag X of an index of eight bits: the list contains the item.
 const PRESENT: u8 = 0x80;
 /// The reserved bits of an index of eight bits, which must be zero.
 const INDEX_RESERVED: u8 = 0x70;
 
-/// A list that was received: the structure, and which items it contained. The irregular chain has
-/// values only for the other items.
+/// A received list: its structure, and the items that it contained. The irregular chain has values
+/// only for the other items.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::rohc) struct Received {
     pub(in crate::rohc) list: List,

@@ -6,8 +6,8 @@ use super::layout::{List, items};
 use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
-/// The last item of each index. Items of the last header are in that header, and are stored here
-/// when a list is received.
+/// The last item of each index. The items of the last header are in that header. They are stored
+/// here when a list is received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::rohc) struct ItemTable {
     timestamps: Option<Timestamps>,

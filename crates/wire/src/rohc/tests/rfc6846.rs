@@ -1,4 +1,4 @@
-//! Rules of RFC 6846 for a decompressor that the output of the compressor here does not exercise.
+//! Rules of RFC 6846 for a decompressor that the compressor here does not exercise.
 
 use super::{Ends, ack, advanced, checksum, once, repair};
 use crate::rohc::crc::Crc;
@@ -38,7 +38,8 @@ fn the_offset_of_the_ip_id_refers_to_the_behavior_of_the_last_header() {
     assert_eq!((octets[0], octets[2] & 0b10, &octets[5..7]), (0xfa, 0b10, [3u8, 0].as_slice()), "{octets:02x?}");
 }
 
-/// As librohc's compressor does, which relies on it when the IP-ID becomes sequential.
+/// A random IP-ID sets the offset, as librohc's compressor assumes when the IP-ID becomes
+/// sequential.
 #[test]
 fn a_random_ip_id_sets_the_offset() {
     let (mut ends, _) = established(&ack(0));
@@ -50,7 +51,7 @@ fn a_random_ip_id_sets_the_offset() {
     next.ip.identification = 0x7001;
     let msn = 6_u8;
     let crc = Crc::Seven.of(&next.headers().unwrap()) | u8::from(next.ip.dont_fragment) << 7;
-    // co_common with nothing but the behavior, and eight bits of the offset.
+    // co_common with only the behavior, and eight bits of the offset.
     let base = [0xfa, 0x80 | msn, 0, 0, crc, 0x01_u8.wrapping_sub(msn)];
     assert_eq!(ends.received(&[&base, &checksum(&next)[..]].concat()), Ok(vec![next]));
 }
@@ -93,7 +94,7 @@ fn any_generic_index_may_stand_for_any_option() {
     decompressor.decompress(&wide, |_, ack| out = Some(*ack)).unwrap();
     assert_eq!(out, Some(first));
 
-    // Only the number changes, and the irregular chain has an octet for the option.
+    // Only the number changes. The irregular chain has an octet for the option.
     let next = rnd_8(&first, 1, &[0x12, 0x80, 0x0f], &[0xff]);
     assert_eq!(decompressor.decompress(&next, |_, ack| out = Some(*ack)), Ok(Decompressed { acks: 1, duplicates: 0 }));
     assert_eq!(out, Some(first));

@@ -9,7 +9,7 @@ use etherparse::err::tcp;
 use etherparse::{IpNumber, TcpHeaderSlice};
 use std::net::SocketAddrV4;
 
-/// Why octets could not be decoded as a segment.
+/// The reasons why octets cannot be decoded as a segment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The octets are not an IPv4 packet with TCP.

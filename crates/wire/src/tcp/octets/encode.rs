@@ -10,14 +10,14 @@ use etherparse::IpNumber;
 const IP_OCTETS: usize = IPV4_HEADER as usize;
 const TCP_OCTETS: usize = TCP_HEADER as usize;
 
-/// Octets of both headers without options, and with the maximum of options.
+/// The number of octets of both headers, without options and with the maximum of options.
 const FIXED: usize = IP_OCTETS + TCP_OCTETS;
 const MAX_HEADERS: usize = FIXED + Options::ROOM as usize;
 
 /// The octets of an IPv4 and a TCP header.
 pub type Headers = ArrayVec<u8, MAX_HEADERS>;
 
-/// Why a segment could not be encoded.
+/// The reasons why a segment cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// The packet is too long.
@@ -42,8 +42,8 @@ pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> R
 /// Replaces the contents of `octets` with the packet of `segment`, whose payload is `payload`.
 ///
 /// # Errors
-/// If the segment does not fit a packet, or its options do not fit a header. `octets` is empty
-/// then.
+/// If the segment does not fit in a packet, or its options do not fit in a header. `octets` is then
+/// empty.
 pub fn encode_with(
     segment: &Segment,
     payload: &[u8],
@@ -92,7 +92,7 @@ impl HeaderWords {
         Ok(Self { fixed, options })
     }
 
-    /// Returns all words but those of the options.
+    /// Returns all words except those of the options.
     #[inline]
     pub(crate) const fn fixed(&self) -> &[u32; FIXED / 4] {
         &self.fixed
@@ -111,7 +111,7 @@ impl HeaderWords {
     }
 
     fn octets(&self) -> Headers {
-        // Copy arrays of constant size, which is fast.
+        // Arrays of constant size are copied fast.
         let mut octets = [0; MAX_HEADERS];
         octets[..FIXED].copy_from_slice(&ipv4::octets_of::<_, FIXED>(self.fixed));
         octets[FIXED..].copy_from_slice(self.options.padded());
@@ -121,8 +121,8 @@ impl HeaderWords {
     }
 }
 
-/// Returns the words of a TCP header before `options` octets of options, with a checksum of zero
-/// (RFC 9293, §3.1).
+/// Returns the words of a TCP header with `options` octets of options and a checksum of zero (RFC
+/// 9293, §3.1).
 fn tcp_header(segment: &Segment, endpoints: Endpoints, options: u8) -> [u32; TCP_OCTETS / 4] {
     let words = (TCP_OCTETS as u8 + options) / 4;
     [

@@ -12,8 +12,8 @@ const ROOM: usize = Options::ROOM as usize;
 /// `AccECN0` and `AccECN1` (RFC 9768, §3.2.3).
 pub(crate) const KIND_ACCURATE_ECN: [u8; 2] = [172, 174];
 
-/// The kind that experiments share. Each has an identifier in the two octets after the length (RFC
-/// 4727, §7; RFC 6994, §3).
+/// The option kind that experiments share. Each experiment has an identifier in the two octets
+/// after the length (RFC 4727, §7; RFC 6994, §3).
 pub(crate) const KIND_EXPERIMENT: u8 = 253;
 /// The experiment identifier of the two options of RFC 5690, to which no kinds were assigned: the
 /// number of the RFC, which is not registered. The two options differ in length.
@@ -23,10 +23,10 @@ const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
 const KIND_OTHER_EXPERIMENT: u8 = 254;
 /// The experiment identifier of TARR (IANA, TCP Experimental Option Experiment Identifiers).
 const ACK_RATE: [u8; 2] = [0x00, 0xac];
-/// The seven bits of R stand above one bit that is reserved.
+/// The number of reserved bits below the seven bits of R.
 const ACK_RATE_SHIFT: u8 = 1;
 
-/// The option kinds that [`Options`] holds.
+/// The option kinds that [`Options`] represents.
 const KNOWN: [u8; 5] =
     [KIND_MAXIMUM_SEGMENT_SIZE, KIND_WINDOW_SCALE, KIND_SELECTIVE_ACK_PERMITTED, KIND_SELECTIVE_ACK, KIND_TIMESTAMP];
 
@@ -39,10 +39,10 @@ pub(super) struct Layout {
 impl Layout {
     const EMPTY: Self = Self { octets: [0; ROOM], len: 0 };
 
-    /// Lays out `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with
-    /// SACK-permitted in place of their padding, window scale, SACK. The options of RFC 5690 and
-    /// TARR, which Linux does not have, and AccECN are last. Padding between options is omitted if
-    /// the options do not fit otherwise. Returns `None` if they do not fit a header.
+    /// Arranges `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with
+    /// SACK-permitted instead of their padding, window scale, SACK. The options of RFC 5690, of
+    /// TARR (which Linux lacks) and AccECN are last. Padding between options is omitted if the
+    /// options do not fit otherwise. Returns `None` if they do not fit in a header.
     #[inline]
     pub(super) fn of(options: &Options) -> Option<Self> {
         let mut layout = Self::EMPTY;
@@ -54,7 +54,7 @@ impl Layout {
         Some(layout)
     }
 
-    /// Lays out timestamps behind two NOPs, the only options of most segments.
+    /// Adds timestamps after two NOPs, the only options of most segments.
     fn put_timestamps(&mut self, Timestamps { value, echo }: Timestamps) {
         self.octets[..4].copy_from_slice(&[KIND_NOOP, KIND_NOOP, KIND_TIMESTAMP, 10]);
         self.octets[4..8].copy_from_slice(&value.to_be_bytes());
@@ -171,8 +171,8 @@ pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     })
 }
 
-/// Returns `true` if there is an option other than timestamps, SACK and the kinds `besides`, or one
-/// that cannot be decoded.
+/// Returns `true` if there is an option other than timestamps, SACK and those in `besides`, or an
+/// option that cannot be decoded.
 pub(crate) fn has_others(octets: &[u8], besides: &[u8]) -> bool {
     each(octets).any(|option| match option {
         Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _)) => false,
@@ -195,15 +195,15 @@ fn each(octets: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), DecodeError>>
     })
 }
 
-/// Returns the value of an option of this `kind`. `octets` begin with its length.
+/// Returns the value of an option of this `kind`. `octets` begins with its length.
 fn value_of(kind: u8, octets: &[u8]) -> Result<&[u8], DecodeError> {
     let (&len, tail) = octets.split_first().ok_or(DecodeError::OptionWithoutLength { kind })?;
     let size = usize::from(len).checked_sub(2).ok_or(DecodeError::OptionLength { kind, len })?;
     tail.get(..size).ok_or(DecodeError::OptionTooLong { kind, len, room: 1 + octets.len() })
 }
 
-/// Stores the option of this `kind` in `options`. Returns false if the length of `value` is invalid
-/// for the kind.
+/// Stores the option of this `kind` in `options`. Returns `false` if the length of `value` is
+/// invalid for the kind.
 pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
     match (kind, value.as_chunks()) {
         (KIND_MAXIMUM_SEGMENT_SIZE, ([], &[high, low])) => options.mss = Some(u16::from_be_bytes([high, low])),
