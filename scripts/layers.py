@@ -1,4 +1,7 @@
-"""Refuses crates that import upwards and pure crates that depend on more than they may.
+"""Refuses upward imports, modules that import each other in a circle, and impure dependencies.
+
+A crate imports only crates below it. Modules of a crate and of the Python package import in one
+direction. A pure crate depends only on crates without clock, file and thread.
 
 `python scripts/layers.py`.
 """
@@ -11,6 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from scripts import circles
 
 ROOT = Path(__file__).parents[1]
 PREFIX = "acklab-"
@@ -155,7 +162,7 @@ def main() -> int:
     workspace = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     # The others, those of fuzz targets, stand on all of them.
     packages = [package for package in workspace["packages"] if package["id"] in workspace["workspace_default_members"]]
-    found = [*upward(), *faults(packages), *unbound(packages)]
+    found = [*upward(), *faults(packages), *unbound(packages), *circles.faults()]
     for fault in found:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if found else 0
