@@ -10,7 +10,7 @@ from pathlib import Path as File
 import pytest
 
 import acklab
-from acklab.advice import USES, advise, candidates, racing
+from acklab.advice import USES, Advice, advise, candidates, racing
 from acklab.advice.candidates import RECEIVER, ROUTER, TODAY, Candidate, acks_matter
 from acklab.advice.document import gain_of, lines, sentence, table
 from acklab.advice.paths import MEMBERS, Member, Path
@@ -98,6 +98,31 @@ def test_a_gain_within_2_percent_in_one_scenario_is_no_change():
     )
     assert found.winner is None
     assert found.reason == "better may be 1.20× today's goodput, and may be no better (1.01 to 1.20)"
+
+
+@pytest.mark.parametrize(("seeds", "is_harm"), [(3, True), (2, False)])
+def test_harm_in_a_quarter_of_the_scenarios_is_named_although_the_median_is_unchanged(seeds, is_harm):
+    """Of ten scenarios the third worst is the lower quartile: two may be chance."""
+
+    class Costly(Known):
+        def score(self, use, candidate, member, seconds, again):
+            if use.name == "harm-others" and candidate.name == "better" and member < seeds:
+                return 5.0
+            return 10.0 if use.name.startswith("harm") else super().score(use, candidate, member, seconds, again)
+
+    racer = Costly(lambda name, seed, seconds: {TODAY: 10.0, "better": 15.0}[name])
+    found = verdict(racer, USES["download"], [Candidate(TODAY), Candidate("better", "sender")])
+    (beside,) = [one for one in found.harms if one.what == "goodput of a TCP CUBIC beside it"]
+    assert (beside.is_harm, beside.is_usual, beside.ratio) == (is_harm, False, 1.0)
+    advice = Advice("known", {"download": found}, MEMBERS, 10.0, 0, (), 0.0)
+    worse = "goodput of a TCP CUBIC beside it 10 → 10 Mbps, but in a quarter of the scenarios worse by 50 %"
+    assert table(advice).rows[0][-1] == (worse if is_harm else "nothing measured")
+
+
+def test_the_median_of_a_probe_is_reported_with_a_recommendation_for_latency():
+    found = judged(lambda name, seed, seconds: {TODAY: 40.0, "better": 10.0, "worse": 50.0}[name], use="latency")
+    advice = Advice("known", {"latency": found}, MEMBERS, 10.0, 0, (), 0.0)
+    assert "latency: round trip of a probe under load, median: 40 → 10 ms" in lines(advice)
 
 
 def test_another_winner_in_longer_runs_is_nothing():

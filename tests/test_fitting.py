@@ -16,9 +16,10 @@ from acklab.fitting.application import PAGE, REQUESTS, STREAM, application_of
 from acklab.fitting.ensemble import Space, sample
 from acklab.fitting.fit import _spanned
 from acklab.fitting.observed import observe
-from acklab.fitting.path import BACK, BACK_QUEUE, DELAYS, FORWARD, LOSS, QUEUE, Path, path_of
+from acklab.fitting.path import BACK, BACK_QUEUE, DELAYS, FORWARD, GATE, LOSS, QUEUE, Path, path_of
 from acklab.fitting.quantity import ASSUMED, BOUNDED, MEASURED, UNKNOWN, Quantity
 from acklab.fitting.summary import Statistic, Summary
+from acklab.fitting.timing import timing_of
 from commands import acklab as command
 from conftest import BUILT
 
@@ -108,6 +109,27 @@ def test_a_rate_that_the_capture_does_not_show_is_refused_with_what_to_give(down
     assert "--set link.path.reverse.rate=" in refused.stderr
     given = command("run", tmp_path / "link.toml", "--set", "link.path.reverse.rate=4Mbps")
     assert given.returncode == 0, given.stderr
+
+
+def test_a_rate_that_is_given_is_part_of_every_scenario_of_the_ensemble(download):
+    """The capture has no data towards the sender: with the rate that is given, all 20 scenarios are
+    simulated with it, and a run needs nothing else.
+    """
+    found = fitting.fit(download, set=["link.path.reverse.rate=4Mbps"])
+    assert [one.values.back_rate for one in found.members] == [pytest.approx(4.0)] * 20
+    assert found.path.missing == []
+    (row,) = [one for one in found.table["parameter"] if one["key"] == BACK]
+    assert (row["status"], row["low"], row["high"]) == ("given", "4Mbps", "4Mbps")
+    # What the capture shows stays.
+    measured = fitting.fit(download, set=["link.path.forward.rate=90Mbps"])
+    assert measured.path.rate == found.path.rate
+
+
+@pytest.mark.parametrize("text", ["link.path.reverse.rate=fast", "link.path.reverse.rate=-1Mbps", "flow.0.congestion=bbr"])
+def test_a_setting_that_is_no_quantity_of_the_path_is_refused(download, text):
+    done = command("fit", download, "--set", text)
+    assert done.returncode == 2
+    assert f"set: found '{text}', expected a value of one of link.path.forward.rate" in done.stderr
 
 
 def test_a_capture_without_data_is_refused(tmp_path):
@@ -263,6 +285,37 @@ def test_members_without_loss_stand_for_losses_that_are_rarer_than_those_tried()
     assert spanned.high == pytest.approx(0.01 / 30)
 
 
+def gated(interval, quota):
+    """Both transfers over a gate behind the laptop, which releases so many packets at a time."""
+    link = {**BOTH["link"][0], "reverse": {"rate": "10Mbps", "delay": "10ms", "gate": {"interval": interval, "quota": quota}}}
+    queue = {"discipline": "fifo", "limit": "100packets"}
+    return BOTH | {"link": [{**link, "reverse": {**link["reverse"], "queue": queue}}]}
+
+
+def test_a_gate_that_only_the_first_round_trip_shows_leaves_the_delay_of_packets_unknown(tmp_path):
+    """A gate of 17 ms with 19 packets passes more than 10 Mbps, so that an upload that fills the
+    queue leaves it evenly. Its first segments wait for a tick.
+    """
+    observed = observe(inspection.inspect(capture(tmp_path, gated("17ms", 19))))
+    found = timing_of(observed, path_of(observed))
+    assert found is not None
+    assert found.status == UNKNOWN
+    assert found.key == GATE
+    assert "ms longer than the base RTT" in found.evidence or "in another over the same path" in found.evidence
+
+
+def test_a_path_without_a_gate_has_no_unknown_delay(tmp_path):
+    """Of both transfers, and also if a receiver acknowledges eight segments at a time, of which the
+    first ACK waits for the eighth.
+    """
+    sparse = {**TCP, "ack": {"policy": "byte-counting", "segments": 8, "timer": "25ms"}}
+    for transport in (TCP, sparse):
+        flows = [{**flow, "transport": transport} for flow in (DOWN, UP)]
+        for file in ("laptop.pcapng", "server.pcapng"):
+            observed = observe(inspection.inspect(capture(tmp_path, BOTH | {"flow": flows}, file)))
+            assert timing_of(observed, path_of(observed)) is None
+
+
 def test_half_of_the_queues_without_an_upper_end_are_near_what_waited():
     """Ten packets waited, and a full queue has at least 80 % of its limit at that percentile."""
     points = [(0.5, 0.5, share / 100, 0.5, 0.0, 0.5, 0.0, 0.0) for share in range(100)]
@@ -272,9 +325,11 @@ def test_half_of_the_queues_without_an_upper_end_are_near_what_waited():
     assert max(queues) == pytest.approx(40.0, rel=0.05)
 
 
-def test_a_handshake_over_an_unknown_return_path_is_within_the_interval_of_the_propagation(tmp_path):
+@pytest.mark.parametrize("point", ["server", "laptop"])
+def test_a_handshake_over_an_unknown_return_path_is_within_the_interval_of_the_propagation(tmp_path, point):
     """A SYN of 60 bytes takes 30 ms over 16 kbps, and the base RTT is that of the handshake: the
-    interval has the propagation of 2 · 23 ms nevertheless.
+    interval has the propagation of 2 · 23 ms nevertheless, also where the laptop sends more ACKs
+    than the filter behind it lets pass.
     """
     link = {
         "name": "line",
@@ -283,7 +338,7 @@ def test_a_handshake_over_an_unknown_return_path_is_within_the_interval_of_the_p
         "forward": {"rate": "6Mbps", "delay": "23ms", "queue": {"discipline": "fifo", "limit": "36packets"}},
         "reverse": {"rate": "16kbps", "delay": "23ms", "queue": {"discipline": "ack-filter", "limit": "100packets"}},
     }
-    file = capture(tmp_path, BOTH | {"duration": "8s", "link": [link], "flow": [DOWN | {"stop": "8s"}]}, "server.pcapng")
+    file = capture(tmp_path, BOTH | {"duration": "8s", "link": [link], "flow": [DOWN | {"stop": "8s"}]}, f"{point}.pcapng")
     path = path_of(observe(inspection.inspect(file)))
     assert not path.back_rate.is_known or path.back_rate.low < 0.0161
     assert path.base.low < 23.0 < path.base.high

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +94,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--sample", type=int, help="only so many files, the same ones each time")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--at-once", type=int, default=Limits.at_once, help="captures judged at a time")
     options = parser.parse_args(words)
     files = sorted((str(path) for path in files_of(options.folder)), key=digest)[: options.sample]
-    found = sorted(records_of_items(options.out, "public", judge, files, _LIMITS), key=lambda record: str(record["item"]))
+    found = sorted(
+        records_of_items(options.out, "public", judge, files, replace(_LIMITS, at_once=options.at_once)),
+        key=lambda record: str(record["item"]),
+    )
     rows = []
     for record in found:
         name = Path(record["item"]).relative_to(options.folder)

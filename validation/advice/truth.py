@@ -5,8 +5,8 @@ Usage: `python validation/advice/truth.py [simulated|kernel|applications] [FIRST
 
 `simulated` captures a download over the paths of the validation of inspection (`paths.py`), and on
 even numbers an upload after it. `kernel` runs the same paths with Linux's own TCP in an emulation
-(root or a user namespace, at most 50 Mbps). `applications` captures transfers that their
-application limits (`applications.py`). Of each capture
+with a virtual clock (`acklab kernel build`, at most 50 Mbps). `applications` captures transfers
+that their application limits (`applications.py`). Of each capture
 
 * coverage: the truth of each parameter that the fit calls measured or spans with its ensemble lies
   within its interval, or not;
@@ -223,7 +223,8 @@ def _emulated(path: paths.Path, scenario: Mapping[str, Any], folder: str) -> Fil
         congestion = {"algorithm": flow["transport"]["congestion"]["algorithm"]}
         flows.append({**flow, "stack": "kernel", "transport": {"protocol": "tcp", "preset": "linux", "congestion": congestion}})
     emulated = {**scenario, "flow": flows, "capture": [{"point": "dst", "file": "dst.pcapng"}]}
-    acklab.emulate(emulated, captures=folder, processors="halt")
+    # The virtual clock delivers on time beside any load.
+    acklab.emulate(emulated, captures=folder, clock="virtual")
     return File(folder) / "dst.pcapng"
 
 
@@ -246,14 +247,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("count", type=int, nargs="?")
     parser.add_argument("--out", type=File)
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--at-once", type=int, default=Limits.at_once, help="paths judged at a time")
     options = parser.parse_args(words)
     population = options.population
     first, count = KEPT[population]
     first, count = first if options.first is None else options.first, count if options.count is None else options.count
     numbers = numbers_of(population, first, count)
-    # Emulated packets keep to the time of the clock, beside nothing else.
-    limits = replace(_LIMITS, at_once=1) if population == "kernel" else _LIMITS
-    found = list(records(options.out, population, partial(judge, population), numbers, limits))
+    found = list(records(options.out, population, partial(judge, population), numbers, replace(_LIMITS, at_once=options.at_once)))
     for record in found:
         for line in lines_of(record):
             print(line)

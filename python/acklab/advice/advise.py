@@ -116,7 +116,7 @@ def _path(
     link: str | File | Mapping[str, Any], stack: ExitStack, changes: list[str], vary: Mapping[str, str]
 ) -> tuple[Path, tuple[str, ...]]:
     """Returns the path that is advised, and the remarks of the fit on a capture."""
-    source, name, notes = _source(link, stack)
+    source, name, notes = _source(link, stack, changes)
     table = _fit_of(source)
     known = known_of_fit(table, changes) if table is not None else None
     # Quantities that a fit does not know are refused by use.
@@ -159,10 +159,11 @@ def _use(name: str) -> Use:
     return USES[name]
 
 
-def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Source, str, tuple[str, ...]]:
+def _source(link: str | File | Mapping[str, Any], stack: ExitStack, changes: list[str]) -> tuple[Source, str, tuple[str, ...]]:
     """Returns the scenario, its name, and the remarks of the fit on a capture.
 
-    The files of the scenario exist as long as the stack.
+    The fit uses what the changes give of the path. The files of the scenario exist as long as the
+    stack.
     """
     if isinstance(link, Mapping):
         return Source.of(link), "the scenario", ()
@@ -171,7 +172,7 @@ def _source(link: str | File | Mapping[str, Any], stack: ExitStack) -> tuple[Sou
     if suffixes and suffixes[-1] in _CAPTURES:
         from acklab.fitting import fit
 
-        fitted = fit(path)
+        fitted = fit(path, set=changes)
         return Source(fitted.toml, f"{path.name}.toml", path.parent), path.name, tuple(fitted.notes[1:])
     if not path.exists() and path.suffix == "":
         from acklab.templates import new, templates

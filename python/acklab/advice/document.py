@@ -3,6 +3,7 @@
 import math
 
 from acklab.advice.advise import Advice
+from acklab.advice.harm import Harm
 from acklab.advice.verdicts import Range, Verdict
 from acklab.metrics import written
 from acklab.report.document import Document, Section
@@ -46,8 +47,25 @@ def _factor(value: float) -> str:
 
 
 def _worse(found: Verdict) -> str:
-    worse = [f"{one.what} {_number(one.today)} → {_number(one.chosen)} {one.unit}" for one in found.harms if one.is_harm]
+    worse = [_cost(one) for one in found.harms if one.is_harm]
     return "; ".join(worse) or ("nothing measured" if found.winner is not None and found.harms else "–")
+
+
+def _cost(harm: Harm) -> str:
+    medians = f"{harm.what} {_number(harm.today)} → {_number(harm.chosen)} {harm.unit}"
+    return medians if harm.is_usual else f"{medians}, but in a quarter of the scenarios worse by {_percent(harm)}"
+
+
+def _mark(harm: Harm) -> str:
+    return "worse" if harm.is_usual else f"worse in a quarter, by {_percent(harm)}" if harm.is_harm else ""
+
+
+def _percent(harm: Harm) -> str:
+    """By how much a harm is worse than today in a quarter of the scenarios."""
+    gain = harm.quartile
+    if gain <= 0:
+        return "all"
+    return f"{100 * (1 - gain if harm.unit == 'Mbps' else 1 / gain - 1):.0f} %"
 
 
 def _number(value: float | None) -> str:
@@ -97,7 +115,7 @@ def standings_table(found: Verdict) -> Table:
 def harm_table(found: Verdict) -> Table:
     """Returns the costs of the winner."""
     assert found.winner is not None
-    rows = [[one.what, one.unit, _number(one.today), _number(one.chosen), "worse" if one.is_harm else ""] for one in found.harms]
+    rows = [[one.what, one.unit, _number(one.today), _number(one.chosen), _mark(one)] for one in found.harms]
     return Table(
         ["what it costs", "unit", "today", found.winner.name, ""],
         rows,

@@ -50,14 +50,15 @@ def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
             settles[TIMING] = (
                 "describe the link that releases them, such as a cell (acklab new office) or grants (acklab new cable)"
             )
+    # A fit has taken what was given to it into account. Other changes describe another path.
+    fitted = {one["key"] for one in table.get("parameter", []) if one["status"] == "given"}
+    changed = any(key.startswith(tuple(_KEYS.values())) for key in given - fitted)
     blocked, settled_by = None, ""
     if "application" in table:
         blocked, settled_by = f"the application limited the transfer ({table['application']})", DOWNLOAD
     elif FORWARD in unknown:
         blocked, settled_by = unknown[FORWARD], settles[FORWARD]
-    elif (count := len(table.get("member", []))) < MEMBERS and not any(
-        key.startswith(prefix) for key in given for prefix in _KEYS.values()
-    ):
+    elif (count := len(table.get("member", []))) < MEMBERS and not changed:
         repeat = "1 scenario does" if count == 1 else f"{count} scenarios do"
         blocked = f"one bottleneck does not repeat the capture within its uncertainty: {repeat}, {MEMBERS} are needed"
         settled_by = OTHER

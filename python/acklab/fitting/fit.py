@@ -10,14 +10,17 @@ from typing import Any
 from acklab.fitting.application import Application, application_of
 from acklab.fitting.document import toml_of
 from acklab.fitting.ensemble import Ensemble, Member, Space, sample
+from acklab.fitting.given import given_of
 from acklab.fitting.mechanisms import Test, test
 from acklab.fitting.observed import Observed, observe, observe_way
-from acklab.fitting.path import BACK_QUEUE, GATE, LOSS, QUEUE, Path, path_of
-from acklab.fitting.quantity import ASSUMED, MEASURED, UNKNOWN, Quantity, unknown
+from acklab.fitting.path import BACK_QUEUE, LOSS, QUEUE, Path, path_of
+from acklab.fitting.quantity import ASSUMED, MEASURED, Quantity, unknown
 from acklab.fitting.scenario import Values, scenario_of, seconds_of
 from acklab.fitting.stack import Stack, policy_of, stack_of
 from acklab.fitting.summary import Summary
+from acklab.fitting.timing import timing_of
 from acklab.inspection.model import Inspection, Way, inspect
+from acklab.scenario import Overrides, overrides
 
 _FILTERS = ("ack-filter", "cake-ack-filter")
 """Disciplines that thin ACKs: those of the terminals of RFC 3449, section 5.2.1, and of CAKE."""
@@ -59,8 +62,8 @@ class Fit:
             ensemble = self.opposite if quantity.key == BACK_QUEUE else self.ensemble
             spanned = _spanned(quantity, ensemble) if quantity.key in (QUEUE, BACK_QUEUE, LOSS) else None
             found.append(quantity if spanned is None else spanned)
-        if (bursts := _bursts(self.observed)) is not None:
-            found.append(bursts)
+        if (timing := timing_of(self.observed, self.path)) is not None:
+            found.append(timing)
         return found
 
     @property
@@ -145,20 +148,20 @@ class Fit:
         }
 
 
-def fit(capture: str | File | Inspection, *, watch: Callable[[float], None] | None = None) -> Fit:
+def fit(capture: str | File | Inspection, *, set: Overrides = (), watch: Callable[[float], None] | None = None) -> Fit:
     """Fits the scenarios of a path with one bottleneck to the largest transfer of a capture.
 
     The capture may also be a log in qlog.
 
     Rates, base RTT, queue and losses start from the intervals of `acklab inspect` and do not leave
-    them. What the capture does not show stays unknown. Scenarios are simulated, captured at the
-    same side of the bottleneck and inspected in the same way; those that agree with the capture
-    within its intervals are the ensemble. The result depends on the capture alone. Raises
-    UsageError if the capture has no connection with data.
+    them. What the capture does not show stays unknown, unless `set` gives it. Scenarios are
+    simulated, captured at the same side of the bottleneck and inspected in the same way; those that
+    agree with the capture within its intervals are the ensemble. The result depends on the
+    arguments alone. Raises UsageError if the capture has no connection with data.
     """
     found = capture if isinstance(capture, Inspection) else inspect(capture)
     observed = observe(found)
-    path, stack, application = path_of(observed), stack_of(observed), application_of(observed)
+    path, stack, application = path_of(observed, given_of(overrides(set))), stack_of(observed), application_of(observed)
     measured = Summary.of(observed.way)
     tests: tuple[Test, ...] = ()
     ensemble = opposite = None
@@ -192,20 +195,6 @@ def _opposite(observed: Observed, path: Path) -> Ensemble | None:
     reversed_path = replace(path.reversed, loss=path_of(other).loss)
     space = Space(reversed_path, stack.controllers, (), None)
     return sample(space, Summary.of(way), lambda values, seed: _summary(_simulated(other, stack, application, values, seed)))
-
-
-def _bursts(observed: Observed) -> Quantity | None:
-    """Returns the period of bursts that no mechanism of the fit explains; None without bursts.
-
-    In a burst, packets come together. Both directions are examined.
-    """
-    for way in (observed.way, observed.opposite):
-        acks = None if way is None else way["acks"]
-        if way is None or acks is None or acks["period"] is None:
-            continue
-        evidence = f"packets come in bursts each {acks['period']:.3g} ms"
-        return Quantity(GATE, "ms", UNKNOWN, evidence, f"inspect: period of bursts, {observed.inspection.name_of(way)}")
-    return None
 
 
 _FILTER, _GATE = "ACK filter", "ACK gate"

@@ -3,12 +3,12 @@
 Nothing here leaves an interval of the inspection.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 
 from acklab.fitting.observed import Observed
 from acklab.fitting.quantity import ASSUMED, BOUNDED, MEASURED, Quantity, unknown
-from acklab.inspection.model import Way
+from acklab.inspection.model import Acks, Way
 
 FORWARD, BACK = "link.path.forward.rate", "link.path.reverse.rate"
 QUEUE, LOSS = "link.path.forward.queue.limit", "link.path.forward.loss.probability"
@@ -17,7 +17,7 @@ GATE = "link.path.reverse.gate.interval"
 DELAYS = ("link.path.forward.delay", "link.path.reverse.delay")
 _SYN, _ACK = 60, 52
 """IP bytes of a SYN and of an ACK with timestamps, as Linux sends them."""
-_BASE = 0.02
+EMPTY = 0.02
 """The least RTT of a capture is above that of the empty path by at most this share or by a tick of
 its clock; *chosen*, held against `validation/advice`.
 """
@@ -108,13 +108,21 @@ class Path:
         return all(quantity.key in (BACK, BACK_QUEUE) for quantity in self.missing)
 
 
-def path_of(observed: Observed) -> Path:
-    """Returns the quantities of the path of a transfer."""
+def path_of(observed: Observed, given: Mapping[str, Quantity] | None = None) -> Path:
+    """Returns the quantities of the path of a transfer.
+
+    A given quantity replaces one that a run needs and that the capture does not show.
+    """
+
+    def completed(quantity: Quantity) -> Quantity:
+        return (given or {}).get(quantity.key, quantity) if quantity.give is not None else quantity
+
     way = observed.way
-    rate = _rate(way, FORWARD, observed.name, "towards the receiver")
-    back_rate = _back_rate(observed)
-    base = _base(observed, rate, back_rate)
-    return Path(rate, back_rate, base, _queue(way, rate, QUEUE, observed.name), _back_queue(observed, back_rate), _loss(way))
+    rate = completed(_rate(way, FORWARD, observed.name, "towards the receiver"))
+    back_rate = completed(_back_rate(observed))
+    base = completed(_base(observed, rate, back_rate))
+    queue = completed(_queue(way, rate, QUEUE, observed.name))
+    return Path(rate, back_rate, base, queue, completed(_back_queue(observed, back_rate)), _loss(way))
 
 
 def _rate(way: Way, key: str, name: str, where: str) -> Quantity:
@@ -176,15 +184,25 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
     # and at least that of the quickest one.
     longest = taken(data, _ACK, slow=True)
     shortest = min(taken(_SYN, _SYN, slow=False), taken(_ACK, _SYN, slow=False), taken(_SYN, _ACK, slow=False))
-    slack = max(times["tick"], _BASE * base)
+    slack = max(times["tick"], EMPTY * base)
     acks = way["acks"]
     if not back_rate.is_known and acks is not None and acks["octets"]:
         # The return path is at least as fast as the ACKs that it carried, and the SYN of the
         # handshake, the longest packet of an exchange, may have taken so long on it.
-        slack += 8e-3 * _SYN / (acks["octets"] * 8e-6 / max(way["duration"], 1e-3))
+        slack += 8e-3 * _SYN / (_carried(way, acks) * 8e-6 / max(way["duration"], 1e-3))
     low, high = (base - slack - longest) / 2, (base + times["tick"] - shortest) / 2
     evidence = way["evidence"].get("base", f"{times['samples']} samples")
     return Quantity(DELAYS[0], "ms", MEASURED, evidence, source, max(low, _MIN_PROPAGATION), max(high, 2 * _MIN_PROPAGATION))
+
+
+def _carried(way: Way, acks: Acks) -> int:
+    """Returns the bytes of ACKs that the return path carried at least.
+
+    Only at the sender all ACKs have passed. Elsewhere those have that the RTT was measured with.
+    """
+    if way["position"] == "sender":
+        return acks["octets"]
+    return min(acks["octets"], _ACK * max(way["round_trip"]["samples"], 1))
 
 
 def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:

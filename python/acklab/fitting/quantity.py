@@ -11,6 +11,7 @@ MEASURED = "measured"
 BOUNDED = "bounded"
 ASSUMED = "assumed"
 UNKNOWN = "unknown"
+GIVEN = "given"
 """Status of a parameter in the table `fit` of a scenario."""
 
 UNITS = {"Mbps": "{:.6g}Mbps", "ms": "{:.6f}ms", "packets": "{:.0f}packets", "B": "{:.0f}B", "": "{:.6g}"}

@@ -45,12 +45,13 @@ def inspect(
 @app.command(epilog=examples("fit download.pcapng > link.toml", "fit download.pcapng --json | jq .errors"))
 def fit(
     capture: Annotated[Path, typer.Argument(metavar="CAPTURE", help="Capture in pcap or pcapng.", show_default=False)],
+    set_: Sets = None,
     json_: Json = False,
 ) -> None:
     """Fit the scenario of a path to a capture, with ranges for uncertain values."""
     from acklab.cli.fit import fit_command
 
-    fit_command(capture, json_)
+    fit_command(capture, set_ or [], json_)
 
 
 @app.command(
