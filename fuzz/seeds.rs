@@ -1,9 +1,9 @@
-//! The committed inputs of a fuzz target, which the tests run again.
+//! The committed inputs of a fuzz target. The tests run them again.
 
 use std::path::Path;
 
-/// Calls `body` with each input in `fuzz/seeds/TARGET`. What once was a finding has a name there,
-/// the others are named by their digest.
+/// Calls `body` with each input in `fuzz/seeds/TARGET`. Former findings have names there. The other
+/// inputs are named by their digest.
 ///
 /// # Panics
 /// If there are none.

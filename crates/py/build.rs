@@ -1,4 +1,4 @@
-//! Stamps the extension with the revision of the checkout that it is built from.
+//! Stamps the extension with the revision of the checkout from which it is built.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Any octets as the file of a capture: pcap, pcapng, snoop, qlog, and those compressed.
+//! Fuzzes the readers of captures with any octets: pcap, pcapng, snoop, qlog, and their compressed
+//! forms.
 
 #![no_main]
 

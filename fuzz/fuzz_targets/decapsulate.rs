@@ -1,4 +1,4 @@
-//! Any frames of any link type into an inspection.
+//! Fuzzes an inspection with any frames of any link type.
 
 #![no_main]
 

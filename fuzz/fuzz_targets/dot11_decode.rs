@@ -1,4 +1,4 @@
-//! Any octets into the decoders of radiotap headers and 802.11 frames.
+//! Fuzzes the decoders of radiotap headers and 802.11 frames with any octets.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any octets as certificates and keys in PEM.
+//! Fuzzes the readers of certificates and keys in PEM with any octets.
 
 #![no_main]
 

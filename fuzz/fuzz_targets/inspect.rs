@@ -1,4 +1,4 @@
-//! Any packets into an inspection.
+//! Fuzzes an inspection with any packets.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any octets into the parser of IP packets.
+//! Fuzzes the parser of IP packets with any octets.
 
 #![no_main]
 

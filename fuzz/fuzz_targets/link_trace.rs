@@ -1,4 +1,4 @@
-//! Any text as the trace of a link.
+//! Fuzzes the parser of link traces with any text.
 
 #![no_main]
 

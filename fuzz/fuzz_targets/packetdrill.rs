@@ -1,4 +1,4 @@
-//! Any octets as a script of packetdrill.
+//! Fuzzes packetdrill with any octets as a script.
 
 #![no_main]
 

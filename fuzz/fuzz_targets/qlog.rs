@@ -1,4 +1,4 @@
-//! Any text into the reader of qlog.
+//! Fuzzes the reader of qlog with any text.
 
 #![no_main]
 

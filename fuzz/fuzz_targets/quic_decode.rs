@@ -1,4 +1,4 @@
-//! Any octets into the decoder of QUIC packets.
+//! Fuzzes the decoder of QUIC packets with any octets.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any octets into the ROHC decompressors, and as choices of ACKs that go through compressor and
-//! decompressor.
+//! Fuzzes the ROHC decompressors with any octets, and uses octets as choices of ACKs for compressor
+//! and decompressor.
 
 #![no_main]
 

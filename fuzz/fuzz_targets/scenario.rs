@@ -1,4 +1,4 @@
-//! Any octets as a scenario, and as settings of one.
+//! Fuzzes the scenario parser with any octets as a scenario and as its settings.
 
 #![no_main]
 

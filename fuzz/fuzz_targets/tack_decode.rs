@@ -1,4 +1,4 @@
-//! Any octets into the decoder of TACK packets.
+//! Fuzzes the decoder of TACK packets with any octets.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Two TACK connections between which octets drop, double, delay, mark and forge packets, while
-//! applications write, read and reset.
+//! Fuzzes two TACK connections. The input chooses when packets are dropped, doubled, delayed,
+//! marked or forged, and when applications write, read and reset.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Datagrams of strangers into a server with a connection, and into clients: with any octets, and
-//! sealed with the keys that everybody can derive.
+//! Fuzzes a server with a connection, and clients, with datagrams of strangers: any octets, and
+//! packets sealed with the keys that any observer can derive.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any octets into what `acklab serve`, `perf` and `proxy` read: SOCKS5, messages of measurements,
-//! known hosts, words of a command line.
+//! Fuzzes the parsers of `acklab serve`, `perf` and `proxy` with any octets: SOCKS5, messages of
+//! measurements, known hosts, words of a command line.
 
 #![no_main]
 

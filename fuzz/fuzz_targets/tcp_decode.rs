@@ -1,4 +1,4 @@
-//! Any octets into the TCP decoder.
+//! Fuzzes the TCP decoder with any octets.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! A TCP sender and receiver between which octets drop, double, reorder, delay and forge segments.
+//! Fuzzes a TCP sender and receiver. The input chooses when segments are dropped, doubled,
+//! reordered, delayed or forged.
 
 #![no_main]
 

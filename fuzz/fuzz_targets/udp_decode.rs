@@ -1,4 +1,4 @@
-//! Any octets into the UDP decoder.
+//! Fuzzes the UDP decoder with any octets.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A Wi-Fi cell whose settings, losses and arrivals octets choose.
+//! Fuzzes a Wi-Fi cell. The input chooses its settings, losses and arrivals.
 
 #![no_main]
 #![allow(dead_code, reason = "the tests of the crate use the rest of these modules")]

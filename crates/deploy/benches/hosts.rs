@@ -1,12 +1,12 @@
 //! Measures the cost of moving bytes between two hosts of this machine, which a pair of virtual
 //! Ethernet devices connects: `cargo bench --package acklab-deploy [-- MEGABYTES]`, by root.
 //!
-//! Both ends run in this process, whose processor time counts, with the applications that write and
-//! read. They count octets, as `iperf3` does; that of "TACK, checked" compares each with what was
-//! sent. TACK and QUIC (quinn) are encrypted with AES-128-GCM, the kernel's TCP is not. Their
-//! applications hand over chunks, as quinn's own benchmark does; those of "TACK, buffers" and of
-//! the kernel's TCP write from buffers and read into them. The floor is what no transport over UDP
-//! can do without. Each line is the cheapest of several runs, which take turns.
+//! Both ends and their applications run in this process, whose processor time is measured. The
+//! applications count octets, as `iperf3` does. That of "TACK, checked" compares each octet with
+//! the sent one. TACK and QUIC (quinn) are encrypted with AES-128-GCM, the kernel's TCP is not.
+//! Their applications exchange chunks, as quinn's own benchmark does. Those of "TACK, buffers" and
+//! of the kernel's TCP write from buffers and read into them. The floor is the minimum work of any
+//! transport over UDP. Each line is the lowest cost of several runs, which take turns.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark ends by panicking")]
 
@@ -39,10 +39,10 @@ use ground::{
 
 const ALPN: &[u8] = b"acklab-bench";
 
-/// A flood sleeps for at least so long [s].
+/// The minimum sleep of a flood [s].
 const FLOOD_TICK: f64 = 1e-3;
 
-/// The way in which applications hand over bytes.
+/// How applications pass bytes.
 #[derive(Clone, Copy, PartialEq)]
 enum Hands {
     Chunks,
@@ -84,8 +84,8 @@ impl Contender {
     }
 }
 
-/// Runs a transfer over TACK. A flood of so many datagrams a second begins once the connection is
-/// open.
+/// Runs a transfer over TACK. A flood with this number of datagrams per second begins when the
+/// connection is open.
 fn tack(hosts: &Hosts, transport: Settings, hands: Hands, size: usize, flood: Option<u64>) -> Cost {
     let (client_tls, server_tls) = identities();
     let client = Config { transport, client: Some(client_tls), ..Config::new() };
@@ -110,7 +110,7 @@ fn tack(hosts: &Hosts, transport: Settings, hands: Hands, size: usize, flood: Op
             connection.statistics().and_then(|statistics| statistics.count(counter::ACKS_SENT))
         })
     });
-    // The interface towards the server is that of this host.
+    // The interface toward the server is that of this host.
     let send = || {
         runtime().block_on(async {
             let connection = client.connect(to, "bench.test").await.unwrap();
@@ -201,10 +201,10 @@ fn kernel(hosts: &Hosts, congestion: &str, size: usize) -> Cost {
     Cost::of(size, start, before)
 }
 
-/// First datagrams of clients that never go on, from many addresses, at a rate or as fast as one
+/// First datagrams of clients that never continue, from many addresses, at a rate or as fast as one
 /// thread can send them.
 struct Flood {
-    /// The thread waits for the first, and runs until the second.
+    /// The thread waits for this signal to begin, and runs until the end signal.
     begin: Option<mpsc::SyncSender<()>>,
     goes_on: Arc<AtomicBool>,
     sent: Arc<AtomicU64>,
@@ -214,7 +214,7 @@ struct Flood {
 impl Flood {
     fn prepare(hosts: &Hosts, to: SocketAddr, rate: u64) -> Self {
         const SOURCES: usize = 250;
-        // A datagram that opens a connection, as a client of this library sends it.
+        // A datagram that opens a connection, in the form of a client of this library.
         let (client_tls, _) = identities();
         let listener = hosts.on(0, || UdpSocket::bind(address("127.0.0.1", 0)).unwrap());
         let client = Config { client: Some(client_tls), ..Config::new() };
@@ -284,7 +284,7 @@ fn main() {
             ("TCP, unencrypted", Contender::Kernel("cubic")),
         ]
     };
-    // As large as those of TACK, of which whole blocks are enciphered.
+    // The packets are as large as TACK's, which are encrypted in whole blocks.
     for (mtu, packet) in [(1500, 1497), (9000, 8985)] {
         hosts.set_mtu(mtu);
         if wants("policies") {
@@ -316,8 +316,8 @@ fn main() {
         compare(&hosts, "MTU 1500, at 1 Gbps", size / 2, &rivals(1497)[1..], Contender::transfer);
         hosts.limit(None);
     }
-    // The survival of the connection depends on the processors that are left to it, so this is not
-    // part of the other measurements.
+    // Whether the connection survives depends on the remaining processors, so this is not part of
+    // the other measurements.
     if only.as_deref() == Some("flood") {
         println!("\n{:<34} {:>8} {:>10}", "MTU 1500, TACK", "Gbps", "CPU s/GB");
         tell("alone", &tack_alone.transfer(&hosts, size));

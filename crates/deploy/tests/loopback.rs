@@ -47,7 +47,7 @@ fn octets(size: usize) -> Vec<u8> {
     (0..size as u64).map(|place| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
-/// Both futures are dropped before they are ready, again and again.
+/// Both futures are repeatedly dropped before they are ready.
 #[test]
 fn chunks_arrive_once_and_in_order_whoever_gives_up_meanwhile() {
     run(async {
@@ -58,7 +58,7 @@ fn chunks_arrive_once_and_in_order_whoever_gives_up_meanwhile() {
         let write = async {
             let (mut send, _receive) = client.open_stream().await.unwrap();
             let mut rest = Bytes::from(sent.clone());
-            // Of all sizes, some from a buffer.
+            // Chunks of all sizes; some are copied from a buffer.
             for turn in 0.. {
                 let size = [3, 100_000, 5000, 700, 1 << 20][turn % 5].min(rest.len());
                 let mut chunk = rest.split_to(size);
@@ -84,7 +84,7 @@ fn chunks_arrive_once_and_in_order_whoever_gives_up_meanwhile() {
                 let Some(chunk) = chunk.unwrap() else { break };
                 assert!((1..=most).contains(&chunk.len()));
                 all.extend_from_slice(&chunk);
-                // Octets of a chunk stay, whatever arrives after it.
+                // The octets of a chunk do not change, whatever arrives after it.
                 kept.push((all.len() - chunk.len(), chunk));
             }
             assert!(receive.read_chunk(usize::MAX).await.unwrap().is_none(), "the end stays");
@@ -200,12 +200,12 @@ fn the_end_of_a_connection_reaches_all_who_wait() {
     });
 }
 
-/// Dropping a writer's half, endpoint or runtime leaves no complete stream: its reader gets the
-/// bytes that have arrived, and then an error.
+/// If a writer's half, endpoint or runtime is dropped, its stream does not look complete: the
+/// reader gets the arrived bytes, and then an error.
 #[test]
 fn a_stream_that_is_dropped_before_its_end_is_an_error_for_its_reader() {
     const PART: usize = 100_000;
-    /// Writes a part, and then drops all of the client in some order.
+    /// Writes a part, and then drops the parts of the client in some order.
     type Leave = fn(Endpoint, Connection, acklab_deploy::SendStream);
     let leave: [(&str, Leave); 3] = [
         ("stream", |endpoint, connection, send| {
@@ -234,10 +234,10 @@ fn a_stream_that_is_dropped_before_its_end_is_an_error_for_its_reader() {
                 let (send, receive) = connection.open_stream().await.unwrap();
                 (connection, send, receive)
             });
-            // The task is dropped with its runtime, while it waits.
+            // The task is dropped with its runtime while it waits.
             runtime.block_on(async { send.write_all(&octets(PART)).await.unwrap() });
             drop(receive);
-            // Meanwhile the server accepts the stream.
+            // During this time, the server accepts the stream.
             std::thread::sleep(std::time::Duration::from_millis(100));
             leave(client, connection, send);
         });
@@ -299,7 +299,7 @@ fn memory() -> u64 {
 #[test]
 fn a_thousand_connections_live_at_once() {
     const CONNECTIONS: usize = 1000;
-    // The memory that both ends keep of a connection that is open and has moved some kilobytes.
+    // The memory that both ends use for an open connection that has moved some kilobytes.
     const MAX_EACH: u64 = 200_000;
     run(async {
         let endpoints = endpoints(false);
@@ -335,7 +335,7 @@ fn a_thousand_connections_live_at_once() {
     });
 }
 
-/// Returns a datagram that opens a connection, as a client sends it.
+/// Returns a datagram that opens a connection, in the form of a client.
 async fn first_datagram() -> Vec<u8> {
     let socket = std::net::UdpSocket::bind(any(false)).unwrap();
     let [client, _] = endpoints(false);
@@ -347,7 +347,7 @@ async fn first_datagram() -> Vec<u8> {
     datagram
 }
 
-/// Sends first datagrams of clients that never go on, from many addresses.
+/// Sends first datagrams of clients that never continue, from many addresses.
 struct Flood {
     stops: Arc<AtomicBool>,
     attacker: std::thread::JoinHandle<u64>,
@@ -355,8 +355,8 @@ struct Flood {
 }
 
 impl Flood {
-    /// Begins a flood, as fast as one thread can send if there is no pause after each round of all
-    /// addresses.
+    /// Begins a flood. Without a pause after each round of all addresses, it sends as fast as one
+    /// thread can.
     fn begin(datagram: &[u8], to: SocketAddr, pause: Option<std::time::Duration>) -> Self {
         let bind = |host: u8| std::net::UdpSocket::bind(SocketAddr::from(([127, 0, 1, host], 0))).unwrap();
         let sockets: Vec<_> = (1..=200).map(bind).collect();
@@ -366,7 +366,7 @@ impl Flood {
             let mut count = 0;
             while !flag.load(Ordering::Relaxed) {
                 for socket in &sockets {
-                    // The buffers of sockets without a reader are full soon.
+                    // The buffers of sockets without a reader are soon full.
                     _ = socket.send_to(&datagram, to);
                     count += 1;
                 }
@@ -379,15 +379,15 @@ impl Flood {
         Self { stops, attacker: std::thread::spawn(attack), start: std::time::Instant::now() }
     }
 
-    /// Returns how many were sent in a second.
+    /// Returns the number of datagrams sent per second.
     fn end(self) -> f64 {
         self.stops.store(true, Ordering::Relaxed);
         self.attacker.join().unwrap() as f64 / self.start.elapsed().as_secs_f64()
     }
 }
 
-/// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` prints how fast it
-/// was.
+/// `cargo test -p acklab-deploy --release --test loopback -- flood --nocapture` prints the rate of
+/// the flood.
 #[test]
 fn honest_connections_go_on_and_begin_under_a_flood() {
     const SIZE: usize = 5_000_000;
@@ -395,8 +395,9 @@ fn honest_connections_go_on_and_begin_under_a_flood() {
         let endpoints = endpoints(false);
         let established = connect(&endpoints).await;
         let (datagram, to) = (first_datagram().await, endpoints[1].local_address());
-        // Three times what may wait comes at once, then nothing: without a pause, one first
-        // datagram in thirty is served, and each of a newcomer would be one of them at random.
+        // Each round has three times the datagrams that may wait, followed by a pause. Without a
+        // pause, one first datagram in thirty would be served, and a new client's datagrams would
+        // be among them only at random.
         let flood = Flood::begin(&datagram, to, Some(std::time::Duration::from_millis(20)));
         let start = std::time::Instant::now();
         let opened = connect(&endpoints).await;

@@ -1,4 +1,4 @@
-//! The memory that clients can take of the far side of a proxy, without the token and with it.
+//! The memory that clients can use on the far side of a proxy, with and without the token.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,12 +14,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 const MB: u64 = 1 << 20;
-/// The bytes that a stream may send ahead of its reader, and the distance of pieces that fill all
-/// pages of it.
+/// The bytes that a stream may send before its reader has read any, and the distance between pieces
+/// that touch all pages of this window.
 const WINDOW: u64 = 1 << 20;
 const STRIDE: u64 = 256;
 
-/// The entry of the processes that this test starts.
+/// The entry point of the processes that this test starts.
 #[test]
 fn side() {
     side::run();
@@ -29,7 +29,7 @@ fn address(far: &Far) -> SocketAddr {
     ([127, 0, 0, 1], far.port).into()
 }
 
-/// Returns a client with the token, for which the far side has raised the limits.
+/// Returns a client with the token, for which the far side has raised its limits.
 fn trusted(far: &Far, seed: u64) -> Enemy {
     let mut enemy = Enemy::connect(address(far), [127, 0, 0, 1], &far.fingerprint, seed);
     let token = (0..64).step_by(2).map(|place| u8::from_str_radix(&far.token[place..place + 2], 16).unwrap());
@@ -37,21 +37,21 @@ fn trusted(far: &Far, seed: u64) -> Enemy {
     enemy
 }
 
-/// Offsets that leave a gap at the begin of a stream and behind each of them.
+/// Returns offsets that leave a gap at the beginning of a stream and after each of them.
 fn scattered(window: u64, stride: u64) -> impl Iterator<Item = u64> + Clone {
     (1..window).step_by(stride as usize)
 }
 
-/// Fills the windows of so many streams besides the first.
+/// Fills the windows of `streams` streams in addition to the first.
 fn fill(enemy: &mut Enemy, streams: u32, stride: u64) {
     let streams = (4..).step_by(2).take(streams as usize);
     enemy.scatter(streams.clone().map(|stream| (stream, 1)));
-    // The far side reports the windows of streams that are open.
+    // The far side announces the windows of open streams.
     std::thread::sleep(Duration::from_millis(300));
     enemy.scatter(streams.flat_map(|stream| scattered(WINDOW, stride).map(move |offset| (stream, offset))));
 }
 
-/// Checks that a program reaches its target through the proxy.
+/// Checks that a program can reach its target through the proxy.
 fn reaches(far: &Far) {
     let target = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = target.local_addr().unwrap().port();
@@ -62,7 +62,7 @@ fn reaches(far: &Far) {
     assert_eq!(answer, b"reached");
 }
 
-/// Waits until the far side occupies less than `most`.
+/// Waits until the far side uses less than `most`.
 fn returns_to(far: &Far, most: u64) {
     let start = Instant::now();
     while far.side.memory() > most {
@@ -71,7 +71,7 @@ fn returns_to(far: &Far, most: u64) {
     }
 }
 
-/// More clients than may wait, from many addresses, send as much as they can for as long as they
+/// More clients than may wait, from many addresses, send as much as they can, for as long as they
 /// may.
 #[test]
 fn without_the_token_clients_take_little_memory_for_some_seconds() {
@@ -85,7 +85,7 @@ fn without_the_token_clients_take_little_memory_for_some_seconds() {
     let (start, mut most) = (Instant::now(), 0);
     while start.elapsed() < Duration::from_secs(3) {
         for enemy in &mut enemies {
-            // First data that are allowed, then data that are not.
+            // First permitted data, then data that are not permitted.
             enemy.scatter(scattered(16 << 10, 16).map(|offset| (2, offset)));
             let streams = (2..12).step_by(2);
             enemy.scatter(streams.flat_map(|stream| scattered(WINDOW, 4096).map(move |offset| (stream, offset))));
@@ -98,7 +98,7 @@ fn without_the_token_clients_take_little_memory_for_some_seconds() {
     returns_to(&far, before + 4 * MB);
 }
 
-/// Pieces of one octet in as many pages as the windows have.
+/// Pieces of one octet, in all pages of the windows.
 #[test]
 fn out_of_order_a_client_takes_no_more_than_its_windows_and_all_returns() {
     const STREAMS: u32 = 60;
@@ -113,7 +113,7 @@ fn out_of_order_a_client_takes_no_more_than_its_windows_and_all_returns() {
     assert!(taken > windows / 2, "the pieces have arrived: {} MB", taken / MB);
     assert!(taken < windows + windows / 4, "{} MB for windows of {} MB", taken / MB, windows / MB);
     reaches(&far);
-    // Requests that do not come are given up after ten seconds.
+    // Incomplete requests are abandoned after ten seconds.
     returns_to(&far, before + 8 * MB);
 }
 

@@ -1,9 +1,9 @@
-//! The rule `public` beside addresses of the far side's own host, in a namespace that has public
-//! ones.
+//! Tests that the rule `public` excludes addresses of the far side's own host, in a namespace with
+//! public addresses.
 //!
-//! The test needs the permission to make namespaces, and `unshare` and `ip`; without them, it
-//! reports that it was skipped. It runs itself again in its own namespaces, for the network and for
-//! `/etc/hosts`.
+//! The test needs the permission to create namespaces, and the programs `unshare` and `ip`. Without
+//! them, it reports that it was skipped. It runs itself again in separate namespaces for the
+//! network and for `/etc/hosts`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,13 +15,13 @@ use common::{Far, socks};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 
-/// A public address of the far side's host, in both versions of IP.
+/// A public address of the far side's host, for each version of IP.
 const OWN: (Ipv4Addr, Ipv6Addr) = (Ipv4Addr::new(9, 9, 9, 9), Ipv6Addr::new(0x2620, 0xfe, 0, 0, 0, 0, 0, 0xfe));
 /// Another host of the public Internet.
 const OTHER: (Ipv4Addr, Ipv6Addr) = (Ipv4Addr::new(8, 8, 8, 8), Ipv6Addr::new(0x2001, 0x4860, 0, 0, 0, 0, 0, 0x8888));
 /// A name of the far side's host.
 const NAME: &str = "own.example";
-/// Set in the process that runs in namespaces of its own.
+/// Set in the process that runs in separate namespaces.
 const APART: &str = "ACKLAB_TEST_APART";
 const SUCCEEDED: u8 = 0;
 const NOT_ALLOWED: u8 = 2;
@@ -32,8 +32,8 @@ fn ip(arguments: &str) {
     assert!(done.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Returns a link between the namespace of the calling thread and another, each with its addresses
-/// and a route to those of the other.
+/// Returns a link between the namespace of the calling thread and another one. Each end has its
+/// addresses, and a route to those of the other end.
 fn internet() -> Namespace {
     let internet = Namespace::new().unwrap();
     Netlink::here().unwrap().add_pair("out0", "in0", &internet).unwrap();
@@ -67,7 +67,7 @@ fn accept_all(listener: TcpListener) {
     std::thread::spawn(move || listener.incoming().flatten().for_each(drop));
 }
 
-/// Runs the test of this name again in namespaces of its own. Returns `true` in that process.
+/// Runs the test with this name again in separate namespaces. Returns `true` in that process.
 fn is_apart(test: &str) -> bool {
     if std::env::var_os(APART).is_some() {
         return true;
@@ -99,7 +99,7 @@ fn a_public_address_of_the_own_host_is_not_of_the_public_internet() {
     // The kernel delivers these to this host, although no interface has their addresses.
     ip("route add local 198.41.0.0/24 dev lo");
     ip("-6 route add local 2001:503:ba3e::/48 dev lo");
-    // One port only, as for a transparent proxy on this host.
+    // Only one port, as for a transparent proxy on this host.
     ip(&format!("rule add to 8.8.4.4 ipproto tcp dport {port} lookup 100"));
     ip("route add local default dev lo table 100");
     let far = Far::new(&[]);
@@ -110,7 +110,7 @@ fn a_public_address_of_the_own_host_is_not_of_the_public_internet() {
         TcpStream::connect(SocketAddr::new(address, port)).unwrap();
     }
     let own = "9.9.9.9 2620:fe::fe ::ffff:9.9.9.9 64:ff9b::909:909 2002:909:909::1 198.41.0.7 2001:503:ba3e::7 8.8.4.4";
-    // The C library takes numbers for addresses, as it takes names.
+    // The C library accepts numbers as names of hosts.
     let names = "own.example OWN.Example 151587081 0x9090909 9.592137 2620:fe::fe%1 fe80::1%out0 localhost 0 127.1";
     for host in own.split(' ').chain(names.split(' ')) {
         assert_eq!(reply(host), NOT_ALLOWED, "{host}");
@@ -118,10 +118,10 @@ fn a_public_address_of_the_own_host_is_not_of_the_public_internet() {
     for host in "8.8.8.8 2001:4860::8888 ::ffff:8.8.8.8 134744072".split(' ') {
         assert_eq!(reply(host), SUCCEEDED, "{host}");
     }
-    // Addresses are looked up for each connection.
+    // Addresses are checked for each connection.
     ip("address add 8.8.8.8/32 dev lo");
     assert_eq!(reply("8.8.8.8"), NOT_ALLOWED, "since a moment ago, it is an address of this host");
-    // An interface that is down has addresses too.
+    // An interface that is down also has addresses.
     ip("link set out0 down");
     assert_eq!(reply("9.9.9.9"), NOT_ALLOWED);
 }

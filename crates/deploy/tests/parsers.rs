@@ -1,4 +1,4 @@
-//! The parsers of strangers' data, on the seeds of the fuzz targets and on random bytes.
+//! The parsers of data from strangers, with the seeds of the fuzz targets and with random bytes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ fn operation(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind], &(body.len() as u16).to_be_bytes()[..], body].concat()
 }
 
-/// A server reads the harness's sealed packets: the frames of a real client get as far as TLS.
+/// A server reads the sealed packets of the harness: the frames of a real client reach TLS.
 #[test]
 fn frames_of_a_client_survive_the_harness() {
     let frames = frames_of_a_client();

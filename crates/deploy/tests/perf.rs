@@ -17,7 +17,7 @@ use std::time::Duration;
 
 const HOST: &str = "127.0.0.1";
 
-/// A server in a thread of its own.
+/// A server in a separate thread.
 struct Served {
     serving: Serving,
     goes_on: Arc<AtomicBool>,
@@ -110,8 +110,8 @@ fn assert_sensible(row: &Row) {
     assert!(row.retransmitted_share.unwrap() <= 100.0, "{row:?}");
 }
 
-/// Returns the results of measurements of each transport, in either direction, when the server is
-/// stopped in the middle of each.
+/// Returns the results of measurements of each transport in either direction. The server is stopped
+/// in the middle of each.
 fn stopped_meanwhile(drain: Duration) -> Vec<Result<Vec<Row>, ToolError>> {
     let stop = |with: &'static str, reverse: bool| {
         let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
@@ -176,11 +176,11 @@ fn servers_send_in_reverse_over_parallel_streams() {
     assert_eq!(rows[2].congestion.as_deref(), Some("reno"));
 }
 
-/// The ACK policy is the receiver's, here the server's.
+/// The receiver, here the server, uses the requested ACK policy.
 #[test]
 fn the_server_takes_the_ack_policy_that_is_asked_for() {
     let served = Served::start();
-    // A packet in ten milliseconds, so that no batch has two.
+    // One packet in ten milliseconds, so that no batch has two.
     let each = "tack:ack=per-packet,tack:ack.per_packet_startup=false";
     let options = Options { bitrate: Some(800_000), seconds: Some(0.5), ..served.options(each) };
     let (rows, _) = run(&options).unwrap();
@@ -230,7 +230,7 @@ fn all_transports_are_measured_over_ipv6() {
     }
 }
 
-/// A certificate leads to an authority, and has the name that is connected to.
+/// A certificate must lead to an authority, and contain the name of the connection.
 #[test]
 fn certificates_of_authorities_are_believed_if_they_have_the_name() {
     let folder = folder_of("authorities");
@@ -252,8 +252,8 @@ fn certificates_of_authorities_are_believed_if_they_have_the_name() {
     }
 }
 
-/// The lines of NSS' key log, which Wireshark reads: a label, the random octets of the client and a
-/// secret.
+/// The lines of the NSS key log, which Wireshark reads: a label, the random octets of the client,
+/// and a secret.
 #[test]
 fn secrets_and_logs_are_written_on_request() {
     let folder = folder_of("logs");
@@ -264,7 +264,7 @@ fn secrets_and_logs_are_written_on_request() {
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
     let is_secret = |line: &Vec<&str>| line.len() == 3 && line[1].len() == 64 && line[2].len() >= 64;
     assert!(lines.iter().all(is_secret), "{text}");
-    // Two connections of each transport: control and data.
+    // Each transport has two connections: control and data.
     let clients = lines.iter().filter(|line| line[0] == "CLIENT_TRAFFIC_SECRET_0").count();
     assert_eq!(clients, 4, "{text}");
     let logs: Vec<String> =
@@ -289,7 +289,7 @@ fn nonsense_is_refused_with_a_reason() {
     let answer = |octets: &[u8]| {
         let mut stream = std::net::TcpStream::connect((HOST, served.serving.port)).unwrap();
         stream.write_all(octets).unwrap();
-        // The server may have ended the connection already.
+        // The server may already have ended the connection.
         _ = stream.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();

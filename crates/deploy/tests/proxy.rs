@@ -1,4 +1,4 @@
-//! A proxy with both sides and the targets on this host.
+//! A proxy with both sides and its targets on this host.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +31,7 @@ fn target(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     port
 }
 
-/// Answers a request once all of it has come, which a client signals by ending its direction.
+/// Responds to a request when all of it has arrived. A client signals this by ending its direction.
 fn http(mut stream: TcpStream) {
     let mut request = Vec::new();
     stream.read_to_end(&mut request).unwrap();
@@ -102,21 +102,21 @@ fn what_is_not_allowed_or_not_there_is_refused_by_its_code() {
     assert_eq!(socks(bound[0], 1, b"\x03\x03a b", port).1, 8);
     let line = lines.recv_timeout(PATIENCE).unwrap();
     assert_eq!(line, format!("127.0.0.1:{port}: not allowed by the far side (--allow)"));
-    // A forwarded port has no reply but a reset.
+    // A forwarded port has no reply except a reset.
     let error = open(bound[1]).read(&mut [0; 1]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 }
 
 #[test]
 fn resets_are_passed_on_both_ways() {
-    // The target resets on command, and otherwise reports how its connection ends.
+    // The target resets the connection on command. Otherwise, it reports how its connection ends.
     let (to, ends) = mpsc::channel();
     let to = std::sync::Mutex::new(to);
     let port = target(move |mut stream| {
         let mut word = [0; 1];
         stream.read_exact(&mut word).unwrap();
         if word == *b"r" {
-            // To close with octets unread resets.
+            // Closing a socket with unread octets causes a reset.
             std::thread::sleep(Duration::from_millis(50));
             return;
         }
@@ -204,7 +204,7 @@ fn a_flood_of_bad_programs_is_a_few_lines() {
     assert!(lines.contains(&"127.0.0.1:1: connection refused".to_owned()), "{lines:?}");
 }
 
-/// Nine clients of a host without the token.
+/// Nine clients of a host, all without the token.
 #[test]
 fn clients_without_the_token_have_one_stream_and_ten_seconds() {
     let far = Far::new(&["*"]);
@@ -219,7 +219,7 @@ fn clients_without_the_token_have_one_stream_and_ten_seconds() {
         let mut clients = Vec::new();
         for _ in 0..8 {
             clients.push(endpoint.connect(to, "proxy.test").await.unwrap());
-            // The far side takes clients in the order in which it gets to know them.
+            // The far side accepts clients in the order of their arrival.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let (mut send, _receive) = clients[0].open_stream().await.unwrap();

@@ -1,7 +1,7 @@
-//! Transfers through a proxy whose sides are stopped, killed and cut off meanwhile: each program
-//! reads all octets and the end, or gets an error. It never takes a part for the whole.
+//! Transfers through a proxy whose sides are stopped, killed or cut off during the transfer. Each
+//! program reads all octets and the end, or gets an error. It never mistakes a part for the whole.
 //!
-//! Each side is a process of its own, which this binary starts as the test `side`.
+//! Each side is a separate process, which this binary starts as the test `side`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,26 +18,26 @@ use side::{Far, Near};
 use std::time::{Duration, Instant};
 use transfer::{End, Target, Transfer};
 
-/// The time within which an end detects the loss of the other one: the idle timeout of 30 s, and
+/// The time within which an end detects the loss of the other end: the idle timeout of 30 s, and
 /// some probes.
 const MOST: Duration = Duration::from_secs(60);
 
-/// The entry of the processes that this test starts.
+/// The entry point of the processes that this test starts.
 #[test]
 fn side() {
     side::run();
 }
 
-/// The fate of a proxy.
+/// A fault of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     StopNear,
     StopFar,
     KillNear,
     KillFar,
-    /// The far side is killed and begins anew at its port.
+    /// The far side is killed and restarted at its port.
     RestartFar,
-    /// No datagram passes any more.
+    /// From now on, no datagram passes.
     Cut,
     /// No datagram passes for half a second.
     Pause,
@@ -46,7 +46,7 @@ enum Fault {
 const FAULTS: [Fault; 7] =
     [Fault::StopNear, Fault::StopFar, Fault::KillNear, Fault::KillFar, Fault::RestartFar, Fault::Cut, Fault::Pause];
 
-/// A proxy, and a program and a target that transfer octets through it.
+/// A proxy, with a program and a target that transfer octets through it.
 struct World {
     lossy: Lossy,
     /// The share of datagrams that are lost.
@@ -83,13 +83,13 @@ impl World {
     }
 }
 
-/// One case: the faults, and how long each comes after the one before.
+/// A case: the faults, and the time from each to the next.
 #[derive(Clone, Debug)]
 struct Case {
     faults: Vec<(Duration, Fault)>,
     loss: f64,
     drain: Duration,
-    /// Octets of the program and of the target.
+    /// The number of octets that the program and the target send.
     sizes: [usize; 2],
     seed: u64,
 }
@@ -108,13 +108,13 @@ impl Case {
             faults,
             loss: [0.0, 0.0, 0.1, 0.3][pick(&mut random, 4)],
             drain: Duration::from_millis([0, 0, 300][pick(&mut random, 3)]),
-            // Each takes half a second without faults, or next to nothing.
+            // Without faults, each transfer takes half a second, or almost no time.
             sizes: [0, 1].map(|_| [0, 1000, 4_000_000, 4_000_000][pick(&mut random, 4)]),
             seed: number,
         }
     }
 
-    /// Returns how the program's and the target's transfer have ended.
+    /// Returns how the transfers of the program and of the target ended.
     fn run(&self) -> [End; 2] {
         let mut world = World::new(self.loss, self.drain, self.seed, self.sizes[1]);
         let program = Transfer::begin(world.near.address, self.sizes[0]);
@@ -127,7 +127,8 @@ impl Case {
     }
 }
 
-/// All interleavings that the seeds give, each fault first in turn. `ACKLAB_CASES=1000` runs more.
+/// Runs the interleavings that the seeds give, with each fault first in turn. `ACKLAB_CASES=1000`
+/// runs more.
 #[test]
 fn each_program_sees_all_octets_and_the_end_or_an_error() {
     const AT_ONCE: u64 = 14;
@@ -153,7 +154,7 @@ fn each_program_sees_all_octets_and_the_end_or_an_error() {
     assert!(errors > 0 && errors < ends.len(), "some are cut off, and some are not: {ends:?}");
 }
 
-/// Returns a transfer of which a part has passed.
+/// Returns a transfer in progress, of which a part has passed.
 fn in_the_middle(drain: Duration, sizes: [usize; 2]) -> (World, Transfer) {
     let world = World::new(0.0, drain, 1, sizes[1]);
     let program = Transfer::begin(world.near.address, sizes[0]);
@@ -161,7 +162,7 @@ fn in_the_middle(drain: Duration, sizes: [usize; 2]) -> (World, Transfer) {
     (world, program)
 }
 
-/// Downloads and uploads of a second: none has passed after 0.2 s.
+/// Downloads and uploads that take a second. None has finished after 0.2 s.
 #[test]
 fn what_is_unfinished_when_a_side_stops_is_reset_at_both_programs() {
     const LONG: usize = 8_000_000;
@@ -170,7 +171,7 @@ fn what_is_unfinished_when_a_side_stops_is_reset_at_both_programs() {
             let (mut world, program) = in_the_middle(Duration::ZERO, sizes);
             world.strike(fault);
             let ends = [program.end(MOST), world.target.end(MOST)];
-            // A direction without octets may have ended before.
+            // A direction without octets may have ended earlier.
             for (end, size) in ends.iter().zip([sizes[1], sizes[0]]).filter(|(_, size)| *size > 0) {
                 assert!(matches!(end, Some(End::Error(_))), "{fault:?}, {size} octets: {end:?}");
             }

@@ -337,13 +337,13 @@ fn instructions(index: usize) -> Option<f64> {
 const MULTIPLIED: usize = 2;
 const FLOWS: [u32; 4] = [1, 100, 1_000, 10_000];
 
-/// The caches of a core of a server: 48 KiB for data, and 2 MiB as second level (Intel Sapphire
-/// Rapids), by size, ways and bytes per line. For valgrind, the last cache is the last one that a
-/// core does not share.
+/// The caches of a core of a server (Intel Sapphire Rapids): 48 KiB for data and 2 MiB as second
+/// level, as size, ways and bytes per line. For valgrind, the last cache is the last one that cores
+/// do not share.
 const CACHES: &[&str] = &["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
-/// Returns the instructions, misses of the first data cache and misses of the second per
-/// [`SEGMENT`], with 1 Mbps per flow.
+/// Returns the instructions, the misses of the first data cache, and the misses of the second cache
+/// per [`SEGMENT`], with 1 Mbps per flow.
 fn misses(flows: u32) -> Option<[f64; 3]> {
     let sets = [
         format!("flow.0.count={flows}"),
@@ -352,14 +352,15 @@ fn misses(flows: u32) -> Option<[f64; 3]> {
         format!("link.0.reverse.rate={flows}Mbps"),
         format!("link.0.forward.queue.limit={}packets", 4 * flows),
     ];
-    // All flows have begun after a second. A few flows need more time for as many segments.
+    // All flows have begun after a second. With few flows, the same number of segments takes
+    // longer.
     let seconds = 2 * (100 / flows).max(1);
     let durations = [format!("duration={seconds}s"), format!("duration={}s", 2 * seconds)];
     each_segment(MULTIPLIED, CACHES, &sets, &durations, ["I refs:", "D1 misses:", "LL misses:"])
 }
 
-/// Returns valgrind's counts with these labels between two durations, per [`SEGMENT`] delivered
-/// there.
+/// Returns valgrind's counts with these labels between two durations, per [`SEGMENT`] delivered in
+/// between.
 fn each_segment<const N: usize>(
     index: usize,
     caches: &[&str],

@@ -1,5 +1,5 @@
-//! Many points of a sweep in one call. The scenario is parsed once, and the interpreter is detached
-//! until the last point is done.
+//! Runs many points of a sweep in one call. The scenario is parsed once, and the interpreter is
+//! detached until the last point is done.
 
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 /// The interval of checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// A valid point: its scenario in full, as JSON with the seed 0, the trace files that it reads, and
-/// the strategies of the user that it names. Each strategy has the key that names it.
+/// A valid point: its scenario in full as JSON with the seed 0, the trace files that it reads, and
+/// the custom strategies that it names. Each strategy has the key that names it.
 type Checked = (String, Vec<String>, Vec<(String, String)>);
 
 /// Checks many scenarios that differ in assignments only, on `threads` threads: `sets` are common
@@ -146,7 +146,8 @@ pub(crate) fn run_many(
     }
 }
 
-/// Runs a point. Returns its scenario in full and its tables; `None` if `goes_on` has stopped it.
+/// Runs a point. Returns its scenario in full and its tables, or `None` if `goes_on` has stopped
+/// it.
 fn run_point(
     common: &Base<'_>,
     own: &[String],
@@ -183,12 +184,13 @@ struct Batch {
 /// A table over several points.
 struct Joined {
     table: Table,
-    /// The index of the point of each row.
+    /// For each row, the index of its point.
     points: Vec<u32>,
 }
 
 impl Batch {
-    /// Fails if a table of this point has other columns than that of an earlier one.
+    /// Adds the results of a point. Fails if a table has other columns than that of an earlier
+    /// point.
     fn add(&mut self, scenario: String, tables: Vec<Table>) -> Result<(), ArrowError> {
         let point = self.points.len() as u32;
         self.points.push((Ok(scenario), tables.iter().map(Table::name).collect()));

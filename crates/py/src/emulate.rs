@@ -1,4 +1,4 @@
-//! Running a scenario in real time.
+//! Runs a scenario in real time.
 
 use crate::cancel::Cancel;
 use crate::errors::{RunError, failed, refused};
@@ -108,7 +108,7 @@ pub(crate) fn emulate(
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
     let run = RunOptions { base, captures, ..RunOptions::default() };
     let foreground = node.zip(words).map(|(node, words)| Foreground { node, words });
-    // While a command has the terminal, Ctrl-C is meant for it.
+    // While a command has the terminal, it receives Ctrl-C.
     let has_terminal = foreground.is_some();
     let (to, samples) = mpsc::channel();
     let options =

@@ -1,4 +1,4 @@
-//! The conversion of errors of the lab to exceptions of `acklab.errors`.
+//! Converts errors of the lab to exceptions of `acklab.errors`.
 
 use acklab_lab::Error;
 use acklab_lab::scenario::Refusal;

@@ -124,7 +124,7 @@ pub(crate) fn serve(
     let options = options().map_err(|why| raised(&why))?;
     until_stopped(py, cancel, tell.as_ref(), drain, |stop, to| {
         let ready = |serving: Serving| {
-            // An exception would have nowhere to go; the function only stores or prints.
+            // An exception could not be reported. The function only stores or prints.
             _ = Python::attach(|py| ready.call1(py, (serving.port, serving.fingerprint.to_string())).map(drop));
         };
         tools::serve::serve(options, stop, ready, move |line| _ = to.send(line))

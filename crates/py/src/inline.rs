@@ -1,4 +1,4 @@
-//! The path of a scenario between two interfaces.
+//! Runs the path of a scenario between two interfaces.
 
 use crate::cancel::Cancel;
 use crate::emulate::idle_processors;
@@ -60,7 +60,7 @@ pub(crate) fn inline(
     };
     let inline = |goes_on: &mut dyn FnMut() -> bool| {
         let stands = |standing: &acklab_lab::inline::Standing| {
-            // The caller may have gone; the path stands.
+            // The caller may have ended; the path continues.
             let _ = tell.send((standing.forwarding, standing.method, standing.priority));
         };
         acklab_lab::inline(&scenario, &options, stands, goes_on)

@@ -1,4 +1,4 @@
-//! Reading captures.
+//! Reads captures.
 
 use crate::cancel::Cancel;
 use crate::errors::{Cancelled, RunError, UsageError};

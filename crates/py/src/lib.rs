@@ -5,14 +5,14 @@
 //! | `run` | checks and runs a scenario: text in, Arrow tables out |
 //! | `batch` | checks and runs many points of a sweep in one call |
 //! | `emulate` | runs a scenario in real time |
-//! | `inline` | puts the path of a scenario between two interfaces |
+//! | `inline` | runs the path of a scenario between two interfaces |
 //! | `inspect` | reads captures |
-//! | `packetdrill` | plays scripts of packetdrill |
+//! | `packetdrill` | runs scripts of packetdrill |
 //! | `hosts` | tools for real hosts: serve, perf, proxy |
 //! | `strategies` | callbacks to ACK policies, congestion controllers and rules of requesting ACKs written in Python |
 //! | `table` | Arrow tables for Python |
 //! | `cancel` | a token that stops runs |
-//! | `threads` | long work in a thread of its own |
+//! | `threads` | long work in a separate thread |
 //! | `errors` | the conversion of errors to exceptions |
 
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Playing scripts of packetdrill.
+//! Runs scripts of packetdrill.
 
 use crate::errors::{RunError, UsageError, failed, refused};
 use crate::strategies::{Fault, strategies as named};
@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The name of the TCP of this machine's kernel, in place of a preset.
+/// The name of the TCP of this machine's kernel, instead of a preset.
 const KERNEL: &str = "kernel";
 
 /// Plays `scripts` at the TCP of the first flow of the scenario `text`, or at that of `preset` if

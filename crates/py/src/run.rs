@@ -1,4 +1,4 @@
-//! Checking and running a scenario.
+//! Checks and runs a scenario.
 
 use crate::cancel::Cancel;
 use crate::errors::{failed, refused};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The interval of checks for Ctrl-C: short for a person, long compared with the cost of a check.
+/// The interval of checks for Ctrl-C: short for a user, and long compared with the cost of a check.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// The results of a run.

@@ -7,8 +7,8 @@
 //! | `ask` | a rule of requesting ACKs, its arguments and its request |
 //! | `facts` | the arguments of a controller, and the window that it changes |
 //!
-//! An exception in a callback ends the run: [`Fault`] keeps it, no further callback is made, and
-//! [`Fault::found`] lets the run stop.
+//! An exception in a callback ends the run: [`Fault`] stores it, no further callback is made, and
+//! [`Fault::found`] makes the run stop.
 
 pub(crate) mod ask;
 pub(crate) mod controller;
@@ -47,14 +47,14 @@ impl Fault {
         if self.found() {
             return None;
         }
-        // Only the first of several exceptions is kept.
+        // Only the first of several exceptions is stored.
         Python::attach(|py| call(py).map_err(|error| self.0.set(as_failure(py, error))).ok())
     }
 }
 
-/// Returns the exception of a callback as one of those that mean a failure.
+/// Returns the exception of a callback as one that means a failure.
 ///
-/// `SystemExit` and the like would end the process, with status 0 and without a message.
+/// `SystemExit` and similar exceptions would end the process with status 0 and without a message.
 /// `KeyboardInterrupt` is Ctrl-C.
 fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyKeyboardInterrupt>(py) {
@@ -63,7 +63,7 @@ fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
     let value = error.value(py).repr().map_or_else(|_| error.to_string(), |shown| shown.to_string());
     let failure =
         PyRuntimeError::new_err(format!("found {value}, expected a return or an exception that means a failure"));
-    // The place in the strategy's file is that of the exception.
+    // The traceback in the strategy's file is that of the exception.
     failure.set_traceback(py, error.traceback(py));
     failure.set_cause(py, Some(error));
     failure

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 /// A record batch. Its methods are those of the Arrow PyCapsule interface
-/// (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>), whose names of
-/// capsules they use. A capsule without a consumer releases its content.
+/// (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>), with its names
+/// of capsules. A capsule without a consumer releases its content.
 #[pyclass(module = "acklab._core", frozen)]
 pub(crate) struct Table(RecordBatch);
 
@@ -27,8 +27,8 @@ impl Table {
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// Returns the schema and the columns. A producer need not convert them to the schema that a
-    /// consumer would like better.
+    /// Returns the schema and the columns. A producer need not convert them to the schema that the
+    /// consumer requests.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,

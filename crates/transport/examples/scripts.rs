@@ -1,8 +1,9 @@
-//! Timelines as scripts of packetdrill: `cargo run -p acklab-transport --example scripts -- FOLDER`
+//! Converts timelines to scripts of packetdrill:
+//! `cargo run -p acklab-transport --example scripts -- FOLDER`
 //!
-//! Writes to FOLDER a script per timeline of `tests/timelines` that a kernel can run, under the
-//! same name. The kernel then judges what the timeline shows. Prints the timelines that a kernel
-//! cannot run, with the reason.
+//! Writes a script to FOLDER for each timeline of `tests/timelines` that a kernel can run, under
+//! the same name. The kernel then checks the events of the timeline. Prints the timelines that a
+//! kernel cannot run, with the reasons.
 
 #![expect(clippy::disallowed_methods, reason = "timelines and scripts are files")]
 
@@ -24,17 +25,16 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// Octets that stand for an application that always has more to write: more than any timeline
-/// sends.
+/// The octets of an application that always has more to write: more than any timeline sends.
 const GREEDY: u64 = 200_000;
 /// Octets of a timestamps option with its padding.
 const TIMESTAMPS: u64 = 12;
-/// What a kernel begins with (`tcp_rmem[1]`), whatever the buffer may grow to.
+/// The initial receive buffer of a kernel (`tcp_rmem[1]`), independent of its maximum.
 const FIRST_RECEIVE_BUFFER: u64 = 128 << 10;
 /// The MSS that the kernel announces over a device for packets of 1500 octets.
 const DEVICE_MSS: u64 = 1460;
-/// What a kernel needs of time beyond a machine in virtual time: its timers count in jiffies of up
-/// to 4 ms, and processors are busy.
+/// The tolerance that a kernel needs: its timers count in jiffies of up to 4 ms, and processors are
+/// busy. A machine in virtual time needs none.
 const TOLERANCE: Duration = Duration::from_millis(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -135,7 +135,7 @@ fn variables(timeline: &Script) -> Result<Vec<String>, String> {
         on("tcp_recovery", config.detection == Detection::Rack),
         set("tcp_early_retrans", if config.tail_loss_probe { 3 } else { 0 }.to_string()),
         set("tcp_slow_start_after_idle", after_idle.to_string()),
-        // The greedy application writes at once what a timeline sends in all.
+        // The greedy application immediately writes all that a timeline sends.
         set("tcp_wmem", format!("4096 {} {}", 8 * GREEDY, 8 * GREEDY)),
         set("tcp_rmem", format!("4096 {FIRST_RECEIVE_BUFFER} {}", config.receive_buffer.get())),
     ];
@@ -151,18 +151,18 @@ struct Exporter<'a> {
     written: String,
     /// The socket of the connection.
     socket: u8,
-    /// What has arrived, in order, as ranges that neither touch nor overlap.
+    /// The data that have arrived, as ordered ranges that neither touch nor overlap.
     received: Vec<(u64, u64)>,
-    /// Octets that have arrived in order and were not read.
+    /// Octets that have arrived in order, but were not read.
     unread: u64,
     fin: Option<u64>,
-    /// The instant of the line before.
+    /// The instant of the previous line.
     last: Option<Instant>,
 }
 
 impl Exporter<'_> {
     fn say(&mut self, at: Instant, what: &str) {
-        // What happens at one instant follows what came before it, however late a timer of the
+        // An event at the same instant follows the previous event, however late a timer of the
         // kernel was: its wheel counts timers of more than 252 ms in steps of 32 ms
         // (`kernel/time/timer.c`, 250 Hz).
         let time = if self.last == Some(at) { "+0".to_owned() } else { at.as_secs_f64().to_string() };
@@ -174,7 +174,7 @@ impl Exporter<'_> {
         matches!(self.timeline.machine, Machine::Sender | Machine::Active)
     }
 
-    /// Opens the connection at zero and establishes it when the timeline does.
+    /// Opens the connection at time zero, and establishes it at the time of the timeline.
     fn handshake(&mut self) -> Result<(), String> {
         let established = self.timeline.handshake.ok_or("it shows a handshake of its own")?;
         let config = &self.timeline.config;
@@ -221,7 +221,7 @@ impl Exporter<'_> {
             Traffic::Greedy {} if self.timeline.stop.is_none() => {
                 self.say(at, &format!("write(3, ..., {GREEDY}) = {GREEDY}"));
             }
-            // A call that ends the stream comes after what the first one has sent.
+            // A call that ends the stream follows the data of the first call.
             Traffic::Fixed { size } if size.get() <= u64::from(config.initial_window.0) * config.mss.get() => {
                 return Err("an application that ends before anything leaves".to_owned());
             }
@@ -308,13 +308,13 @@ impl Exporter<'_> {
         format!("[{}] {}{ack}{window}{options}", mark(segment.ecn), body(segment))
     }
 
-    /// The number of the next octet that the machine expects.
+    /// Returns the number of the next octet that the machine expects.
     fn next(&self) -> u64 {
         let end = self.received.first().filter(|(start, _)| *start == 1).map_or(1, |(_, end)| *end);
         end + u64::from(self.fin == Some(end))
     }
 
-    /// Notes what `segment` brings.
+    /// Records the data of `segment`.
     fn take(&mut self, segment: &Written) {
         let before = self.next();
         let end = segment.start + u64::from(segment.len);
@@ -337,7 +337,7 @@ impl Exporter<'_> {
     }
 }
 
-/// The window scale for the receive buffer (`tcp_select_initial_window`).
+/// Returns the window scale for the receive buffer (`tcp_select_initial_window`).
 fn window_shift(config: &TcpConfig) -> u32 {
     (config.receive_buffer.get().max(1).ilog2()).saturating_sub(15).min(14)
 }
@@ -355,7 +355,7 @@ fn mark(codepoint: Ecn) -> &'static str {
     }
 }
 
-/// Flags, numbers and length.
+/// Returns flags, numbers and length.
 fn body(segment: &Written) -> String {
     const LETTERS: [(Flags, char); 8] = [
         (Flags::FIN, 'F'),
@@ -378,14 +378,15 @@ fn blocks(sack: &[(u64, u64)]) -> Option<String> {
     (!blocks.is_empty()).then(|| format!("nop,nop,sack {}", blocks.join(" ")))
 }
 
-/// That the field of this name, in microseconds, is as far from `time` as a kernel may be.
+/// Returns an assertion that the field of this name, in microseconds, differs from `time` by no
+/// more than the tolerance.
 fn within(name: &str, time: &str) -> Option<String> {
     let (time, tolerated) = (time.parse::<Duration>().ok()?.as_nanos() / 1000, TOLERANCE.as_nanos() / 1000);
     Some(format!("{} <= {name} <= {}", time.saturating_sub(tolerated), time + tolerated))
 }
 
 /// Returns the assertion for a state in a timeline, as far as `tcp_info` has it: in whole segments,
-/// and times as a kernel keeps them.
+/// and with the precision of a kernel's times.
 fn assertion(name: &str, value: &str) -> Option<String> {
     Some(match (name, value) {
         ("state", state) => {

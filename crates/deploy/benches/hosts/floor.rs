@@ -12,12 +12,12 @@ use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rustls::quic::{Keys, Version};
 use std::time::Instant;
 
-/// Octets of datagrams that leave in one system call, at most.
+/// The maximum number of octets of datagrams that are sent in one system call.
 const BATCH: usize = 64_000;
-/// Batches that are on their way: they fit into the receive buffer that Linux allows by default
+/// The number of batches in flight. They fit into the receive buffer that Linux allows by default
 /// (`rmem_max`).
 const WINDOW: usize = 4;
-/// A packet number of four octets behind a short header (RFC 9000, §17.3.1).
+/// The first octet of a short header with a packet number of four octets (RFC 9000, §17.3.1).
 const FIRST: u8 = 0x43;
 const NUMBER: usize = 4;
 const NUMBER_AT: usize = SEALED_AT as usize - NUMBER;
@@ -32,7 +32,7 @@ fn masked(header: &mut [u8]) -> (&mut u8, &mut [u8]) {
     (first, &mut rest[NUMBER_AT - 1..])
 }
 
-/// Appends a datagram with this number and these octets in the clear.
+/// Appends a datagram with this number and these unencrypted octets.
 fn seal(number: u64, plain: &[u8], keys: &Keys, octets: &mut Vec<u8>) {
     let start = octets.len();
     octets.push(FIRST);
@@ -46,7 +46,7 @@ fn seal(number: u64, plain: &[u8], keys: &Keys, octets: &mut Vec<u8>) {
     octets.extend_from_slice(tag.as_ref());
 }
 
-/// Opens it where it is.
+/// Opens a datagram in place.
 fn open(number: u64, datagram: &mut [u8], keys: &Keys) {
     let (header, payload) = datagram.split_at_mut(SEALED_AT as usize);
     let (first, packet_number) = masked(header);
@@ -54,7 +54,7 @@ fn open(number: u64, datagram: &mut [u8], keys: &Keys) {
     keys.remote.packet.decrypt_in_place(number, header, payload).unwrap();
 }
 
-/// Sleeps until something has arrived.
+/// Sleeps until a datagram has arrived.
 fn await_datagrams(port: &mut UdpPort, wait: &mut Wait, clock: &WallClock) {
     while port.receive().unwrap() == Received::Nothing {
         let woken = wait.until(clock, Some(clock.now() + Duration::from_secs(5)), port, false).unwrap();
@@ -62,7 +62,8 @@ fn await_datagrams(port: &mut UdpPort, wait: &mut Wait, clock: &WallClock) {
     }
 }
 
-/// Moves `size` octets in packets of `packet` octets, as many in each as TACK's have of a stream.
+/// Moves `size` octets in packets of `packet` octets. Each has as many octets of a stream as TACK's
+/// packets.
 pub(crate) fn floor(hosts: &Hosts, packet: usize, size: usize) -> Cost {
     let datagram = packet - BELOW as usize;
     let plain = vec![7; datagram - SEALED_AT as usize - TAG as usize];

@@ -1,5 +1,5 @@
-//! Two hosts on this machine, and what a transfer between them costs. Shared with `benches/rivals`,
-//! which has dependencies of its own.
+//! Two hosts on this machine, and the cost of a transfer between them. Shared with
+//! `benches/rivals`, which has other dependencies.
 
 use bytes::Bytes;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -116,7 +116,7 @@ pub(crate) fn chunks(size: usize) -> impl Iterator<Item = Bytes> {
     (0..size).step_by(CHUNK).map(move |start| pattern.slice(..CHUNK.min(size - start)))
 }
 
-/// Takes what arrives.
+/// Receives and counts the bytes.
 pub(crate) struct Sink {
     /// The expected value of the bytes.
     expected: Option<Bytes>,
@@ -185,7 +185,7 @@ pub(crate) fn tell(name: &str, cost: &Cost) {
     println!("{name:<34} {gigabits_per_second:>8.2} {seconds_per_gigabyte:>10.2} {acks:>10} {each:>16}");
 }
 
-/// Returns the cheapest of several runs of each contender, which take turns.
+/// Returns the lowest cost of several runs of each contender. The contenders take turns.
 pub(crate) fn compare<C>(
     hosts: &Hosts,
     title: &str,

@@ -18,7 +18,7 @@ use std::time::Duration;
 pub(crate) const HOST: &str = "127.0.0.1";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A tool in a thread of its own.
+/// A tool in a separate thread.
 pub(crate) struct Running {
     goes_on: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), ToolError>>>,
@@ -78,8 +78,8 @@ impl Far {
         (ready.recv_timeout(PATIENCE).unwrap(), running)
     }
 
-    /// Returns the local addresses of the near side, for SOCKS5 and for the port that leads to
-    /// `target`.
+    /// Returns the local addresses of the near side: for SOCKS5, and for the port that is forwarded
+    /// to `target`.
     pub(crate) fn connect(&self, port: u16, target: &str) -> (Vec<SocketAddr>, mpsc::Receiver<String>, Running) {
         let options = connect::Options {
             host: HOST.to_owned(),
@@ -105,8 +105,8 @@ pub(crate) fn open(at: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Opens a connection through SOCKS5, and returns it with the reply field. `address` is the type
-/// and the address.
+/// Opens a connection through SOCKS5, and returns it with the reply field. `address` contains the
+/// type and the address.
 pub(crate) fn socks(at: SocketAddr, command: u8, address: &[u8], port: u16) -> (TcpStream, u8) {
     let mut stream = open(at);
     stream.write_all(&[5, 2, 0, 2]).unwrap();

@@ -14,21 +14,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Set in the process of a side: what it does, as words.
+/// An environment variable of the process of a side: its task, as words.
 const SIDE: &str = "ACKLAB_TEST_SIDE";
-/// The prefix that a side prints before the words that other sides need.
+/// The prefix of the line with the words that other sides need.
 const READY: &str = "ready ";
 const HOST: &str = "127.0.0.1";
 
 /// A running process.
 pub(crate) struct Side {
     child: Child,
-    /// Kept open for what it prints later.
+    /// Kept open for later output.
     _output: BufReader<ChildStdout>,
 }
 
 impl Side {
-    /// Starts a process, and returns what it prints once it is ready.
+    /// Starts a process, and returns the words that it prints when it is ready.
     fn start(words: &str) -> (Self, String) {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "side", "--nocapture"])
@@ -46,7 +46,7 @@ impl Side {
         (Self { child, _output: output }, ready)
     }
 
-    /// Demands a stop. A process that has gone needs none.
+    /// Requests a stop. A process that has ended needs none.
     pub(crate) fn stop(&mut self) {
         _ = writeln!(self.child.stdin.as_mut().unwrap());
     }
@@ -62,7 +62,7 @@ impl Side {
         fields.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * rustix::param::page_size() as u64
     }
 
-    /// Lets the process have this much more address space than it has.
+    /// Limits the address space of the process to its current size plus `more`.
     pub(crate) fn limit_memory(&self, more: u64) {
         let fields = std::fs::read_to_string(format!("/proc/{}/statm", self.child.id())).unwrap();
         let pages: u64 = fields.split_whitespace().next().unwrap().parse().unwrap();
@@ -76,7 +76,7 @@ impl Side {
     }
 
     pub(crate) fn wait(&mut self) {
-        // `Child::wait` would close the input, which is a demand.
+        // `Child::wait` would close the input, which requests a stop.
         while self.is_running() {
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -110,7 +110,7 @@ impl Far {
         Self { side, port: port.parse().unwrap(), fingerprint, token, folder, drain }
     }
 
-    /// Kills the process and starts another one with the same keys and the same port.
+    /// Kills the process, and starts another one with the same keys and the same port.
     pub(crate) fn restart(&mut self) {
         self.side.kill();
         let (folder, port) = (self.folder.display().to_string(), self.port.to_string());
@@ -126,7 +126,7 @@ impl Drop for Far {
 
 pub(crate) struct Near {
     pub(crate) side: Side,
-    /// Leads to the target.
+    /// The address whose connections are forwarded to the target.
     pub(crate) address: SocketAddr,
 }
 
@@ -143,7 +143,8 @@ fn words<const N: usize>(side: &str, drain: Duration, others: [&str; N]) -> Stri
     format!("{side} {} {}", drain.as_millis(), others.join(" "))
 }
 
-/// Runs the process of a side. A line of its input is a demand to stop; its end, two.
+/// Runs the process of a side. A line of its input is a request to stop, and the end of the input
+/// is two.
 pub(crate) fn run() {
     let Ok(words) = std::env::var(SIDE) else { return };
     let demands = Arc::new(AtomicU32::new(0));

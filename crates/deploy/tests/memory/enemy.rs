@@ -1,4 +1,5 @@
-//! A client that follows the protocol until its connection is open, and then sends what it likes.
+//! A client that follows the protocol until its connection is open, and then sends arbitrary
+//! frames.
 
 use acklab_base::random::Seed;
 use acklab_base::{Ecn, Instant, Machine, StreamPort};
@@ -16,9 +17,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Octets that a stream frame takes at most, with one octet of the stream.
+/// The maximum number of octets of a stream frame with one octet of the stream.
 const FRAME: usize = 16;
-/// Frames of a datagram of Ethernet.
+/// The number of frames in a datagram of Ethernet.
 const FRAMES: usize = 1400 / FRAME;
 
 pub(super) struct Enemy {
@@ -27,7 +28,7 @@ pub(super) struct Enemy {
     start: std::time::Instant,
     machine: Connection,
     session: Session,
-    /// The server's id of the connection.
+    /// The server's ID of the connection.
     remote: ConnectionId,
     /// Octets of the first stream.
     written: Vec<u8>,
@@ -54,7 +55,7 @@ impl Enemy {
         let (remote, written, out) = (ConnectionId(0), Vec::new(), Outbox::default());
         let mut enemy = Self { socket, to, start, machine, session, remote, written, number: 0, out };
         let is_open = |enemy: &Self| enemy.machine.phase() == Phase::Established && enemy.session.is_complete();
-        // A packet of the open connection has left.
+        // A packet of the open connection has been sent.
         enemy.follow_until(|enemy| is_open(enemy) && enemy.remote != ConnectionId(0));
         enemy
     }
@@ -63,7 +64,7 @@ impl Enemy {
         Instant::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// Follows the protocol until something holds.
+    /// Follows the protocol until a condition holds.
     fn follow_until(&mut self, holds: impl Fn(&Self) -> bool) {
         while !holds(self) {
             assert!(self.start.elapsed() < PATIENCE, "{:?}", self.machine.phase());
@@ -99,13 +100,13 @@ impl Enemy {
 
     fn send(&mut self) {
         for (octets, _) in self.out.iter() {
-            // It fails for a server that is full, as it may.
+            // Sending may fail if the server is full.
             _ = self.socket.send_to(octets, self.to);
         }
         self.out.clear();
     }
 
-    /// Sends these octets on the first stream, and waits for one in return.
+    /// Sends these octets on the first stream, and waits for one octet in return.
     pub(super) fn ask(&mut self, octets: &[u8]) {
         self.written = octets.to_vec();
         let stream = self.machine.open_stream().unwrap();
@@ -114,7 +115,7 @@ impl Enemy {
         self.follow_until(|enemy| enemy.machine.readable_of(stream) > 0);
     }
 
-    /// Waits until the server closes the connection. Returns the code.
+    /// Waits until the server closes the connection. Returns the error code.
     pub(super) fn closed(&mut self) -> u32 {
         self.follow_until(|enemy| matches!(enemy.machine.phase(), Phase::Closed { .. }));
         match self.machine.phase() {
@@ -123,8 +124,8 @@ impl Enemy {
         }
     }
 
-    /// Sends single octets of these streams at these offsets, many in a datagram. Returns how many
-    /// datagrams the system has taken.
+    /// Sends single octets of these streams at these offsets, many per datagram. Returns the number
+    /// of datagrams that the system has accepted.
     pub(super) fn scatter(&mut self, pieces: impl Iterator<Item = (u32, u64)>) {
         let pieces: Vec<_> = pieces.collect();
         for pieces in pieces.chunks(FRAMES) {
@@ -139,7 +140,7 @@ impl Enemy {
             let mut copy = |_: u32, _: std::ops::Range<u64>, to: &mut Vec<u8>| to.push(7);
             assert!(self.session.seal(&packet, &mut copy, &mut self.out));
             self.send();
-            // A socket holds some hundred of them.
+            // A socket holds some hundred datagrams.
             if self.number.is_multiple_of(64) {
                 std::thread::sleep(Duration::from_millis(2));
             }

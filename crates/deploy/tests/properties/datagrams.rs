@@ -1,5 +1,5 @@
-//! Properties that hold for the datagrams of any stranger. The tests of this crate and the fuzz
-//! target `tack_strangers` share them.
+//! Properties of the endpoints, for any datagrams of strangers. The tests of this crate and the
+//! fuzz target `tack_strangers` share them.
 
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_deploy::config::{Limits, Server};
@@ -38,8 +38,8 @@ fn keys(seed: &[u8], side: Side) -> Keys {
     TLS13_AES_128_GCM_SHA256.tls13().unwrap().quic_suite().unwrap().keys(seed, side, Version::V1)
 }
 
-/// Returns the first datagram of a client, with `frames` behind the header. They are padded to the
-/// minimum size.
+/// Returns the first datagram of a client, with `frames` after the header, padded to the minimum
+/// size.
 pub(crate) fn first_datagram(frames: &[u8]) -> Vec<u8> {
     let seed = [0, 0, 0, 1, 0, 0, 0, 2];
     let mut header = vec![first_octet(Level::Initial, false, 1)];
@@ -59,8 +59,8 @@ pub(crate) fn frames_of(datagram: &[u8]) -> Vec<u8> {
     keys.remote.packet.decrypt_in_place(number.into(), header, &mut payload).unwrap().to_vec()
 }
 
-/// Returns a packet of a server that answers the first datagram of the client `id`, with these
-/// frames.
+/// Returns a packet of a server with these frames, in response to the first datagram of the client
+/// `id`.
 fn answer(id: ConnectionId, frames: &[u8]) -> Vec<u8> {
     const NUMBER: u32 = 0;
     let mut payload = vec![0; 4];
@@ -76,7 +76,7 @@ fn answer(id: ConnectionId, frames: &[u8]) -> Vec<u8> {
     let number_at = packet.len() - 4;
     packet.extend_from_slice(&payload);
     packet.extend_from_slice(tag.as_ref());
-    // As of a packet with a long header, of whose first octet two bits are masked here
+    // As for a packet with a long header, two bits of whose first octet are masked here
     // (`protected`).
     let (head, rest) = packet.split_at_mut(number_at);
     let (number, sampled) = rest.split_at_mut(4);
@@ -110,9 +110,9 @@ struct World {
     client: Hub,
     server: Hub,
     connections: [Handle; 2],
-    /// The server's id of the connection, which observers see.
+    /// The server's ID of the connection, which observers can see.
     id: [u8; 8],
-    /// Octets from strangers to the server, and from it to them.
+    /// The octets from strangers to the server, and those from the server to them.
     from_strangers: usize,
     to_strangers: usize,
 }
@@ -135,7 +135,7 @@ impl World {
         world
     }
 
-    /// Gives both ends their turn.
+    /// Runs both ends once.
     fn turn(&mut self) {
         let mut out = Outbox::default();
         for _ in 0..3 {
@@ -172,7 +172,7 @@ impl World {
     }
 }
 
-/// Answers a client as an attacker in the place of the server.
+/// Responds to a client, as an attacker in the place of the server.
 fn answer_a_client(now: Instant, frames: &[u8]) {
     let (mut hub, mut datagram) = opening(now);
     let id = Hello::read(&mut datagram, Ecn::NotEct).unwrap().source;
@@ -183,8 +183,8 @@ fn answer_a_client(now: Instant, frames: &[u8]) {
     }
 }
 
-/// Strangers get at most three times the octets that they send, open no connection, and end none.
-/// `octets` are datagrams: a kind, a length of two octets, and so many octets.
+/// Checks that strangers get at most three times the octets that they send, open no connection, and
+/// end none. `octets` are datagrams: a kind, a length of two octets, and that many octets.
 ///
 /// # Panics
 /// If it does not hold.
@@ -199,7 +199,7 @@ pub(crate) fn strangers_move_nothing(mut octets: &[u8]) {
             1 => world.send_to_server(first_datagram(body)),
             2 => answer_a_client(world.now, body),
             3 => world.client.receive(world.now, world.now, address(SERVER), Ecn::NotEct, &mut body.to_vec()),
-            // As if it belonged to the connection.
+            // A datagram that seems to belong to the connection.
             _ => {
                 let first = VERSION << 4 | (body.first().copied().unwrap_or_default() & 0x0f);
                 let mut datagram = [&[first], &world.id[..], body.get(1..).unwrap_or_default()].concat();

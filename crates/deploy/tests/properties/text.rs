@@ -1,4 +1,4 @@
-//! Properties that hold for any bytes that the tools read: requests of SOCKS5, messages of
+//! Properties of the parsers, for any bytes that the tools read: requests of SOCKS5, messages of
 //! measurements, lines of `known_hosts`, and words of a command line. The tests of this crate and
 //! the fuzz target `tack_tools` share them.
 
@@ -16,7 +16,7 @@ use std::pin::pin;
 use std::str::FromStr;
 use std::task::{Context, Poll, Waker};
 
-/// Runs a future that never waits, because all octets are there.
+/// Runs a future that never waits, because all octets are present.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => done,
@@ -24,21 +24,21 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Checks that a value that was read is written so that reading it yields the same value.
+/// Checks that a parsed value is written in a form that parses to the same value.
 fn survives<T: FromStr<Err: Debug> + Display + PartialEq + Debug>(text: &str) {
     if let Ok(read) = text.parse::<T>() {
         assert_eq!(read.to_string().parse::<T>().unwrap(), read, "{text:?}");
     }
 }
 
-/// Checks that any octets are read or refused.
+/// Checks that any octets are accepted or refused.
 ///
 /// # Panics
-/// If what is read does not keep its promises.
+/// If an accepted value violates its properties.
 pub(crate) fn tools_read_or_refuse(octets: &[u8]) {
     let mut replies = Vec::new();
     let request = now(socks::read_request(&mut tokio::io::join(octets, &mut replies)));
-    // A choice of method, and an answer to what was refused (RFC 1928, §3, §6).
+    // A selection of the method, and a reply to a refused request (RFC 1928, §3, §6).
     assert!(matches!(replies.len(), 0 | 2 | 12), "{replies:?}");
     assert!(replies.is_empty() || replies.starts_with(&[5, 0]) || replies == [5, 0xff], "{replies:?}");
     if let Ok(Some(target)) = request {

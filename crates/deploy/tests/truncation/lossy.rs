@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const ALL: u64 = 1 << 32;
 
-/// Passes datagrams from its port to that of the far side, and back.
+/// Forwards datagrams from its port to that of the far side, and back.
 pub(super) struct Lossy {
     pub(super) port: u16,
     /// The share of datagrams that are lost, in 2⁻³².
@@ -35,7 +35,7 @@ impl Lossy {
                 let (from, to) = if towards_far { (front, back) } else { (back, front) };
                 let mut datagram = [0; 65_536];
                 while !is_over.load(Ordering::Relaxed) {
-                    // An error reports that no peer is there, or that nothing has come.
+                    // An error means that no peer is there, or that no datagram has arrived.
                     let Ok((length, source)) = from.recv_from(&mut datagram) else { continue };
                     let destination = if towards_far {
                         *client.lock().unwrap() = Some(source);
@@ -53,7 +53,7 @@ impl Lossy {
         Self { port, loss, is_over }
     }
 
-    /// Loses this share of the datagrams from now on.
+    /// From now on, loses this share of the datagrams.
     pub(super) fn lose(&self, share: f64) {
         self.loss.store((share * ALL as f64) as u64, Ordering::Relaxed);
     }

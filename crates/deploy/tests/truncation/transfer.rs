@@ -1,18 +1,18 @@
-//! A program and its target, which send octets to each other and read to the end.
+//! A program and its target. They send octets to each other and read to the end.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Octets that are written at once, and the pause after them: 8 MB take a second.
+/// The octets that are written at once, followed by a pause: 8 MB take a second.
 const BLOCK: usize = 80_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The end of a transfer for a program.
+/// How a transfer ended for a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It has written everything, and read so many octets and then the end.
+    /// It has written all octets, and read this number of octets and then the end.
     All(usize),
     Error(ErrorKind),
 }
@@ -53,8 +53,8 @@ fn read(mut from: &TcpStream) -> End {
     }
 }
 
-/// Sends `size` octets, and reads until the end or an error. The kernel reports a reset once, to
-/// the writer or to the reader.
+/// Sends `size` octets, and reads until the end or an error. The kernel reports a reset only once,
+/// to the writer or to the reader.
 fn exchange(stream: &TcpStream, size: usize) -> End {
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| write(stream, size));
@@ -63,7 +63,7 @@ fn exchange(stream: &TcpStream, size: usize) -> End {
     })
 }
 
-/// The program's end.
+/// The program's end of the transfer.
 pub(super) struct Transfer {
     end: mpsc::Receiver<End>,
 }
@@ -83,7 +83,7 @@ impl Transfer {
     }
 }
 
-/// The target's end.
+/// The target's end of the transfer.
 pub(super) struct Target {
     pub(super) port: u16,
     end: mpsc::Receiver<End>,
@@ -105,7 +105,8 @@ impl Target {
         Self { port, end, arrived }
     }
 
-    /// Returns how the connection of the program has ended. An error refuses one that has not come.
+    /// Returns how the program's connection ended. If there was no connection, returns that it was
+    /// refused with an error.
     pub(super) fn end(&self, patience: Duration) -> Option<End> {
         if self.arrived.try_recv().is_err() {
             return Some(End::Error(ErrorKind::NotConnected));

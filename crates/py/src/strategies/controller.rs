@@ -37,7 +37,7 @@ pub(super) struct PythonController {
 }
 
 struct Methods {
-    /// The window that Python sees; it is set from the sender's at each call.
+    /// The window that Python sees. It is set to the sender's window at each call.
     window: Py<Window>,
     on_ack: Py<PyAny>,
     ssthresh: Py<PyAny>,
@@ -72,7 +72,7 @@ impl Methods {
         })
     }
 
-    /// Copies the sender's window for Python.
+    /// Copies the sender's window to the Python object.
     fn show<'py>(&self, py: Python<'py>, window: &cc::Window) -> PyResult<&Bound<'py, Window>> {
         let shown = self.window.bind(py);
         *shown.try_borrow_mut()? = Window { cwnd: window.cwnd, ssthresh: window.ssthresh, mss: window.mss };

@@ -1,7 +1,7 @@
 //! Measures the cost at which s2n-quic moves bytes between two hosts of this machine: `cargo run
 //! --release --manifest-path crates/deploy/benches/rivals/Cargo.toml [-- MEGABYTES]`, by root.
 //!
-//! Measured as the contenders of `benches/hosts.rs` are, with the same paths. It encrypts with
+//! Measures in the same way as `benches/hosts.rs`, with the same paths. It encrypts with
 //! AES-128-GCM of aws-lc.
 
 #[path = "../../hosts/ground.rs"]
@@ -49,7 +49,7 @@ fn s2n(hosts: &Hosts, size: usize) -> Cost {
         for chunk in chunks(size) {
             stream.send(chunk).await.unwrap();
         }
-        // The reader has all of it once it closes the connection.
+        // The reader has all bytes when it closes the connection.
         _ = stream.shutdown().await;
     });
     reader.join().unwrap();

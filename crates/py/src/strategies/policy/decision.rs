@@ -5,7 +5,7 @@ use acklab_base::Instant;
 use acklab_transport::ack::{Decision, OwnReason, Reason};
 use pyo3::prelude::*;
 
-/// The reason of an acknowledgment: one of those that all policies share, or one of the policy.
+/// The reason of an acknowledgment: one that all policies share, or one of this policy.
 #[derive(Debug)]
 enum Why {
     Known(Reason),
@@ -109,8 +109,8 @@ pub(super) fn decision(name: &str, reasons: &mut Vec<String>, returned: &Bound<'
     Err(UsageError::new_err(message))
 }
 
-/// Returns the reason `why`; one of the policy gets the index at which `reasons` has it, or is
-/// added.
+/// Returns the reason `why`. A reason of the policy gets its index in `reasons`, and is added if it
+/// is new.
 fn reason(name: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> {
     let own = match why {
         Why::Known(reason) => return Ok(*reason),
