@@ -9,10 +9,10 @@ use acklab_transport::tack::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The packets per system call: the initial window, or what the pacing rate sends in this time,
-/// since hosts' timers are coarser than the spacing of packets. RFC 9002, §7.7, allows the initial
-/// window of ten packets. The time is that of Linux's TCP, which sizes segments to what the rate
-/// sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
+/// The time that determines the packets per system call. They are the initial window, or what the
+/// pacing rate sends in this time, since hosts' timers are coarser than the spacing of packets. RFC
+/// 9002, §7.7, allows the initial window of ten packets. The time is that of Linux's TCP, which
+/// sizes segments to what the rate sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
 const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1), catches_up: true };
 
 /// The largest IP packet that path MTU discovery tries: a usual jumbo frame. An interface with a

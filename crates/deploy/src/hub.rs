@@ -400,7 +400,7 @@ impl Hub {
         self.counters.accepted += 1;
     }
 
-    /// Wakes the connections whose deadline has come.
+    /// Wakes the connections whose deadline is due.
     pub fn wake(&mut self, now: Instant) {
         while let Some(&(at, handle)) = self.deadlines.first()
             && at <= now

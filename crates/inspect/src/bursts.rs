@@ -1,8 +1,9 @@
 //! Bursts of arrivals, and their period. The arrivals are ACKs that a gate or Wi-Fi releases
 //! together, or data that arrive as an aggregate.
 //!
-//! Arrivals belong to one burst if they are less than half of the later one's transmission time at
-//! the bottleneck apart (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM 1992, §3.2).
+//! Arrivals belong to one burst if the time between them is less than half of the later one's
+//! transmission time at the bottleneck (Mogul, *Observing TCP Dynamics in Real Networks*, SIGCOMM
+//! 1992, §3.2).
 
 use crate::rate::Point;
 

@@ -1,11 +1,11 @@
 //! Finds whether ACKs are missing, by the timestamps that ACKs echo.
 //!
 //! A receiver echoes the timestamp of the first segment that arrived since its last ACK (RFC 7323,
-//! §4.3: a timestamp is taken from a segment that begins at or before the last acknowledgment that
-//! was sent). If an ACK covers several segments and echoes the first of them, it is the only one
-//! that was sent for them. If it echoes a later segment, an ACK for the segments before is missing:
-//! it was removed, or lost. This distinguishes batches of a receiver (GRO, timers, a busy
-//! application) from missing ACKs, also over IPv6 and if the host sends other packets.
+//! §4.3: it takes a timestamp from a segment that begins at or before its last acknowledgment). If
+//! an ACK covers several segments and echoes the first of them, it is the only one that was sent
+//! for them. If it echoes a later segment, an ACK for the segments before is missing: it was
+//! removed, or lost. This distinguishes batches of a receiver (GRO, timers, a busy application)
+//! from missing ACKs, also over IPv6 and if the host sends other packets.
 //!
 //! The sender's clock must tick between the segments. Two kinds of receivers echo later segments
 //! although no ACK is missing, and must be excluded:

@@ -39,8 +39,8 @@ impl Finished {
         self.draw_largest();
     }
 
-    /// Drops the points for figures of all but the largest directions, because points use most of
-    /// the memory of a report.
+    /// Drops the points for figures of all directions except the largest, because points use most
+    /// of the memory of a report.
     fn draw_largest(&mut self) {
         let directions = self.connections.iter_mut().flat_map(|connection| &mut connection.directions);
         let mut drawn: Vec<_> = directions.filter(|direction| !direction.curves.windows.is_empty()).collect();

@@ -73,7 +73,7 @@ const NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 #[serde(deny_unknown_fields)]
 #[schemars(title = "acklab scenario")]
 pub struct Scenario {
-    /// A title for people.
+    /// A title for readers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(example = "CCperf experiment #55")]
     pub title: String,
@@ -231,14 +231,14 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// Returns `true` if it has no end of its own.
+    /// Returns `true` if it does not end by itself.
     #[must_use]
     pub fn is_endless(&self) -> bool {
         self.duration >= LONGEST_TIME
     }
 
-    /// Returns the points of capture: the nodes at which flows begin or end, applications run or
-    /// interfaces are, the two directions of each link, and the air of each cell.
+    /// Returns the points of capture: the nodes with flows, applications or interfaces, the two
+    /// directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
         let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();

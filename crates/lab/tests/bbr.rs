@@ -115,8 +115,8 @@ fn a_cycle_takes_eight_round_trips_and_its_queue_is_drained_at_once() {
 fn two_flows_fill_the_cap_of_twice_what_the_path_holds() {
     let tables = run(&["flow.0.count=2", "duration=9s", "measure.from=3s"]);
     let in_flight: f64 = tables.numbers("flows", "mean_in_flight_l4").iter().sum();
-    // To this come six segments of budget for each flow, and some for data that are acknowledged at
-    // once.
+    // The data in flight also include six segments of budget for each flow, and some that are
+    // acknowledged at once.
     assert!((1.8..2.5).contains(&(in_flight / HELD)), "{in_flight} of {HELD}");
     let rtt = mean(tables.numbers("flows", "mean_rtt_l4").into_iter());
     assert!((1.8..2.5).contains(&(rtt / MIN_RTT)), "{rtt} ms");

@@ -165,8 +165,8 @@ fn copa_with_an_ack_in_a_round_trip_swings() {
 }
 
 /// By TACK's law, an ACK comes up to 10 ms after the packet that it measures, and reports this
-/// delay (RFC 9002, §5.3). The delay is a quarter of the round trip, and not caused by a queue.
-/// When Copa counted it as a queue, the flows got only 11, 35 and 19 of 50 Mbps.
+/// delay (RFC 9002, §5.3). The delay is a quarter of the round trip, but no queue causes it. When
+/// Copa counted it as a queue, the flows got only 11, 35 and 19 of 50 Mbps.
 #[test]
 fn a_late_ack_of_quic_is_not_taken_for_a_queue() {
     let path = MODEST.replace("preset = \"linux\"\nmss = \"1448B\"\n", "transport = \"quic\"\n");

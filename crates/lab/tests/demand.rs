@@ -15,7 +15,7 @@ fn of_return(tables: &Tables, column: &str) -> u64 {
 }
 
 /// The SYN-ACK waits for the next superframe, for twelve superframes and for the end of its slot.
-/// To this comes the propagation of SYN and SYN-ACK.
+/// The propagation of SYN and SYN-ACK is added.
 #[test]
 fn the_handshake_waits_for_an_assignment() {
     let tables =

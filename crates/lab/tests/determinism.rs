@@ -244,7 +244,7 @@ const TRANSPORTS: [(&str, &str); 4] = [
     ("quinn", r#"{ protocol = "quinn" }"#),
 ];
 
-/// Captures a download over each transport in a folder of its own below `folder`.
+/// Captures a download over each transport in a separate folder below `folder`.
 fn capture_all(folder: &Path, seed: u64) {
     for (name, transport) in TRANSPORTS {
         let sets = [format!("flow.download.transport={transport}")];

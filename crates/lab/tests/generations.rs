@@ -79,8 +79,8 @@ fn tcp_over_802_11be_fills_a_mpdus_of_1024_frames() {
     assert!(wide > 1.1 * narrow, "{wide} against {narrow} Mbps");
 }
 
-/// A Block ACK of 1024 frames carries the 64 ACKs for that many segments, and no ACK has a frame of
-/// its own. With an ACK for every second segment it carries 512 of them, which need numbers of
+/// A Block ACK of 1024 frames carries the 64 ACKs for that many segments, and no ACK has a separate
+/// frame. With an ACK for every second segment it carries 512 of them, which need numbers of
 /// sixteen bits.
 #[test]
 fn hack_works_with_block_acks_of_1024_frames() {

@@ -22,8 +22,8 @@ to = "dst"
 preset = "linux"
 "#;
 
-/// CAKE shapes the link of 100 Mbps to 20 Mbps. The shaped rate is that of the hop, which is fully
-/// busy, and not busy by a fifth.
+/// CAKE shapes the link of 100 Mbps to 20 Mbps. The shaped rate is the rate of the hop, so the hop
+/// is fully busy, not by a fifth.
 #[test]
 fn a_shaper_is_the_rate_that_limits() {
     for controller in ["cubic", "bbr"] {

@@ -71,7 +71,7 @@ fn a_flow_has_its_handshake_and_its_overhead_in_the_tables() {
     assert!((630.0..642.0).contains(&handshake), "{handshake} ms");
     // The overhead of a packet: IP, UDP, the short header with 8 octets of connection id and 1 or 2
     // of packet number, the tag, and a stream frame. The frame has an offset, and a length unless
-    // it is the last frame. To this comes a handshake of several datagrams of at most 1200 octets.
+    // it is the last frame. The handshake adds several datagrams of at most 1200 octets.
     let overhead = tables.counts("flows", "total_overhead_bytes_l3")[0] - 28 * packets;
     assert!(
         (packets * (1 + 8 + 1 + 16 + 3)..packets * (1 + 8 + 2 + 16 + 8) + 5 * 1200).contains(&overhead),

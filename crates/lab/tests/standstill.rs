@@ -32,8 +32,8 @@ fn goodput(tables: &Tables) -> f64 {
 
 /// Allegro's rate doubled with each interval while the queue delayed the results, up to a thousand
 /// times the capacity. 7,000 packets waited in a queue without a limit, and the repair of the first
-/// hole waited behind them. Now the result of an interval is available before the next but one
-/// begins.
+/// hole waited behind them. Now the result of an interval is available before the second interval
+/// after it begins.
 #[test]
 fn allegro_does_not_overrun_a_queue_whose_results_are_late() {
     let codel = r#"{ discipline = "codel" }"#;

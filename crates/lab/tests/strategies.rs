@@ -148,7 +148,7 @@ fn a_sender_over_quic_asks_by_a_rule_of_the_user() {
     assert!(refused.contains("ask.name: found \"mine\""), "{refused}");
 }
 
-/// A check does not have the strategies of a run, but the files that it reads.
+/// A check does not know the strategies of a run, but it reads the files.
 #[test]
 fn a_check_refuses_what_a_run_refuses_but_for_names_of_strategies() {
     let checked = |sets: &[&str]| check(&read(SCENARIO, sets), &RunOptions::default()).map_err(|why| why.to_string());

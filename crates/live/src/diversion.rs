@@ -1,7 +1,7 @@
 //! The diversion of traffic that the kernel forwards between two devices.
 //!
 //! The kernel forwards, by a bridge or by its routes. A classifier at the exit of the second device
-//! redirects frames that came in at the first device to a TAP device of this process. A ring
+//! redirects frames that arrived at the first device to a TAP device of this process. A ring
 //! collects the frames from there. Other frames pass: those of the host itself or of other devices,
 //! and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the device,
 //! routed, and with the header of the next hop. The kernel has cut segments of offloads into
@@ -116,7 +116,7 @@ enum Source {
 }
 
 impl Diversion {
-    /// Creates a diversion of frames that come in at the device `from` and leave through the device
+    /// Creates a diversion of frames that arrive at the device `from` and leave through the device
     /// `to`. `name` is the name of the TAP device. Packets have at most `mtu` octets. Nothing is
     /// diverted before the first call of [`prolong`](Self::prolong). Frames come by `method`, or by
     /// the best method that the system allows.
@@ -341,7 +341,7 @@ fn classifier(from: u32, tap: u32, words: &SharedWords) -> Vec<Instruction> {
     ]
 }
 
-/// Returns the filter that keeps whole frames that came in at device `from`.
+/// Returns the filter that keeps whole frames that arrived at device `from`.
 fn forwarded_from(from: u32) -> [Instruction; 5] {
     [
         load_word(2, 1, field::INGRESS_IFINDEX),

@@ -68,7 +68,8 @@ impl<F> Reader<F> {
         Ok(Self { file, kind, limit })
     }
 
-    /// Returns `true` for all but regular files and folders, whose octets never come later.
+    /// Returns `true` for all kinds of files whose octets may come later: all except regular files
+    /// and folders.
     pub fn may_wait(&self) -> bool {
         !self.kind.is_file() && !self.kind.is_dir()
     }

@@ -324,8 +324,8 @@ impl Netlink {
     }
 
     /// Disables the automatic IPv6 address of the device with this index. Without an address, the
-    /// device solicits no routers either. It then sends at most reports of multicast groups of its
-    /// own accord. The call requires only `CAP_NET_ADMIN`, and no file in `/proc/sys`.
+    /// device solicits no routers either. By itself, it then sends at most reports of multicast
+    /// groups. The call requires only `CAP_NET_ADMIN`, and no file in `/proc/sys`.
     ///
     /// # Errors
     /// If the kernel refuses.

@@ -3,7 +3,7 @@
 use crate::{Lateness, Tun, WallClock};
 use acklab_base::{Duration, Instant};
 
-/// Devices, with the clock that measures how late each packet is delivered.
+/// Devices, with the clock that measures the lateness of each delivery.
 #[derive(Debug)]
 pub struct Outlet<D = Tun> {
     devices: Vec<D>,

@@ -38,7 +38,7 @@ impl RunDelays {
         Self { began: now, threads: BTreeMap::new(), waits: Vec::new() }
     }
 
-    /// Returns `true` if this kernel reports how long threads wait.
+    /// Returns `true` if this kernel reports the waiting times of threads.
     #[must_use]
     pub fn are_known() -> bool {
         waited(Path::new("/proc/thread-self")).is_some()

@@ -1,8 +1,8 @@
 //! The processor time that the hypervisor steals from a virtual machine.
 //!
-//! For each processor, the kernel counts how long it could have run while its host ran something
-//! else (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. An idle processor does not
-//! count, unless it polls instead of halting.
+//! For each processor, the kernel counts the time in which it could have run but its host ran
+//! something else (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. An idle processor
+//! does not count, unless it polls instead of halting.
 
 use crate::wait::Wait;
 use acklab_base::{Duration, Instant};

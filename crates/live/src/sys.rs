@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr::NonNull;
 
-/// The content that a device of `/dev/net/tun` carries, without a header of its own
+/// The content that a device of `/dev/net/tun` carries, without a further header
 /// (`linux/if_tun.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TunKind {

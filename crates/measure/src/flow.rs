@@ -75,7 +75,7 @@ impl<E: End + ?Sized> Flow<E> {
         remain
     }
 
-    /// Ends the window of measurement, and returns what both ends have counted in it.
+    /// Ends the window of measurement, and returns the counts of both ends in it.
     pub(crate) fn close(&mut self, until: Instant) -> [Snapshot; 2] {
         self.probes.close(until);
         [0, 1].map(|end| self.ends[end].snapshot(until).since(&self.before[end]))
@@ -107,7 +107,7 @@ pub trait Measured {
         self.flows_mut().iter_mut().for_each(|flow| flow.open(now));
     }
 
-    /// Ends the window of measurement of the proxies, and returns what they have measured.
+    /// Ends the window of measurement of the proxies, and returns their measurements.
     fn close_relays(&mut self, _until: Instant) -> Vec<Relayed> {
         Vec::new()
     }

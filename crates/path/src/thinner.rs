@@ -52,7 +52,7 @@ pub(crate) trait Settings: Copy {
     /// Returns the rule of a flow without packets.
     fn rule(self) -> Self::Rule;
 
-    /// Returns how many flows can have an ACK held; ACKs of others pass.
+    /// Returns the number of flows that can have an ACK held; ACKs of others pass.
     fn max_held(self) -> Option<usize> {
         None
     }

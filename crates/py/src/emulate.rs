@@ -77,7 +77,7 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
     Ok(acquired == Permission::UserNamespace)
 }
 
-/// Runs a scenario in real time, in a thread of its own.
+/// Runs a scenario in real time, in a separate thread.
 ///
 /// `outputs` is the folder for the output of applications; `node` and `words` are a command that
 /// uses the terminal; `watch` is called each second with a sample of the run as JSON; `processors`

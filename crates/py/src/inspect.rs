@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering;
 /// the interpreter detached. Returns the report as JSON, and why the rest of the file was not read
 /// or `None`.
 ///
-/// Calls `watch` now and then with the share of the file that is read. Raises `UsageError` for a
-/// file that is no capture, `RunError` for a log without data, `Cancelled` after `cancel` is
-/// cancelled. Ctrl-C stops the main thread.
+/// Calls `watch` at times with the share of the file that is read. Raises `UsageError` for a file
+/// that is no capture, `RunError` for a log without data, `Cancelled` after `cancel` is cancelled.
+/// Ctrl-C stops the main thread.
 #[pyfunction]
 #[pyo3(signature = (path, cancel=None, watch=None, trace=None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]

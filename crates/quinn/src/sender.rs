@@ -312,8 +312,8 @@ impl Sender {
         self.recovery.space_mut(space).settle();
     }
 
-    /// Returns the number of the last of the lost packets: the oldest outstanding packets of
-    /// `space` that have `octets` bytes together and of which the last left at `sent_at`.
+    /// Returns the number of the last of the lost packets: they are the oldest outstanding packets
+    /// of `space`, with `octets` bytes in total, and the last one left at `sent_at`.
     fn last_of(&self, space: Space, octets: u64, sent_at: Instant) -> Option<u64> {
         let (mut sum, mut last) = (0, None);
         for (number, packet) in self.recovery.space(space as usize).outstanding() {

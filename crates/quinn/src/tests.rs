@@ -135,7 +135,7 @@ fn nothing_is_in_flight_after_the_last_acknowledgment() {
     assert_eq!(pair.ends[0].vitals().in_flight, Some(0));
 }
 
-/// The seed determines every byte of every datagram, whatever the start instant of the run.
+/// The seed determines every byte of every datagram, for any start of the run.
 #[test]
 fn the_seed_determines_the_octets() {
     let octets = |seed| {

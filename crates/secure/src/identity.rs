@@ -171,7 +171,7 @@ pub type Decide = dyn Fn(&ServerName<'_>, Fingerprint) -> bool + Send + Sync;
 pub enum Trust {
     /// Servers whose certificate leads to one of these authorities.
     Roots(Arc<RootCertStore>),
-    /// The server with this fingerprint, whatever its name.
+    /// The server with this fingerprint, under any name.
     Pinned(Fingerprint),
     /// Servers for whose fingerprint this returns `true`, as with the known hosts of ssh.
     Known(Arc<Decide>),

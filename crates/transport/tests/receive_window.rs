@@ -90,7 +90,7 @@ fn autotuning_does_not_depend_on_the_policy() {
     }
 }
 
-/// Linux's policy has no window of its own.
+/// Linux's policy specifies no window.
 #[test]
 fn a_whole_buffer_is_offered_whatever_the_policy() {
     for policy in ack::PolicyConfig::built_in() {

@@ -27,8 +27,8 @@ fn ack(syn: &Segment, segments: u64, flags: Flags) -> Segment {
     }
 }
 
-/// Returns how many segments have been written after each write of an application that always fills
-/// the buffer, while each ACK covers one segment.
+/// Returns the number of segments written so far, after each write of an application that always
+/// fills the buffer. Each ACK covers one segment.
 fn writes(acks: u64) -> Vec<u64> {
     let (config, seed) = (Preset::Linux.config(), Seed(1));
     let controller = Controller::new(&config.congestion, &config.controller_start(seed, "f")).unwrap();

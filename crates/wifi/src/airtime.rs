@@ -87,7 +87,7 @@ impl Airtime {
         self.booked
     }
 
-    /// Books the time up to `until` for `node` and `what`.
+    /// Adds the time up to `until` to that of `node` for the use `what`.
     pub(crate) fn book(&mut self, node: usize, what: Use, until: Instant) {
         if until <= self.booked {
             return;
@@ -97,13 +97,13 @@ impl Airtime {
         self.booked = until;
     }
 
-    /// Returns the time of `node` for `what`. Idle time is booked for the access point, node 0.
+    /// Returns the time of `node` for the use `what`.
     #[must_use]
     pub fn of(&self, node: usize, what: Use) -> Duration {
         self.by_node[node][what as usize]
     }
 
-    /// Returns the time of all nodes for `what`.
+    /// Returns the time of all nodes for the use `what`.
     #[must_use]
     pub fn total(&self, what: Use) -> Duration {
         self.by_node.iter().fold(Duration::ZERO, |sum, node| sum + node[what as usize])

@@ -18,7 +18,7 @@ pub struct Ppdu<D> {
     pub mode: Mode,
     /// The octets of its PSDU.
     pub octets: Bytes,
-    /// Its duration field: for how long it reserves the medium after its end.
+    /// Its duration field: the time after its end for which it reserves the medium.
     pub reserved: Duration,
     /// Its frame or frames.
     pub frame: Frame<D>,

@@ -220,7 +220,7 @@ impl Reception {
     }
 
     /// Returns `true` if a node detects the preamble of a PPDU in `mode` that begins together with
-    /// these others: it is 4 dB stronger than noise and all of them (ns-3's
+    /// these other PPDUs: it must be 4 dB stronger than noise and all of them (ns-3's
     /// `ThresholdPreambleDetectionModel`). Without powers all are equally strong, and no preamble
     /// is detected.
     #[must_use]

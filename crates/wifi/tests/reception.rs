@@ -188,7 +188,7 @@ fn an_absent_node_neither_sends_nor_receives() {
     }
 }
 
-/// A link returns the same probabilities as a single query, whatever was queried before.
+/// A link returns the same probabilities as a single query, after any other queries.
 #[test]
 fn a_link_remembers_only_the_last_length() {
     let reception = reception(snr());

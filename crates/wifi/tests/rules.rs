@@ -371,7 +371,7 @@ fn eifs_after_collisions_costs_its_length_once_a_collision() {
 }
 
 /// Returns the microseconds from the end of a collision of stations 1 and 2 to the earliest PPDU of
-/// one of them, and to the earliest of station 3, a bystander.
+/// one of them, and to that of station 3, a bystander.
 fn earliest_after_collision(config: &CellConfig) -> [u64; 2] {
     let sources: Vec<Source> = (1..=3).map(|station| Source::upload(station, PACKET)).collect();
     let mut cell = quiet(config, &sources);

@@ -61,8 +61,8 @@ pub enum Profile {
     /// TCP/HACK: uncompressed ACKs establish contexts at both ends, CIDs are computed, the MSN
     /// counts the ACKs of all flows of a peer, and a frame begins with eight bits of the first MSN.
     ///
-    /// As the MSN counts all flows, a sequential IP-ID is relative to that of the last ACK and not
-    /// to the MSN.
+    /// As the MSN counts all flows, a sequential IP-ID is relative to that of the last ACK not to
+    /// the MSN.
     Hack,
 }
 

@@ -1,5 +1,5 @@
 //! Measures the minimum work of an encrypted transport over UDP. Datagrams are sealed and sent in
-//! batches, received together and opened, and the receiver reports how many have arrived.
+//! batches, received together and opened, and the receiver reports the number of arrived datagrams.
 
 use super::ground::{Cost, HERE, Hosts, THERE, address, processor_time};
 use acklab_base::{Duration, Ecn};

@@ -72,7 +72,7 @@ impl Path {
 }
 
 impl Association {
-    /// Follows the newest authentic packet, which came from another address.
+    /// Follows the newest authentic packet, which arrived from another address.
     pub(super) fn follow(&mut self, now: Instant, address: SocketAddr, octets: usize) {
         let Ok(value) = random() else { return };
         let patience = MIN_PATIENCE.max(self.probe_timeout() * PATIENCE);

@@ -1,10 +1,10 @@
 //! Queues datagrams of unknown senders until those of connections are served.
 //!
-//! Reading a first datagram costs a hundred times what it costs its sender, because keys are
-//! derived and the datagram is decrypted. So the work for unknown senders is bounded. The driver
-//! first reads everything from the socket, and serves [`TURN`] unknown senders between two reads. A
-//! flood fills this queue, where a datagram is dropped after a look at its header. It does not fill
-//! the socket's buffer, where it would displace datagrams of connections.
+//! Reading a first datagram costs a hundred times as much as sending it, because keys are derived
+//! and the datagram is decrypted. So the work for unknown senders is bounded. The driver first
+//! reads everything from the socket, and serves [`TURN`] unknown senders between two reads. A flood
+//! fills this queue, where a datagram is dropped after a look at its header. It does not fill the
+//! socket's buffer, where it would displace datagrams of connections.
 
 use acklab_base::Ecn;
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
 //! Tracks whether applications have more to send than streams have room for. If they do, an empty
-//! stream is due to the host, which has not run them yet, and not to the applications.
+//! stream is caused by the host, which has not run them yet, and not by the applications.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -31,8 +31,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Waits until no other process writes to `folder`. Removes what killed processes have left
-    /// there.
+    /// Removes files that killed processes have left there.
     pub(super) fn lock(folder: &Path) -> io::Result<Self> {
         let file = File::open(folder)?;
         // Some file systems have no locks. There the last of two writers wins, with a complete

@@ -1,17 +1,16 @@
 //! Measures transports in turns between two hosts, to find the fastest on this path and its cost.
 //!
 //! A measurement has a control channel and one data channel for each of its parallel streams. A
-//! channel is a connection of its own, with one stream: of TACK, of QUIC, or of the kernel's TCP.
-//! Thus data channels count only data, and "four parallel streams" means the same for all
-//! transports.
+//! channel is a separate connection with one stream: of TACK, of QUIC, or of the kernel's TCP. Thus
+//! data channels count only data, and "four parallel streams" means the same for all transports.
 //!
 //! # Protocol, version 1
 //!
 //! The client opens every channel and sends sixteen octets first: `acklab`, the version, the kind
 //! of channel (0 control, 1 data) and the random number of the measurement in big endian. A data
-//! channel then carries octets without meaning, one way. A control channel carries messages both
-//! ways: the length in four octets, big endian, at most [64 KiB](protocol::LARGEST), and an object
-//! in JSON ([`protocol::Message`]).
+//! channel then carries octets without meaning, one way. A control channel carries messages in both
+//! directions: the length in four octets, big endian, at most [64 KiB](protocol::LARGEST), and an
+//! object in JSON ([`protocol::Message`]).
 //!
 //! ```text
 //!  client                              server

@@ -92,7 +92,7 @@ impl Stop {
 mod tests {
     use super::*;
 
-    /// Returns the time from the start to each phase, if the first request comes at once, and the
+    /// Returns the time from the start to each phase. The first request comes at once, and the
     /// second one after `second`.
     fn phases(drain: Duration, second: Duration) -> [Duration; 2] {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -105,7 +105,7 @@ pub(super) fn msdus(mut frame: Frame<'_>) -> impl Iterator<Item = Frame<'_>> {
         let (header, rest) = frame.take::<SUBFRAME_HEADER>(NAME).ok()?;
         let length = usize::from(u16::from_be_bytes([header[12], header[13]]));
         let msdu = rest.at_most(length);
-        // Each subframe but the last is padded to a multiple of four octets.
+        // Each subframe except the last is padded to a multiple of four octets.
         let end = (SUBFRAME_HEADER + length).next_multiple_of(4) - SUBFRAME_HEADER;
         frame = rest.skip(end, NAME).unwrap_or_else(|_| rest.at_most(0));
         Some(msdu)

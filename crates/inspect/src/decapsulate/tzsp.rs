@@ -10,7 +10,7 @@ const NAME: &str = "TZSP";
 /// Opens a header of version 1 with a frame, if it is one: kind, link layer, fields.
 pub(super) fn open(frame: Frame<'_>) -> Option<Opened<'_>> {
     let (&[version, kind, high, low], rest) = frame.take::<4>(NAME).ok()?;
-    // A frame that was received, or one that is to be sent.
+    // A received frame, or a frame to be sent.
     if version != 1 || kind > 1 {
         return None;
     }

@@ -200,7 +200,8 @@ impl Delivery {
     }
 
     /// Returns `true` if the single byte at `start` is a keep-alive (RFC 9293, §3.8.4) or the probe
-    /// of a closed window (§3.8.6.1), which is not part of the data until it is acknowledged.
+    /// of a closed window (§3.8.6.1), neither of which is part of the data until it is
+    /// acknowledged.
     #[cold]
     fn is_probe(&mut self, start: u64, has_acks: bool) -> bool {
         let is_acknowledged = start < self.space.acknowledged;

@@ -54,10 +54,10 @@ impl Shown {
         Some(with(&mut reader.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Reads all arrived data of a connection whose application reads on arrival, as in a
-    /// simulation: before the next packet is delivered, because the kernel acknowledges fewer
-    /// segments while data wait to be read. The thread that carries packets does this itself,
-    /// because switching threads twice would take longer than the delivery.
+    /// Reads all arrived data of a connection whose application reads on arrival. As in a
+    /// simulation, this happens before the next packet is delivered, because the kernel
+    /// acknowledges fewer segments while data wait to be read. The thread that carries packets does
+    /// this itself, because switching threads twice would take longer than the delivery.
     fn read_on_arrival(&self) {
         let (None, Some(socket)) = (&self.reader, self.socket.get()) else { return };
         let mut buffer = [0; READ_AT_ONCE];

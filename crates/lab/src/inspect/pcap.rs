@@ -1,7 +1,7 @@
 //! Reads a pcap file (draft-ietf-opsawg-pcap) and its relatives.
 //!
 //! The format is a header and records, so it is parsed here. The crate `pcap-file`, which writes
-//! captures here, refuses files that other tools read: those with fractions of a second of a
+//! captures here, refuses files that other tools read. These have fractions of a second of a
 //! million microseconds or more, records longer than the snap length, link types with FCS bits, or
 //! other magic numbers.
 

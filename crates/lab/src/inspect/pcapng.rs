@@ -37,7 +37,7 @@ pub(super) fn read(file: impl Read, progress: &mut Progress<'_>) -> Result<Inspe
 struct Packets {
     inspector: Inspector,
     interfaces: Vec<Interface>,
-    /// A simple packet has no time of its own.
+    /// A simple packet has no time.
     last: Instant,
 }
 

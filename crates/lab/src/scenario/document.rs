@@ -57,7 +57,7 @@ pub(super) struct Member {
 /// The form of a key in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// The key itself, because the text has it.
+    /// Returns the key itself, because the text contains it.
     Itself,
     /// Not at all, because a [shorthand](super::shorthand) implies it.
     Nothing,

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 /// A custom transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-// Its keys stand beside the tag of `Transport`, in one list of the schema.
+// Its keys are beside the tag of `Transport`, in one list of the schema.
 #[schemars(inline)]
 pub struct Custom {
     /// Its name in the run.

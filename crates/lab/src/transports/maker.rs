@@ -25,7 +25,7 @@ pub(crate) struct Maker<'a> {
     pub(crate) strategies: &'a Strategies,
 }
 
-/// One end of a connection that carries data both ways.
+/// One end of a connection that carries data in both directions.
 pub(super) struct End<'a> {
     /// 0 at `from`, 1 at `to`.
     pub(super) index: usize,

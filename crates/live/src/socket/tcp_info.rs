@@ -34,7 +34,7 @@ macro_rules! fields {
 fields! {
     /// The largest payload of a segment that it sends, in octets.
     snd_mss at 16,
-    /// Segments sent and not acknowledged cumulatively.
+    /// Segments sent, but not acknowledged cumulatively.
     unacked at 24,
     /// Of these, those reported by SACK.
     sacked at 28,
@@ -99,8 +99,8 @@ impl TcpInfo {
         matches!(self.state(), TCP_ESTABLISHED | TCP_CLOSE_WAIT)
     }
 
-    /// Returns `true` if the peer has finished, all its data have come in order, and this end has
-    /// not finished.
+    /// Returns `true` if the peer has finished, all its data have arrived in order, and this end
+    /// has not finished.
     #[must_use]
     pub const fn is_half_closed(&self) -> bool {
         self.state() == TCP_CLOSE_WAIT

@@ -168,7 +168,7 @@ pub(crate) fn send(socket: BorrowedFd<'_>, frames: &[[IoSlice<'_>; 2]]) -> io::R
         message.msg_hdr.msg_iovlen = parts.len() as _;
         messages.push(message);
     }
-    // SAFETY: the messages and what they point to live across the call.
+    // SAFETY: the messages and the memory that they point to live across the call.
     let sent = unsafe {
         libc::sendmmsg(socket.as_raw_fd(), messages.as_mut_ptr(), messages.len() as libc::c_uint, libc::MSG_DONTWAIT)
     };

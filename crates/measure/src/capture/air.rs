@@ -179,7 +179,7 @@ impl AirCapture {
         Ok(())
     }
 
-    /// Encodes the frame into `self.frame`, and returns how many of its octets are to be written.
+    /// Encodes the frame into `self.frame`, and returns the number of octets that must be written.
     fn encode_data<P: Observed>(&mut self, ppdu: &Ppdu<P>, mpdu: &Mpdu<P>) -> Result<usize, Error> {
         let (receiver, transmitter) = addresses(ppdu);
         let is_amsdu = mpdu.is_a_msdu;

@@ -1,7 +1,7 @@
 //! ACKs-first scheduling (RFC 3449, §5.4.1): pure ACKs leave before all other packets.
 //!
-//! If data and ACKs share a slow link, an ACK in a FIFO waits for the data ahead of it, and a burst
-//! of data delays the other direction's ACK clock. Here pure ACKs form a separate band that is
+//! If data and ACKs share a slow link, an ACK in a FIFO waits for the data ahead of it. So a burst
+//! of data delays the ACK clock of the other direction. Here pure ACKs form a separate band that is
 //! served with strict priority; the packet in service is not interrupted. Each band is a FIFO with
 //! its own limit, as a class of Linux's `prio` (`net/sched/sch_prio.c`), so data cannot fill the
 //! places of ACKs.

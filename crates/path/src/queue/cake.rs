@@ -214,8 +214,8 @@ impl<D: Datagram> Cake<D> {
         }
     }
 
-    /// With a shaper: the last class within its share of the rate, or the one whose turn comes
-    /// first.
+    /// With a shaper: returns the last class within its share of the rate, or the class whose turn
+    /// comes first.
     fn scheduled(&self, now: Instant) -> usize {
         let mut best: Option<(Duration, usize)> = None;
         for (at, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active()) {

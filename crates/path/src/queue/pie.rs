@@ -76,7 +76,7 @@ const BETA: f64 = 1.25;
 const HIGH: f64 = 0.1;
 const LARGEST_STEP: f64 = 0.02;
 /// A delay above this adds 2 % at each change: `pie_calculate_probability` of Linux's `sch_pie.c`.
-/// RFC 8033 has no such rule; RFC 8034, Appendix A.2 has it with 200 ms.
+/// RFC 8033 has no such rule; RFC 8034, Appendix A.2 uses 200 ms.
 const VERY_LONG: Duration = Duration::from_millis(250);
 /// RFC 8033, §4.2: the factor of the probability at each change while the queue is idle.
 const DECAY: f64 = 0.98;

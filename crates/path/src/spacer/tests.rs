@@ -69,8 +69,8 @@ fn acks_leave_an_interval_apart() {
     assert_eq!(run.acks(&[(0, 10), (1, 20), (1, 30), (9, 40)]).left(), [(0, 10), (2000, 20), (4000, 30), (9000, 40)]);
 }
 
-/// The example of the paper: δa = 8 segments between two ACKs that arrive δt apart, so that ⌈8/2⌉ −
-/// 1 = 3 are inserted, δt · 2/8 apart.
+/// The example of the paper: there are δa = 8 segments between two ACKs that arrive δt apart. So
+/// ⌈8/2⌉ − 1 = 3 ACKs are inserted, δt · 2/8 apart.
 #[test]
 fn missing_acks_are_put_back() {
     let mut run = Run::of(reconstruct());

@@ -94,7 +94,7 @@ macro_rules! rules {
 }
 
 rules! {
-    /// One ACK for `acks`, or after `hold`; ACKs with information of their own are never held.
+    /// ACKs with additional information are never held.
     "every" => Every(every),
     /// Samsung's driver for SCSC: by the rate of the flow, none for the first 512 ACKs
     /// (`drivers/net/wireless/scsc/netif.c`).

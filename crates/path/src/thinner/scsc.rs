@@ -5,8 +5,8 @@
 //! Without this monitor of throughput (`tcp_ack_suppression_monitor`, on by default), one of 16
 //! ACKs passes, or the first after 16 ms, and only if the receive window is large. Duplicates,
 //! SACK, ECE, PSH and data are never held. Nor are ACKs for more than two segments, such as delayed
-//! ACKs, and the first 512 ACKs, also after each SACK, so that all of them clock slow start and
-//! recovery. With the monitor, the timer restarts with each held ACK.
+//! ACKs. The first 512 ACKs are not held either, also after each SACK, so that all of them clock
+//! slow start and recovery. With the monitor, the timer restarts with each held ACK.
 //!
 //! Not modelled: the limit of sixteen flows.
 

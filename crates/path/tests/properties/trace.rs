@@ -10,7 +10,7 @@ use acklab_path::server::{Server, Trace};
 const OPPORTUNITY: u64 = 1504;
 const PACKETS: u64 = 64;
 
-/// A packet that takes an opportunity of its own.
+/// A packet that takes a whole opportunity.
 #[derive(Clone, Copy, Debug)]
 struct Packet;
 

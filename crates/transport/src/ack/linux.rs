@@ -27,11 +27,11 @@
 //!   are compressed: one for all segments that arrive within 5 % of the round trip, at most 1 ms,
 //!   or for 44 of them. The round trip is the receiver's own estimate, or the handshake's if that
 //!   is shorter; without an estimate it is zero. The timer has a slack of 100 µs. It uses the slack
-//!   in full unless another interrupt comes first; here none does. Held SACKs are released by a
-//!   segment that begins a range, or extends one other than the two that changed last, so that each
-//!   range is among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux that ACK leaves
-//!   before the segment is processed, and the segment is held. Here the ACK also reports the
-//!   segment, which counts as held but starts no timer.
+//!   in full unless another interrupt comes first, which does not happen here. Held SACKs are
+//!   released by a segment that begins a range, or extends one other than the two that changed
+//!   last, so that each range is among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux
+//!   that ACK leaves before the segment is processed, and the segment is held. Here the ACK also
+//!   reports the segment, which counts as held but starts no timer.
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Room, Settings, TcpEvents};
 use acklab_base::{Duration, Instant};

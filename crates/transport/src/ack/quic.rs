@@ -3,9 +3,9 @@
 //! RFC 9000, §13.2: an ACK after two ack-eliciting packets, within `max_ack_delay` (25 ms unless
 //! the peer sets another, §18.2), and at once for a packet that leaves a gap or arrives late.
 //! draft-ietf-quic-ack-frequency allows the sender to choose `ack_eliciting_threshold`, the delay,
-//! and the reordering threshold. This is how far a gap must lie back before it is reported at once:
-//! 1 is the rule of RFC 9000, 0 means never (§6.2 there). The settings here are those that the
-//! sender would have requested from the start.
+//! and the reordering threshold. A gap must be this far behind before it is reported at once: 1 is
+//! the rule of RFC 9000, 0 means never (§6.2 there). The settings here are those that the sender
+//! would have requested from the start.
 //!
 //! QUIC numbers packets; TCP numbers bytes. A packet here is a segment with data, in order or not.
 //! The distance of two packet numbers is the distance in bytes divided by the largest segment so

@@ -62,8 +62,8 @@ pub struct Ranges {
     beyond: Beyond,
     /// The ranges that changed last, newest first.
     recent: Vec<Range<u64>>,
-    /// The number of ranges in `recent` that were newer than the range extended by the last
-    /// arrival: all if it began one, none if it filled the first gap.
+    /// The number of ranges in `recent` that were newer than the range that the last arrival
+    /// extended. All were if it began a range, and none if it filled the first gap.
     newer: usize,
     /// The number of distinct numbers that have arrived.
     received: u64,

@@ -2,7 +2,7 @@
 //! that sign.
 //!
 //! All algorithms double the window each round trip, as far as [`Growth`] allows. They differ in
-//! what ends slow start before a loss.
+//! the sign that ends slow start before a loss.
 
 mod hystart;
 pub mod hystart_plus_plus;

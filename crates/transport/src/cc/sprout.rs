@@ -92,7 +92,7 @@ pub struct Sprout {
     model: Option<(Link, Forecasts)>,
     /// The beginning of the present tick.
     began: Instant,
-    /// The end of the present tick, unless nothing is to be sent.
+    /// The end of the present tick, unless there is nothing to send.
     next_tick: Option<Instant>,
     /// The time before which ticks without arrivals are no observation, because nothing was sent
     /// for them (§3.4, "time-to-next").

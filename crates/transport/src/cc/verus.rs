@@ -113,7 +113,7 @@ pub struct Verus {
     mean: Option<f64>,
     last_ack: Instant,
     profile: Profile,
-    /// The end of the present epoch, unless nothing is to be sent.
+    /// The end of the present epoch, unless there is nothing to send.
     next_epoch: Option<Instant>,
     next_fit: Instant,
     /// The packets that may still leave in this epoch.

@@ -144,7 +144,8 @@ impl Data {
         }
     }
 
-    /// Handles the acknowledgment of bytes of a stream. Returns how many were newly acknowledged.
+    /// Handles the acknowledgment of bytes of a stream. Returns the number of newly acknowledged
+    /// bytes.
     #[inline]
     pub(super) fn on_acked(&mut self, piece: &Piece) {
         self.streams.table.on_acked(piece);

@@ -26,7 +26,7 @@ impl Validation {
 
     /// Handles an ACK frame with these counts. The frame acknowledges a larger number than any
     /// earlier frame, and newly acknowledges `acknowledged` packets. `sent` packets have left.
-    /// Returns how many more were marked.
+    /// Returns the number of further marked packets.
     ///
     /// Marking is disabled if the counts are impossible (§13.4.2.1): they are absent, fall, grow by
     /// less than was acknowledged, exceed the packets sent, or contain the other ECT codepoint.

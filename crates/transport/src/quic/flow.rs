@@ -1,4 +1,4 @@
-//! Flow control (RFC 9000, §4): limits on what this end may send, and on what the peer may send.
+//! Flow control (RFC 9000, §4): limits on the data of this end, and on those of the peer.
 //!
 //! An end announces a window again once a share of it has been read. The share depends on the
 //! stack. In some stacks, the window [grows](tuning).

@@ -10,8 +10,8 @@
 //! The sender uses timestamps twice. First, the receiver's clock measures the time in which data
 //! was delivered
 //! ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)).
-//! Second, each packet has a round-trip time: the frame reports how long before its largest number
-//! another packet arrived. An ACK sent at once would have arrived earlier by that time.
+//! Second, each packet has a round-trip time: the frame reports the time between the arrivals of a
+//! packet and of its largest number. An ACK sent at once would have arrived earlier by that time.
 
 use super::acks::MAX_MICROSECONDS;
 use crate::recovery::packets::Received;

@@ -225,8 +225,8 @@ impl Streams {
         self.limit() - self.offered >= self.concurrent.div_ceil(2)
     }
 
-    /// Permits the peer to open as many streams as have ended. Returns how many it may open in
-    /// total.
+    /// Permits the peer to open as many streams as have ended. Returns the number that it may open
+    /// in total.
     pub(super) fn offer_more(&mut self) -> u64 {
         self.offered = self.limit();
         self.offered

@@ -155,7 +155,7 @@ impl Timer {
         self.expiries > 0
     }
 
-    /// Returns how often the timeout has been doubled (§5.5).
+    /// Returns the number of times that the timeout has been doubled (§5.5).
     #[must_use]
     pub const fn backoff(&self) -> u32 {
         self.backoff

@@ -61,7 +61,7 @@ pub struct Scoreboard {
     lost: u64,
     /// The estimated bytes of retransmissions in flight.
     retransmitted: u64,
-    /// Bytes marked lost and not retransmitted since.
+    /// Bytes marked lost, but not retransmitted since.
     lost_unsent: u64,
     highest_sacked: u64,
     /// All data below this are SACKed, lost or retransmitted, or have been examined for loss.

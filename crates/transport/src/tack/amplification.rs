@@ -1,4 +1,4 @@
-//! Limits what a server sends to an unvalidated address (RFC 9000, §8.1).
+//! Limits the octets that a server sends to an unvalidated address (RFC 9000, §8.1).
 //!
 //! The source address of an Open may be forged. The Accept carries the server's connection ID to
 //! that address. Until a packet with that ID arrives, a server sends at most three times what it

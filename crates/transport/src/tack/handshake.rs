@@ -1,8 +1,8 @@
 //! Opens a connection: Open, Accept, and the first packet with the server's connection ID.
 //!
 //! An Open is addressed to connection 0, because there is none yet, and carries the client's ID.
-//! The Accept carries the server's ID, echoes the departure time of the Open and reports how long
-//! ago it arrived. From these the client has its first round-trip time (Li et al., SIGCOMM 2020,
+//! The Accept carries the server's ID, echoes the departure time of the Open and reports the time
+//! since its arrival. From these the client has its first round-trip time (Li et al., SIGCOMM 2020,
 //! Figure 4a), even if either was repeated. A packet addressed to the server's ID then confirms
 //! that the Accept has arrived. Both are repeated by the probe timeout, the Accept within the
 //! [limit for unvalidated addresses](super::amplification). Both are padded, so that a path on

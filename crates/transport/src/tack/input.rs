@@ -107,8 +107,8 @@ impl Connection {
         }
     }
 
-    /// Checks that this frame is acceptable. If any frame is not, the whole packet is refused and
-    /// not acknowledged.
+    /// Checks that this frame is acceptable. If any frame is not, the whole packet is refused
+    /// without acknowledgment.
     #[inline]
     fn check_frame(&self, frame: &Frame, opens: bool) -> Result<(), Refusal> {
         match frame {

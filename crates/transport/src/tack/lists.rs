@@ -1,4 +1,4 @@
-//! Decides how many blocks a TACK lists (Li et al., SIGCOMM 2020, §5.1).
+//! Determines the number of blocks that a TACK lists (Li et al., SIGCOMM 2020, §5.1).
 //!
 //! The acked list holds runs of arrived packets beyond the first missing one. The unacked list
 //! holds runs of lost packets. TACKs list only losses that an IACK has already reported: the IACK
@@ -6,8 +6,8 @@
 //! blocks of the largest numbers, and the unacked blocks of the smallest.
 //!
 //! Q limits only the unacked blocks, because the sender counts packets without a report as in
-//! flight. A requested TACK lists as many blocks as fit, whatever the setting. A sender requests
-//! one if no other report shows the missing packets. The next TACKs list the rest: see
+//! flight. With any setting, a requested TACK lists as many blocks as fit. A sender requests one if
+//! no other report shows the missing packets. The next TACKs list the rest: see
 //! [`sweep`](super::sweep).
 
 use acklab_wire::tack::Run;

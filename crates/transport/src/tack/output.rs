@@ -114,7 +114,7 @@ impl Connection {
 
     /// Limits packets to the maximum size that the peer accepts.
     pub(super) fn limit_packets(&mut self, most: u64) {
-        // A packet that acknowledges must fit, whatever the peer's limit.
+        // A packet that acknowledges must fit, for any limit of the peer.
         let most = most.max(OVERHEAD + MIN_ROOM).min(self.settings.packet.get());
         self.mtu = mtu::Search::new(self.settings.base_packet().min(most), most);
         self.mtu.start(most);

@@ -2,8 +2,8 @@
 //!
 //! The delivery rate of a TACK is the data that arrived in the last two TACK intervals, divided by
 //! their duration: one interval may hold the end of a burst, two do not. An interval lasts at least
-//! RTTmin/β, whatever TACKs are sent meanwhile, so that per-packet ACKs do not yield rates of
-//! single packets.
+//! RTTmin/β, even if more TACKs are sent, so that per-packet ACKs do not yield rates of single
+//! packets.
 
 use super::refusal::Refusal;
 use acklab_base::{Duration, Instant};

@@ -242,7 +242,7 @@ impl Receiver {
         range
     }
 
-    /// Returns how many consecutive numbers have arrived from `number` on.
+    /// Returns the number of consecutive numbers that have arrived from `number` on.
     pub(super) fn arrived_from(&self, number: u64) -> u32 {
         let missing = self.numbers.held(true).first_missing_from(number);
         u32::try_from(missing - number).unwrap_or(u32::MAX)

@@ -41,8 +41,8 @@ const fn rank(id: u32) -> u64 {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Message>,
-    /// How many streams the peer may have open at a time, the total that it was permitted to open,
-    /// and whether that total is to be announced.
+    /// The number of streams that the peer may have open at a time, the total number that it was
+    /// permitted to open, and whether this total must be announced.
     concurrent: u32,
     offered: u64,
     owes_offer: bool,
@@ -97,15 +97,14 @@ impl Streams {
         self.allowed = self.allowed.max(limit.into());
     }
 
-    /// Raises the limits of the peer: `streams` streams open at a time, and `receive_buffer` bytes
-    /// of each ahead of its reader. A limit never decreases. The new limits are to be announced.
+    /// `true` if the new limits must be announced.
     pub(super) fn raise(&mut self, streams: u32, receive_buffer: u64) {
         self.owes_offer |= streams > self.concurrent;
         self.concurrent = self.concurrent.max(streams);
         self.table.raise_receive_buffer(receive_buffer);
     }
 
-    /// Returns how many streams the peer may open in total, if that is to be announced.
+    /// Returns the number of streams that the peer may open in total, if it must be announced.
     pub(super) fn take_offer(&mut self) -> Option<u32> {
         if !self.owes_offer() {
             return None;

@@ -2,8 +2,8 @@
 //!
 //! A TACK acknowledges many packets and can time one. The receiver measures the one-way delay of
 //! each packet with two unsynchronised clocks. It chooses the packet with the minimum delay since
-//! the last TACK. The TACK echoes that packet's departure time t0* and reports Δt*, how long ago it
-//! arrived. The sender's sample is t1 − t0* − Δt*, and RTTmin is the minimum sample within τ.
+//! the last TACK. The TACK echoes that packet's departure time t0* and reports Δt*, the time since
+//! its arrival. The sender's sample is t1 − t0* − Δt*, and RTTmin is the minimum sample within τ.
 //!
 //! The alternative estimator uses the newest packet, as a timestamp echo or an ACK frame does. It
 //! misses the round-trip times before the TACK, so the minimum sample is larger (Figure 6).

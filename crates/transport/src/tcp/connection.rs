@@ -1,5 +1,5 @@
-//! One end of a connection that carries data both ways: it opens or accepts the connection, sends
-//! and receives.
+//! One end of a connection that carries data in both directions: it opens or accepts the
+//! connection, sends and receives.
 //!
 //! A [`Sender`] and a [`Receiver`] are its halves. Each segment of either half also carries the
 //! state of the other half: data carry the acknowledgment of arrived data (RFC 9293, §3.8.6.3). An

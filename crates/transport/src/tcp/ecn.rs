@@ -149,7 +149,7 @@ impl Verdict {
     const MANGLED: Self = Self { may_send_ect: false, ..Self::SOUND };
 
     /// Returns the verdict on a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3: 0b101
-    /// stands for an unchanged codepoint.
+    /// means an unchanged codepoint.
     pub(super) fn of_syn_ack(syn_ack: &Segment) -> Self {
         match syn_ack.flags.ace() {
             0b010 | 0b101 => Self::SOUND,

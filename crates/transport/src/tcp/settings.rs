@@ -108,7 +108,7 @@ settings! {
         /// The largest receive window, at most 1 GiB (RFC 7323, §2.2).
         #[schemars(example = "4MiB")]
         receive_buffer: Bytes,
-        /// The part of `receive_buffer` that the receiver offers, whatever its ACK policy.
+        /// The part of `receive_buffer` that the receiver offers, independent of its ACK policy.
         receive_window: ReceiveWindow,
         /// Selective acknowledgement (RFC 2018).
         sack: bool,

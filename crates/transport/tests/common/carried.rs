@@ -27,7 +27,7 @@ pub(crate) trait Streams: Endpoint<Datagram: Clone> {
     fn is_read(&self, stream: u32) -> bool;
 }
 
-/// Implements [`Streams`] for an end with one stream each way, that of its
+/// Implements [`Streams`] for an end with one stream in each direction, that of its
 /// [`StreamPort`](acklab_base::StreamPort).
 macro_rules! one_stream {
     ($connection:ty, tells_duplicates: $tells:literal) => {
@@ -215,8 +215,8 @@ const ROUGH: Weather = Weather { loss: 0.05, duplicates: 0.05, jitter: Duration:
 /// Packets by arrival time, then in the order of sending, with their receiving end.
 type UnderWay<D> = BTreeMap<(Instant, u64), (usize, Loaded<D>)>;
 
-/// Moves bytes both ways: `size` bytes on each of `streams` streams that the first end opens, and
-/// an answer on each.
+/// Moves bytes in both directions: `size` bytes on each of `streams` streams that the first end
+/// opens, and an answer on each.
 fn carry<E: Streams>(ends: [E; 2], streams: usize, size: usize, weather: Weather, reads: Option<u64>) -> [Host<E>; 2] {
     let mut chance = Seed(9).stream("carry");
     let [client, server] = ends;

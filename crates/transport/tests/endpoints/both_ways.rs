@@ -1,4 +1,4 @@
-//! Two connections that carry data both ways, and the invariants of each direction.
+//! Two connections that carry data in both directions, and the invariants of each direction.
 
 use super::octets::Octets;
 use super::setting::Setting;
@@ -200,7 +200,7 @@ impl Talk {
             return;
         }
         let timestamps = Options { timestamps: options.timestamps, ..Options::default() };
-        // A segment holds at least one byte, whatever room the ACK Ratio takes (RFC 5690, §4.2).
+        // A segment contains at least one byte, even if the ACK Ratio takes room (RFC 5690, §4.2).
         let full = HEADERS + timestamps.wire_len() + self.mss.max(1 + 8);
         assert!(segment.payload == 0 || segment.wire_len().get() <= full, "{segment:?} is longer than a full segment");
         if segment.sequence_len() > 0 {
@@ -287,7 +287,7 @@ impl Talk {
 /// * delivered data have arrived, in order and once; acknowledged data have arrived; and neither is
 ///   withdrawn;
 /// * no window is exceeded, and none is withdrawn;
-/// * a segment is no longer than a full-sized one, whatever options it carries.
+/// * a segment with any options is no longer than a full-sized one.
 ///
 /// Afterwards the network is clean, and both streams arrive completely. Returns the number of
 /// operations and a digest of all segments sent.

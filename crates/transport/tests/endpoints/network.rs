@@ -92,7 +92,7 @@ impl Network {
         };
         // A source that writes at a rate may be silent for up to a second.
         let most_wait = config.rto.max.max(config.rto.initial).max(Duration::from_secs(1));
-        // RFC 5681, §4.2; TACK waits for a share of the round trip, whatever its length.
+        // TACK waits for a share of the round trip, for any round trip.
         let is_by_round_trip = matches!(config.ack, ack::PolicyConfig::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
         let built_in = "only what is built in is drawn";
@@ -174,8 +174,8 @@ impl Network {
         self.settle();
     }
 
-    /// Wakes a machine repeatedly, because one that is woken late may have several things to do; it
-    /// must come to an end.
+    /// Wakes a machine repeatedly, because a machine that is woken late may have several things to
+    /// do. It must come to an end.
     pub(crate) fn wake(&mut self) {
         for _ in 0..=TIMERS {
             self.sender.wake(self.now);

@@ -17,8 +17,8 @@ fn preset(preset: Preset) -> Settings {
     }
 }
 
-/// Returns how many ACK frames the server sends at once after each of these packets, which arrive
-/// in this order.
+/// Returns the number of ACK frames that the server sends at once after each of these packets,
+/// which arrive in this order.
 fn acks_behind(bench: &mut Bench, sent: &[Datagram], order: &[usize]) -> Vec<usize> {
     let behind = |index: &usize| {
         bench.arrives(1, sent[*index].clone());
@@ -40,7 +40,7 @@ fn neqo_acknowledges_at_once_after_a_round_trip_of_silence() {
 }
 
 /// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: every second packet below 128
-/// packets, whatever the peer requests.
+/// packets, independent of the peer's request.
 #[test]
 fn picoquic_acknowledges_by_twos_at_first() {
     let ask = Fixed { ack_eliciting_threshold: 7, max_ack_delay: MS * 10, reordering_threshold: 1 };

@@ -150,7 +150,7 @@ fn an_unknown_frame_is_skipped_and_its_packet_acknowledged() {
     assert_eq!(network.ends[1].refusals().total(), 0);
 }
 
-/// Acknowledges everything at once, whatever has arrived.
+/// Acknowledges at once everything that has arrived.
 #[test]
 fn a_receiver_that_acknowledges_what_has_not_arrived_is_found_out() {
     let cheat = |skip_numbers| {

@@ -2,8 +2,8 @@
 //!
 //! EDCAFs with the same view of the medium, the same AIFS and the same sensing delay form a *lane*.
 //! They count the same slots while the medium is idle, so one counter serves them all. An EDCAF
-//! that draws a backoff of `s` slots is due when its lane has counted `s` more slots, whatever the
-//! medium does in between. The EDCAF with the smallest count transmits next. A busy period costs
+//! that draws a backoff of `s` slots is due when its lane has counted `s` more slots, independent
+//! of the medium in between. The EDCAF with the smallest count transmits next. A busy period costs
 //! one subtraction per lane. A contention costs O(log n) in the number of waiting EDCAFs.
 
 use super::Parameters;
@@ -339,8 +339,8 @@ impl Contention {
     }
 
     /// Records that a transmission is no longer sensed at `view`. EIFS begins when the medium
-    /// becomes idle after an erroneous reception, whatever was sensed in between, unless a frame
-    /// has been received correctly since (10.3.2.3.7).
+    /// becomes idle after an erroneous reception, unless a frame has been received correctly since
+    /// (10.3.2.3.7).
     pub(crate) fn idle(&mut self, view: usize, now: Instant, end: RxEnd) {
         let sensed = &mut self.views[view];
         sensed.heard -= 1;

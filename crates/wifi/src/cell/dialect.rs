@@ -175,7 +175,7 @@ impl DialectRules {
         mimd_limit: MimdLimit::Resets,
         durations: Durations::WholeFields,
         encapsulation: Encapsulation::Ns2,
-        // The MAC keeps the frame until it is acknowledged or given up (`pktTx_`).
+        // The MAC keeps the frame until it is acknowledged or discarded (`pktTx_`).
         serves_failed_first: true,
         ..Self::STANDARD
     };

@@ -121,9 +121,8 @@ impl<D: Packet> Driver<D> {
         self.retained.get(self.transmitted).map(|retained| retained.since)
     }
 
-    /// Returns how many more ACKs can be compressed before the peer must have confirmed some. While
-    /// cleared MSNs are unconfirmed, at most half of the remaining space is used. If all MSNs were
-    /// cleared, no further ACK could be compressed.
+    /// Returns the number of further ACKs that can be compressed before the peer must have
+    /// confirmed some.
     pub(crate) fn msns_left(&self) -> u16 {
         let retained = self.retained.len() as u16;
         let cleared = self.compressor.next_msn().wrapping_sub(self.first_unconfirmed) - retained;
@@ -215,8 +214,8 @@ impl<D: Packet> Driver<D> {
 
     /// Records that a plain ACK of `flow` is sent and supersedes the retained ACKs of its flow.
     /// Clears them and all before them. Also clears later ones of the flows concerned, which were
-    /// compressed against cleared ones. Returns how many are cleared, and the ACKs that must be
-    /// sent plain because no response frame has carried them.
+    /// compressed against cleared ones. Returns the number of cleared ACKs, and the ACKs that must
+    /// be sent plain because no response frame has carried them.
     pub(crate) fn overtakes(&mut self, flow: FlowKey) -> (usize, Vec<D>) {
         self.deferred.retain(|(_, packet)| packet.flow() != flow);
         let last_of = |flow| self.retained.iter().rposition(|retained| retained.packet.flow() == flow);

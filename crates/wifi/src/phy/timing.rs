@@ -46,8 +46,8 @@ impl Timing {
         self.sifs + self.slot * u64::from(slots)
     }
 
-    /// Returns how much longer EIFS is than DIFS or AIFS: SIFS and an ACK at the lowest mandatory
-    /// rate (10.3.2.3.7).
+    /// Returns the difference between EIFS and DIFS or AIFS: SIFS and an ACK at the lowest
+    /// mandatory rate (10.3.2.3.7).
     #[must_use]
     pub fn eifs_extra(self, lowest: Mode, ack: Bytes) -> Duration {
         self.sifs + self.duration(lowest, ack)

@@ -47,7 +47,7 @@ impl Capabilities {
         }
     }
 
-    /// Returns how many MCS one stream has, or how many rates there are.
+    /// Returns the number of MCSs of one stream, or the number of rates.
     pub(super) const fn indices(self) -> u8 {
         self.standard.data_format().indices()
     }

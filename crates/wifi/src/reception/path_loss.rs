@@ -93,7 +93,7 @@ mod tests {
         close(given.loss_db(0.0, 5.15e9), 0.0);
     }
 
-    /// −174 dBm/Hz + 73 dB·Hz + 7 dB, as ns-3 has it (−93.97 dBm).
+    /// −174 dBm/Hz + 73 dB·Hz + 7 dB, as in ns-3 (−93.97 dBm).
     #[test]
     fn noise_doubles_with_the_width() {
         close(noise_dbm(Width::Mhz20.hertz(), 7.0), -93.965);

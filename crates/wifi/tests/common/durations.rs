@@ -136,7 +136,7 @@ pub const QOS_MPDU: u64 = 26 + 8 + 4;
 /// The same without QoS.
 pub const MPDU: u64 = 24 + 8 + 4;
 
-/// Returns an A-MPDU of this number of MPDUs: delimiters, and padding after all but the last.
+/// Returns an A-MPDU of this number of MPDUs: delimiters, and padding after all except the last.
 pub fn a_mpdu(mpdu: u64, count: u64) -> u64 {
     (mpdu + 4).div_ceil(4) * 4 * (count - 1) + mpdu + 4
 }

@@ -2,7 +2,8 @@
 //! rules.
 //!
 //! A station transmits at a slot boundary with probability τ, and collides with probability p = 1 −
-//! (1 − τ)ⁿ⁻¹. The variants differ in which boundaries exist and how many a frame uses:
+//! (1 − τ)ⁿ⁻¹. The variants differ in the boundaries that exist, and in the number that a frame
+//! uses:
 //!
 //! * EDCA counts a slot for each busy period, as Bianchi assumes: every boundary is open to all
 //!   stations (10.23.2.4).

@@ -33,7 +33,7 @@ pub struct Contender {
     pub data: Exchange,
     /// The Block ACK request that follows a failure of data until a response arrives.
     pub request: Option<Exchange>,
-    /// The time from the end of its own PPDU until it detects that no response frame arrives.
+    /// The time from the end of its PPDU until it detects that no response frame arrives.
     pub timeout: u64,
 }
 

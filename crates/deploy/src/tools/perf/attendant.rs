@@ -20,7 +20,7 @@ use tokio::sync::{Notify, mpsc};
 const LARGEST_BUFFER: u64 = 64 << 20;
 /// The bytes that a control connection may send ahead of its reader. Chosen: some messages.
 pub(super) const CONTROL_BUFFER: acklab_base::Bytes = acklab_base::Bytes(64 << 10);
-/// The time after which a silent client is given up, in addition to the length of its measurement.
+/// The time after which a silent client is abandoned, in addition to the length of its measurement.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The transport over which a client has connected. The next connections get the settings that it

@@ -204,7 +204,7 @@ impl TcpEnd {
     fn see_handshake(&mut self, now: Instant, flags: Flags, probes: &mut Probes) {
         let answers = self.sent.initial.is_some() && flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
         if answers && !std::mem::replace(&mut self.is_established, true) {
-            // As in a simulation, an end without data of its own records it for the data that it
+            // As in a simulation, an end that sends no data records it for the data that it
             // receives.
             probes.of(self.end).record_event(now, Event::Established);
         }

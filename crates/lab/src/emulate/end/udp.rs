@@ -40,7 +40,7 @@ impl UdpEnd {
         Self { of_program: Some(full.get()), ..Self::new(end, full, Arc::default()) }
     }
 
-    /// Returns the datagram in a packet, with the number `number` if it has none of its own.
+    /// Returns the datagram in a packet. Its number is `number`, unless the datagram contains one.
     fn datagram(&self, packet: &RealPacket, number: u64) -> Option<UserDatagram> {
         if self.of_program.is_none() {
             return packet.datagram();

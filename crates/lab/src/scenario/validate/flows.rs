@@ -185,7 +185,7 @@ fn application(path: &str, traffic: &Traffic) -> Result<(), Problem> {
     }
 }
 
-/// Checks what the schema of a video cannot express.
+/// Checks the settings of a video that the schema cannot express.
 fn video(path: &str, video: &Video) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     links::rate(&at("rate"), video.rate)?;
@@ -306,7 +306,7 @@ fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
     writes(&format!("{path}.read"), rate, read)
 }
 
-/// Checks that there is a video to play, over a transport whose receiver reports what has arrived.
+/// Checks that there is a video to play, over a transport whose receiver reports the arrived data.
 fn playback(path: &str, flow: &Flow, buffer: Duration) -> Result<(), Problem> {
     if flow.traffic.video().is_none() {
         let reason = "only a video can be played; expected `traffic` of the model \"video\"";

@@ -185,8 +185,8 @@ impl<D: Datagram> Tin<D> {
         Verdict::Replaced(older)
     }
 
-    /// Returns the queue of a packet's flow (`cake_hash`): of the eight places of its set, the
-    /// flow's own, a free one, or otherwise the first, which two flows then share.
+    /// Returns the queue of a packet's flow (`cake_hash`): one of the eight places of its set. It
+    /// is the flow's own place, a free one, or otherwise the first, which two flows then share.
     fn queue_of(&mut self, packet: &D) -> usize {
         let tag = FlowKey::of_words(&[self.perturbation, packet.flow().0]).0;
         let place = (tag % QUEUES as u64) as usize;

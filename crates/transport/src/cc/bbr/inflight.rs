@@ -1,4 +1,4 @@
-//! Computes how much data should be in flight.
+//! Computes the amount of data that should be in flight.
 
 use super::{Bbr, Mode};
 use crate::cc::Ack;
@@ -18,7 +18,7 @@ const QUANTUM_OCTETS: u64 = 65_536 - 1 - 320;
 const QUANTUM_SEGMENTS: u64 = 0x7f;
 
 impl Bbr {
-    /// Returns two segments in flight and two whose delayed ACK is under way
+    /// Returns two segments in flight and two whose delayed ACK is in flight
     /// (`bbr_cwnd_min_target`).
     pub(super) fn min_window(&self) -> u64 {
         u64::from(self.constants.min_window) * self.mss

@@ -1,4 +1,4 @@
-//! Computes how much data should be in flight, and the window (§5.6.4).
+//! Computes the amount of data that should be in flight, and the window (§5.6.4).
 
 use super::{Bbr3, INFINITY, State};
 use crate::cc::model::gain::Gain;

@@ -149,8 +149,8 @@ impl Bbr3 {
     }
 }
 
-/// Follows `InflightAtLoss`: returns how much was in flight when the losses crossed the threshold.
-/// If the earlier losses had already crossed the threshold, no part of this transmission counts.
+/// Follows `InflightAtLoss`: returns the data in flight when the losses crossed the threshold. If
+/// the earlier losses had already crossed the threshold, no part of this transmission counts.
 fn inflight_at_loss(threshold: Gain, octets: u64, in_flight: u64, lost: u64) -> u64 {
     let before = in_flight.saturating_sub(octets);
     let lost_before = lost.saturating_sub(octets);

@@ -51,8 +51,8 @@ impl Settings for Config {
 /// §3.2: two pairs of trials.
 const TRIALS: usize = 4;
 
-/// The maximum of intervals under way in the Starting phase. An interval lasts for at least 1.7
-/// round trips, so that its result arrives during the next one (§3.1). If its queue delays the
+/// The maximum number of unfinished intervals in the Starting phase. An interval lasts for at least
+/// 1.7 round trips, so that its result arrives during the next one (§3.1). If its queue delays the
 /// result, the sender waits at its present rate. Otherwise the rate would double many times before
 /// the first overload is detected.
 const MAX_UNDER_WAY: u32 = 2;

@@ -2,7 +2,7 @@
 //! (`frames.c`, `picoquic_compute_ack_gap` and `picoquic_compute_ack_delay_max`).
 //!
 //! The correction for a smoothed round-trip time above 1.5 times the minimum is not modelled. It
-//! needs the rate of the return path, which a receiver without data of its own cannot measure.
+//! needs the rate of the return path, which a receiver that sends no data cannot measure.
 
 use super::{Path, Request};
 use acklab_base::Duration;

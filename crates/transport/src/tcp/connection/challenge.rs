@@ -49,7 +49,7 @@ impl Challenges {
 mod tests {
     use super::*;
 
-    /// Returns how many of the challenges at these instants leave.
+    /// Returns the number of challenges that leave if they are due at these instants.
     fn admitted(rule: ChallengeLimit, millis: impl Iterator<Item = u64>) -> usize {
         let mut challenges = Challenges::new(rule);
         millis.filter(|at| challenges.admit(Instant::ZERO + Duration::from_millis(*at))).count()

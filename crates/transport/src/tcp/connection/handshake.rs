@@ -56,9 +56,8 @@ impl Connection {
         }
     }
 
-    /// Answers a SYN in a synchronized state with a challenge ACK, whatever its number (RFC 5961,
-    /// §4.2). In response to a repeated SYN-ACK, this is also the ACK that the peer did not
-    /// receive.
+    /// Answers a SYN with any number in a synchronized state with a challenge ACK (RFC 5961, §4.2).
+    /// In response to a repeated SYN-ACK, this is also the ACK that the peer did not receive.
     pub(super) fn take_repeated_syn(&mut self, now: Instant, segment: &Segment) -> Fate {
         let is_answer = segment.flags.contains(Flags::ACK);
         if is_answer && self.challenges.admit(now) {

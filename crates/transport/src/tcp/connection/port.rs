@@ -26,7 +26,7 @@ impl Connection {
     }
 
     /// Sets the time, since the retransmission timer first expired, after which the connection is
-    /// given up (Linux, `TCP_USER_TIMEOUT`). It applies if nothing is acknowledged, or no window
+    /// abandoned (Linux, `TCP_USER_TIMEOUT`). It applies if nothing is acknowledged, or no window
     /// opens, within it. `None` disables it.
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.sending.set_user_timeout(limit);

@@ -17,7 +17,7 @@ pub enum State {
     SynSent,
     /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged yet.
     SynReceived,
-    /// Data flow both ways.
+    /// Data flow in both directions.
     Established,
     /// The FIN has left.
     FinWait1,

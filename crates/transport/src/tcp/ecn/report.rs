@@ -130,7 +130,7 @@ impl OctetReport {
         AccurateEcn::new(order, &codepoints.map(|codepoint| self.octets[codepoint as usize]))
     }
 
-    /// Returns the order of the counters, and how many are sent if there is room.
+    /// Returns the order of the counters, and the number that is sent if there is room.
     fn layout(&self) -> (FieldOrder, [Ecn; AccurateEcn::MAX], usize) {
         let ect0_first = (FieldOrder::Ect0First, [Ecn::Ect0, Ecn::Ce, Ecn::Ect1]);
         let ect1_first = (FieldOrder::Ect1First, [Ecn::Ect1, Ecn::Ce, Ecn::Ect0]);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     /// The cases of the table in the commit that added Linux's `tcp_options_fit_accecn`: with
-    /// timestamps, 8 bytes are left beside two blocks and none beside three.
+    /// timestamps, 8 bytes remain beside two blocks, and none beside three.
     #[test]
     fn a_third_block_gives_way_to_counters_that_have_grown() {
         let mut report = OctetReport::new(&Rules { option_use: OptionUse::Always, ..Rules::LINUX }, true);

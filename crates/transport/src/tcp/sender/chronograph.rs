@@ -12,8 +12,8 @@ use acklab_base::{Duration, Instant};
 pub struct LimitedTimes {
     /// The time with data, unsent or outstanding (`tcpi_busy_time`). The other two are parts of it.
     pub busy: Duration,
-    /// The time in which the peer's window blocked the next segment but the congestion window did
-    /// not (`tcpi_rwnd_limited`).
+    /// The time in which the peer's window, but not the congestion window, blocked the next segment
+    /// (`tcpi_rwnd_limited`).
     pub by_peer_window: Duration,
     /// The time in which the application waited for room in the send buffer while all its data were
     /// sent and the congestion window was not full (`tcpi_sndbuf_limited`). Counted if the buffer

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SendBufferLimit {
-    /// The bytes that are written and not acknowledged.
+    /// The bytes that are written, but not acknowledged.
     Payload,
     /// The memory that they take in Linux. The size is then the maximum to which the buffer grows
     /// (`tcp_wmem[2]`).

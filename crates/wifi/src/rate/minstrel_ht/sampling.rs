@@ -54,9 +54,9 @@ impl SampleCategory {
         self.waiting.iter().map_while(|waiting| *waiting).any(|waiting| waiting == rate)
     }
 
-    /// Moves the rates that are still worth a probe to the front; returns how many places are kept
-    /// (`minstrel_ht_move_sample_rates`). As in the kernel, a rate that is already in front does
-    /// not keep its place.
+    /// Moves the rates that are still worth a probe to the front. Returns the number of places that
+    /// are kept (`minstrel_ht_move_sample_rates`). As in the kernel, a rate that is already in
+    /// front does not keep its place.
     fn keep(&mut self, is_valid: impl Fn(usize) -> bool) -> usize {
         let mut kept = 0;
         for place in 0..WAITING {
@@ -78,7 +78,7 @@ impl SampleCategory {
     }
 }
 
-/// Chooses what to probe.
+/// Chooses the rate to probe.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     increment: SampleCategory,

@@ -24,7 +24,7 @@ pub(super) struct Generic {
     is_static: bool,
 }
 
-/// The options without an index of their own that an [`Ack`](crate::rohc::Ack) can represent.
+/// The options without a specific index that an [`Ack`](crate::rohc::Ack) can represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     AccurateEcn(AccurateEcn),

@@ -25,7 +25,7 @@ fn starting_doubles_until_the_utility_falls_and_goes_back() {
     let (mut learner, mut random) = (Allegro::new(Config::PUBLISHED, 2.0), Seed(1).stream("pcc"));
     let mut next = |learner: &mut Allegro| learner.next(&mut random).map(|rate| rate as u64);
     assert_eq!([next(&mut learner), next(&mut learner)], [Some(2), Some(4)]);
-    // Each result is known before the next interval but one begins.
+    // Each result is known before the second interval after it begins.
     for (known, begins) in [(2.0, 8), (4.0, 16)] {
         assert_eq!(next(&mut learner), None);
         assert_eq!(learner.learn(&link(10.0, known)), Verdict::Continue);
