@@ -7,7 +7,7 @@ has its own share of the error, in proportion to the seeds that it adds: the spe
 The intervals of Student's t with these shares cover the true mean at all looks with a probability
 of at least 1 − α, by Bonferroni's inequality. They are repeated confidence intervals (Jennison and
 Turnbull, Journal of the Royal Statistical Society B 51, 1989), valid whenever the rule stops. The
-inequality treats the looks as if they shared no data, so the error is less than α.
+inequality treats the looks as independent, so the error is less than α.
 """
 
 from dataclasses import dataclass

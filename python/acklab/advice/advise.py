@@ -89,13 +89,12 @@ def advise(
 ) -> Advice:
     """Compares settings and transports over the possible scenarios of a path.
 
-    Recommends only what is certain to gain. Settings are those of the receiver, the sender and the
-    router.
+    Recommends only certain gains. Settings are those of the receiver, the sender and the router.
 
     `link` is a scenario, whose first flow is the user's, a capture or a log in qlog, which is
-    fitted first, or the name of a template. `set` changes the scenario; `vary` adds ranges of what
-    is uncertain. `uses` are names of `USES`. `seconds` are the effort: about the time that it takes
-    two cores. The answer depends on the arguments, and not on the time that it took. Raises
+    fitted first, or the name of a template. `set` changes the scenario; `vary` adds ranges of
+    uncertain values. `uses` are names of `USES`. `seconds` are the effort: about the time that it
+    takes two cores. The answer depends only on the arguments, not on the time that it took. Raises
     ScenarioError, UsageError.
     """
     began = time.monotonic()
@@ -115,11 +114,11 @@ def advise(
 def _path(
     link: str | File | Mapping[str, Any], stack: ExitStack, changes: list[str], vary: Mapping[str, str]
 ) -> tuple[Path, tuple[str, ...]]:
-    """Returns the path that is advised, and the remarks of the fit on a capture."""
+    """Returns the advised path, and the remarks of the fit on a capture."""
     source, name, notes = _source(link, stack, changes)
     table = _fit_of(source)
     known = known_of_fit(table, changes) if table is not None else None
-    # Quantities that a fit does not know are refused by use.
+    # Unknown quantities of a fit are refused when they are used.
     changes = changes if table is None else ["fit=", *changes]
     base = source.load(changes)
     if not base.get("flow"):
@@ -162,8 +161,8 @@ def _use(name: str) -> Use:
 def _source(link: str | File | Mapping[str, Any], stack: ExitStack, changes: list[str]) -> tuple[Source, str, tuple[str, ...]]:
     """Returns the scenario, its name, and the remarks of the fit on a capture.
 
-    The fit uses what the changes give of the path. The files of the scenario exist as long as the
-    stack.
+    The fit uses the quantities of the path that the changes set. The files of the scenario exist as
+    long as the stack.
     """
     if isinstance(link, Mapping):
         return Source.of(link), "the scenario", ()
@@ -188,7 +187,7 @@ def _source(link: str | File | Mapping[str, Any], stack: ExitStack, changes: lis
 def _duration(base: Mapping[str, Any], seconds: float) -> float:
     """Returns the seconds of a run.
 
-    They are those of the scenario, within bounds, and at most what the effort for a use allows.
+    The duration is that of the scenario, within bounds, and limited by the effort for a use.
     """
     whole = seconds_of(base["duration"])
     rates = [one.capacity for one in directions(base) if one.is_narrow]

@@ -14,19 +14,19 @@ TODAY = "as it is"
 RECEIVER, SENDER, ROUTER, TRANSPORT = "receiver", "sender", "router", "transport"
 """Owners of a setting."""
 _SHAPED = 0.95
-"""Rate of a shaper in front of a link, relative to that of the link: tc-cake(8) advises a rate
-below that of the link, so that the queue forms where CAKE is.
+"""Rate of a shaper in front of a link, relative to that of the link. tc-cake(8) advises a rate
+below that of the link, so that the queue forms at CAKE.
 """
 _ACKS_MATTER = 0.1
-"""The share of the return path that the ACKs of a full download take, from which fewer of them may
-help; *chosen*: less leaves nine tenths to anything else.
+"""The minimum share of the return path that the ACKs of a full download take if fewer ACKs may
+help; *chosen*: with less, nine tenths remain for other traffic.
 """
 _ACK = 52
 """IP bytes of an ACK with timestamps."""
 _FULL = 1500
 """IP bytes of a full packet."""
 _PER_ACK = {"per-packet": 1.0, "linux": 2.0, "delayed": 2.0, "quic": 2.0}
-"""Data packets per ACK of policies; 2 (RFC 9293, section 3.8.6.3) where a policy is not here."""
+"""Data packets per ACK of policies; other policies have 2 (RFC 9293, section 3.8.6.3)."""
 _CONTROLLERS = {"cubic": "CUBIC", "bbr": "BBR", "newreno": "Reno"}
 _BUFFERS = {"send_buffer": "64MiB", "receive_buffer": "64MiB"}
 _WINDOWS = {"model": "fixed", "stream": "64MiB", "connection": "64MiB"}
@@ -40,11 +40,11 @@ class Candidate:
     reach: str = ""
     """Owner of the setting; empty for the present settings."""
     transport: Mapping[str, Any] | None = None
-    """Settings of the transport of the user's flows in place of today's."""
+    """Settings of the transport of the user's flows that replace the present ones."""
     replaces: bool = False
     """Whether these settings replace the whole transport."""
     queues: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """The queues of directions of links, by name, in place of today's."""
+    """The queues of directions of links that replace the present ones, by name."""
     switches: tuple[str, ...] = ()
     """Entries of stacks.toml with the commands that switch it on."""
     rates: tuple[tuple[str, str], ...] = ()
@@ -110,7 +110,7 @@ def _quic() -> Iterator[Candidate]:
 
 
 def _routers(base: Mapping[str, Any]) -> Iterator[Candidate]:
-    """CAKE in front of the slowest links, its ACK filter where ACKs matter, and ACKs first."""
+    """Yields CAKE in front of the slowest links, its ACK filter if ACKs matter, and ACKs first."""
     if base.get("wifi"):
         # The queue of the access point fills, and a shaper on a wired link does not empty it.
         return

@@ -32,7 +32,7 @@ from acklab.result import Result
 _MEMBERS = 10
 """Scenarios by which each cost is measured; *chosen*."""
 _NOTABLE = 0.05
-"""The change from which harm is reported; *chosen*."""
+"""The minimum change that is reported as harm; *chosen*."""
 _NEIGHBOUR = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}, "ack": {"policy": "linux"}}
 
 
@@ -53,8 +53,8 @@ class Harm:
     def is_harm(self) -> bool:
         """Returns `True` if the choice is notably worse than today in a quarter of the scenarios.
 
-        What a capture leaves open, such as the queue behind a sender with BBR, may decide whether
-        others are harmed, so that a median does not show it.
+        Whether others are harmed may depend on quantities that a capture does not show, such as the
+        queue behind a sender with BBR, so a median does not show it.
         """
         return self.quartile < 1 - _NOTABLE
 

@@ -15,9 +15,9 @@ from acklab.sweeps.grid import Variation
 MEMBERS = 20
 """Number of scenarios of a path. Each has its own seed.
 
-Of 20 gains and that of one more path of the same kind, the latter is below all others with a
-probability of 1/21 (Wilks, Annals of Mathematical Statistics 12, 1941), so that the lowest gain is
-the lower end of an interval of 95 %.
+The gain over one more path of the same kind is below 20 gains with a probability of 1/21 (Wilks,
+Annals of Mathematical Statistics 12, 1941), so the lowest of the 20 is the lower end of an interval
+of 95 %.
 """
 _SPREAD = "0ms..20ms"
 """Range of the start of the advised flow, which meets other flows and gates at another phase with
@@ -45,11 +45,11 @@ class Path:
     unknown: Mapping[str, str]
     """Reasons for unknown rates, by direction."""
     settles: Mapping[str, str]
-    """Captures that show them, by direction."""
+    """The captures that would show them, by direction."""
     blocked: str | None
     """Reason for no advice, if there is one."""
     settled_by: str
-    """Capture that resolves it."""
+    """The capture that would resolve it."""
 
     @property
     def base(self) -> Mapping[str, Any]:

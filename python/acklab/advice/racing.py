@@ -4,8 +4,8 @@ All candidates run over a few scenarios, the better ones over more, and the best
 candidates that cannot win cost little.
 
 This is successive halving (Jamieson and Talwalkar, AISTATS 2016) by scenarios. All candidates of a
-round meet the same scenarios with the same seeds, so that what they differ by is not chance. The
-result depends on the path and on the effort, and not on the time that runs take.
+round run over the same scenarios with the same seeds, so their differences are not random. The
+result depends only on the path and on the effort, not on the time that runs take.
 """
 
 import math
@@ -44,7 +44,7 @@ class Standing:
     gains: tuple[float, ...]
     """Its score / today's, or the inverse for times and delays: above 1 is better.
 
-    Where only one of the two reached its end, endless or 0.
+    If only one of the two reached its end, infinite or 0.
     """
 
     @property
@@ -88,7 +88,7 @@ class Racer:
     def score(self, use: Use, candidate: Candidate, member: int, seconds: float, again: int) -> float | None:
         """Returns the score of one run.
 
-        Of a use that ends by itself, runs get longer until one has reached its end.
+        For a use that ends by itself, runs get longer until one reaches its end.
         """
         one = self.path.members[member]
         seed = one.seed + again
@@ -125,9 +125,9 @@ def gains_of(use: Use, values: Sequence[float | None], today: Sequence[float | N
 
 
 def race(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> list[Standing]:
-    """Returns the standings of all candidates but today's, the best first.
+    """Returns the standings of all candidates except today's, the best first.
 
-    A round that finds nothing better by more than 2 % is the last.
+    If no candidate of a round is better by more than 2 %, the round is the last.
     """
     today, *alive = candidates
     standings: dict[str, Standing] = {}

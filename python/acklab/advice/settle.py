@@ -50,7 +50,8 @@ def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
             settles[TIMING] = (
                 "describe the link that releases them, such as a cell (acklab new office) or grants (acklab new cable)"
             )
-    # A fit has taken what was given to it into account. Other changes describe another path.
+    # A fit already includes the quantities that were given to it. Other changes describe another
+    # path.
     fitted = {one["key"] for one in table.get("parameter", []) if one["status"] == "given"}
     changed = any(key.startswith(tuple(_KEYS.values())) for key in given - fitted)
     blocked, settled_by = None, ""

@@ -1,6 +1,7 @@
 """Finds the verdict for a use: a recommendation, or "nothing to recommend".
 
-A recommendation has its gain. Otherwise the verdict has the reason, and what would settle it.
+A recommendation has its gain. Otherwise, the verdict has the reason, and the measurement that would
+resolve it.
 """
 
 import math
@@ -108,8 +109,8 @@ def verdict(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> Verdict:
         need = next(iter(unknown))
         return nothing(use, unknown[need], racer.path.settles[need])
     if BACK in racer.path.unknown:
-        # ACKs as rare as today's have passed; what a narrower or wider return path does to more of
-        # them is not known.
+        # ACKs as rare as today's have passed. The effect of a narrower or wider return path on more
+        # ACKs is not known.
         candidates = [one for one in candidates if not one.adds_acks and not one.queues]
     first = racer.scores(use, candidates[:1], min(ROUNDS[0][0], len(racer.path.members)), racer.duration)[TODAY]
     today = Range.of([score for score in first if score is not None])

@@ -12,7 +12,7 @@ from acklab.terminal import notify, run_bar
 def fit_command(capture: Path, sets: list[str], as_json: bool) -> None:
     """Fits a scenario to a capture and prints it. Notes on the fit go to standard error.
 
-    Raises UsageError for a setting that is no quantity of a fitted path.
+    Raises UsageError for a setting that is not a quantity of a fitted path.
     """
     from acklab.fitting import fit
     from acklab.fitting.given import KEYS, given_of

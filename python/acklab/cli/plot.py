@@ -14,7 +14,7 @@ from acklab.places import Place, place_of
 
 
 def plot_command(where: str, names: list[str], out: Path | None, kind: str, width: int, lists: bool) -> None:
-    """Draws the named figures of a result, or all, and prints the paths of the files."""
+    """Draws the named figures of a result, or all of them, and prints the paths of the files."""
     place = place_of(where, "DIR")
     found = dict(_figures(place, names))
     if lists:

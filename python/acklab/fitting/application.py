@@ -11,7 +11,7 @@ from acklab.inspection.model import Way
 
 BULK, STREAM, REQUESTS, PAGE = "bulk transfer", "stream", "requests", "page"
 _PAUSE = 0.2
-"""Seconds without data that are a pause, at least: Linux's minimum retransmission timeout
+"""Minimum seconds without data that count as a pause: Linux's minimum retransmission timeout
 (`TCP_RTO_MIN`), within which a bulk transfer retransmits.
 """
 _ROUND_TRIPS = 3.0
@@ -20,7 +20,7 @@ _ROUND_TRIPS = 3.0
 A window and its recovery take fewer; *chosen*.
 """
 _IDLE = 0.2
-"""The share of the time in pauses, or with nothing outstanding, from which the application limits a
+"""If this share of the time is in pauses or without outstanding data, the application limits a
 transfer; *chosen*. A bulk transfer always has data outstanding.
 """
 _REGULAR = 0.5

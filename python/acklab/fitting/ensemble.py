@@ -1,12 +1,12 @@
 """Scenarios that repeat a capture within its own uncertainty, by approximate Bayesian computation.
 
 The prior is uniform over the intervals of the inspection, and log-uniform where only one end is
-known. Each generation but the first perturbs what came closest, with the weights of population
+known. Each generation except the first perturbs the closest points, with the weights of population
 Monte Carlo (ABC-PMC: Beaumont, Cornuet, Marin and Robert, Biometrika 96(4), 2009). A scenario is a
 member if each of its statistics agrees with the capture's within the intervals of both, which is
 exact where these intervals are the model's error (Wilkinson, Statistical Applications in Genetics
-and Molecular Biology 12(2), 2013). Proposals stay within the prior. The result depends on the
-capture alone.
+and Molecular Biology 12(2), 2013). Proposals stay within the prior. The result depends only on the
+capture.
 """
 
 import math
@@ -24,8 +24,8 @@ from acklab.fitting.summary import Summary
 MEMBERS = 20
 """Number of members of an ensemble.
 
-Of 20 draws and one more, the one more is below all others with a probability of 1/21 (Wilks, Annals
-of Mathematical Statistics 12, 1941).
+One more draw is below 20 others with a probability of 1/21 (Wilks, Annals of Mathematical
+Statistics 12, 1941).
 """
 _FIRST, _LATER = 48, 32
 """Proposals of the first generation and of later ones; *chosen*."""
@@ -34,7 +34,7 @@ _GENERATIONS = 7
 _ABOVE = 4.0
 """Maximum of a queue without an upper end, relative to its lower end; *chosen*.
 
-Of paths whose losses are of the channel, the queue was up to three times what waited.
+On paths with losses of the channel, the queue was up to three times as long as the waiting data.
 """
 _FILLED, _FULL = 0.5, 1.25
 """The prior probability that the 95th percentile of the RTT shows a full queue, and how far above
@@ -46,7 +46,7 @@ _NONE = 0.5
 _RAREST = 30.0
 """Minimum random loss, relative to the measured loss; *chosen*.
 
-A scenario without loss stands for all that are rarer.
+A scenario without loss represents all rarer losses.
 """
 _MUTATES = 0.1
 """The probability with which a perturbation draws a discrete value anew; *chosen*."""

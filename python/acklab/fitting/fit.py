@@ -41,7 +41,7 @@ class Fit:
     """Tests of the mechanisms that the capture suggests."""
     measured: Summary
     ensemble: Ensemble | None
-    """None where the path cannot be simulated: a parameter is not known, or the application limited
+    """None if the path cannot be simulated: a parameter is not known, or the application limited
     the transfer.
     """
     opposite: Ensemble | None
@@ -153,11 +153,11 @@ def fit(capture: str | File | Inspection, *, set: Overrides = (), watch: Callabl
 
     The capture may also be a log in qlog.
 
-    Rates, base RTT, queue and losses start from the intervals of `acklab inspect` and do not leave
-    them. What the capture does not show stays unknown, unless `set` gives it. Scenarios are
-    simulated, captured at the same side of the bottleneck and inspected in the same way; those that
-    agree with the capture within its intervals are the ensemble. The result depends on the
-    arguments alone. Raises UsageError if the capture has no connection with data.
+    Rates, base RTT, queue and losses stay within the intervals of `acklab inspect`. Quantities that
+    the capture does not show stay unknown, unless `set` gives them. Scenarios are simulated,
+    captured at the same side of the bottleneck and inspected in the same way; those that agree with
+    the capture within its intervals are the ensemble. The result depends only on the arguments.
+    Raises UsageError if the capture has no connection with data.
     """
     found = capture if isinstance(capture, Inspection) else inspect(capture)
     observed = observe(found)
@@ -288,8 +288,7 @@ def _spanned(quantity: Quantity, ensemble: Ensemble | None) -> Quantity | None:
         values += [ensemble.space.rarest_loss] if 0.0 in values else []
     else:
         values = [one.values.queue for one in ensemble.members]
-    # The largest of a prior without an upper end shows where the prior ends, and nothing of the
-    # path.
+    # The largest value of a prior without an upper end shows only where the prior ends.
     high = max(values) if quantity.high is not None else None
     return replace(quantity, low=min(values), high=high, source=f"{quantity.source}; members of the ensemble")
 
@@ -319,7 +318,7 @@ def _simulated(observed: Observed, stack: Stack, application: Application, value
                 run(scenario | {"capture": [{"point": point, "file": file.name}]}, captures=folder)
             ways = inspect(file).ways
         except AcklabError:
-            # A transport that delivers nothing over such a path repeats nothing.
+            # A transport that delivers no data over such a path cannot repeat the capture.
             return None
     return ways[0] if ways else None
 

@@ -25,7 +25,7 @@ def given_of(changes: Sequence[str]) -> Mapping[str, Quantity]:
 
 
 def _value(text: str, unit: str) -> float | None:
-    """The value in this unit; None for what a scenario refuses, or has in another unit."""
+    """Returns the value in this unit; None if it has another unit or a scenario refuses it."""
     try:
         if unit == "Mbps":
             value = bits(text) / 1e6

@@ -4,9 +4,9 @@ The test is a cross-validation over folds of time.
 
 A gate or a filter is a hypothesis. The ACKs of the capture are cut into folds of time. The
 parameters of the path with the mechanism, and of the path without it, come from one half of the
-folds; both paths are simulated, and predict what the other half of the folds shows. The mechanism
-enters if it predicts better than the simpler path by the test of Vuong (Econometrica 57(2), 1989)
-over held-out folds (Stone, Journal of the Royal Statistical Society B 36(2), 1974).
+folds; both paths are simulated, and predict the other half of the folds. The mechanism enters if it
+predicts better than the simpler path by the test of Vuong (Econometrica 57(2), 1989) over held-out
+folds (Stone, Journal of the Royal Statistical Society B 36(2), 1974).
 """
 
 import math
@@ -20,14 +20,14 @@ from acklab.inspection.model import Way
 _FOLDS = 16
 """Number of folds of time; *chosen*. Half of them are held out at a time."""
 _ACKS = 12
-"""Minimum number of ACKs in a fold, so that its statistics have support; *chosen*."""
+"""Minimum number of ACKs in a fold, so that its statistics are meaningful; *chosen*."""
 _CRITICAL = 2.326
 """The quantile of the normal distribution above which the mechanism enters: an error of 1 % in each
 direction of Vuong's test, because every capture is tested.
 """
 _DEVIATION = 0.05
-"""The least standard deviation of a prediction, of a logarithm: what a simulation repeats too
-exactly must not rule out the capture; *chosen*.
+"""The minimum standard deviation of the logarithm of a prediction. Without it, a simulation that
+repeats too exactly would exclude the capture; *chosen*.
 """
 
 Features = tuple[float, float]

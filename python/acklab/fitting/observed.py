@@ -7,7 +7,7 @@ from acklab.errors import UsageError
 from acklab.inspection.model import Connection, Inspection, Way
 
 _BESIDE = 0.5
-"""A transfer runs beside another if it shares this part of its time and has this part of its data;
+"""A transfer runs beside another if it shares this part of its time, and has this part of its data;
 *chosen*.
 """
 

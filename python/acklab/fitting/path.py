@@ -24,17 +24,17 @@ its clock; *chosen*, held against `validation/advice`.
 _MIN_PROPAGATION = 0.001
 """Minimum one-way propagation of a path in ms."""
 _RETURN = 1.1
-"""A return path that is busy with ACKs carries at most so many times the pace of its ACKs;
+"""The maximum rate of a return path that is busy with ACKs, relative to the pace of its ACKs;
 *chosen*.
 """
 _SHORT_OF_LIMIT = 0.8
-"""The 95th percentile of the queue's delay is at least this share of the limit where packets are
-dropped: a loss-based controller leaves a window of 70 % (CUBIC, RFC 9438, section 4.6) to fill it
-again, most of the time above the middle; *chosen*.
+"""The minimum ratio of the 95th percentile of the queue's delay to the limit at which packets are
+dropped. After a loss, a loss-based controller has a window of 70 % (CUBIC, RFC 9438, section 4.6)
+and fills the queue again, most of the time above the middle; *chosen*.
 """
 _PACED = 0.99
 """Pace of BBR relative to its estimate of the rate (BBRPacingMarginPercent = 1,
-draft-ietf-ccwg-bbr, section 2.5): its packets may show its pace.
+draft-ietf-ccwg-bbr, section 2.5): the spacing of its packets may show its pace.
 """
 _PACING = ("rate-based", "delay-based")
 """Families of controllers that `inspect` reports for BBR."""
@@ -47,11 +47,11 @@ _RARE = 2.5
 pair change; *chosen*.
 """
 ACKS_WAIT = 100.0
-"""Packets of a return path's queue of which only ACKs are known: as many as the ACKs of a window of
-200 segments.
+"""The queue of a return path in packets if only its ACKs are known: those of a window of 200
+segments.
 """
 MAX_LOSS = 0.3
-"""Maximum loss of a path that a transport fills; *chosen*."""
+"""Maximum loss at which a transport fills a path; *chosen*."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class Path:
     def can_be_simulated(self) -> bool:
         """Returns `True` if the transfer can be simulated.
 
-        All is known except, perhaps, the return path, which carried the ACKs that were seen.
+        All quantities must be known, except those of the return path, which carried the captured
+        ACKs.
         """
         return all(quantity.key in (BACK, BACK_QUEUE) for quantity in self.missing)
 
@@ -196,9 +197,9 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
 
 
 def _carried(way: Way, acks: Acks) -> int:
-    """Returns the bytes of ACKs that the return path carried at least.
+    """Returns the minimum number of bytes of ACKs that the return path carried.
 
-    Only at the sender all ACKs have passed. Elsewhere those have that the RTT was measured with.
+    Only at the sender, all ACKs have passed. Elsewhere, those ACKs count that gave the RTT.
     """
     if way["position"] == "sender":
         return acks["octets"]
@@ -241,7 +242,7 @@ def _acks_wait(way: Way) -> bool:
 def _back_queue(observed: Observed, back_rate: Quantity) -> Quantity:
     """Returns the queue towards the sender.
 
-    It is that of the opposite transfer, or that of ACKs alone, which does not fill.
+    It is that of the opposite transfer, or one with only ACKs, which does not fill.
     """
     if observed.opposite is not None and observed.opposite["rate"] is not None and not observed.opposite["rate_is_lower_bound"]:
         return _queue(observed.opposite, back_rate, BACK_QUEUE, observed.inspection.name_of(observed.opposite))

@@ -1,6 +1,6 @@
 """Describes a parameter of a path: its interval with evidence and source.
 
-A parameter that is "not known" has a hint at what to give instead.
+A parameter that is "not known" has a hint to the setting that gives it.
 """
 
 import math
@@ -31,7 +31,7 @@ class Quantity:
     """The finding of the inspection, the ensemble, or the assumption."""
     low: float | None = None
     high: float | None = None
-    """Without an upper end the parameter has none."""
+    """None if the parameter has no upper end."""
     give: str | None = None
     """Setting for the parameter if it is not known and a run requires it."""
 

@@ -10,13 +10,13 @@ from acklab.fitting.quantity import UNITS
 from acklab.fitting.stack import Stack
 
 _LONGEST, _SHORTEST = 30.0, 2.0
-"""Seconds of a simulation: start-up weighs little in the one, and the other has some round trips;
-*chosen*.
+"""Maximum and minimum seconds of a simulation: in the maximum, start-up has little weight, and the
+minimum contains some round trips; *chosen*.
 """
 _TRIPS = 40
 """Minimum round trips of a simulation; *chosen*."""
 _PACKETS = 8e4
-"""Packets of a simulation at most, so that the 176 of a search take half a minute on two cores."""
+"""Maximum packets of a simulation, so that the 176 of a search take half a minute on two cores."""
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,16 @@ _LOGS = {
 }
 """Words in the title of a log in qlog that name a stack, and its preset."""
 _DECIMATES = 6.0
-"""Packets per ACK from which a QUIC receiver thins its ACKs: half of the ten packets of Chrome,
-mvfst and s2n-quic (`quic/preset.rs`), and thrice the two of the others.
+"""Minimum packets per ACK of a QUIC receiver that thins its ACKs: half of the ten packets of
+Chrome, mvfst and s2n-quic (`quic/preset.rs`), and more than twice the two of the others.
 """
 _FAMILIES = {"reno": ("newreno",), "cubic": ("cubic",), "rate-based": ("bbr",), "delay-based": ("bbr",)}
 """Controllers of each family that `inspect` names."""
 _CONTROLLERS = ("cubic", "bbr", "newreno")
 """One controller of each family."""
 _AGREED = 0.5
-"""The share of ACKs that cover the usual number of segments from which the receiver's policy is
-seen; *chosen*.
+"""The minimum share of ACKs that cover the usual number of segments if they show the receiver's
+policy; *chosen*.
 """
 _BUFFER = "64MiB"
 """More than any window over the paths that a capture shows, so that no buffer limits a simulation
@@ -129,8 +129,8 @@ def policy_of(segments: int) -> dict[str, Any]:
 def _preset(observed: Observed) -> tuple[str, Quantity]:
     """Returns the preset of QUIC.
 
-    It is that of the stack that a log names, or else follows from the packets per ACK where these
-    are visible.
+    It is that of the stack that a log names, or follows from the packets per ACK if they are
+    visible.
     """
     key, way = "flow.transfer.transport.preset", observed.way
     origin = observed.connection["source"]

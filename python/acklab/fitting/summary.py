@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from acklab.inspection.model import Way
 
 _FLOOR = {"goodput": 0.02, "RTT": 0.05, "RTT, 95 %": 0.10, "ACK ratio": 0.05, "lost": 0.0}
-"""Half of the interval of a statistic at least, as a share of it: what one bottleneck leaves out of
-a path. *Chosen*: half of the 10 % within which fits were held before, for the 95th percentile all
-of it, and 2 % for the goodput, which headers of the link change."""
+"""Minimum half-width of the interval of a statistic, relative to the statistic. It covers the parts
+of a path that a model of one bottleneck omits. *Chosen*: half of the earlier tolerance of fits
+(10 %), for the 95th percentile all of it, and 2 % for the goodput, which link headers change."""
 
 
 @dataclass(frozen=True)

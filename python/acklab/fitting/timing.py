@@ -15,9 +15,9 @@ from acklab.inspection.model import Way
 
 
 def timing_of(observed: Observed, path: Path) -> Quantity | None:
-    """Returns what delays single packets; None if nothing does that the capture shows.
+    """Returns the cause that delays single packets; None if the capture shows none.
 
-    Both directions are examined.
+    Examines both directions.
     """
     for way, rate in ((observed.way, path.rate), (observed.opposite, path.back_rate)):
         if way is None:
@@ -35,7 +35,7 @@ def timing_of(observed: Observed, path: Path) -> Quantity | None:
 
 
 def _uneven(way: Way, other: Way) -> Quantity | None:
-    """Returns what delays single packets if the base RTTs of two transfers over a path differ."""
+    """Returns the cause that delays single packets if two transfers have different base RTTs."""
     base, again = way["round_trip"]["base"], other["round_trip"]["base"]
     if base is None or again is None or abs(base - again) <= max(way["round_trip"]["tick"], EMPTY * min(base, again)):
         return None
@@ -46,8 +46,8 @@ def _uneven(way: Way, other: Way) -> Quantity | None:
 def _late(way: Way, rate: Quantity) -> float | None:
     """Returns by how many ms the first round trip exceeds the least one and the transmission.
 
-    It is that of the segment that exceeds it least: a gate delays all of them alike, and jitter
-    does not. None if the capture does not have the beginning, or the rate is not known.
+    It is the least excess of any segment: a gate delays all of them alike, and jitter does not.
+    None if the capture lacks the beginning, or the rate is not known.
     """
     ahead = way["round_trip"]["ahead"]
     if not ahead or not rate.low:

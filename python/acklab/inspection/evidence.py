@@ -1,6 +1,6 @@
 """Builds the table of evidence.
 
-It shows what supports each finding of an inspection, and why other quantities are not known.
+It shows the evidence of each finding of an inspection, and why other quantities are not known.
 """
 
 from collections.abc import Sequence

@@ -62,7 +62,7 @@ class Losses(TypedDict):
 
 
 class Acks(TypedDict):
-    """Describes acknowledgments, and what happens to them on their way.
+    """Describes acknowledgments, and their changes on the path.
 
     Has counts, segments per ACK, and spacing and period in ms.
 
@@ -122,7 +122,7 @@ class Window(TypedDict):
 class Point(TypedDict):
     """Describes the state of a direction at an instant in seconds, in bytes.
 
-    Has the extents of what came out of sequence since the previous point.
+    Has the extents of out-of-sequence data since the previous point.
     """
 
     at: float
@@ -136,8 +136,8 @@ class Point(TypedDict):
 class Curves(TypedDict):
     """Holds the points of the time–sequence graph.
 
-    They are windows with all packets, and the course of the whole direction if windows leave
-    packets out.
+    They are windows with all packets, and the course of the whole direction if windows omit
+    packets.
     """
 
     windows: list[Window]
@@ -174,14 +174,15 @@ Way = TypedDict(
 )
 """One direction of a connection. Rates are in Mbps, times in ms, the duration in seconds.
 
-`evidence` has what supports each known quantity, `not_known` why each other one is not known.
+`evidence` has the evidence of each known quantity, and `not_known` the reason why each other one is
+not known.
 """
 
 
 class Source(TypedDict):
     """Names the source of a connection of a log.
 
-    It has the number of its trace, from 1, and the trace's description of itself.
+    It has the number of its trace, from 1, and the trace's own description.
     """
 
     trace: int
@@ -196,7 +197,7 @@ class Connection(TypedDict):
     """A connection.
 
     `source` is None in captures. `duplicates` are copies of its packets that the capture made, on
-    average `duplicate_distance` ms behind them.
+    average `duplicate_distance` ms after them.
     """
 
     protocol: str
@@ -214,7 +215,7 @@ class Connection(TypedDict):
 class Step(TypedDict):
     """Describes a step of the capture's clock by `size` seconds.
 
-    It lies before a packet (numbered from 1), `at` seconds from the start.
+    It is before a packet (numbered from 1), `at` seconds from the start.
     """
 
     packet: int
@@ -258,7 +259,7 @@ class Log(TypedDict):
 class Counts(TypedDict):
     """Counts of read packets.
 
-    Of the `others`, so many packets are of UDP that is not QUIC, in so many flows.
+    Some of the `others` are packets of UDP other than QUIC, in a number of flows.
     """
 
     packets: int
@@ -271,13 +272,13 @@ class Counts(TypedDict):
     closed: dict[str, int]
     """Packets by the innermost protocol, which is not decoded."""
     cut: dict[str, int]
-    """Packets by the header that the snap length cut; those with cut TCP options are followed
+    """Packets by the header that the snap length cut. Packets with cut TCP options are followed
     nevertheless.
     """
     damaged: dict[str, int]
     """Packets by the header that contradicts itself, or within which the frame ends."""
     retried: int
-    """Frames of 802.11 that were on the air before."""
+    """Retransmitted frames of 802.11."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -296,7 +297,7 @@ class Inspection:
     clock: Clock
     """The clock of the capture.
 
-    What spans one of its steps is in no duration, rate or round trip.
+    No duration, rate or round trip spans one of its steps.
     """
     log: Log | None = None
     """Counts of a log; None for a capture."""
@@ -328,7 +329,7 @@ class Inspection:
         return f"{ends} ({', '.join(parts)})" if parts else ends
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the output of `acklab inspect --json`: everything but the points of figures."""
+        """Returns the output of `acklab inspect --json`: all except the points of figures."""
         connections = [
             dict(one) | {"ways": [{key: value for key, value in way.items() if key != "curves"} for way in one["ways"]]}
             for one in self.connections
@@ -361,10 +362,10 @@ def inspect(
     A capture is pcap, pcapng or snoop, a log is qlog; both may have any length.
 
     Either may be compressed by gzip or zstd. `trace` selects one trace of a log, from 1. `watch`
-    receives now and then the share of the file that is read. Raises UsageError for a file that
-    cannot be read or is neither, and for a trace that a log does not have, RunError for a log
-    without data, Cancelled once `cancel` is cancelled. A file that ends in the midst of a packet is
-    read up to there; `cut` reports it.
+    receives at times the share of the file that is read. Raises UsageError for a file that cannot
+    be read or is neither, and for a trace that a log does not have, RunError for a log without
+    data, Cancelled once `cancel` is cancelled. A file that ends within a packet is read up to that
+    packet; `cut` reports this.
     """
     path = path_of(capture, "capture")
     report, cut = core.inspect(path, cancel=cancel, watch=watch, trace=_number_of(trace))

@@ -10,7 +10,7 @@ from acklab.tables import Table
 MAX_SHOWN = 6
 """Maximum number of directions side by side."""
 _SMALL = 20
-"""Segments below which a direction is listed only if nothing larger is there: it shows too
+"""Minimum segments of a direction in the table, unless no direction has more: smaller ones show too
 little.
 """
 

@@ -416,7 +416,7 @@ def _exchanging(place: Place) -> Iterator[Place]:
     """Yields a place for the tables and the summary, which replace the earlier ones together.
 
     A store has no atomic exchange: the earlier summary is removed first and the new one is written
-    last. A sweep that is killed meanwhile has none.
+    last. A sweep that is killed in between has none.
     """
     if place.path is None:
         place.remove(SWEEP_FILE)

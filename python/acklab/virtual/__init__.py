@@ -4,12 +4,9 @@ The guest is User-Mode Linux with `time-travel=inf-cpu`: its processes take no t
 moves only when all of them wait. So packets are never late, and two runs give the same bytes beside
 any load.
 
-| module | contents |
-|---|---|
-| `kernels` | kernels of guests, in the cache of the user |
-| `build` | makes one from Debian's source or a tree of the user's |
-| `guest` | boots a kernel with a command, and ends it whatever happens |
-| `pid1` | the first process of a guest: mounts, starts the command, powers off |
-| `inside` | the emulation in the guest, whose results are files |
-| `emulation` | the emulation as its caller sees it |
+| module | contents | |---|---| | `kernels` | kernels of guests, in the cache of the user | |
+`build` | builds a kernel from Debian's source or a tree of the user | | `guest` | boots a kernel
+with a command, and always ends it | | `pid1` | the first process of a guest: mounts, starts the
+command, powers off | | `inside` | the emulation in the guest, whose results are files | |
+`emulation` | the emulation in the view of its caller |
 """

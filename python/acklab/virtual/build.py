@@ -1,4 +1,7 @@
-"""Makes the kernel of guests, from Debian's source or from a tree of the user's. Needs no root."""
+"""Builds the kernel of guests, from Debian's source or from a tree of the user.
+
+Root is not required.
+"""
 
 import contextlib
 import datetime
@@ -28,7 +31,7 @@ _TOOLS: Mapping[str, str] = {
     "tar": "tar",
     "xz": "xz-utils",
 }
-"""Programs that a build runs, and the packages of Debian that have them."""
+"""Programs that a build runs, and the Debian packages that contain them."""
 
 _ESSENTIAL = (
     "64BIT",
@@ -42,7 +45,7 @@ _ESSENTIAL = (
     "INET",
     "TCP_CONG_CUBIC",
 )
-"""Options without which no emulation runs. Others may be unknown to an older or newer tree."""
+"""Options that every emulation requires. Others may be unknown to an older or newer tree."""
 
 Progress = Callable[[str], None]
 
@@ -56,12 +59,12 @@ def build(version: str | None = None, source: str | Path | None = None, progress
         Version of Debian's package `linux-source-…`, such as "6.12" or "6.1"; by default
         `DEFAULT_VERSION`.
     source
-        A kernel tree of the user's, which stays as it is. It may be patched.
+        A kernel tree of the user, which is not changed. It may be patched.
     progress
         Receives one line for each step.
 
-    Raises UsageError for a version and a source at once, and RunError for what is missing and for a
-    build that fails.
+    Raises UsageError if both a version and a source are given, and RunError for a missing program
+    or a failed build.
 
     """
     if version is not None and source is not None:
@@ -146,8 +149,8 @@ def _checked(config: Path, tree: Path) -> str:
     missing = [name for name in _ESSENTIAL if name not in enabled]
     if missing:
         raise RunError(f"kernel build: {tree} does not enable {', '.join(missing)}; expected a tree of Linux 6.1 or newer")
-    # The first lines have the release and the compiler, which the name has in its release or which
-    # change nothing.
+    # The first lines have the release, which is part of the name, and the compiler, which has no
+    # effect.
     options = "\n".join(sorted(line for line in text.splitlines() if line.startswith("CONFIG_") and "_VERSION" not in line))
     return hashlib.sha256(options.encode()).hexdigest()[:12]
 
@@ -158,7 +161,7 @@ def _run(command: list[str], what: str) -> None:
 
 
 def _lines(command: list[str], what: str) -> Iterator[str]:
-    """Runs a command and returns its lines as they come.
+    """Runs a command and yields its lines as they arrive.
 
     Raises RunError with the last lines of a command that fails.
     """

@@ -1,4 +1,4 @@
-"""An emulation in virtual time, as its caller sees it."""
+"""An emulation in virtual time, in the view of its caller."""
 
 import json
 import os
@@ -107,7 +107,7 @@ class _Samples:
 
 
 def _outcome(folder: Path, status: int, kernel: GuestKernel, cancel: core.Cancel | None) -> core.Emulation:
-    """Reads what the guest has left. Raises the error that the emulation ended with."""
+    """Reads the results of the guest. Raises the error with which the emulation ended."""
     file = folder / "outcome.json"
     if not file.exists():
         if cancel is not None and cancel.cancelled:

@@ -1,4 +1,4 @@
-"""Boots a kernel with a command, and ends it whatever happens."""
+"""Boots a kernel with a command, and ends it in any case."""
 
 import codecs
 import contextlib
@@ -29,11 +29,11 @@ MEMORY = "2G"
 """The memory of a guest; the host provides the pages that are touched."""
 
 _POLL = 0.02
-"""Seconds between looks at what a guest has written."""
+"""Seconds between reads of the output of a guest."""
 _GRACE = 2.0
-"""Seconds of wall time that a guest has for its end after the request."""
+"""Maximum seconds of wall time for a guest to end after the request."""
 _SPINNING = 30.0
-"""Seconds of wall time between looks at the guest's clock, if no sample comes."""
+"""Seconds of wall time between checks of the guest's clock, if no sample arrives."""
 _CONSOLE_LINES = 20
 _MCONSOLE_MAGIC = 0xCAFEBABE
 _MCONSOLE_VERSION = 2
@@ -63,10 +63,9 @@ class Watch:
     errors: Callable[[str], None] = lambda _: None
     """Receives what the command prints on standard error."""
     poll: Callable[[], bool] = lambda: False
-    """Is called often. Returns `True` if the guest is to end."""
+    """Called often. Returns `True` if the guest must end."""
     progress: Callable[[], float | None] = lambda: None
-    """Returns how far the clock of the guest is known to have come, or `None` if nothing is
-    known.
+    """Returns the last known time of the guest's clock, or `None` if it is not known.
     """
 
 
@@ -94,8 +93,8 @@ class Tail:
 def run(kernel: GuestKernel, command: Command, seed: int, watch: Watch) -> int:
     """Runs a command in a guest and returns its exit status.
 
-    The guest ends with this process, however that ends. Raises RunError with the last lines of the
-    console if the kernel ends by itself, and if a process spins.
+    The guest ends with this process, however the process ends. Raises RunError with the last lines
+    of the console if the kernel ends by itself, and if a process spins.
     """
     with tempfile.TemporaryDirectory(prefix="acklab-guest-") as folder:
         # The path of the folder must not depend on the run: it is in the guest's memory.
@@ -107,7 +106,7 @@ class _Guest:
     kernel: GuestKernel
     folder: Path
     uptime: bytes = b""
-    """The uptime that the guest has reported last."""
+    """The uptime that the guest reported last."""
 
     def run(self, command: Command, seed: int, watch: Watch) -> int:
         plan = {
@@ -190,7 +189,7 @@ class _Guest:
     def _moves(self) -> bool:
         """Returns `True` if the clock of the guest has moved since the last call.
 
-        A request interrupts the guest and so changes its random bytes. It is sent only after a long
+        A request interrupts the guest, which changes its random bytes. It is sent only after a long
         silence.
         """
         reply = self._request("proc uptime")
@@ -199,7 +198,10 @@ class _Guest:
         return has_moved
 
     def _request(self, text: str) -> bytes:
-        """Sends a request to the kernel's management console. Returns the reply, if one comes."""
+        """Sends a request to the kernel's management console.
+
+        Returns the reply, if there is one.
+        """
         request = struct.pack("<III512s", _MCONSOLE_MAGIC, _MCONSOLE_VERSION, len(text), text.encode())
         own = self.folder / "request"
         own.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from acklab.atomic import write_text
 from acklab.errors import RunError, UsageError
 
 BUILD = "acklab kernel build"
-"""The command that makes a kernel."""
+"""The command that builds a kernel."""
 
 _DESCRIPTION = "kernel.json"
 
@@ -25,7 +25,7 @@ class GuestKernel:
     config: str
     """The first twelve hexadecimal digits of the SHA-256 of its configuration."""
     source: str
-    """The package and version of the source, or the folder of a tree of the user's."""
+    """The package and version of the source, or the folder of a tree of the user."""
     built: str
     """Date and time of the build, in UTC."""
 
@@ -57,7 +57,7 @@ def cache() -> Path:
 
 
 def kernels() -> list[GuestKernel]:
-    """Returns all kernels, the newest first. Folders of builds that were not finished are none."""
+    """Returns all kernels, the newest first. Ignores folders of unfinished builds."""
     found = []
     for description in cache().glob(f"*/{_DESCRIPTION}"):
         try:
@@ -71,7 +71,7 @@ def kernels() -> list[GuestKernel]:
 def find(name: str | None = None) -> GuestKernel:
     """Returns the kernel whose name begins with `name`, or the newest.
 
-    Raises RunError if there is none, and UsageError if `name` is that of none or of several.
+    Raises RunError if there is none, and UsageError if `name` matches none or several.
     """
     every = kernels()
     if not every:

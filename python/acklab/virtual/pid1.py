@@ -1,10 +1,10 @@
 """The first process of a guest: mounts, starts the command, and powers off.
 
-Run by Python alone, without acklab or any package.
+It runs with Python alone, without acklab or other packages.
 
 The plan is a JSON file: `arguments`, `environment` and `folder` of the command, the `writable`
 folders of the host, and the files `output`, `errors` and `status`. All other changes of files stay
-in memory, and go with the guest.
+in memory, and are lost with the guest.
 """
 
 import ctypes
@@ -115,9 +115,9 @@ def _start(plan: dict[str, Any]) -> int:
 
 
 def _status_of(child: int) -> int:
-    """Waits for the command, and reaps whatever else ends.
+    """Waits for the command, and reaps all other processes that end.
 
-    Returns its exit status, 128 and the number of its signal if it was killed.
+    Returns the exit status of the command: 128 plus the number of its signal if it was killed.
     """
     while True:
         process, status = os.waitpid(-1, 0)
