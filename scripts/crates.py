@@ -1,8 +1,9 @@
-"""Refuses crates of others whose licence is not permissive, and second versions of a crate.
+"""Refuses third-party crates whose licence is not permissive, and second versions of a crate.
 
 `python scripts/crates.py`.
 
-What Cargo.lock holds for Linux counts, without the network: `cargo fetch` must have brought it.
+Checks the crates that Cargo.lock has for Linux, without the network: `cargo fetch` must have run
+before.
 """
 
 import json
@@ -80,7 +81,7 @@ def _alternatives(words: Iterator[str]) -> tuple[bool, str | None]:
 
 
 def faults(packages: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What is wrong with the `packages` of `cargo metadata`, those of the workspace left out."""
+    """Returns the faults of the `packages` of `cargo metadata`, except those of the workspace."""
     found, versions = [], defaultdict(set)
     for package in packages:
         if package["source"] is None:
@@ -102,7 +103,7 @@ def faults(packages: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def main() -> int:
-    """Prints what is wrong with the crates of others; returns 1 if anything is."""
+    """Prints the faults of third-party crates. Returns 1 if there are any."""
     command = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1", "--filter-platform", TARGET]
     tree = json.loads(
         subprocess.run([*command, "--manifest-path", str(ROOT / "Cargo.toml")], check=True, capture_output=True, text=True).stdout

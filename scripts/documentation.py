@@ -41,8 +41,7 @@ _STYLE = """
 .md-typeset figure.plot figcaption { max-width: none; margin: .4em 0 2em; }
 .md-typeset .js-plotly-plot svg { max-width: none; }
 """
-"""The theme makes pictures as wide as a page, which would squeeze the layers of a Plotly figure
-apart.
+"""The theme makes pictures as wide as a page, which would distort the layers of a Plotly figure.
 """
 
 CONFIG = """
@@ -108,7 +107,7 @@ behind `narrow` of the reports.
 
 
 def main(site: Path, results: Path) -> None:
-    """Gathers the pages in a folder of their own and builds the site."""
+    """Gathers the pages in a separate folder and builds the site."""
     with tempfile.TemporaryDirectory() as folder:
         pages = Path(folder) / "docs"
         shutil.copytree(ROOT / "docs", pages, ignore=shutil.ignore_patterns("notebooks"))
@@ -146,9 +145,9 @@ def main(site: Path, results: Path) -> None:
 
 
 def _without_network(site: Path) -> None:
-    """The theme fetches what lets search run on pages that are opened from disk.
+    """The theme fetches a script that makes search work on pages opened from disk.
 
-    Here it lies beside them.
+    This copies the script beside the pages.
     """
     fetched, own = "https://unpkg.com/iframe-worker/shim", "assets/javascripts/frame_worker.js"
     shutil.copy(ROOT / "scripts" / "frame_worker.js", site / own)
@@ -195,7 +194,7 @@ def _keys() -> dict[str, str]:
 
 
 def _attributes() -> str:
-    """What the objects hold that a strategy is given, from the stubs of the core."""
+    """Returns the attributes of the objects that a strategy receives, from the core's stubs."""
     tree = ast.parse((ROOT / "python" / "acklab" / "_core.pyi").read_text(encoding="utf-8"))
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     parts = [
@@ -221,7 +220,7 @@ def _attributes() -> str:
 
 
 def _notebook(path: Path, folder: Path) -> None:
-    """A notebook as a page: its text, its code, and what the code has printed and drawn."""
+    """Returns a notebook as a page: its text, its code, and the printed and drawn output."""
     document = _executed(path)
     parts = ["<script src='../assets/plotly.js'></script>"]
     for at, cell in enumerate(document["cells"]):
@@ -299,7 +298,7 @@ def _title(page: Path) -> str:
 
 
 def _mend_links(page: Path, pages: Path) -> None:
-    """Links out of docs/ lead to the copies of what they mean, which lie inside."""
+    """Changes links that lead out of docs/ to the copies of their targets inside."""
     depth = len(page.relative_to(pages).parts) - 1
     out = "../" * (depth + 1)
     text = page.read_text(encoding="utf-8")

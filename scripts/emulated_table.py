@@ -1,4 +1,4 @@
-"""The numbers of an emulated study as rows of Markdown, for its page.
+"""Prints the numbers of an emulated study as rows of Markdown, for its page.
 
 `scripts/emulated_table.py out/tack_wan_emulated/emulated.json`.
 

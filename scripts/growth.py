@@ -1,8 +1,8 @@
 """Measures the growth of a run's cost with its size: scripts/growth.py [NAME …] (`make growth`).
 
 Measures each way to grow, writes docs/growth.json and the tables of docs/models/growth.md, and
-fails if one grows faster than its work. Each size runs in a process of its own, of which the
-processor time and the memory count. With names, only these are measured again.
+fails if one grows faster than its work. Each size runs in a separate process, whose processor time
+and memory count. With names, only these are measured again.
 """
 
 import argparse
@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path("docs") / "growth.json"
 PAGE = Path("docs") / "models" / "growth.md"
 STEEPEST = 1.5
-"""The exponent of the cost from which on a way to grow counts as faster than its work: a square has
-2. What no longer fits into the caches costs up to 1.4 here.
+"""The exponent of the cost above which a way to grow counts as faster than its work: a quadratic
+cost has 2. Data that no longer fit into the caches cost up to 1.4 here.
 """
 
 Scenario = dict[str, Any]
@@ -84,7 +84,7 @@ def _stations(stations: int) -> Scenario:
 
 
 def _duration(seconds: int) -> Scenario:
-    """Returns one flow of CUBIC over 20 Mbps for so many seconds."""
+    """Returns one flow of CUBIC over 20 Mbps for this many seconds."""
     flow = {"from": "a", "to": "b", "preset": "linux", "congestion": "cubic"}
     return {"duration": f"{seconds}s", "link": _dumbbell(20, 20, 67), "flow": [flow]}
 
@@ -181,7 +181,7 @@ def _peak() -> float:
 def measured(way: str, sizes: Sequence[int], times: int = 2) -> list[Point]:
     """Returns the cheapest of several runs of each size.
 
-    What else the machine does makes runs dearer, never cheaper.
+    Other work of the machine makes runs more expensive, never cheaper.
     """
     points = []
     for size in sizes:
@@ -202,7 +202,7 @@ def exponent(points: Sequence[Point]) -> float:
     one, other = points[-2:]
     if one.hops and other.hops > 1.5 * one.hops:
         return math.log(other.cpu / one.cpu) / math.log(other.hops / one.hops)
-    # The same number of packets, for which the size makes each dearer.
+    # The number of packets is the same, and the size makes each more expensive.
     return 1.0 + math.log((other.cpu / max(other.hops, 1)) / (one.cpu / max(one.hops, 1))) / math.log(other.size / one.size)
 
 

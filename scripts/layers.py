@@ -77,7 +77,7 @@ LAYERS: Mapping[str, Crate] = {
     ),
     "py": Crate(frozenset({"base", "transport", "measure", "lab", "deploy"}), pure=False),
 }
-"""From the lowest to the highest: nothing imports what stands below it in this table."""
+"""From the lowest to the highest: no crate imports one that is below it in this table."""
 
 PURE_DEPENDENCIES = frozenset(
     {
@@ -95,7 +95,7 @@ PURE_DEPENDENCIES = frozenset(
         "thiserror",
     }
 )
-"""What pure crates may take from others: none of these opens a file or starts a thread.
+"""Third-party crates that pure crates may use: none of these opens a file or starts a thread.
 
 Only `safe_arch` reads a clock, which crates/clippy.toml refuses.
 """
@@ -136,9 +136,9 @@ def upward(layers: Mapping[str, Crate] = LAYERS) -> list[str]:
 
 
 def unbound(packages: Iterable[Mapping[str, Any]], layers: Mapping[str, Crate] = LAYERS) -> list[str]:
-    """Pure crates that escape the lints.
+    """Returns pure crates that escape the lints.
 
-    By a clippy.toml of their own, or by not taking the lints of the workspace.
+    They have a separate clippy.toml, or do not use the lints of the workspace.
     """
     found = []
     for package in packages:
@@ -157,10 +157,10 @@ def unbound(packages: Iterable[Mapping[str, Any]], layers: Mapping[str, Crate] =
 
 
 def main() -> int:
-    """Prints what is wrong with the workspace; returns 1 if anything is."""
+    """Prints the faults of the workspace. Returns 1 if there are any."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--manifest-path", str(ROOT / "Cargo.toml")]
     workspace = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    # The others, those of fuzz targets, stand on all of them.
+    # The other crates, those of fuzz targets, may import all of them.
     packages = [package for package in workspace["packages"] if package["id"] in workspace["workspace_default_members"]]
     found = [*upward(), *faults(packages), *unbound(packages), *circles.faults()]
     for fault in found:

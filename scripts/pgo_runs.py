@@ -1,10 +1,10 @@
-"""The runs by whose counts wheels are optimised.
+"""Runs the work whose counts optimise the wheels.
 
 Python scripts/pgo_runs.py, with a core that counts (`scripts/pgo.sh`).
 
 All mechanisms of the simulation (the list of `make digests`), captures and logs and their
-inspection, and what is deployed, between processes of this machine. What has no run here counts as
-rare, and is optimised for size.
+inspection, and what is deployed, between processes of this machine. Code that does not run here
+counts as rare, and is optimised for size.
 """
 
 import os
@@ -27,13 +27,13 @@ CONTENDERS = "tack:packet=1500B,quic,tcp"
 
 
 def simulate() -> None:
-    """Runs the list: in each line a scenario and what is set."""
+    """Runs the list, whose lines have a scenario and its overrides."""
     for line in LIST.read_text(encoding="utf-8").splitlines():
         path, *sets = line.split("\t")
         try:
             acklab.run(ROOT / path, set=sets)
         except AcklabError:
-            # Some lines are refused, and stand there for that.
+            # Some lines are in the list because they are refused.
             continue
 
 
@@ -50,7 +50,7 @@ def inspect(folder: Path) -> None:
 
 
 def deploy(folder: Path) -> None:
-    """Measures TACK, QUIC and the kernel's TCP between two processes, each way."""
+    """Measures TACK, QUIC and the kernel's TCP between two processes, in each direction."""
     program = [sys.executable, "-m", "acklab"]
     serve = [*program, "serve", "--bind", "127.0.0.1", "--port", str(PORT), "--state", str(folder), "--json"]
     perf = [*program, "perf", "127.0.0.1", "--port", str(PORT), "--bytes", "500M", "--accept-new", "--with", CONTENDERS, "--json"]

@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 MAX_STEPS = 16
-"""Re-exports that are followed from an import to its name: chosen, to end if they run in a ring."""
+"""Maximum number of re-exports that are followed from an import to its name.
+
+Chosen: it ends a circle.
+"""
 
 
 def package_graph(package: Path) -> dict[str, frozenset[str]]:

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_STEPS = 16
-"""Re-exports that are followed from an import to its item: chosen, to end if they run in a ring."""
+"""Maximum number of re-exports that are followed from an import to its item.
+
+Chosen: it ends a circle.
+"""
 
 NOISE = re.compile(
     r"""//[^\n]*                                  # comments, with those of documentation

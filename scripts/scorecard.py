@@ -1,11 +1,11 @@
 """Writes docs/scorecard.md and the README's count.
 
-Every claim of every study, from results that are there: python -m scripts.scorecard OUT.
+Every claim of every study, from the available results: python -m scripts.scorecard OUT.
 
 The page names studies that have no results, or had fewer seeds than they require.
 
-Numbers and verdicts are those of the results. Notes, fits, readings and whose number a claim is
-come from claims.toml as it is now.
+Numbers and verdicts are those of the results. Notes, fits, readings and sources of claims come from
+the current claims.toml.
 """
 
 import datetime
@@ -71,9 +71,9 @@ def main(folder: Path) -> None:
 
 
 def _one_revision(documents: Sequence[Document]) -> str:
-    """Returns the revision of the core that all results are of.
+    """Returns the revision of the core of all results.
 
-    Exits if there are several: then no sentence about all of them is true.
+    Exits if there are several, because then no sentence about all of them is true.
     """
     studies: dict[str, list[str]] = {}
     for document in documents:
@@ -128,7 +128,7 @@ def _as_claimed(document: Document, claims: Mapping[str, Claim] | None) -> Docum
 
 
 def _is_the_same(finding: Finding | None, claim: Claim | None) -> bool:
-    """Returns whether the finding is of this claim: what decides the verdict is as it was."""
+    """Returns whether the finding is of this claim, with the same conditions of the verdict."""
     return (
         finding is not None
         and claim is not None
@@ -181,7 +181,7 @@ def _overview(documents: Sequence[Document], ids: Set[str], kind: str) -> str:
 
 
 def _places(parts: Iterable[tuple[Document, Sequence[Finding]]]) -> Iterable[str]:
-    """Sections and figures of papers, each with the study that holds it against ours."""
+    """Sections and figures of papers, each with the study that compares it with ours."""
     for document, every in parts:
         for source in dict.fromkeys(finding.source for finding in every):
             own = [finding for finding in every if finding.source == source]
@@ -197,7 +197,7 @@ def _fitted(findings: Sequence[Finding]) -> int:
 
 
 def _seeds(findings: Sequence[Finding]) -> str:
-    """From how many seeds to how many the claims were judged."""
+    """Returns the minimum and maximum number of seeds of the judged claims."""
     seeds = [finding.seeds for finding in findings]
     return str(min(seeds)) if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
 

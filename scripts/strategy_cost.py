@@ -1,6 +1,7 @@
 """Measures the cost of a strategy in Python.
 
-CPU time of the mirrors in tests/test_strategies.py against what they mirror.
+Compares the CPU time of the mirrors in tests/test_strategies.py with that of the mirrored
+strategies.
 
 Prints milliseconds of CPU per simulated second of one flow over 100 Mbps with 20 ms of RTT, the
 best of three runs.

@@ -22,9 +22,9 @@ from acklab.store import STUDY_FILE
 from acklab.studies import Study, discover
 
 LARGEST = 80_000
-"""Bytes of a picture at most: every version of it stays in the repository."""
+"""Maximum bytes of a picture: every version of it stays in the repository."""
 WIDTH = 860
-"""Pixels, unless a figure needs more."""
+"""Width and height in pixels, unless a figure needs more."""
 SVG = "http://www.w3.org/2000/svg"
 ET.register_namespace("", SVG)
 ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
@@ -43,7 +43,7 @@ def main(out: Path, names: Sequence[str]) -> None:
 
 
 def chosen(study: Study, document: Document) -> Iterator[tuple[Path, go.Figure]]:
-    """Yields the figures that the study names, and where each is written.
+    """Yields the figures that the study names, each with its path.
 
     Exits if the results have no such figure.
     """
@@ -61,7 +61,7 @@ def chosen(study: Study, document: Document) -> Iterator[tuple[Path, go.Figure]]
 
 
 def drawn(figure: go.Figure) -> str:
-    """Returns the figure as SVG, small, and the same for the same numbers."""
+    """Returns the figure as small SVG. Equal numbers give equal SVG."""
     least = (figure.layout.meta or {}).get("least_width", 0)
     with tempfile.TemporaryDirectory() as folder:
         text = save(figure, Path(folder) / "figure.svg", max(WIDTH, least)).read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ from acklab.strategies import MILLISECOND, Ack, ControllerStart, Sent, Signal, W
 WEIGHTS = Path(__file__).parents[1] / "crates/transport/src/cc/indigo/weights.rs"
 
 STEP = 10 * MILLISECOND
-"""Between two actions, at least (`step_len_ms` of Indigo's `env/sender.py`)."""
+"""Minimum time between two actions (`step_len_ms` of Indigo's `env/sender.py`)."""
 KEEP = 0.875
 """Weight of the old value in the moving averages (`update_state`)."""
 MIN_WINDOW = 2.0
@@ -51,7 +51,7 @@ ACTIONS: tuple[Callable[[float], float], ...] = (
 """Effects of actions on the window (`action_mapping`)."""
 INPUTS = 4 + len(ACTIONS)
 HIDDEN = 8
-"""Indigo has 32. With 8, a decision takes 584 multiplications."""
+"""Indigo has 32 cells. With 8, a decision takes 584 multiplications."""
 
 PATHS = 40
 """Paths of an iteration."""
@@ -103,7 +103,7 @@ def inputs(delay: float, delivery_rate: float, send_rate: float, window: float, 
 
 
 class Indigo(acklab.CongestionController):
-    """The controller with a policy of the caller's, which the rollouts use.
+    """The controller with the caller's policy, for the rollouts.
 
     `crates/transport/src/cc/indigo.rs` is the same with the network.
     """
@@ -129,7 +129,7 @@ class Indigo(acklab.CongestionController):
         window.cwnd = int(self.window) * window.mss
 
     def on_sent(self, window: Window, sent: Sent) -> None:
-        """Records what was sent and delivered before."""
+        """Records the packets sent and delivered so far."""
         self.records.append((sent.now, self.sent, self.delivered, self.delivered_at))
         self.sent += sent.bytes
 
@@ -170,7 +170,7 @@ class Indigo(acklab.CongestionController):
             self.means = [KEEP * mean + (1.0 - KEEP) * value for mean, value in zip(self.means, sample, strict=True)]
 
     def ssthresh(self, now: int, window: Window, flight: int, signal: Signal) -> int:
-        """There is none."""
+        """There is no step."""
         return 2**62
 
 

@@ -28,7 +28,7 @@ that for ACK aggregation and enlarges its window.
 
 
 def ip(*words: str) -> str:
-    """What `ip` prints."""
+    """Returns the output of `ip`."""
     done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, (words, done.stderr)
     return done.stdout
@@ -80,7 +80,7 @@ def _clear() -> None:
 
 @dataclass
 class Standing:
-    """`acklab inline` at work."""
+    """A running `acklab inline`."""
 
     process: "subprocess.Popen[str]"
     told: str = ""
@@ -89,7 +89,7 @@ class Standing:
     """Its tables, once it has ended in order."""
 
     def stalls(self) -> int:
-        """How often it stood still, once it has ended in order."""
+        """The number of its stalls, once it has ended in order."""
         return int(self.result["inline"][0]["stalls"]) if self.result else 0
 
     def processor_time(self) -> float:
@@ -109,8 +109,9 @@ def _end(path: Standing) -> None:
 
 
 class Stalled(AssertionError):
-    """The machine stopped `acklab inline` for so long that traffic went past it, so that what was
-    found does not depend on it.
+    """The machine stopped `acklab inline` for so long that traffic bypassed it.
+
+    The findings do not depend on acklab then.
     """
 
 
@@ -147,9 +148,9 @@ def standing(*words: object, may_stall: bool = False) -> Iterator[Standing]:
 
 @contextlib.contextmanager
 def iperf3(seconds: int, *words: object, sender: str = EAST) -> Iterator[dict[str, Any]]:
-    """Yields a measurement from one host to the other at work.
+    """Yields a running measurement from one host to the other.
 
-    Gives its report, which is there afterwards.
+    Its report is available after the block.
     """
     receiver = WEST if sender == EAST else EAST
     program = ("chrt", "--fifo", PRIORITY, "iperf3")

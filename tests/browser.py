@@ -1,6 +1,6 @@
 """A page in a browser, in real time.
 
-What is drawn only when it comes into view needs frames, which virtual time skips.
+Elements that are drawn only in view need frames, which virtual time skips.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import pytest
 needs_a_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
 
 _LONGEST = 60
-"""Seconds until a page must show what is waited for."""
+"""Maximum seconds until a page shows the awaited content."""
 
 
 def page_in_a_browser(

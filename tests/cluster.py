@@ -38,7 +38,7 @@ def swept(out, points=20, seeds=10, **options):
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
-    """What a sweep on this machine leaves."""
+    """The results of a sweep on this machine."""
     folder = tmp_path_factory.mktemp("here") / "out"
     swept(folder)
     return contents(folder)
@@ -74,7 +74,7 @@ def _unmarked(place):
 
 
 def test_a_node_that_is_lost_costs_no_point(cluster, tmp_path):
-    """A node goes away in the middle of the sweep: its batches run again elsewhere."""
+    """A node is lost in the middle of the sweep: its batches run again elsewhere."""
     third = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     killed: list[int] = []
@@ -186,9 +186,9 @@ def test_a_driver_that_ends_loses_nothing_that_was_finished(cluster, tmp_path, h
 
 
 def test_a_sweep_goes_on_after_the_head_was_restarted(tmp_path):
-    """Without a store of its own a head forgets its cluster.
+    """Without a store, a head loses the state of its cluster.
 
-    The driver ends with it, and the same command goes on with the next cluster.
+    The driver ends with it, and the same command continues on the next cluster.
     """
     out = tmp_path / "out"
     first = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})

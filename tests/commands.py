@@ -1,9 +1,7 @@
 """Commands in this process.
 
-What a person types, without the seconds in which Python starts and imports.
-
-What belongs to a process of its own (signals, descriptors, what is imported) has tests that start
-one.
+Runs commands as a user types them, without the seconds in which Python starts and imports. Tests of
+signals, descriptors and imports start a separate process.
 """
 
 import contextlib
@@ -20,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Done:
-    """What is left of a command."""
+    """The outcome of a command."""
 
     returncode: object
     stdout: str

@@ -84,7 +84,7 @@ SCENARIO = 'duration = "15s"\nseed = 42\n\n[[flow]]\ncongestion = "newreno"\nsta
 
 @pytest.fixture
 def fake(monkeypatch):
-    """The fake core in the place of the real one."""
+    """The fake core instead of the real one."""
     stand_in = FakeCore()
     monkeypatch.setattr(core, "_core", stand_in)
     monkeypatch.setattr(core, "Cancel", stand_in.Cancel)

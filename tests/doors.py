@@ -1,6 +1,6 @@
 """A TCP transfer behind each header that `acklab inspect` opens.
 
-Link types and tunnels by name, with what they put around an IP packet.
+Link types and tunnels by name, with the headers that they put around an IP packet.
 """
 
 import struct

@@ -1,9 +1,9 @@
-"""A stand-in for the compiled core, for tests of what surrounds it.
+"""A replacement of the compiled core, for tests of the Python code around it.
 
 It counts runs and fails on request.
 
-Keys that it knows beside those of a scenario: `fail` (a run with it fails), `sleep` (seconds that a
-run takes; it can be cancelled).
+Its additional keys in a scenario: `fail` (a run with it fails), `sleep` (seconds that a run takes;
+it can be cancelled).
 """
 
 import hashlib

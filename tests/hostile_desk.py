@@ -1,4 +1,4 @@
-"""A folder with inputs that make no sense, and with results that must survive them."""
+"""A folder with invalid inputs, and with results that must survive them."""
 
 import os
 import shutil

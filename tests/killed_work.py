@@ -1,4 +1,4 @@
-"""What is killed, and what has to be there after it.
+"""Work that is killed, and checks of its remains.
 
 `python killed_work.py WHAT FOLDER FIRST STRIDE` prints the last step.
 """

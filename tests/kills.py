@@ -1,4 +1,4 @@
-"""Kills a process at each step at which it changes a folder, and looks at what it leaves.
+"""Kills a process at each step at which it changes a folder, and checks the remains.
 
 Run as a program by `test_kills.py`.
 
@@ -58,7 +58,7 @@ class Killer:
 
 
 def child(work: Callable[[], None]) -> int:
-    """Does work in a process of its own. Returns its status; a negative one is that of a signal."""
+    """Does work in a separate process. Returns its status; a negative one is that of a signal."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -81,8 +81,8 @@ def rounds(
     """Kills `work` at the step `first`, then `stride` steps later, and so on, until it ends by
     itself. Returns the last step.
 
-    Each round has a folder of its own from `fresh`. After a kill `look` raises an exception if what
-    is left is not in order.
+    Each round has a folder of its own from `fresh`. After a kill, `look` raises an exception if the
+    remains are not in order.
     """
     for at in range(first, 100_000, stride):
         folder = fresh(at)

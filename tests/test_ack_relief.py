@@ -1,4 +1,4 @@
-"""What ACKs cost the air, against a log of it, and a share of the study."""
+"""The cost of ACKs on the air, compared with a log of it, and a share of the study."""
 
 import polars as pl
 import pytest

@@ -1,5 +1,6 @@
-"""`acklab advise`: what is recommended gains over all scenarios that the path may be, and otherwise
-there is nothing to recommend.
+"""`acklab advise`: recommended changes gain in all possible scenarios of the path.
+
+Otherwise, there is nothing to recommend.
 """
 
 import json
@@ -48,7 +49,7 @@ def full(scenario):
 
 
 class Known(Racer):
-    """Candidates whose scores are known, by name, seed and seconds. It notes its runs."""
+    """Candidates whose scores are known, by name, seed and seconds. It records its runs."""
 
     def __init__(self, known, path=None, count=MEMBERS):
         base = full(WIDE)
@@ -102,7 +103,7 @@ def test_a_gain_within_2_percent_in_one_scenario_is_no_change():
 
 @pytest.mark.parametrize(("seeds", "is_harm"), [(3, True), (2, False)])
 def test_harm_in_a_quarter_of_the_scenarios_is_named_although_the_median_is_unchanged(seeds, is_harm):
-    """Of ten scenarios the third worst is the lower quartile: two may be chance."""
+    """Of ten scenarios, the third worst is the lower quartile: two may be random."""
 
     class Costly(Known):
         def score(self, use, candidate, member, seconds, again):

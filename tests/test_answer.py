@@ -1,4 +1,4 @@
-"""The short answer to a run, and what a terminal shows of it."""
+"""The short answer to a run, as a terminal shows it."""
 
 import io
 import json

@@ -26,13 +26,13 @@ EXPERIMENT = str(ROOT / "studies" / "ack_compression" / "experiment_55.toml")
 
 
 def process(*words):
-    """A command in a process of its own."""
+    """A command in a separate process."""
     arguments = [sys.executable, "-m", "acklab", *map(str, words)]
     return subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
 def refused(*words, code=2):
-    """The one message of a command that fails."""
+    """Returns the single message of a command that fails."""
     done = acklab(*words)
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
@@ -153,7 +153,7 @@ def test_templates_run(tmp_path, kind):
 
 
 def completions(words):
-    """What bash is offered for a command line."""
+    """Returns the completions that bash receives for a command line."""
     line = {"COMP_WORDS": " ".join(["acklab", *words]), "COMP_CWORD": str(len(words)), "_ACKLAB_COMPLETE": "complete_bash"}
     program = "import sys; sys.argv = ['acklab']; from acklab.cli import main; main()"
     arguments = [sys.executable, "-c", program]
@@ -264,10 +264,7 @@ def test_studies_are_listed_and_unknown_ones_refused():
 
 
 def wait_for(condition, process):
-    """Waits until a process has come so far.
-
-    How long it takes depends on what else the machine does.
-    """
+    """Waits until a process has reached a point. The time depends on the load of the machine."""
     until = time.monotonic() + 120
     while not condition() and time.monotonic() < until and process.poll() is None:
         time.sleep(0.05)

@@ -1,6 +1,4 @@
-"""No kind of result takes the place of another in a folder, and nothing that is kept is lost or
-mixed.
-"""
+"""No kind of result replaces another in a folder, and no stored result is lost or mixed."""
 
 import dataclasses
 import itertools

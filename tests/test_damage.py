@@ -1,4 +1,4 @@
-"""Damage of kept results: no command and no call answers from it, wherever a bit has flipped."""
+"""Damage of stored results: no command and no call uses it, wherever a bit has flipped."""
 
 import json
 import os

@@ -32,13 +32,13 @@ def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """The folder `out` of all pages: what one of them has run, the next need not run again."""
+    """The folder `out` of all pages: runs of one page are not repeated for the next."""
     return tmp_path_factory.mktemp("out")
 
 
 @pytest.fixture
 def desk(tmp_path, results, monkeypatch):
-    """A folder that looks like the root of the project to what is run in it."""
+    """A folder that looks like the root of the project to programs that run in it."""
     (tmp_path / "studies").symlink_to(ROOT / "studies")
     (tmp_path / "out").symlink_to(results)
     monkeypatch.chdir(tmp_path)

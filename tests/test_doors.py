@@ -1,4 +1,4 @@
-"""Captures of any link type and tunnel: connections are found, and what stays closed is named."""
+"""Captures of any link type and tunnel: connections are found, and unopened protocols are named."""
 
 import gzip
 import shutil
@@ -19,7 +19,7 @@ from doors import DOORS, ETHERNET, IP, PACKETS
 pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 FIRST_PORT = 5001
-"""Each way has a port of its own, from this one on."""
+"""Each way has a separate port, from this one on."""
 
 
 def pcap(

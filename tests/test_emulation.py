@@ -1,7 +1,7 @@
 """Scenarios in real time, with the kernel's TCP and real programs.
 
 These tests need root and `/dev/net/tun`, and are skipped without. Other processes may delay packets
-at any time, so the tests look at what happens and not at how late it is.
+at any time, so the tests check the events and not their exact times.
 """
 
 import contextlib
@@ -128,7 +128,7 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
 @pytest.mark.timed
 @needs("ping", "tshark")
 def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
-    """As that of a simulated host does, however late the delivery was."""
+    """As that of a simulated host does, even if the delivery was late."""
     points = {"arrival": "btl_forward.out", "departure": "btl_reverse"}
     captures = "".join(f'[[capture]]\npoint = "{point}"\nfile = "{name}.pcap"\n' for name, point in points.items())
     words = ["ping", "-c", "10", "-i", "0.02", "{server}"]
@@ -577,9 +577,9 @@ SENDER = "import socket, sys, time\ns = socket.socket(type=socket.SOCK_DGRAM)\nw
 
 @pytest.mark.alone
 def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
-    """It computes, and so do four processes for each processor.
+    """The program computes, and so do four processes per processor.
 
-    Packets are in time, and what it sends is not what it would send.
+    Packets are in time, but the program sends less than it would alone.
     """
     (tmp_path / "send.py").write_text(SENDER)
     program = f'[[application]]\nname = "source"\nnode = "client"\ncommand = "exec {sys.executable} send.py {{server}}"\n'
@@ -618,7 +618,7 @@ def holds(process):
 
 
 def held():
-    """By process, what it holds."""
+    """Returns the resources of each process."""
     return {path.name: holds(path.name) for path in Path("/proc").glob("[0-9]*")}
 
 

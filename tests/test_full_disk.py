@@ -1,8 +1,7 @@
-"""A disk that fills while something is written to it.
+"""A disk fills while a command writes to it.
 
-The message states the reason, and nothing is half replaced.
-
-The disk is a small tmpfs in a mount namespace of its own, which takes root.
+The message states the reason, and no result is partly replaced. The disk is a small tmpfs in a
+separate mount namespace, which requires root.
 """
 
 import json

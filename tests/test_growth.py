@@ -1,6 +1,6 @@
-"""What larger runs cost.
+"""The cost of larger runs.
 
-The page has the measured numbers, and nothing grows faster than its work.
+The page has the measured numbers, and no cost grows faster than the work.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The study of TCP/HACK over 802.11a: what ACKs cost, counted by hand, and a share of it."""
+"""The study of TCP/HACK over 802.11a: the cost of ACKs by hand, and a share of the study."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The study of where TCP/HACK stops helping: its settings, and a share of it."""
+"""The study of the limits of TCP/HACK: its settings, and a share of it."""
 
 import polars as pl
 import pytest

@@ -1,6 +1,4 @@
-"""Hostile inputs: each is refused with one message that names the place, what was found and what
-was expected, and nothing kept is lost.
-"""
+"""Hostile inputs: each is refused with one message, and no stored result is lost."""
 
 import math
 import os
@@ -234,7 +232,7 @@ COMMANDS = [
     ("a run into a sweep", ["run", "good.toml", "--out", "swept"], "swept: found a sweep, expected a folder without results"),
     ("a sweep into a run", ["sweep", "good.toml", "--out", "kept"], "kept: found the result of a run, expected a folder"),
     ("an emulation into a sweep", ["emulate", "good.toml", "--out", "swept"], "or with the result of an emulation"),
-    # results that are none
+    # files that are not results
     *[
         (f"{verb} {name}", [verb, name], words)
         for verb in ("show", "report")
@@ -506,7 +504,7 @@ def test_a_scenario_may_come_from_a_command(desk, fifo):
 
 
 class Silent(BaseException):
-    """What no `except Exception` catches, and has no text."""
+    """An exception that no `except Exception` catches, without text."""
 
     def __str__(self):
         raise ValueError

@@ -3,8 +3,8 @@
 A host in the east, a host in the west, and this program in the middle, each in a network namespace.
 
 These tests need root, `/dev/net/tun` and Linux 6.6, and are skipped without. Other processes may
-delay packets at any time, so the tests look at what happens and not at how late it is. A test is
-run again if the machine stopped the path for longer than its grace.
+delay packets at any time, so the tests check the events and not their exact times. A test is run
+again if the machine stopped the path for longer than its grace.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""`acklab inspect` of logs in qlog: what is selected, named and refused.
+"""`acklab inspect` of logs in qlog: selection, names and refusals.
 
 The forms of logs are tested in crates/inspect/tests/qlog.rs.
 """

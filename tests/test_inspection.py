@@ -1,6 +1,4 @@
-"""`acklab inspect`: analyses of captures of known paths, files that are no captures, and what is
-shown.
-"""
+"""`acklab inspect`: captures of known paths, files that are not captures, and the output."""
 
 import json
 import struct
@@ -67,7 +65,7 @@ def test_either_end_tells_the_path(captured, end, position):
 @pytest.mark.parametrize("transport", ["quic", "quinn"])
 @pytest.mark.parametrize("version", ["0.3", "draft-13"])
 def test_a_log_of_either_end_tells_the_path(tmp_path, transport, version):
-    """What no capture of QUIC shows, ACKs and losses, is in qlog."""
+    """ACKs and losses of QUIC, which no capture shows, are in qlog."""
     flow = {"from": "src", "to": "dst", "transport": transport}
     scenario = PATH | {"duration": "4s", "flow": [flow], "capture": []}
     told = acklab.run(scenario, qlog=tmp_path, qlog_version=version).flows.row(0, named=True)

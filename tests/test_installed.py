@@ -1,6 +1,4 @@
-"""A person's path: a wheel in an environment of its own, and the commands of the guide from a
-capture to advice.
-"""
+"""A user's path: a wheel in a separate environment, and commands from a capture to advice."""
 
 import os
 import re

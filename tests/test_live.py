@@ -1,4 +1,4 @@
-"""What a person sees of an emulation while it runs: in the terminal, and on a page."""
+"""The live views of an emulation: in the terminal, and on a page."""
 
 import io
 import threading

@@ -1,4 +1,4 @@
-"""The optimum that figures show, which depends on what the bottleneck can deliver."""
+"""The optimum that figures show, which depends on the capacity of the bottleneck."""
 
 from typing import Any
 

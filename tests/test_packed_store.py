@@ -1,6 +1,4 @@
-"""A store keeps each point once, in few files, for any writers, and never yields what was
-damaged.
-"""
+"""A store has each point once, in few files, for any writers, and never returns damaged data."""
 
 import json
 import os

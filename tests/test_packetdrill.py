@@ -1,4 +1,4 @@
-"""`acklab packetdrill`: what is tested, its output, and its exit codes."""
+"""`acklab packetdrill`: the tested stack, its output, and its exit codes."""
 
 import json
 

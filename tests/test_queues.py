@@ -1,4 +1,4 @@
-"""What queue disciplines do to a download whose ACKs share a cable line with an upload."""
+"""The effect of queue disciplines on a download whose ACKs share a cable line with an upload."""
 
 import tomllib
 from importlib import resources

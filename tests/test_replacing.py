@@ -1,4 +1,4 @@
-"""A result takes the place of another as a whole, or not at all."""
+"""A result replaces another as a whole, or not at all."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A report is one file that holds everything it needs, and its figures draw."""
+"""A report is one file with all of its parts, and its figures are drawn."""
 
 import base64
 import gzip

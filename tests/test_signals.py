@@ -1,6 +1,4 @@
-"""Ctrl-C and SIGTERM end each command within two seconds, whatever it computes and even if a reader
-does not take its output.
-"""
+"""Ctrl-C and SIGTERM end each command within two seconds, even if its output is not read."""
 
 import contextlib
 import os
@@ -24,8 +22,8 @@ pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 PROMISED = 2.0
 LOADED = 3.0
-"""What a machine under the load of other tests may add. Without the limits, each of these commands
-would go on for ever.
+"""The time that a machine under the load of other tests may add. Without the limits, each of these
+commands would go on for ever.
 """
 
 PATH = """
@@ -87,7 +85,7 @@ def ended(process, number=signal.SIGINT):
 def busy(process, seconds):
     """Waits until a process has computed for a while.
 
-    It has imported what it needs, and does what it is for.
+    Its imports are complete, and its work has begun.
     """
     ticks = os.sysconf("SC_CLK_TCK")
     deadline = time.monotonic() + 120

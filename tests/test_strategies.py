@@ -22,7 +22,7 @@ MINE = {"policy": "custom", "name": "mine"}
 
 
 def scenario(**flow):
-    """Two flows over a bottleneck with loss and jitter, so that every rule has its day."""
+    """Two flows over a bottleneck with loss and jitter, so that every rule is used."""
     return {
         "duration": "8s",
         "seed": 5,
@@ -47,7 +47,7 @@ def scenario(**flow):
 
 
 class Delayed(acklab.AckPolicy):
-    """RFC 5681, section 4.2, as the built-in policy has it."""
+    """RFC 5681, section 4.2, like the built-in policy."""
 
     timer = 200 * MILLISECOND
 
@@ -64,9 +64,7 @@ class Hasty(Delayed):
 
 
 class Tack(acklab.AckPolicy):
-    """The law of TACK as the built-in policy has it, which goes by nearly all that a receiver
-    knows.
-    """
+    """The law of TACK, like the built-in policy, which uses nearly all facts of a receiver."""
 
     rtt_window = 10 * SECOND
     bandwidth_window = 10
@@ -236,7 +234,7 @@ def test_one_name_may_be_a_policy_here_and_a_controller_there():
 
 
 class Dice:
-    """Chance of its own, reasons of its own, and no base class."""
+    """A policy with its own random numbers and reasons, and without a base class."""
 
     def __init__(self, start):
         self.chance = random.Random(start.seed)

@@ -1,4 +1,4 @@
-"""A sweep keeps what is done, resumes, and gives the same bytes however it was run."""
+"""A sweep stores finished points, resumes, and gives the same bytes in any way of running."""
 
 import _thread
 import itertools

@@ -1,4 +1,4 @@
-"""The commands in the headers of templates run as they stand, on shorter runs."""
+"""The commands in the headers of templates run unchanged, on shorter runs."""
 
 import re
 import shlex

@@ -1,6 +1,6 @@
 """Thinners on links and in stations.
 
-What they leave of the ACKs, and what that does to the flow.
+The ACKs that they leave, and the effect on the flow.
 """
 
 import pytest

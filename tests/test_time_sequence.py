@@ -1,4 +1,4 @@
-"""Time–sequence graphs: what is drawn of a captured connection, and what is in view at first."""
+"""Time–sequence graphs: the drawn parts of a captured connection, and the first view."""
 
 from typing import Any
 

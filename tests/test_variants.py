@@ -1,4 +1,4 @@
-"""A variant is as many overrides as it takes, and a sweep over variants repeats like any other."""
+"""A variant has any number of overrides, and a sweep over variants repeats like any other."""
 
 import json
 

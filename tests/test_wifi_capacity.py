@@ -1,4 +1,4 @@
-"""The study of the capacity of Wi-Fi: what it tries, and a share of it."""
+"""The study of the capacity of Wi-Fi: its choices, and a share of it."""
 
 import dataclasses
 
