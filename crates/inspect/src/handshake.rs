@@ -33,10 +33,10 @@ impl Handshake {
     /// same ports.
     ///
     /// A SYN with another number opens another connection, and so does one with the same number
-    /// after the connection was closed. A repeated SYN does not. The SYN of the other end belongs
-    /// to this connection if that end has sent nothing else (simultaneous open, RFC 9293, §3.5). So
-    /// does any SYN-ACK for the SYN of this connection, because SYN cookies change their number
-    /// (RFC 4987, §3.6).
+    /// after the connection was closed. A repeated SYN does not open another one. The SYN of the
+    /// other end belongs to this connection if that end has sent nothing else (simultaneous open,
+    /// RFC 9293, §3.5). So does any SYN-ACK for the SYN of this connection, because SYN cookies
+    /// change their number (RFC 4987, §3.6).
     pub(crate) fn is_another(&self, from: usize, segment: &Segment) -> bool {
         if !segment.flags.contains(Flags::SYN) {
             return false;

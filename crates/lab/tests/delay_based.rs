@@ -136,7 +136,7 @@ fn eight_copa_flows_in_a_queue_of_twelve_packets_do_not_run_away() {
     assert!(most_retransmitted(1.0) > 0.8, "{}", most_retransmitted(1.0));
 }
 
-/// A flow that only responds to delay would get next to nothing.
+/// A flow that only responds to delay would get almost no capacity.
 #[test]
 fn copa_competes_with_a_flow_that_fills_the_buffer() {
     let newreno = "[[flow]]\nfrom = \"a\"\nto = \"b\"\npreset = \"linux\"\nmss = \"1448B\"\ncongestion = \"newreno\"\n";

@@ -160,9 +160,9 @@ fn a_filter_that_keeps_nothing_blinds_dctcp() {
 }
 
 /// In an ACK for more than seven packets, three bits cannot distinguish zero from eight, and the
-/// safe reading is eight (RFC 9768, §3.2.2.5.2). If a filter thins so much, the sender reacts to
-/// marks that do not exist, and the link runs idle. Linux would trust the count if ACKs covered
-/// more than four packets on average, but the reductions keep them at four.
+/// safe reading is eight (RFC 9768, §3.2.2.5.2). If a filter thins more, the sender reacts to marks
+/// that do not exist, and the link runs idle. Linux would trust the count if ACKs covered more than
+/// four packets on average, but the reductions keep them at four.
 #[test]
 fn thinned_beyond_seven_packets_an_accurate_count_tells_of_marks_that_were_none() {
     let thinned = |rate: &str, dialect: &str, has_option: bool| {

@@ -197,8 +197,8 @@ fn flights_are_what_was_sent(text: &str) -> Result<(), TestCaseError> {
             "retransmitted" => *again += 1.0,
             "acked" => {
                 let in_flight = flights.get_mut(&flow).and_then(Iterator::next).unwrap_or(f64::NAN);
-                // The FIN counts as an octet, a segment at most. This series does not show its
-                // retransmissions.
+                // The FIN counts as an octet, and this may add a segment. This series does not show
+                // its retransmissions.
                 let outstanding = (*end - number + 1.0).max(0.0);
                 prop_assert!(
                     in_flight <= outstanding + (*again + 1.0).min(outstanding) + TOLERANCE,

@@ -6,8 +6,8 @@ use acklab_lab::RunOptions;
 use acklab_lab::scenario::load;
 use proptest::prelude::*;
 
-/// A server 10 ms before the gateway, and a satellite of 600 ms behind it. Rates add less than a
-/// tenth of a millisecond.
+/// A server 10 ms before the gateway, and a satellite of 600 ms behind it. Transmission times are
+/// less than a tenth of a millisecond.
 const SATELLITE: &str = r#"
 duration = "60s"
 seed = 1

@@ -46,8 +46,8 @@ fn an_application_with_little_to_say_is_not_held_back() {
     assert!(number("share_application_limited_l4") > 0.75, "{}", number("share_application_limited_l4"));
 }
 
-/// Without losses, the number of ACKs is half that of packets, a tenth of it, or the number that
-/// the sender requests.
+/// Without losses, there are half as many ACKs as packets, a tenth as many, or the number that the
+/// sender requests.
 #[test]
 fn acknowledgments_are_as_many_as_policy_or_sender_say() {
     let ratio = |set: &str| {

@@ -203,13 +203,13 @@ fn short_lists_cost_no_rate() {
     assert!(poor > 0.9 * rich, "{poor} of {rich} Mbps");
 }
 
-/// Flows on 100 Mbps and 40 ms with a queue of a bandwidth-delay product, so many that their
-/// minimum windows overflow it. TACK's share of lost packets is at most that of TCP BBR plus 1 %.
-/// Jain's index is at least half of that of TCP BBR. With both, the flow that ends its Startup last
-/// has the largest share for about ten seconds; which flow that is, and its share, are random. Of
-/// up to fifty flows, every one is served after its handshake, of which a quarter of the packets
-/// are lost. Of a hundred, one may wait for its timer: their minimum windows of four packets are
-/// 400 of the 500 packets that path and queue hold.
+/// Many flows on 100 Mbps and 40 ms with a queue of a bandwidth-delay product: their minimum
+/// windows overflow it. TACK's share of lost packets is at most that of TCP BBR plus 1 %. Jain's
+/// index is at least half of that of TCP BBR. With both, the flow that ends its Startup last has
+/// the largest share for about ten seconds; which flow that is, and its share, are random. Of up to
+/// fifty flows, every one is served after its handshake, of which a quarter of the packets are
+/// lost. Of a hundred, one may wait for its timer: their minimum windows of four packets are 400 of
+/// the 500 packets that path and queue hold.
 #[test]
 fn many_flows_share_as_those_of_bbr_do() {
     let link = r#"rate = "100Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "333packets" }"#;

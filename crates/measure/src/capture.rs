@@ -151,8 +151,8 @@ impl Capture {
     /// Records that `packet` passes the point at `now`.
     ///
     /// # Errors
-    /// If the packet cannot be encoded, which leaves the capture unchanged, or if writing fails,
-    /// after which the capture is unusable.
+    /// If the packet cannot be encoded (the capture is then unchanged), or if writing fails (the
+    /// capture is then unusable).
     pub fn record(&mut self, now: Instant, packet: &impl Observed) -> Result<(), Error> {
         let identification = self.identification.entry(packet.flow()).or_default();
         packet
@@ -168,8 +168,8 @@ impl Capture {
     /// Records that a UDP socket sends or receives `datagram` at `now`.
     ///
     /// # Errors
-    /// If the datagram is longer than an IP packet may be, which leaves the capture unchanged, or
-    /// if writing fails, after which the capture is unusable.
+    /// If the datagram is longer than an IP packet may be (the capture is then unchanged), or if
+    /// writing fails (the capture is then unusable).
     pub fn record_datagram(&mut self, now: Instant, datagram: &SocketDatagram<'_>) -> Result<(), Error> {
         let SocketDatagram { source, destination, ecn, payload, secrets } = *datagram;
         let identification = self.sockets.entry([source, destination]).or_default();

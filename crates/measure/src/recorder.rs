@@ -147,7 +147,7 @@ impl Recorder {
         self.meter.departs(now, pdu, self.wire_len(pdu), endpoint, &mut self.probes);
     }
 
-    /// Records that `endpoint` has nothing more to send for now.
+    /// Records that `endpoint` has nothing more to send now.
     pub fn rests(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         self.meter.rests(now, endpoint, &mut self.probes);
     }

@@ -83,8 +83,8 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 /// uses the terminal; `watch` is called each second with a sample of the run as JSON; `processors`
 /// is the behavior of idle processors: "auto", "awake" or "halt"; `internet` is the node that leads
 /// to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError`
-/// and `RunError`. After `cancel` is cancelled it returns what was measured by then, or raises
-/// `Cancelled` if that is nothing. Ctrl-C stops a run of the main thread.
+/// and `RunError`. After `cancel` is cancelled, it returns the measurements so far, or raises
+/// `Cancelled` if there are none. Ctrl-C stops a run of the main thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, processors="auto", internet=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

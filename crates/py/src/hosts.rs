@@ -133,7 +133,7 @@ pub(crate) fn serve(
 
 /// Measures transports in turns. Returns a JSON list with an object for each measurement.
 ///
-/// `contenders` are as `--with` has them. `tell` is called with what happens meanwhile, as JSON.
+/// `contenders` are as `--with` has them. `tell` is called with events of the measurement, as JSON.
 /// Raises `UsageError`, `RunError`, and `Cancelled` after `cancel` is cancelled.
 #[pyfunction]
 #[pyo3(signature = (host, port, contenders, *, rounds, reverse, streams, seconds, octets, bitrate, interval, fingerprint=None, authorities=None, keys=None, qlog=None, tell=None, cancel=None))]

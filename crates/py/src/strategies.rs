@@ -70,7 +70,7 @@ fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
 }
 
 /// Returns the strategies of a run. Each factory is registered as a policy, as a controller and as
-/// a rule of requesting ACKs, because only the scenario states which it is.
+/// a rule of requesting ACKs, because only the scenario determines its kind.
 pub(crate) fn strategies(factories: Option<&Bound<'_, PyDict>>, fault: &Fault) -> PyResult<Strategies> {
     let mut strategies = Strategies::default();
     for (name, factory) in factories.into_iter().flatten() {

@@ -68,7 +68,7 @@ pub struct Burst {
     /// The minimum capacity in packets.
     #[schemars(range(min = 1, max = 256))]
     pub packets: u32,
-    /// The time whose data at the pacing rate also fit, up to 256 packets.
+    /// The time whose data at the pacing rate the capacity also covers, up to 256 packets.
     #[schemars(example = "1600us")]
     pub time: Duration,
     /// `true` if a sender that wakes late catches up, by at most half of the capacity, as Linux

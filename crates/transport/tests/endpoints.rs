@@ -1,5 +1,5 @@
 //! Tests sender and receiver in a network that drops, duplicates, reorders, delays and forges
-//! segments, and bidirectional connections in a network that forges nothing.
+//! segments. Tests bidirectional connections in a network without forgery.
 //!
 //! `ACKLAB_STEPS=10000000 cargo test -p acklab-transport --test endpoints` runs longer. The fuzz
 //! target `tcp_endpoints` runs the same bodies on bytes that libFuzzer finds.

@@ -66,8 +66,8 @@ pub struct CellConfig {
     #[serde(default)]
     pub retries: Retries,
     /// The lifetime after which a waiting packet is dropped, whether or not it was already sent.
-    /// dot11EDCATableMSDULifetime, whose default is 500 TU, counts from the MAC; here the queue is
-    /// also that of the layers above. Default: unlimited.
+    /// dot11EDCATableMSDULifetime, whose default is 500 TU, counts from the MAC. Here, the queue
+    /// includes that of the layers above. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500ms")]
     pub lifetime: Option<Duration>,

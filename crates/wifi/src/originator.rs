@@ -22,7 +22,7 @@ pub(crate) struct Mpdu<D> {
     pub(crate) failures: u8,
     /// `true` if the peer has received it, whether or not that is confirmed.
     pub(crate) is_received: bool,
-    /// `true` if it was acknowledged or given up.
+    /// `true` if it was acknowledged or discarded.
     pub(crate) is_settled: bool,
     pub(crate) is_given_up: bool,
     /// Octets of packets in it that acknowledge and carry no data.
@@ -41,7 +41,7 @@ pub(crate) struct Originator<D> {
     /// `true` if a Block ACK is missing, or the recipient's window must be moved. A Block ACK
     /// request is then sent before anything else.
     pub(crate) must_request: bool,
-    /// `true` if the recipient's window must be moved past a frame that was given up.
+    /// `true` if the recipient's window must be moved past a discarded frame.
     pub(crate) has_gap: bool,
     /// Consecutive Block ACK requests without a Block ACK.
     pub(crate) requests: u8,

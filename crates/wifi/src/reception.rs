@@ -39,7 +39,7 @@ pub struct Cell<'a> {
     pub name: &'a str,
     /// The number of stations, without the access point.
     pub stations: usize,
-    /// Their standard.
+    /// The standard of the nodes.
     pub standard: Standard,
     /// The band.
     pub band: Band,

@@ -119,7 +119,8 @@ fn hidden_pairs_do_not_hear_each_other() {
     let reception = Reception::new(&config, AC, Seed(1));
     assert!(!reception.hears(1, 2) && !reception.hears(2, 1));
     assert!(reception.hears(1, 3) && reception.hears(0, 1) && reception.hears(0, 2));
-    // A receiver that does not hear the interferer is not disturbed by it; one that hears both is.
+    // A receiver that does not hear the interferer is not disturbed by it. A receiver that hears
+    // both is disturbed.
     let beside = |to, by| reception.link_beside(NOW, 0, to, Mode::ofdm(0), Kind::Data, &[other(by, false)]);
     close(beside(1, 2).success(Bytes(100)), 1.0);
     assert_eq!(beside(3, 2), Link::LOST);
@@ -276,7 +277,7 @@ fn a_configuration_reads_as_it_is_written() {
     }
 }
 
-/// The schema of each model has its tag besides its settings, and allows nothing else.
+/// The schema of each model has its tag besides its settings, and permits no other keys.
 #[test]
 fn the_schema_knows_the_tag_and_the_settings_together() {
     let settings = schemars::generate::SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);

@@ -417,8 +417,8 @@ fn the_senders_of_a_collision_do_not_defer_for_eifs() {
 
 /// ns-3's `ThresholdPreambleDetectionModel`: a preamble is detected if it is 4 dB stronger than all
 /// else. A bystander next to one of the senders detects it and defers for EIFS. A bystander at
-/// equal distances does not, nor one for which they differ by 3 dB. With 35 dB per decade, 4 dB are
-/// a ratio of distances of 1.30.
+/// equal distances does not, and neither does one whose two signals differ by 3 dB. With 35 dB per
+/// decade, 4 dB are a ratio of distances of 1.30.
 #[test]
 fn a_bystander_defers_for_eifs_if_it_detects_a_preamble() {
     // Both senders are equally far from the access point, so it decodes neither.

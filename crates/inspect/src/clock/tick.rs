@@ -22,7 +22,8 @@ const MULTIPLES: f64 = 0.99;
 /// a longer step, times between the steps show that packets arrive at even distances, unless frames
 /// share times.
 const CONTRADICTED: u64 = MICROSECOND;
-/// The number of first frames, which are all examined, and the interval at which later frames are.
+/// The number of first frames that are all examined, and the interval at which later frames are
+/// examined.
 const SAMPLED: (u64, u64) = (4096, 64);
 /// The maximum number of distances that are kept.
 const MAX_DISTANCES: usize = 4096;

@@ -1,8 +1,8 @@
 //! Cruise: the sender fills the bottleneck, its window oscillates, the queue stays short, and
 //! nothing is lost.
 //!
-//! A constant window may be that of a buffer, and a window that only grows may be that of a
-//! controller without a loss so far.
+//! A constant window may be limited by a buffer. A window that only grows may belong to a
+//! controller that has had no loss so far.
 
 use super::rounds::{Kind, Round};
 use super::{Family, Named, Path};

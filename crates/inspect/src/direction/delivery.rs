@@ -248,8 +248,8 @@ impl Delivery {
             Some(filled) => {
                 self.fresh += end.min(highest) - start;
                 if end > self.space.acknowledged {
-                    // Neither these data nor their ACK give a round trip, because the ACK may be
-                    // that of later data.
+                    // Neither these data nor their ACK gives a round-trip time, because the ACK may
+                    // belong to later data.
                     self.board.insert(Sent { start, value: mark.value, ..again });
                 }
                 match filled {

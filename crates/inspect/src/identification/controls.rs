@@ -6,7 +6,7 @@
 //! host would be sending then.
 
 /// The minimum number of controls that would be expected to skip with a counter of the host, for a
-/// proof; *chosen*: at random, none of ten skips in one of 22,000 cases (Poisson).
+/// proof; *chosen*: if ten are expected, none skips in one of 22,000 random cases (Poisson).
 const MIN_EXPECTED: f64 = 10.0;
 /// The share of these that may skip because of reordered packets.
 const MAX_SHARE: f64 = 0.1;

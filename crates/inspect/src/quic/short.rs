@@ -3,8 +3,8 @@
 //!
 //! A short header shows one bit that is always 0, one that is always 1 (unless both ends agree on
 //! RFC 9287), the spin bit, and five bits that header protection makes random (RFC 9001, §5.4.1).
-//! The octets after the connection ID are random as well. Those of texts, counters and other
-//! protocols' headers are not.
+//! The octets after the connection ID are random as well. In texts, counters and headers of other
+//! protocols, these octets are not random.
 
 /// The minimum number of datagrams for a verdict. Chosen: 99.9 % of flows with random bits pass all
 /// tests. One in 2⁶⁴ flows with random first octets passes the test of the two fixed bits.
@@ -24,7 +24,7 @@ const DISTINCT: std::ops::RangeInclusive<u32> = 12..=28;
 /// The accepted numbers of ones among 32 random bits. One in 4,000 flows has fewer or more.
 const ONES: std::ops::RangeInclusive<u32> = 6..=26;
 /// The maximum number of datagrams whose protected bits are one more than those before, as in a
-/// counter. With random bits, one in 32 is, and one in 10,000 flows exceeds this number.
+/// counter. With random bits, one in 32 has such bits, and one in 10,000 flows exceeds this number.
 const MAX_STEPS: u32 = 6;
 
 /// The evidence of the datagrams of a flow, in both directions together.
@@ -67,8 +67,8 @@ impl Shorts {
         self.is_refuted || self.count >= MIN_DATAGRAMS
     }
 
-    /// Describes the evidence that the datagrams have short headers. Returns `None` if they have
-    /// not.
+    /// Describes the evidence that the datagrams have short headers. Returns `None` if they do not
+    /// have them.
     pub(crate) fn evidence(&self) -> Option<String> {
         let distinct = self.seen.count_ones();
         let is_quic = !self.is_refuted

@@ -17,8 +17,8 @@ pub(super) fn sockets(endpoints: Endpoints, version: IpVersion) -> [SocketAddr; 
     [endpoints.source, endpoints.destination].map(|at: SocketAddrV4| (version.address(*at.ip()), at.port()).into())
 }
 
-/// Returns the number of a node that has this address, counted from one, if it is one of the
-/// network's.
+/// Returns the number of a node that has this address, counted from one, if the address belongs to
+/// the network.
 fn number_of(address: IpAddr) -> Option<u64> {
     match (address, IpVersion::V6.address(NETWORK)) {
         (IpAddr::V4(address), _) => Some(address.to_bits().wrapping_sub(NETWORK.to_bits()).into()),

@@ -68,7 +68,7 @@ fn equal_flows_share_equally_where_they_promise_it() {
     }
     let index = equal_flows("pcc-vivace", 2, 67, 1);
     assert!(index >= 0.95, "two of vivace: {index}");
-    // BBR's claim holds in queues of its 2 BDP.
+    // BBR's claim holds in queues of 2 BDP, the cap of its window.
     let index = equal_flows("bbr", 2, 268, 1);
     assert!(index >= 0.95, "two of bbr: {index}");
 }

@@ -91,8 +91,8 @@ impl Ring {
     /// frame waits.
     pub(crate) fn take<T>(&mut self, read: impl FnOnce(RingFrame<'_>) -> T) -> Option<T> {
         let at = self.next * self.frame_size;
-        // SAFETY: the frame lies in the mapped memory and begins with a `tpacket2_hdr`, aligned to
-        // a frame, whose status both sides access atomically.
+        // SAFETY: the frame is in the mapped memory and begins with a `tpacket2_hdr`, aligned to a
+        // frame. Both sides access its status atomically.
         let status = unsafe { self.memory.add(at).cast::<AtomicU32>().as_ref() };
         let flags = status.load(Ordering::Acquire);
         if flags & libc::TP_STATUS_USER == 0 {

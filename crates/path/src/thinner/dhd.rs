@@ -62,8 +62,8 @@ pub(crate) struct Dhd {
 
 impl Rule for Dhd {
     fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate {
-        // The driver distinguishes PSH from unknown options, which it does not inspect; the header
-        // of a pure ACK does not.
+        // The driver does not inspect options, and distinguishes PSH from unknown ones. The header
+        // of a pure ACK does not distinguish them.
         if !segment.is_pure || segment.ecn != 0 || segment.has_other_content || self.config.ratio == 1 {
             return Fate::Overtakes;
         }

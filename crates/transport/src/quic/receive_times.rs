@@ -7,8 +7,7 @@
 //! latest first. It lists as many as were requested and fit into the packet; the others are never
 //! reported (§7.1). A frame without times is a plain ACK frame.
 //!
-//! The sender uses timestamps twice. First, the receiver's clock measures the time in which data
-//! was delivered
+//! The sender uses timestamps twice. First, the receiver's clock measures the delivery time of data
 //! ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)).
 //! Second, each packet has a round-trip time: the frame reports the time between the arrivals of a
 //! packet and of its largest number. An ACK sent at once would have arrived earlier by that time.

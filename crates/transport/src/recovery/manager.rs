@@ -316,8 +316,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         {
             context.push(Event::DatagramSize { octets: size });
         }
-        // A window that the handshake never used up is ignored: its losses are no evidence about
-        // it.
+        // A window that the handshake never used up is ignored: losses of the handshake give no
+        // evidence about it.
         let is_controlled = space >= self.first_controlled;
         let is_persistent = is_controlled && self.control(now, space, report, context);
         self.signals.clear();

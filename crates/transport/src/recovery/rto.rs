@@ -111,7 +111,7 @@ impl Timer {
         self.rearm(now, rtt);
     }
 
-    /// Ends the backoff, because there is a new measurement (§5, last paragraph).
+    /// Ends the backoff after a new measurement (§5, last paragraph).
     #[inline]
     pub const fn end_backoff(&mut self) {
         self.backoff = 0;

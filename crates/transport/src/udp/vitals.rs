@@ -66,7 +66,7 @@ impl Endpoint for Receiver {
         if self.is_read() { Port::Datagram(self) } else { Port::None }
     }
 
-    /// The receiver answers nothing.
+    /// The receiver sends no response.
     #[inline]
     fn may_transmit(&self) -> bool {
         false

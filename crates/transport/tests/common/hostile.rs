@@ -111,7 +111,7 @@ impl<E: End> Network<E> {
         self.poll();
     }
 
-    /// Resets one of the streams that an end writes to, if there are so many.
+    /// Resets one of the streams to which an end writes, if there are enough of them.
     pub(crate) fn reset(&mut self, end: usize, place: usize, code: u32) {
         let Some(id) = self.promised[end].keys().nth(place).copied() else { return };
         // Once the connection is over, its streams may be gone.
@@ -359,7 +359,7 @@ impl<E: End> Network<E> {
         self.poll();
     }
 
-    /// Checks that nothing is delivered that was not sent, and nothing out of order.
+    /// Checks that only sent data are delivered, and in order.
     fn check(&self) {
         if !self.is_honest {
             return;

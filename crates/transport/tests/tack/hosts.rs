@@ -243,8 +243,8 @@ fn streams_are_limited_at_a_time_and_not_in_all() {
     }
 }
 
-/// The receiver waits for L packets, but the window holds only one; it would wait for half a
-/// second.
+/// The receiver waits for L packets, but the window permits only one, so the receiver would wait
+/// for half a second.
 #[test]
 fn a_window_of_one_packet_waits_for_nobody() {
     let settings =

@@ -68,7 +68,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Acknowledges the frames that the peer has received, and counts a failure for each frame just
-    /// sent that it has not.
+    /// sent that the peer has not received.
     fn settle(&mut self, now: Instant, id: TxqId, exchange: &Exchange) {
         let was_data = exchange.kind == FrameKind::Data;
         let sent = std::mem::take(&mut self.backlog.txqs[id].originator.sent);

@@ -99,8 +99,8 @@ impl Format {
         }
     }
 
-    /// Reads a base header, and applies its fields to the last state, which becomes `next`. Sets
-    /// the offset of the IP-ID, but not the IP-ID itself.
+    /// Reads a base header, and applies its fields to the last state, which thereby becomes `next`.
+    /// Sets the offset of the IP-ID, but not the IP-ID itself.
     pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
             co_common::read(next, reader)

@@ -22,8 +22,8 @@ const HAS_BASE: u8 = 0x80;
 
 /// `ipv4_innermost_replicate`: reserved, behavior of the IP-ID, TTL follows, DF, DSCP, ECN.
 const IPV4: Fields<6> = Fields([4, 2, 1, 1, 6, 2]);
-/// `tcp_replicate`: reserved; which of window and list follow; the encodings of source and
-/// destination port; which of ACK stride, ACK number and urgent pointer follow; URG, ACK, PSH,
+/// `tcp_replicate`: reserved; the indicators of window and list; the encodings of source and
+/// destination port; the indicators of ACK stride, ACK number and urgent pointer; URG, ACK, PSH,
 /// RST/SYN/FIN; ECN bits follow.
 const TCP: Fields<13> = Fields([1, 1, 1, 2, 2, 1, 1, 1, 1, 1, 1, 2, 1]);
 

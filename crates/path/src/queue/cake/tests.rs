@@ -167,7 +167,7 @@ fn cobalt_signals_at_intervals_over_the_root_of_their_number() {
 
 /// A gate of 8 ms through which one packet passes: the first of two packets waits for 8 ms, longer
 /// than the target, and only these two follow. RFC 8289 spares queues of at most a packet. COBALT
-/// counts each of them, has signals due permanently, and drops the first of each pair.
+/// counts every queue, so a signal is always due, and it drops the first packet of each pair.
 /// `cobalt_should_drop`, compiled from `sch_cake.c`, does the same with these twelve pairs.
 #[test]
 fn pairs_that_wait_for_a_gate_lose_their_first_packet_for_ever() {

@@ -1,4 +1,4 @@
-//! PCC Allegro: randomised controlled trials (NSDI '15). Sections are of that paper.
+//! PCC Allegro: randomised controlled trials (NSDI '15). Section numbers refer to this paper.
 
 use super::{MIN_RATE, Pcc, Report, Verdict};
 use crate::cc::constants::constants;

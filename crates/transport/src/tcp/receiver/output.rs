@@ -45,7 +45,7 @@ impl Receiver {
         }
     }
 
-    /// Writes the SYN-ACK, or the ACK that was built before the newest segment counted.
+    /// Writes the SYN-ACK, or an ACK that was built before the newest segment was counted.
     #[inline(never)]
     fn write_before_ack(&mut self, now: Instant, agreed: Agreed, place: &mut Segment) -> bool {
         let segment =
@@ -53,7 +53,7 @@ impl Receiver {
         segment.map(|segment| *place = segment).is_some()
     }
 
-    /// Acknowledges pending data before a segment with a different mark counts.
+    /// Acknowledges pending data before a segment with a different mark is counted.
     #[cold]
     pub(super) fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
         let mut segment = Segment::default();

@@ -34,7 +34,7 @@ const SK_BUFF: u64 = 256;
 const SHARED_INFO: u64 = 320;
 /// `MAX_TCP_HEADER` of a kernel without 802.11; with `CONFIG_WLAN` it is 320.
 const MAX_TCP_HEADER: u64 = 256;
-/// The memory of a segment beside its payload, which lies in pages (`tcp_stream_alloc_skb`,
+/// The memory of a segment besides its payload, which is in pages (`tcp_stream_alloc_skb`,
 /// `SKB_TRUESIZE`): 832 bytes, as `SO_MEMINFO` confirms.
 const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
 /// `TCP_INIT_CWND`: the minimum number of segments in the windows that the buffer holds.

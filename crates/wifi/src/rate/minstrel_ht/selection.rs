@@ -3,7 +3,7 @@
 
 use super::table::{BEST, Table};
 
-/// The rates that make up the retry chain.
+/// The rates of the retry chain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selection {
     /// The rates with the highest throughput, highest first (`max_tp_rate`).

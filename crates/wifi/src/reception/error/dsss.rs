@@ -119,8 +119,8 @@ mod tests {
         }
     }
 
-    /// Symbols in noise, each decoded as the best matching code word. The count lies below the
-    /// bound, but not far below: events in which several words match better are counted once.
+    /// Symbols in noise, each decoded as the best matching code word. The count is slightly below
+    /// the bound, because events in which several words match better are counted once.
     #[test]
     fn the_bound_of_cck_is_what_a_receiver_sees() {
         for (phases, symbol_snr) in [(&CCK55_PHASES, 10.0), (&CCK11_PHASES, 24.0)] {
