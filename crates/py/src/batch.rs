@@ -25,9 +25,9 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 /// the custom strategies that it names. Each strategy has the key that names it.
 type Checked = (String, Vec<String>, Vec<(String, String)>);
 
-/// Checks many scenarios that differ in assignments only, on `threads` threads: `sets` are common
-/// to all of them, `points` has the further ones of each. Returns the facts about each. Raises the
-/// `ScenarioError` of the first invalid one, as `check` does.
+/// Checks many scenarios that differ in assignments only, on `threads` threads. The assignments
+/// `sets` apply to all scenarios, and `points` has the further assignments of each. Returns the
+/// facts about each. Raises the `ScenarioError` of the first invalid one, as `check` does.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn check_many(
@@ -87,10 +87,10 @@ pub(crate) struct BatchResult {
     tables: Py<PyDict>,
 }
 
-/// Runs many scenarios that differ in assignments only, one after the other: `sets` are common to
-/// all of them, `points` has the further ones of each. Ends early after `seconds`, and once
-/// `cancel` is cancelled: the result then has fewer points. A point that fails does not stop the
-/// others.
+/// Runs many scenarios that differ in assignments only, one after the other. The assignments `sets`
+/// apply to all scenarios, and `points` has the further assignments of each. Ends early after
+/// `seconds`, and once `cancel` is cancelled: the result then has fewer points. A point that fails
+/// does not stop the others.
 ///
 /// The other arguments are those of `run`. Passes on exceptions of signal handlers, such as
 /// `KeyboardInterrupt`.

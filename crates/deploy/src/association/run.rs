@@ -48,7 +48,7 @@ impl Run {
         self.place
     }
 
-    /// Suspends the run: it takes no bytes until the returned run is restored.
+    /// Suspends the run. It takes no further bytes until the caller restores the returned run.
     pub(super) const fn suspend(&mut self) -> Self {
         std::mem::replace(self, Self { is_open: false, stream: 0, start: 0, length: 0, place: 0 })
     }

@@ -40,9 +40,9 @@ impl<D: Datagram> Buffer<D> {
         self.packets.offer(now, packet, room, &mut self.tally)
     }
 
-    /// Dequeues the next packet, and returns it with its arrival time; for an ACK in the position
-    /// of older ones, the arrival time of the first of them. `CoDel` may drop packets at the head
-    /// before: they are counted as drops, and added to `dropped`.
+    /// Dequeues the next packet, and returns it with its arrival time. An ACK that replaced older
+    /// ACKs has the arrival time of the first of them. `CoDel` may drop packets at the head first:
+    /// they are counted as drops, and added to `dropped`.
     #[inline]
     pub fn take(&mut self, now: Instant, dropped: &mut HeadDrops) -> Option<(Instant, D)> {
         let (arrived, packet) = self.packets.take_next(now, &mut self.tally, dropped)?;

@@ -68,8 +68,8 @@ impl Acknowledger {
         self.ledger.enter(now, packet);
     }
 
-    /// Sets an upper bound on the size of the peer's segments: longer ones than `octets` were
-    /// merged from several.
+    /// Sets an upper bound on the size of the peer's segments. A segment of more than `octets`
+    /// was merged from several.
     pub(crate) fn bound_full_size(&mut self, octets: u64) {
         self.ledger.bound_full_size(octets);
     }

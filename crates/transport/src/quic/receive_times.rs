@@ -122,7 +122,8 @@ impl ReceiveTimes {
     }
 
     /// Returns the ranges of a frame that acknowledges numbers up to `largest`, in `room` bytes
-    /// beyond those of a plain frame. Returns `None` if none is requested, available or fits.
+    /// beyond those of a plain frame. Returns `None` if the peer requested no timestamps, if none
+    /// is available, and if none fits.
     pub(super) fn take(&mut self, largest: Option<u64>, room: u64) -> Option<Vec<TimestampRange>> {
         self.wanted?;
         let largest = largest?;

@@ -34,8 +34,8 @@ struct Side {
     /// The bytes from here that have arrived, and the prefix that is complete.
     given: Vec<bool>,
     prefix: u64,
-    /// The unit of the windows that this end offers, and the right edge of the newest that left and
-    /// of the largest that arrived.
+    /// The unit of the windows that this end offers, the right edge of the last window that it
+    /// sent, and the largest right edge that it received.
     shift: u8,
     offered: u64,
     allowed: u64,
