@@ -20,13 +20,13 @@ def _page(chance: random.Random, rate: float) -> dict[str, Any]:
 
 
 def _session(chance: random.Random, rate: float) -> dict[str, Any]:
-    """A web session: objects one after another, and a reader between them."""
+    """A web session: one object after another, with reading times between them."""
     sizes = [f"{round(log_uniform(chance, 5, 400))}kB" for _ in range(chance.randrange(6, 15))]
     return {"page": {"document": "40kB", "objects": sizes, "think": f"{chance.uniform(0.6, 3):.2f}s", "requests": "serial"}}
 
 
 def _keystrokes(chance: random.Random, rate: float) -> dict[str, Any]:
-    """Keystrokes of a terminal: 36 to 100 bytes, three to eight of them a second."""
+    """Keystrokes in a terminal: three to eight a second, of 36 to 100 bytes each."""
     write, often = chance.randrange(36, 101), chance.uniform(3, 8)
     return {"traffic": {"model": "poisson", "rate": f"{round(8 * write * often)}bps", "write": f"{write}B"}}
 
@@ -53,12 +53,12 @@ _KINDS: Mapping[str, Callable[[random.Random, float], dict[str, Any]]] = {
 
 
 def kind_of(number: int) -> str:
-    """The kind of the application with this number; they take turns."""
+    """Returns the kind of the application with this number. The kinds alternate."""
     return tuple(_KINDS)[number % len(_KINDS)]
 
 
 def limited(scenario: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """The scenario of a path with an application in place of its bulk transfer."""
+    """Returns the scenario with an application in place of its bulk transfer."""
     (flow,) = scenario["flow"]
     (rate,) = (link["forward"]["rate"] for link in scenario["link"] if link["name"] == "btl")
     settings = _KINDS[kind_of(number)](random.Random(-1 - number), float(rate.removesuffix("Mbps")))

@@ -40,7 +40,7 @@ UNSUITABLE = "no transfer of 20 segments"
 
 
 def judge(name: str) -> dict[str, Any]:
-    """The reason of the verdict for a capture, and the recommendations."""
+    """Returns the record of a capture: the reason of its verdict, and the recommendations."""
     path = Path(name)
     try:
         found = inspect(path)
@@ -71,7 +71,7 @@ def judge(name: str) -> dict[str, Any]:
 
 
 def counts_of(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The counts of the records of captures."""
+    """Counts the records of captures."""
     suitable = [record for record in found if record.get("reason", UNSUITABLE) != UNSUITABLE]
     return {
         "files": len(found),

@@ -24,7 +24,7 @@ Record = dict[str, Any]
 def records(
     out: Path | None, name: str, judge: Callable[[int], Record], numbers: Sequence[int], limits: Limits
 ) -> Iterator[Record]:
-    """Yields the record of each number, in their order.
+    """Yields the record of each number, in the order of the numbers.
 
     Records in the folder `out` are those of this core and of these sources.
     """
@@ -34,7 +34,7 @@ def records(
 def records_of_items(
     out: Path | None, name: str, judge: Callable[[str], Record], items: Sequence[str], limits: Limits
 ) -> Iterator[Record]:
-    """Yields the record of each item, in their order."""
+    """Yields the record of each item, in the order of the items."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = out or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def records_of_items(
 
 
 def _stamp() -> str:
-    """The digest of the core and of the sources of fits, of advice and of judges."""
+    """Returns a digest of the core and of the sources of fits, advice and judges."""
     parts = (file for name in ("fitting", "advice") for file in (_PACKAGE / name).iterdir() if file.is_file())
     digest = hashlib.sha256()
     for file in (_PACKAGE / "_core.abi3.so", *sorted(parts), *(_HERE / name for name in _JUDGES)):
@@ -53,7 +53,7 @@ def _stamp() -> str:
 
 
 def counts_of(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The counts of the records of paths."""
+    """Counts the records of paths."""
     judged = [one for record in found for one in record.get("parameters", [])]
     recommended = [one for record in found for one in record.get("recommended", [])]
     done = [one for one in recommended if "gains" in one]
@@ -104,7 +104,7 @@ _KINDS = {
 
 
 def kind_of_reason(reason: str) -> str:
-    """The kind of a reason why there is nothing to recommend."""
+    """Returns the kind of a reason why there is nothing to recommend."""
     return next((kind for words, kind in _KINDS.items() if words in reason), reason)
 
 

@@ -34,7 +34,7 @@ _CHANCE = 0.05
 
 
 def holds(covered: int, judged: int, level: float) -> bool:
-    """Returns `False` if the coverage is below its level by more than chance (binomial test)."""
+    """Returns `False` if the coverage is significantly below its level (binomial test)."""
     return (
         math.fsum(math.comb(judged, count) * level**count * (1 - level) ** (judged - count) for count in range(covered + 1))
         > _CHANCE
@@ -42,7 +42,7 @@ def holds(covered: int, judged: int, level: float) -> bool:
 
 
 def places(measured: Mapping[str, Any]) -> dict[str, str]:
-    """The text of each place of the page."""
+    """Returns the text for each place in the page."""
     known = {name: measured[name] for name in PATHS if name in measured}
     return {
         "paths": _table(

@@ -65,7 +65,7 @@ Record = dict[str, Any]
 
 
 def with_upload(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """The scenario with an upload of the same length after the download."""
+    """Returns the scenario with an upload of the same length after the download."""
     (down,) = scenario["flow"]
     seconds = float(scenario["duration"].removesuffix("s"))
     up = {**down, "name": "up", "from": down["to"], "to": down["from"], "start": f"{seconds + 0.5:.2f}s"}
@@ -91,7 +91,7 @@ def is_upload(fitted: Fit) -> bool:
 
 
 def truths(path: paths.Path, upload: bool) -> dict[str, float]:
-    """The true values of the parameters of a fit."""
+    """Returns the true values of the parameters of a fit."""
     link = next(link for link in path.scenario["link"] if link["name"] == "btl")
     forward = link["reverse" if upload else "forward"]
     rates = (path.rate_back, path.rate) if upload else (path.rate, path.rate_back)
@@ -109,7 +109,7 @@ def truths(path: paths.Path, upload: bool) -> dict[str, float]:
 
 
 def coverage(fitted: Fit, path: paths.Path) -> list[Record]:
-    """The parameters that are judged, with their truth and their interval."""
+    """Returns the parameters to judge, each with its true value and its interval."""
     found = []
     for quantity in fitted.parameters:
         truth = truths(path, is_upload(fitted)).get(quantity.key)
@@ -159,7 +159,7 @@ def done(found: Verdict, path: paths.Path, upload: bool, seconds: float) -> tupl
 
 
 def judge(population: str, number: int) -> Record:
-    """The record of a path."""
+    """Returns the record of a path."""
     path = paths.draw(number)
     if population == "applications":
         path = replace(path, scenario=applications.limited(path.scenario, number))
@@ -217,7 +217,7 @@ def _row(found: Verdict) -> Record:
 
 
 def _emulated(path: paths.Path, scenario: Mapping[str, Any], folder: str) -> File:
-    """A capture at the receiver of the kernel's own TCP over the path."""
+    """Runs the kernel's TCP over the path. Returns a capture made at the receiver."""
     flows = []
     for flow in scenario["flow"]:
         congestion = {"algorithm": flow["transport"]["congestion"]["algorithm"]}
@@ -229,7 +229,7 @@ def _emulated(path: paths.Path, scenario: Mapping[str, Any], folder: str) -> Fil
 
 
 def numbers_of(population: str, first: int, count: int) -> list[int]:
-    """The numbers of the paths of a population, without those that are too fast for it."""
+    """Returns the numbers of `count` paths that are not too fast for the population."""
     found: list[int] = []
     number = first
     while len(found) < count:

@@ -13,12 +13,12 @@ _YEAR = 365 * 86400
 
 
 def library() -> Path | None:
-    """Returns libfaketime for programs with threads: it lies between a program and its clocks."""
+    """Returns the path of libfaketime, which changes the clocks of programs with threads."""
     return next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
 def jumps(row: Row, folder: Path, seconds: float) -> None:
-    """Lets the calendar jump, as `date -s` does, and then all clocks, as on a host that slept."""
+    """Makes the calendar clock jump, as `date -s` does, and then all clocks, as after sleep."""
     preloaded = library()
     if preloaded is None:
         row.load = "left out: needs the package libfaketime"
@@ -55,7 +55,7 @@ def jumps(row: Row, folder: Path, seconds: float) -> None:
 
 
 def offsets(row: Row, folder: Path, seconds: float) -> None:
-    """Runs both sides in namespaces of time, in which the machine has run for thirty years."""
+    """Runs both sides in time namespaces, in which the machine has run for thirty years."""
     prefix = ("unshare", "--time", "--monotonic", str(30 * _YEAR), "--boottime", str(30 * _YEAR), "--fork", "--kill-child")
     if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode != 0:
         row.load = "left out: the kernel has no namespaces of time"

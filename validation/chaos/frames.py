@@ -26,7 +26,7 @@ KINDS = ("udp4", "tcp4", "udp6", "icmp", "vlan", "fragment", "malformed", "arp",
 
 
 def _sum(octets: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
+    """Returns the Internet checksum (RFC 1071)."""
     octets += b"\0" * (len(octets) % 2)
     total: int = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
     while total >> 16:
@@ -49,7 +49,7 @@ def _tcp(flow: int, number: int, payload: bytes) -> bytes:
 
 
 def frame(number: int) -> tuple[str, bytes]:
-    """The kind and the octets of a frame."""
+    """Returns the kind and the octets of a frame."""
     chance = random.Random(number)
     kind, flow = KINDS[number % len(KINDS)], number // len(KINDS) % _FLOWS
     body = MARK + struct.pack("!Q", number) + chance.randbytes(chance.choice([0, 1, 26, 40, 500, 1200, 1380]))
@@ -75,7 +75,7 @@ def frame(number: int) -> tuple[str, bytes]:
 
 
 def send(seconds: float) -> None:
-    """Sends frames at a rate, and prints how many."""
+    """Sends frames at a rate, and prints their number."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
         sender.bind(("lan", 0))
         began, number = time.monotonic(), 0
@@ -90,7 +90,7 @@ def send(seconds: float) -> None:
 
 
 def receive(seconds: float) -> None:
-    """Compares what arrives with what was sent, and prints what became of it."""
+    """Compares the frames that arrive with those that were sent, and prints the counts."""
     found: dict[str, int] = dict.fromkeys(("right", "wrong", "twice", "overtaken", "missed"), 0)
     seen: set[int] = set()
     last: dict[tuple[str, int], int] = {}

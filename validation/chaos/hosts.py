@@ -21,13 +21,13 @@ def ip(*words: object) -> None:
 
 
 def within(host: str, *words: object) -> list[str]:
-    """The command that runs a command on a host."""
+    """Returns the words that run a command on a host."""
     return ["ip", "netns", "exec", host, *map(str, words)]
 
 
 @contextlib.contextmanager
 def two_hosts() -> Iterator[None]:
-    """The hosts and the router, which forwards. Nothing of them is left."""
+    """Creates the two hosts and the router between them, and removes them at the end."""
     _clear()
     try:
         for host in (NEAR, WIRE, FAR):
@@ -47,14 +47,14 @@ def two_hosts() -> Iterator[None]:
 
 
 def address(host: str, new: str) -> None:
-    """Gives a host another address, and its route back."""
+    """Gives a host another address, and restores its default route."""
     subprocess.run(["ip", "-n", host, "addr", "flush", "dev", "lan"], capture_output=True, check=True)
     ip("-n", host, "addr", "add", f"{new}/24", "dev", "lan")
     ip("-n", host, "route", "replace", "default", "via", f"{new.rpartition('.')[0]}.1")
 
 
 def losing(percent: int) -> None:
-    """Lets the router drop a share of the UDP datagrams of each direction at random; 0 ends it."""
+    """Makes the router drop this percentage of UDP datagrams in both directions; 0 stops it."""
     subprocess.run(within(WIRE, "nft", "delete", "table", "ip", "chaos"), capture_output=True, check=False)
     if percent:
         rules = f"table ip chaos {{ chain f {{ type filter hook forward priority 0; meta l4proto udp numgen random mod 100 < {percent} drop; }}; }}"
@@ -63,7 +63,7 @@ def losing(percent: int) -> None:
 
 @dataclass
 class Running:
-    """A process, whose children go with it."""
+    """A process and its children, which form a process group."""
 
     process: "subprocess.Popen[str]"
 
@@ -73,19 +73,19 @@ class Running:
             os.killpg(self.process.pid, number)
 
     def line(self) -> str:
-        """The next line that it prints."""
+        """Returns the next line of its output."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, "the process has ended"
         return line
 
     def memory(self) -> int:
-        """The resident memory of the process, in octets."""
+        """Returns the resident memory of the process, in bytes."""
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
     def end(self) -> None:
-        """Kills it."""
+        """Kills the process and its children."""
         self.signal(signal.SIGCONT)
         self.signal(signal.SIGKILL)
         self.process.wait()

@@ -38,7 +38,7 @@ def passing(seconds: float) -> Iterator[dict[str, Any]]:
 
 
 def compared(row: Row, seconds: float) -> None:
-    """Compares all frames that arrive. Those that do not are counted as dropped by inline."""
+    """Compares all frames that arrive. Inline has to count the others as dropped."""
     with hosts(), standing("east", "west", "--delay", "5ms", may_stall=True) as path, passing(seconds) as found:
         pass
     told = path.result["interfaces"]

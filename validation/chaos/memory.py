@@ -23,7 +23,7 @@ LIMITS = (200, 100, 60, 54, 50, 46, 42)
 
 @contextlib.contextmanager
 def limited(mebibytes: int) -> Iterator[tuple[str, ...]]:
-    """Yields words that limit the memory of the command after them; OSError without cgroups."""
+    """Yields words that limit the memory of the next command. Raises `OSError` without cgroups."""
     unified = (_ROOT / "cgroup.controllers").exists()
     group = (_ROOT if unified else _ROOT / "memory") / f"acklab-chaos-{os.getpid()}-{mebibytes}"
     if unified:
@@ -41,7 +41,7 @@ def limited(mebibytes: int) -> Iterator[tuple[str, ...]]:
 
 
 def proxy_limits(row: Row, folder: Path, seconds: float) -> None:
-    """Gives a far side less and less memory. One that the kernel kills is restarted with enough."""
+    """Restarts the far side with ever less memory, and with enough after each limit."""
     killed = 0
     with standing(folder) as proxy:
         for mebibytes in LIMITS:

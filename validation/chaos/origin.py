@@ -23,15 +23,15 @@ _SILENCE = 60.0
 
 
 def content(number: int, octets: int) -> bytes:
-    """The octets of a transfer."""
+    """Returns the content of a transfer."""
     return random.Random(number).randbytes(octets)
 
 
 class Log:
-    """A file of lines, from several threads."""
+    """A log file that several threads write."""
 
     def __init__(self, path: str) -> None:
-        """Appends to a file."""
+        """Appends to the file at `path`."""
         self._path = Path(path)
         self._lock = threading.Lock()
 
@@ -42,7 +42,7 @@ class Log:
 
 
 def received(connection: socket.socket, pause: float) -> tuple[bytes, str]:
-    """Returns the data until the end, and the error; empty if the end is in order."""
+    """Returns all data and the name of the error, which is empty after a regular end."""
     octets = bytearray()
     try:
         while part := connection.recv(_PART):
@@ -90,7 +90,7 @@ def _serve_one(connection: socket.socket, log: Log) -> None:
 
 
 def serve(port: int, path: str) -> None:
-    """Serves for ever."""
+    """Accepts connections until the process is killed."""
     log = Log(path)
     with socket.create_server(("127.0.0.1", port), backlog=256) as listener:
         print("serving", flush=True)
@@ -100,7 +100,7 @@ def serve(port: int, path: str) -> None:
 
 
 def transfer(port: int, way: str, number: int, octets: int, log: Log) -> None:
-    """One transfer, up or down."""
+    """Makes one transfer, up or down."""
     try:
         connection = socket.create_connection(("127.0.0.1", port), timeout=_SILENCE)
     except OSError as error:
@@ -130,7 +130,7 @@ def transfer(port: int, way: str, number: int, octets: int, log: Log) -> None:
 
 
 def load(port: int, workers: int, octets: int, path: str) -> None:
-    """Transfers one after another, in each of some threads, for ever."""
+    """Makes one transfer after another in each of `workers` threads."""
     log = Log(path)
 
     def work(worker: int) -> None:

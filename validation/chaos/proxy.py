@@ -59,7 +59,7 @@ class Proxy:
         return self.stack.enter_context(command)
 
     def seen(self) -> list[dict[str, Any]]:
-        """The transfers of which an end has been seen."""
+        """Returns the records of all transfers that ended at one of the two ends."""
         lines = []
         for path in self.folder.glob("*.log"):
             # The last line may be half written.
@@ -69,7 +69,7 @@ class Proxy:
         return lines
 
     def whole(self) -> int:
-        """The number of transfers that were whole."""
+        """Returns the number of complete transfers."""
         return sum(not seen["error"] and not seen["lost"] and seen["way"] != "answer" for seen in self.seen())
 
     def goes_on(self, row: Row, what: str) -> None:
@@ -85,7 +85,7 @@ class Proxy:
 
 @contextlib.contextmanager
 def standing(folder: Path, **how: Any) -> Iterator[Proxy]:
-    """A proxy between two hosts, under load."""
+    """Yields a proxy between two hosts, under load."""
     folder.mkdir(parents=True, exist_ok=True)
     with two_hosts(), contextlib.ExitStack() as stack:
         proxy = Proxy(folder, {}, stack)
@@ -99,7 +99,7 @@ def standing(folder: Path, **how: Any) -> Iterator[Proxy]:
 
 
 def account(row: Row, proxy: Proxy) -> None:
-    """Adds what was carried and what was lost."""
+    """Adds the transferred and the lost bytes to the row."""
     seen = proxy.seen()
     row.lost += sum(one["lost"] for one in seen)
     carried = sum(one["octets"] for one in seen)
@@ -109,7 +109,7 @@ def account(row: Row, proxy: Proxy) -> None:
 
 
 def path(row: Row, folder: Path, seconds: float) -> None:
-    """Links down, addresses that change, packets that are too large, and loss, in mid-flow."""
+    """Breaks the path during transfers: links, addresses, packet sizes, and loss."""
     chance = random.Random(1)
 
     def link_down() -> None:
@@ -154,7 +154,7 @@ def path(row: Row, folder: Path, seconds: float) -> None:
 
 
 def ends(row: Row, folder: Path, seconds: float) -> None:
-    """Ends that stand still, and that are killed or stopped and begin anew."""
+    """Suspends, kills, stops and restarts both ends."""
     chance = random.Random(2)
     with standing(folder) as proxy:
         until = time.monotonic() + seconds

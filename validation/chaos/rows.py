@@ -25,11 +25,11 @@ class Row:
 
     @property
     def is_good(self) -> bool:
-        """Returns `True` if nothing was lost or unexpected."""
+        """Returns `True` if nothing was lost and all expectations held."""
         return self.lost == 0 and not self.broken
 
     def expect(self, holds: bool, otherwise: str) -> None:
-        """Records that something does not hold."""
+        """Records an expectation that does not hold."""
         if not holds and otherwise not in self.broken:
             self.broken.append(otherwise)
 
@@ -45,7 +45,7 @@ def timed(row: Row) -> Iterator[Row]:
 
 
 def table(rows: list[Row]) -> str:
-    """The rows in Markdown."""
+    """Returns the rows as a table in Markdown."""
     head = "| part and faults | load held | faults survived | inputs tried | octets lost | seconds |\n|---|---|---|---|---|---|"
     lines = [f"| {row.what} | {row.load} | {row.faults:,} | {row.inputs:,} | {row.lost:,} | {row.seconds:.0f} |" for row in rows]
     lost, inputs, faults = (sum(getattr(row, name) for row in rows) for name in ("lost", "inputs", "faults"))

@@ -31,13 +31,13 @@ preset = "linux"
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """The digests of all files of a folder."""
+    """Returns the digests of all files in a folder."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def _answers(folder: Path, point: int) -> dict[str, Callable[[], Any]]:
-    """Questions at a sweep, by name."""
+    """Returns queries of a sweep, by name."""
     sweep = acklab.load_sweep
     return {
         "query": lambda: sweep(folder).query("select sum(mean_srtt_l4), count(*) from flows join points using (point)").rows(),
@@ -81,7 +81,7 @@ def _damage(path: Path, chance: random.Random) -> None:
 
 
 def damaged(row: Row, folder: Path, seconds: float, points: int) -> None:
-    """Damages one file at a time and compares all answers; then lets the sweep mend several."""
+    """Damages one file at a time and compares all answers. Then the sweep repairs several."""
     folder.mkdir(exist_ok=True)
     (folder / "path.toml").write_text(SCENARIO, encoding="utf-8")
     command = [sys.executable, "-m", "acklab", "sweep", "path.toml", "--seeds", str(points), "--out", "swept"]

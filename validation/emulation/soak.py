@@ -136,7 +136,7 @@ def emulate(folder: Path, seconds: float, seed: int) -> acklab.Emulated:
 
 
 def killed(folder: Path) -> None:
-    """A run that SIGKILL ends in the middle."""
+    """Kills a run with SIGKILL in the middle."""
     file = folder / "killed.toml"
     file.write_text(SCENARIO.format(duration="60s", seed=1), encoding="utf-8")
     process = subprocess.Popen(
@@ -150,7 +150,7 @@ def killed(folder: Path) -> None:
 
 
 def said(what: str, result: acklab.Emulated, state: State) -> None:
-    """One line about a run."""
+    """Prints one line about a run."""
     flows = result.flows
     delivered = flows["mean_throughput_l4"].sum()
     verdict = "trusted" if result.is_trusted else "late"

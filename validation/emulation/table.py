@@ -95,7 +95,7 @@ def both_ways(what: str, file: Path, sets: list[str], throughput: str, room: flo
 
 
 def dumbbells(seconds: int) -> list[Row]:
-    """Returns the kernel's TCP over a dumbbell, plain and behind a gate."""
+    """Measures the kernel's TCP over a dumbbell, plain and behind a gate."""
     rows = []
     for path, name in (("", "plain"), ("gate5ms10_", "behind a gate")):
         for cca in CCAS:
@@ -105,7 +105,7 @@ def dumbbells(seconds: int) -> list[Row]:
 
 
 def cell(seconds: int) -> list[Row]:
-    """Returns the kernel's TCP over a cell of 802.11n."""
+    """Measures the kernel's TCP over a cell of 802.11n."""
     return both_ways("CUBIC over 802.11n", DOWNLOAD, [LINUX], "flows.mean_throughput_l7", 0.03, seconds)
 
 
@@ -115,13 +115,13 @@ def run(*words: str, seconds: int = 60) -> str:
 
 
 def median_of_ping(output: str) -> float:
-    """Returns the median round trip in ms, without the first, which may include the start."""
+    """Returns the median RTT in ms without the first RTT, which may include the start."""
     times = sorted(float(line.split("time=")[1].split()[0]) for line in output.splitlines()[2:] if "time=" in line)
     return times[len(times) // 2]
 
 
 def ping() -> list[Row]:
-    """Returns the delay of echoes over 7.5 ms each way."""
+    """Measures the RTT of pings over a path of 7.5 ms each way."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ping.toml"
         file.write_text(PING, encoding="utf-8")

@@ -33,7 +33,7 @@ WORDS = (
 
 
 def footprint(pid: int) -> tuple[int, int]:
-    """Resident memory in KiB, and open descriptors."""
+    """Returns the resident memory in KiB, and the number of open descriptors."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     return int(resident.split()[1]), len(list(Path(f"/proc/{pid}/fd").iterdir()))

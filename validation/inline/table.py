@@ -64,13 +64,13 @@ class Carried:
 
     @property
     def is_whole(self) -> bool:
-        """Returns whether all but one of a thousand passed."""
+        """Returns whether at least 99.9 % of the packets passed."""
         return self.lost < 0.001 and self.passed > 0.99 * self.offered
 
 
 @contextlib.contextmanager
 def between() -> Iterator[Standing]:
-    """Yields a path that does nothing between two hosts, in a bridge."""
+    """Yields a path without effect in a bridge between two hosts."""
     with hosts():
         bridge()
         with standing("east", "west", may_stall=True) as path:
@@ -78,7 +78,7 @@ def between() -> Iterator[Standing]:
 
 
 def carried(payload: int, rate: int, seconds: int) -> Carried:
-    """Returns the delivered part of packets with this payload at a rate."""
+    """Measures the share of packets with this payload that is delivered at a rate."""
     with between() as path:
         # Frames for a host that is not there: the stack of one that is would work on the same
         # processor, and answer with errors of ICMP.
@@ -95,7 +95,7 @@ def carried(payload: int, rate: int, seconds: int) -> Carried:
 
 
 def capacity(payload: int, seconds: int) -> Carried:
-    """Returns the largest of some loads of which all but one packet of a thousand passes."""
+    """Returns the largest load of which at least 99.9 % of the packets pass."""
     best = Carried(0, 0, 0, 1)
     for rate in (100_000, 200_000, 300_000, 350_000, 400_000, 450_000, 500_000, 600_000, 700_000):
         found = carried(payload, rate, seconds)
@@ -106,7 +106,7 @@ def capacity(payload: int, seconds: int) -> Carried:
 
 
 def round_trips(count: int) -> list[float]:
-    """Round trips of echoes a millisecond apart, in microseconds."""
+    """Returns the RTTs of pings at intervals of a millisecond, in microseconds."""
     done = subprocess.run(
         within(EAST, "ping", "-c", count, "-i", "0.001", ADDRESSES[WEST]), capture_output=True, text=True, check=False
     )
@@ -114,7 +114,7 @@ def round_trips(count: int) -> list[float]:
 
 
 def latency(count: int) -> tuple[list[float], list[float]]:
-    """Round trips by the bridge alone, and with a path without delay in the bridge."""
+    """Measures RTTs over the bridge alone, and with a path without delay in it."""
     with hosts():
         bridge()
         round_trips(100)
@@ -125,13 +125,13 @@ def latency(count: int) -> tuple[list[float], list[float]]:
 
 
 def quantile(values: list[float], share: float) -> float:
-    """Returns the value that the share of all values does not exceed."""
+    """Returns the quantile: the value that this share of all values does not exceed."""
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A path, and what is published of it."""
+    """A path, and the published goodput if there is one."""
 
     name: str
     scenario: dict[str, Any]
@@ -205,7 +205,7 @@ interrupts a host for milliseconds is not the path's.
 
 
 def simulated(case: Case, congestion: str, seconds: int, from_: int) -> list[float]:
-    """Goodputs of simulations of the path, one for each start, in Mbps."""
+    """Simulates the path once for each start time. Returns the goodputs in Mbps."""
     scenario = copy.deepcopy(case.scenario)
     del scenario["interface"]
     source, target = ("east", "west") if case.sender == EAST else ("west", "east")
@@ -216,7 +216,7 @@ def simulated(case: Case, congestion: str, seconds: int, from_: int) -> list[flo
 
 
 def beyond(goodput: float, expected: list[float]) -> float:
-    """By which share a goodput lies outside the range of those of simulations; 0 within it."""
+    """Returns the relative distance of a goodput from the simulated range; 0 within it."""
     return min(0.0, goodput / expected[0] - 1) + max(0.0, goodput / expected[-1] - 1)
 
 
@@ -235,7 +235,7 @@ class Measured:
 
 
 def measured(case: Case, congestion: str, seconds: int, from_: int, expected: list[float]) -> Measured:
-    """Returns one run, or three if the first one lies outside of what is expected."""
+    """Measures one run, or three if the first is outside the expected range."""
     goodputs: list[float] = []
     lateness: list[float] = []
     while not goodputs or (abs(beyond(goodputs[0], expected)) > TOLERANCE and len(goodputs) < MAX_RUNS):

@@ -19,7 +19,7 @@ _CLOCK = 2e-6
 
 @dataclass(frozen=True)
 class Pair:
-    """A quantity of a direction as acklab has it, and as the other tool does."""
+    """A quantity of a direction, as acklab and another tool report it."""
 
     found: float | None
     expected: float | None
@@ -35,13 +35,13 @@ class Pair:
 
     @property
     def error(self) -> float:
-        """The difference relative to the larger one."""
+        """Returns the difference relative to the larger value."""
         if self.found is None or self.expected is None:
             return 0.0
         return abs(self.found - self.expected) / max(abs(self.found), abs(self.expected), 1e-12)
 
     def to_list(self) -> list[Any]:
-        """Plain values."""
+        """Returns both values, and whether they agree."""
         return [self.found, self.expected, self.holds]
 
 
@@ -91,13 +91,13 @@ def _row(
 
 
 def _acks(ways: Sequence[Mapping[str, Any]]) -> int | None:
-    """The pure ACKs of some directions, or `None` if a capture of one side shows none."""
+    """Counts the pure ACKs of some directions. Returns `None` if the capture shows none of them."""
     counts = [way["acks"]["count"] for way in ways if way["acks"]]
     return sum(counts) if counts else None
 
 
 def pairs(ways: Sequence[Mapping[str, Any]], truth: Mapping[str, Any]) -> dict[str, Pair]:
-    """The quantities of a direction beside those of tshark."""
+    """Returns the quantities of a direction, beside those of tshark."""
     late = [way["losses"]["retransmitted"] + way["losses"]["reordered"] for way in ways if way["losses"]]
     times = [way["round_trip"]["ahead"] for way in ways if way["round_trip"]["ahead"] is not None]
     mss = max(way["mss"] for way in ways)
@@ -115,12 +115,12 @@ def pairs(ways: Sequence[Mapping[str, Any]], truth: Mapping[str, Any]) -> dict[s
 
 
 def segments(lengths: Mapping[str, int], mss: int) -> int:
-    """Packets by their length as segments of full size or less, in which acklab counts."""
+    """Converts packets, counted by length, into segments of at most full size."""
     return sum(count * max(-(-int(length) // mss), 1) for length, count in lengths.items())
 
 
 def not_quic(report: Mapping[str, Any], truth: Mapping[str, Any]) -> list[str]:
-    """The connections that acklab calls QUIC and tshark does not."""
+    """Returns the connections that are QUIC for acklab and not for tshark."""
     known = {tuple(one) for one in truth["quic"]}
     quic = [one for one in report["connections"] if one["protocol"] == "quic"]
     ends = [pair(*(normal(name) for name in one["ends"])) for one in quic]
@@ -130,7 +130,7 @@ def not_quic(report: Mapping[str, Any], truth: Mapping[str, Any]) -> list[str]:
 def statements(report: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Returns the verdicts of a report that need evidence.
 
-    They are thinners, rates that are no lower bounds, and controllers.
+    These are thinners, controllers, and rates that are more than lower bounds.
     """
     told: dict[str, list[dict[str, Any]]] = {"thinned": [], "rates": [], "controllers": []}
     for connection in report["connections"]:

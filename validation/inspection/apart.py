@@ -79,7 +79,7 @@ def _child(function: Callable[[str], dict[str, Any]], item: str, sender: Connect
 
 
 def _number(one: _Running) -> int:
-    """The number of the process, and of its group."""
+    """Returns the identifier of the process and of its group."""
     assert one.process.pid is not None
     return one.process.pid
 

@@ -33,7 +33,7 @@ _LOGS = (".qlog", ".sqlog", ".qlog.gz", ".sqlog.gz", ".qlog.zst", ".qlog.js")
 
 
 def is_log(name: str) -> bool:
-    """Whether a file is the log of an endpoint, which tshark does not read."""
+    """Returns whether a file is the log of an endpoint, which tshark does not read."""
     return name.endswith(_LOGS)
 
 
@@ -100,7 +100,7 @@ def compared(file: str, found: Mapping[str, Any], truth: Mapping[str, Any]) -> d
 
 
 def refute(files: Sequence[dict[str, Any]], limits: Limits) -> None:
-    """Adds the reasons why packets rule out removed ACKs to each direction that reports them."""
+    """Adds the reasons that rule out removed ACKs to each direction that reports them."""
     ways = {one["file"]: [claim["way"] for claim in one["thinned"]] for one in files if one.get("thinned") and not one["is_log"]}
 
     def checked(file: str) -> dict[str, Any]:
@@ -114,12 +114,12 @@ def refute(files: Sequence[dict[str, Any]], limits: Limits) -> None:
 
 
 def digest(file: str) -> str:
-    """A fixed place of a file in a random order."""
+    """Returns a digest of the name, by which files are sorted in a fixed random order."""
     return hashlib.sha256(file.encode()).hexdigest()
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """The captures and logs of a folder and those below."""
+    """Yields the captures and logs of a folder and of the folders in it."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix not in (".txt", ".tsv", ".md"):
             yield path

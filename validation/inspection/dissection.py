@@ -58,18 +58,18 @@ class Packet:
 
     @property
     def is_pure_ack(self) -> bool:
-        """An ACK without data that neither opens nor ends a connection."""
+        """Returns whether this is an ACK without data that neither opens nor ends a connection."""
         return self.length == 0 and bool(self.flags & _ACK) and not self.flags & (_SYN | _FIN | _RST | _URG)
 
     @property
     def header(self) -> tuple[Any, ...]:
-        """Common properties of a packet and its copies."""
+        """Returns the properties that a packet has in common with its copies."""
         return (self.identification, self.seq, self.ack, self.length, self.flags, self.window, self.timestamp)
 
 
 @dataclass
 class Dissection:
-    """Returns the packets of a capture that tshark decodes."""
+    """Reads the packets that tshark decodes in a capture."""
 
     frames: int = 0
     tcp: list[Packet] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Dissection:
     error: str = ""
 
     def directions(self) -> dict[tuple[str, str], list[Packet]]:
-        """The packets by source and destination, in the order of the file."""
+        """Returns the packets by source and destination, in the order of the file."""
         by_direction: dict[tuple[str, str], list[Packet]] = defaultdict(list)
         for packet in self.tcp:
             by_direction[packet.source, packet.destination].append(packet)
@@ -144,7 +144,7 @@ def _read(values: Sequence[str], found: Dissection) -> None:
 
 
 def pair(one: str, other: str) -> tuple[str, str]:
-    """The two ends of a connection, in a fixed order."""
+    """Returns the two ends of a connection, in a fixed order."""
     return (one, other) if one <= other else (other, one)
 
 
@@ -161,7 +161,7 @@ def _ends(of: dict[str, str], names: Sequence[str], transport: str) -> tuple[str
 
 
 def end(address: str, port: str) -> str:
-    """An end of a connection, as acklab writes it."""
+    """Returns an end of a connection, as acklab writes it."""
     parsed = ipaddress.ip_address(address)
     return f"[{parsed}]:{port}" if parsed.version == 6 else f"{parsed}:{port}"
 
@@ -180,7 +180,7 @@ def _packet(of: dict[str, str], values: Sequence[str], ends: tuple[str, str]) ->
 
 
 def without_copies(packets: Sequence[Packet]) -> list[Packet]:
-    """The packets of a direction without those that the capture has more than once."""
+    """Returns the packets of a direction without duplicates of the capture."""
     identifications = [packet.identification for packet in packets if packet.identification]
     # With one number for all packets of a host, copies cannot be distinguished from packets.
     counts = len(set(identifications)) * 8 > len(packets)

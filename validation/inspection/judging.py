@@ -1,7 +1,4 @@
-"""Implements what the validations of inspections have in common.
-
-This is the true ratio of ACKs, and how errors are printed.
-"""
+"""Computes the true ratio of ACKs, and prints errors, for all validations of inspections."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -23,10 +23,7 @@ MAX_RATE = 50.0
 
 
 def inspected(path: paths.Path, way: Way) -> list[str]:
-    """Returns what is true of a path and what a capture shows.
-
-    This is the rate, the base RTT, and whether ACKs are thinned.
-    """
+    """Returns the true and the inspected rate, base RTT and thinning of ACKs."""
     rate, base, acks = way["rate"], way["round_trip"]["base"], way["acks"]
     assert acks is not None
     bound = " or more" if way["rate_is_lower_bound"] else ""
@@ -38,7 +35,7 @@ def inspected(path: paths.Path, way: Way) -> list[str]:
 
 
 def main() -> int:
-    """Prints what is true of each path and what its captures show."""
+    """Prints the true values of each path beside those that its captures show."""
     words = sys.argv[1:]
     first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
     columns = ["path", "at", "trusted", "rate", "base RTT", "ACKs thinned"]

@@ -60,7 +60,7 @@ Numbers = Any
 
 
 class Base:
-    """A capture as records of pcap, and where what changes stands in them."""
+    """The records of a pcap file, and the positions of the fields that change."""
 
     def __init__(self, capture: Path) -> None:
         raw = capture.with_suffix(".pcap")
@@ -101,7 +101,7 @@ class Base:
             self.octets[places + octet] = values >> shift & 0xFF
 
     def repetition(self, number: int, is_one: bool) -> bytes:
-        """The records of the repetition with this number."""
+        """Returns the records of the repetition with this number."""
         times = self.times + number * self.span
         self._put(self.starts, times // 10**9, 4, is_big=False)
         self._put(self.starts + 4, times % 10**9, 4, is_big=False)
@@ -114,7 +114,7 @@ class Base:
 
 
 def measured(capture: Path, counts: bool) -> dict[str, float]:
-    """What the inspection of a capture costs in a process of its own; `counts` instructions too."""
+    """Measures the inspection of a capture in its own process; `counts` adds instructions."""
     code = (
         "import json, resource, sys; from acklab import core; report, cut = core.inspect(sys.argv[1]); use = resource.getrusage(resource.RUSAGE_SELF);"
         # That of getrusage would be the memory of this process, from which the other begins.
@@ -131,7 +131,7 @@ def measured(capture: Path, counts: bool) -> dict[str, float]:
 
 
 def main() -> int:
-    """Prints what short and long captures cost."""
+    """Prints the costs of short and long captures."""
     options = {"--one", "--instructions"} & set(sys.argv)
     words = [word for word in sys.argv[1:] if word not in options]
     octets, counts = float(words[0] if words else 1) * 1e9, "--instructions" in options

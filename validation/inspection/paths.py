@@ -24,7 +24,7 @@ _ACK, _SYN, FULL = 52, 60, 1500
 
 @dataclass(frozen=True)
 class Path:
-    """A scenario, where it is captured, and the truth."""
+    """A scenario, the places of its captures, and the true values."""
 
     scenario: dict[str, Any]
     position: str
@@ -43,7 +43,7 @@ class Path:
 
     @property
     def base(self) -> float:
-        """Least RTT in ms of TCP: of a handshake or of data and their ACK."""
+        """Returns the minimum RTT of TCP in ms: of a handshake, or of data and their ACK."""
         return self.base_of((_SYN, _SYN), (FULL, _ACK))
 
     def base_of(self, *exchanges: Exchange) -> float:
@@ -60,7 +60,7 @@ class Path:
         return self.propagation + min(times)
 
     def with_flows(self, *flows: dict[str, Any]) -> "Path":
-        """The same path with these flows in place of its own."""
+        """Returns the same path with these flows in place of its own."""
         return replace(self, scenario=self.scenario | {"flow": list(flows)})
 
     def capture(self, folder: str) -> tuple[acklab.Result, File]:
@@ -78,12 +78,12 @@ class Path:
 
 
 def log_uniform(chance: random.Random, low: float, high: float) -> float:
-    """Returns a number between two others whose logarithm is uniform."""
+    """Draws a number between two bounds. Its logarithm has a uniform distribution."""
     return math.exp(chance.uniform(math.log(low), math.log(high)))
 
 
 def draw(number: int) -> Path:
-    """The path with this number."""
+    """Draws the path with this number."""
     chance = random.Random(number)
     between = partial(log_uniform, chance)
     rate = round(between(2, 200), 1)

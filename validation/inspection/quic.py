@@ -33,7 +33,7 @@ TOLERANCES = {"rate": 0.05, "base RTT": 0.02, _HANDSHAKE: 0.02, "mean RTT": 0.10
 
 
 def with_late_packets(path: paths.Path, number: int) -> paths.Path:
-    """The path, or in one of three cases one that delivers some packets late, both ways."""
+    """Returns the path. In one of three cases it delivers some packets late, both ways."""
     chance = random.Random(f"quic/{number}")
     if chance.random() > 1 / 3:
         return path
@@ -44,7 +44,7 @@ def with_late_packets(path: paths.Path, number: int) -> paths.Path:
 
 
 def is_late(path: paths.Path) -> bool:
-    """Whether it delivers some packets late."""
+    """Returns whether the path delivers some packets late."""
     return "reorder" in path.scenario["link"][1]["forward"]
 
 

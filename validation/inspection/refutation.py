@@ -27,7 +27,7 @@ Chosen: half of a burst of 1,024 packets.
 
 
 def refutations(dissection: Dissection, way: Mapping[str, Any]) -> list[str]:
-    """The conditions that a direction in which acklab finds ACKs removed does not meet."""
+    """Returns the unmet conditions of a direction in which acklab finds ACKs removed."""
     source, destination = way["from"], way["to"]
     by_direction = dissection.directions()
     data = [one for one in without_copies(by_direction.get((source, destination), [])) if one.length]

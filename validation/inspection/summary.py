@@ -67,7 +67,7 @@ def is_silent(one: Mapping[str, Any]) -> bool:
 
 
 def _is_missed(one: Mapping[str, Any]) -> bool:
-    """Whether tshark finds TCP or QUIC in a file in which acklab finds no connection."""
+    """Returns whether tshark finds TCP or QUIC in a file, and acklab finds no connection."""
     tshark = one["tshark"]
     has_any = tshark is not None and (tshark["tcp_frames"] or tshark["quic"])
     return bool(has_any and one["counts"] is not None and not one["counts"]["connections"])
@@ -137,7 +137,7 @@ def _good(cases: Sequence[tuple[Any, Any, Sequence[Any]]]) -> int:
 
 
 def _weight(row: Mapping[str, Any], values: Sequence[Any]) -> float:
-    """Large errors of large directions come first."""
+    """Returns the sort key, by which large errors of large directions come first."""
     error: float = abs(values[0] - values[1]) / max(abs(values[0]), abs(values[1]))
     return error * min(int(row["segments"]), 1000)
 

@@ -1,4 +1,4 @@
-"""Counts of tcptrace in a capture."""
+"""Counts packets of a capture with tcptrace."""
 
 import csv
 import shutil
@@ -14,7 +14,7 @@ _COLUMNS = {"data_octets": "actual_data_bytes", "pure_acks": "pure_acks_sent", "
 
 
 def is_installed() -> bool:
-    """Whether tcptrace, and what converts captures for it, can be called."""
+    """Returns whether tcptrace and the converter of captures are installed."""
     return shutil.which("tcptrace") is not None and shutil.which("editcap") is not None
 
 
@@ -35,7 +35,7 @@ def read(path: str) -> dict[str, dict[str, int]]:
 
 
 def parsed(output: str) -> dict[str, dict[str, int]]:
-    """The counts in the output of `tcptrace -lrn --csv`."""
+    """Returns the counts in the output of `tcptrace -lrn --csv`."""
     lines = [line for line in output.splitlines() if line and not line.startswith("#")]
     if not lines or not lines[0].startswith("conn_"):
         return {}

@@ -31,7 +31,7 @@ _MODES = {"802.11n": [0, 3, 7], "802.11ac": [2, 5, 8], "802.11ax": [3, 7, 11]}
 
 
 def draw(number: int) -> tuple[dict[str, Any], str]:
-    """A scenario, and where it is captured: station or server."""
+    """A scenario, and the place of its capture: station or server."""
     chance = random.Random(f"wifi/{number}")
     standard = chance.choice(list(_MODES))
     stations = chance.choice([1, 1, 2, 4])
@@ -75,7 +75,7 @@ def draw(number: int) -> tuple[dict[str, Any], str]:
 
 
 def period_on_air(air: Path, ends: list[str], point: str) -> float:
-    """Median time in ms between PPDUs that carry the data of a connection, or its ACKs."""
+    """Returns the median time in ms between PPDUs with data of a connection, or its ACKs."""
     (sender, port), (receiver, _) = (end.rsplit(":", 1) for end in ends)
     wanted = "tcp.len > 0" if point == "station" else "tcp.len == 0"
     source, side = (sender, "srcport") if point == "station" else (receiver, "dstport")

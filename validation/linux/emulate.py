@@ -55,12 +55,12 @@ class Plain:
     """Propagation only."""
 
     def offer(self, now: int, packet: bytearray) -> int | None:
-        """It leaves at once."""
+        """Returns the arrival time: the packet leaves at once."""
         return now
 
 
 class Serialised:
-    """A FIFO in front of a server, worked out on arrival.
+    """A FIFO in front of a server. It computes each departure on arrival.
 
     A packet whose service begins later than now is waiting.
 
@@ -90,7 +90,7 @@ class Serialised:
 
 
 def mark(packet: bytearray) -> None:
-    """Sets CE in an IPv4 header, and its checksum (RFC 1071)."""
+    """Sets CE in an IPv4 header, and updates its checksum (RFC 1071)."""
     packet[1] |= CE
     packet[10:12] = bytes(2)
     total = sum(struct.unpack_from(f"!{(packet[0] & 15) * 2}H", packet))
@@ -100,14 +100,14 @@ def mark(packet: bytearray) -> None:
 
 
 class Gate:
-    """At each multiple of `interval`, at most `quota` of those that wait."""
+    """A gate that releases at most `quota` packets at each multiple of `interval`."""
 
     def __init__(self, interval: int, quota: int) -> None:
         self.interval, self.quota = interval, quota
         self.slot, self.used = 0, 0
 
     def offer(self, now: int, packet: bytearray) -> int | None:
-        """When it passes."""
+        """Returns the time at which the packet passes."""
         slot = max(-(-now // self.interval) * self.interval, self.slot)
         if slot == self.slot and self.used >= self.quota:
             slot += self.interval
@@ -117,7 +117,7 @@ class Gate:
 
 
 def pure_ack(packet: bytearray) -> tuple[int, bool] | None:
-    """(acknowledgment number, has SACK) of a pure ACK, else None."""
+    """Returns (acknowledgment number, has SACK) of a pure ACK, else None."""
     ip_length = (packet[0] & 15) * 4
     if packet[9] != 6:
         return None
@@ -138,7 +138,7 @@ def pure_ack(packet: bytearray) -> tuple[int, bool] | None:
 class Waiting:
     """A packet in the ACK filter.
 
-    Its acknowledgment if it is a pure ACK, and whether that repeats the one before.
+    A pure ACK has its acknowledgment, and whether that repeats the one before.
     """
 
     packet: bytearray
@@ -147,11 +147,10 @@ class Waiting:
 
 
 class AckFilter:
-    """A server with a queue in which the newest pure ACK overwrites an older one where it stands.
+    """A server with a queue in which a new pure ACK overwrites an older one in its position.
 
-    `keeps`: which older ones stay. "sack": those with SACK blocks and those with the same number,
-    as acklab's filter has it; "equal": those with the same number; "nothing": only the newest
-    stays, whatever it returns.
+    `keeps` selects the older ACKs that stay. "sack": those with SACK blocks and those with the same
+    number, as in acklab's filter. "equal": those with the same number. "nothing": none.
     """
 
     def __init__(self, bits_per_second: int, keeps: str) -> None:
@@ -161,7 +160,7 @@ class AckFilter:
         self.filtered = 0
 
     def offer(self, now: int, packet: bytearray) -> int | None:
-        """It waits, or takes the place of an older one. `take` returns its departure time."""
+        """Queues the packet, or replaces an older ACK. `take` returns the departure time."""
         newer, duplicate = pure_ack(packet), False
         if not self.waiting:
             self.free_at = max(self.free_at, now)
@@ -179,11 +178,11 @@ class AckFilter:
         return None
 
     def due(self) -> int | None:
-        """When the head's service begins."""
+        """Returns the time at which the service of the head begins."""
         return self.free_at if self.waiting else None
 
     def take(self) -> tuple[int, bytearray]:
-        """Returns the head, and when its last bit leaves."""
+        """Removes the head. Returns the departure time of its last bit, and the packet."""
         packet = self.waiting.popleft().packet
         self.free_at += len(packet) * 8 * 1_000_000_000 // self.bits_per_second
         return self.free_at, packet
@@ -208,11 +207,11 @@ class Emulator:
         self.seen: tuple[Seen, Seen] = ([], [])  # By side.
 
     def note(self, side: int, now: int, packet: bytearray) -> None:
-        """A packet passes the TUN device of this side."""
+        """Records a packet that passes the TUN device of this side."""
         self.seen[side].append((now, bytes(packet[:SNAP]), len(packet)))
 
     def launch(self, left: int, side: int, packet: bytearray) -> None:
-        """A packet has left its queue at `left` and propagates to this side."""
+        """Propagates a packet to this side that left its queue at `left`."""
         self.number += 1
         heapq.heappush(self.flying, (left + self.delay, self.number, side, packet))
 
@@ -224,7 +223,7 @@ class Emulator:
         return min(times, default=None)
 
     def advance(self, now: int) -> None:
-        """Everything whose time has come, in order."""
+        """Processes all events up to `now`, in order."""
         while (deadline := self.next_deadline()) is not None and deadline <= now:
             if isinstance(self.reverse, AckFilter) and self.reverse.due() == deadline:
                 left, packet = self.reverse.take()
@@ -237,7 +236,7 @@ class Emulator:
             self.lateness.append(now - deadline)
 
     def arrive(self, side: int) -> None:
-        """Reads what this side has sent."""
+        """Reads and queues the packets that this side sent."""
         while True:
             try:
                 packet = bytearray(os.read(self.tuns[side], 65536))
@@ -275,7 +274,7 @@ class Emulator:
 
 
 def first_in_line(priority: int) -> None:
-    """Real time, so that packets are not late on a busy machine. Nothing here spins."""
+    """Requests real-time scheduling, so that packets are not late on a busy machine."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
@@ -312,7 +311,7 @@ def in_child(namespace: str, function: Callable[..., None], *arguments: Any) -> 
 
 
 def open_tun(namespace: str, address: str, gso_max_segs: int) -> int:
-    """Opens a TUN device in a namespace, to which it belongs. Its descriptor works anywhere."""
+    """Opens a TUN device in a namespace. Its descriptor works in all namespaces."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     enter_namespace(namespace)
     tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -347,7 +346,7 @@ def tcp_info(connection: socket.socket) -> dict[str, int]:
 
 
 def netstat() -> dict[str, int]:
-    """Counters of this namespace."""
+    """Returns the counters of this namespace."""
     counters: dict[str, int] = {}
     for path in ("/proc/net/netstat", "/proc/net/snmp"):
         with open(path) as file:
@@ -358,7 +357,7 @@ def netstat() -> dict[str, int]:
 
 
 def send(options: argparse.Namespace, report: int) -> None:
-    """Writes as fast as it can until time is up, and looks at TCP_INFO every 2 ms."""
+    """Writes without pause until the end, and reads TCP_INFO every 2 ms."""
     connection = socket.socket()
     # By socket, because a namespace may not make its default of an algorithm that the machine
     # restricts.
@@ -390,7 +389,7 @@ def send(options: argparse.Namespace, report: int) -> None:
 
 
 def receive(report: int) -> None:
-    """Accepts one connection and reads all that it brings."""
+    """Accepts one connection and reads all its data."""
     with socket.create_server((RECEIVER, PORT)) as server:
         os.write(report, b"!")
         connection, _ = server.accept()
@@ -457,7 +456,7 @@ def write_pcap(path: str, seen: Seen) -> None:
 
 
 def summarise(options: argparse.Namespace, emulator: Emulator, sender: dict[str, Any], begin: int, end: int) -> dict[str, Any]:
-    """What is printed."""
+    """Returns the object to print."""
     within = [[row for row in seen if begin <= row[0] <= end] for seen in emulator.seen]
     parsed = [[parsed for _, head, length in seen if (parsed := parse(head, length))] for seen in within]
     data_sent = [row for row in parsed[0] if row[0]]
@@ -530,7 +529,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Builds the namespaces, runs both ends, and takes everything away again."""
+    """Creates the namespaces, runs both ends, and removes everything."""
     options = arguments()
     if options.cpu is not None:
         os.sched_setaffinity(0, {options.cpu})

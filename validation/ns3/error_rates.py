@@ -17,7 +17,7 @@ Curves = dict[tuple[str, ...], list[tuple[float, float]]]
 
 
 def crossing(points: list[tuple[float, float]], target: float) -> float | None:
-    """Returns the SNR at which the rate falls below the target, between points by its logarithm."""
+    """Returns the SNR at which the rate falls below the target, by logarithmic interpolation."""
     before = None
     for snr, rate in points:
         if rate <= target:

@@ -37,7 +37,7 @@ SEEDS = range(1, 17)
 class Flow:
     """Packets of one size at one rate.
 
-    Bytes and bits a second of payload, to which 28 bytes of UDP and IPv4 are added.
+    Size and rate are those of the payload. UDP and IPv4 add 28 bytes to each packet.
     """
 
     start: int
@@ -101,7 +101,7 @@ def of_ns3(disc: str, flows: Sequence[Flow], seed: int) -> list[Measured]:
 
 
 def scenario(discipline: str, settings: Mapping[str, Any], flows: Sequence[Flow], seed: int) -> dict[str, Any]:
-    """Returns the same arrivals at a link with the discipline."""
+    """Returns a scenario with the same arrivals at a link with the discipline."""
     return {
         "duration": f"{SECONDS}s",
         "seed": seed,
@@ -144,7 +144,7 @@ def shown(values: Sequence[float]) -> str:
 
 
 def row(case: str, discipline: str) -> tuple[str, bool]:
-    """Returns a line of the table, ours beside ns-3's, and whether they agree."""
+    """Returns a line of the table with acklab's and ns-3's values, and whether they agree."""
     flows, (disc, settings) = CASES[case], DISCIPLINES[discipline]
     seeds = SEEDS if discipline == "pie" else SEEDS[:1]
     ours = [of_acklab(discipline, settings, flows, seed) for seed in seeds]

@@ -35,18 +35,18 @@ AC = ["--standard=ac", "--mcs=9", "--streams=2", "--width=80"]
 
 
 def line(name: str, arguments: list[str], *published: float | None) -> Line:
-    """Returns a line with what was published of it, in the order of KEYS as far as it goes."""
+    """Returns a line with its published values, in the order of KEYS. Later ones may be missing."""
     return name, arguments, published + (None,) * (len(KEYS) - len(published))
 
 
 def download(stations: int, transport: str, *published: float) -> Line:
-    """Downloads to so many stations of 802.11n."""
+    """Returns a line with downloads to this number of 802.11n stations."""
     arguments = [*DOWN, "--standard=n", f"--stations={stations}", f"--transport={transport}"]
     return line(f"n {transport} {stations}", arguments, *published)
 
 
 def upload(queue: int, stations: int, goodput: float, unanswered: float, jain: float, rtos: int, mean_queue: float) -> Line:
-    """Uploads of so many stations of 802.11b."""
+    """Returns a line with uploads of this number of 802.11b stations."""
     arguments = [*UPLOAD, f"--apQueue={queue}", f"--stations={stations}"]
     return line(f"b upload {stations}, queue {queue}", arguments, goodput, unanswered, 1, None, jain, rtos, mean_queue)
 

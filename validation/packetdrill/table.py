@@ -17,7 +17,7 @@ from acklab.packetdrill import Verdict, play
 
 
 def shown(verdict: Verdict) -> str:
-    """Returns the verdict, or the first thing that differs."""
+    """Returns the verdict, or the first difference."""
     if not verdict.failures:
         return verdict.verdict if verdict.reason is None else f"{verdict.verdict}: {verdict.reason}"
     failure = verdict.failures[0]

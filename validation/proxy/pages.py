@@ -65,12 +65,12 @@ PAGE = (
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """The page, bytes of any size, and a place where the page reports its time."""
+    """Serves the page and files of any size, and receives the time that the page reports."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """A page, or so many bytes."""
+        """Sends the page, or a file of the requested size."""
         _, _, size = self.path.partition("?size=")
         body, kind = (bytes(int(size)), "application/octet-stream") if size else (PAGE.encode(), "text/html")
         self.send_response(200)
@@ -81,13 +81,13 @@ class Pages(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def do_POST(self) -> None:
-        """The time of a load in milliseconds."""
+        """Prints the time of a load, in milliseconds."""
         print(LOADED + self.rfile.read(int(self.headers["Content-Length"])).decode(), flush=True)
         self.send_response(204)
         self.end_headers()
 
     def log_message(self, *words: object) -> None:
-        """Nothing: the output is the times."""
+        """Prints nothing, because the output has only the times."""
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -102,7 +102,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def serve() -> None:
-    """Pages under CUBIC on one port, and under BBR on the next."""
+    """Serves pages under CUBIC on one port, and under BBR on the next."""
     servers = [Server(PORT + place, congestion) for place, congestion in enumerate(("cubic", "bbr"))]
     threads = [threading.Thread(target=server.serve_forever) for server in servers]
     for thread in threads:
@@ -112,7 +112,7 @@ def serve() -> None:
 
 @contextlib.contextmanager
 def browser(address: str, options: list[str]) -> Iterator[None]:
-    """Yields a browser without a memory of earlier loads, which opens an address."""
+    """Yields a new browser, without data of earlier loads, that opens an address."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         quiet = [
             "--headless",
@@ -132,7 +132,7 @@ def browser(address: str, options: list[str]) -> Iterator[None]:
 
 
 def visit(server: str, times: Path, loads: int, octets: int, with_browser: bool) -> None:
-    """Loads the page and the files in turns, and prints a line of JSON for each."""
+    """Loads the page and the files alternately, and prints a line of JSON for each."""
     for place in ((server, PORT), (server, PORT + 1), ("127.0.0.1", SOCKS)):
         _await(place)
     for load in range(loads):
@@ -170,7 +170,7 @@ def visit(server: str, times: Path, loads: int, octets: int, with_browser: bool)
 
 
 def _await(place: tuple[str, int]) -> None:
-    """Waits until a listener exists there."""
+    """Waits until a process listens on the port."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection(place, timeout=1):
@@ -180,7 +180,7 @@ def _await(place: tuple[str, int]) -> None:
 
 
 def _loaded(file: Path) -> list[float]:
-    """Returns the times that pages reported [ms]."""
+    """Returns the times that pages reported, in ms."""
     return [float(line.removeprefix(LOADED)) for line in file.read_text().splitlines() if line.startswith(LOADED)]
 
 

@@ -75,7 +75,7 @@ class Drafts:
 
 
 def _cddl(path: Path) -> str:
-    """Returns the CDDL in a file: of XML and Markdown, the parts that are marked as such."""
+    """Returns the CDDL in a file: all of it, or the marked parts of XML and Markdown."""
     text = path.read_text()
     if path.suffix == ".xml":
         parts = re.findall(r'<sourcecode[^>]*type="cddl"[^>]*>(.*?)</sourcecode>', text, re.DOTALL)
@@ -86,7 +86,7 @@ def _cddl(path: Path) -> str:
 
 
 def _rewritten(text: str) -> str:
-    """Returns the same for pycddl."""
+    """Returns the same CDDL in the notation of pycddl."""
     text = re.sub(r";.*", "", text)
     for name in set(re.findall(r"~(\w+)", text)):
         if fields := re.search(rf"^{name}\s*=\s*\{{(.*?)^\}}", text, re.DOTALL | re.MULTILINE):
@@ -136,7 +136,7 @@ def faults(drafts: Drafts, path: Path, seen: Counter[str]) -> Iterator[str]:
 
 
 def _logs(folder: Path) -> list[Path]:
-    """Logs of a lossy download over each transport."""
+    """Writes logs of a lossy download over each transport."""
     way = {"rate": "20Mbps", "delay": "20ms", "loss": {"model": "independent", "probability": 0.01}}
     for transport in TRANSPORTS:
         traffic = {"model": "fixed", "size": "500kB"}

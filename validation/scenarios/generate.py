@@ -44,7 +44,7 @@ def scenario(number: int) -> Scenario:
 
 
 def _clean(random: Random, made: Scenario) -> None:
-    """One greedy flow over one link, on which nothing goes wrong: it has to use the link."""
+    """Draws one greedy flow over one link without faults: the flow has to use the link."""
     rate, delay = _log(random, 0.5, 300.0), _log(random, 0.3, 110.0)
     packets = _queue_packets(random, rate, delay)
     # A stream of its own, so that the other draws are those of a FIFO.
@@ -71,7 +71,7 @@ def _chain(random: Random, made: Scenario) -> None:
 
 
 def _fork(random: Random, made: Scenario) -> None:
-    """Leaves around a middle, each with its own link."""
+    """Nodes around a central node, each with its own link."""
     leaves = random.randint(3, 6)
     rates, delays = [_log(random, 1.0, 100.0) for _ in range(leaves)], [_log(random, 0.2, 30.0) for _ in range(leaves)]
     made["link"] = [
@@ -108,7 +108,7 @@ def _cell(random: Random, made: Scenario) -> None:
 
 
 def _last(made: Scenario, random: Random, rate: float, delay: float) -> None:
-    """Long enough for a controller to find its rate, and short enough to be run by thousands."""
+    """Sets a duration that is enough for a controller and still short for thousands of runs."""
     round_trip = 2 * delay / 1e3 + 12 * PAYLOAD / (rate * 1e6)
     made["duration"] = f"{min(40.0, max(4.0, 100 * round_trip)) * random.choice((1, 1, 1.5)):.3f}s"
 
@@ -232,11 +232,11 @@ def _active(random: Random, packets: int, rate: float) -> Scenario:
 
 
 def _queue_packets(random: Random, rate: float, delay: float) -> int:
-    """From a quarter of the bandwidth-delay product to twice, and no less than ten packets."""
+    """Returns a limit of 0.25 to 2 bandwidth-delay products, at least ten packets."""
     product = rate * 1e3 * 2 * delay / (8 * PAYLOAD)
     return max(10, int(product * random.choice((0.25, 0.5, 1, 2))))
 
 
 def _log(random: Random, least: float, most: float) -> float:
-    """Returns a number of any order of magnitude between these."""
+    """Draws a number between two bounds. Its logarithm has a uniform distribution."""
     return math.exp(random.uniform(math.log(least), math.log(most)))

@@ -22,7 +22,7 @@ def milliseconds(span: str) -> float:
 
 
 def is_clean(scenario: Scenario) -> bool:
-    """Returns one greedy flow over one link on which nothing goes wrong."""
+    """Returns whether the scenario is one greedy flow over one link without faults."""
     return str(scenario.get("title", "")).startswith("clean")
 
 
@@ -33,7 +33,7 @@ def violations(scenario: Scenario, tables: Mapping[str, Rows]) -> list[str]:
 
 
 def _conserved(links: Rows) -> list[str]:
-    """Sent = delivered + dropped + under way, link by link."""
+    """Checks for each link: sent = delivered + dropped + in flight."""
     found = []
     for link in links:
         inside = sum(link[name] for name in ENTER) - sum(link[name] for name in EXIT)
@@ -61,7 +61,7 @@ def _within_the_capacity(flows: Rows, links: Rows) -> list[str]:
 
 
 def _propagated(scenario: Scenario, flows: Rows) -> list[str]:
-    """No round trip is shorter than the propagation there and back."""
+    """Checks that no RTT is shorter than the propagation in both directions."""
     if scenario.get("wifi"):
         return []
     ways = {frozenset((link["from"], link["to"])): link for link in scenario["link"]}
@@ -98,7 +98,7 @@ def _round_trip(ways: Mapping[frozenset[str], Scenario], start: str, end: str) -
 
 
 def _moves(scenario: Scenario, flows: Rows) -> list[str]:
-    """Over a clean path no flow stands, and none loses its connection."""
+    """Checks that no flow over a clean path stalls or loses its connection."""
     if not is_clean(scenario):
         return []
     return [

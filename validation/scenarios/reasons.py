@@ -33,7 +33,7 @@ GAPS = 1024
 
 @dataclass(frozen=True)
 class Case:
-    """A greedy flow over one link, as far as reasons depend on it."""
+    """The properties of a greedy flow over one link that the reasons depend on."""
 
     scenario: Scenario
 
@@ -51,25 +51,25 @@ class Case:
 
     @cached_property
     def packet(self) -> float:
-        """Seconds that a full-sized packet takes."""
+        """Returns the transmission time of a full-sized packet in seconds."""
         segment = re.match(r"\d+", self.transport.get("mss", ""))
         octets = int(segment[0]) + HEADERS if segment else PAYLOAD
         return 8 * octets / (float(self.forward["rate"].removesuffix("Mbps")) * 1e6)
 
     @cached_property
     def round_trip(self) -> float:
-        """Seconds of an empty path, a packet's transmission included."""
+        """Returns the RTT of an empty path in seconds, including a packet's transmission."""
         reverse = self.scenario["link"][0]["reverse"]
         return (milliseconds(self.forward["delay"]) + milliseconds(reverse["delay"])) / 1e3 + self.packet
 
     @property
     def product(self) -> float:
-        """Packets that fill the path."""
+        """Returns the bandwidth-delay product in packets."""
         return self.round_trip / self.packet
 
     @property
     def queue(self) -> int:
-        """Packets that the queue holds."""
+        """Returns the limit of the queue in packets."""
         found = re.match(r"\d+", self.forward["queue"]["limit"])
         assert found is not None
         return int(found[0])
@@ -81,7 +81,7 @@ class Case:
 
     @property
     def is_thin(self) -> bool:
-        """Returns whether twenty packets take longer than two round trips."""
+        """Returns whether the transmission of twenty packets takes longer than two RTTs."""
         return 20 * self.packet > 2 * self.round_trip
 
     @property

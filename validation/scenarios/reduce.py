@@ -1,4 +1,4 @@
-"""Makes a scenario that fails as small as it gets while it fails by the same rule."""
+"""Reduces a failing scenario as far as it still fails by the same rule."""
 
 import copy
 from collections.abc import Callable, Iterator

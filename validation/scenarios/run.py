@@ -58,7 +58,7 @@ class Checked:
 
 
 class TooLong(Exception):
-    """A run took more CPU than a run may take."""
+    """A run exceeded the limit of CPU time."""
 
 
 def _too_long(_signal: int, _frame: object) -> None:
@@ -66,7 +66,7 @@ def _too_long(_signal: int, _frame: object) -> None:
 
 
 def _tables(scenario: Scenario) -> tuple[dict[str, list[dict[str, Any]]], float]:
-    """Returns the tables of a run as rows, and the seconds of CPU that it took."""
+    """Returns the tables of a run as rows, and its CPU time in seconds."""
     signal.signal(signal.SIGVTALRM, _too_long)
     signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
     before = time.process_time()
@@ -166,7 +166,7 @@ def _tell(out: Path, checked: Checked) -> None:
 
 
 def _warm_up() -> None:
-    """The first run of a process loads what the others find loaded."""
+    """Runs one scenario, so that the modules are loaded before the measured runs."""
     check(0)
 
 
