@@ -18,8 +18,6 @@ import pyarrow as pa
 from acklab.errors import Cancelled, RunError, ScenarioError
 
 VERSION = "0.0.0"
-PORT = 8225
-QLOG_VERSIONS = ["0.3", "draft-13"]
 REVISION = "fake"
 
 
@@ -48,7 +46,7 @@ class BatchResult:
 class FakeCore:
     """One instance a test, so that `runs` counts only its own."""
 
-    VERSION, REVISION, QLOG_VERSIONS, Cancel = VERSION, REVISION, QLOG_VERSIONS, Cancel
+    VERSION, REVISION, Cancel = VERSION, REVISION, Cancel
 
     def __init__(self):
         self.runs = 0

@@ -12,7 +12,7 @@ from acklab.report import Figure, Table
 from acklab.scenario import overrides
 from acklab.statistics import mean_interval
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import study_code
 
 STUDY = study_code("ack_filtering")
 arms, claim_values, runs = STUDY.arms, STUDY.claim_values, STUDY.runs
@@ -91,7 +91,6 @@ def test_every_setting_is_a_scenario():
             bench.source("upload.toml").load(list(variant.set))
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path, monkeypatch):
     module = study_code("ack_filtering")
     for part in (module.runs, module.contention):

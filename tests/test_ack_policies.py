@@ -1,12 +1,8 @@
 """The study of ACK policies runs: a share of it that takes seconds."""
 
-import pytest
-
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, load_every_variant
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import load_every_variant
 
 
 def test_a_share_of_the_study(share_of_ack_policies, tmp_path):

@@ -7,9 +7,7 @@ import acklab
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
 from acklab.sweeps import Grid
-from conftest import BUILT, load_every_variant, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import load_every_variant, study_code
 
 
 @pytest.fixture

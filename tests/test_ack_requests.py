@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 import acklab
-from conftest import BUILT
 
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
 
 TCP: dict[str, Any] = {

@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path as File
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,6 @@ from acklab.advice.settle import known_of_fit
 from acklab.advice.stacks import stacks, switches
 from acklab.advice.verdicts import verdict
 from commands import acklab as command
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 TCP = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}}
 # 20 Mbps need 830 ACKs a second if every second segment is acknowledged: 345 kbps, of which the
@@ -193,7 +191,7 @@ UNKNOWN_BACK = {
 
 
 def test_the_fit_tells_what_is_known_and_what_settles_the_rest():
-    fitted = {"parameter": [UNKNOWN_BACK], "member": [{"seed": seed, "set": []} for seed in range(MEMBERS)]}
+    fitted: dict[str, Any] = {"parameter": [UNKNOWN_BACK], "member": [{"seed": seed, "set": []} for seed in range(MEMBERS)]}
     known = known_of_fit(fitted, [])
     assert known.blocked is None
     assert known.unknown == {"back": "link.path.reverse.rate is not known: the capture has no data towards the sender"}

@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 from rich.console import Console
 
 from acklab import run
@@ -19,7 +18,6 @@ from acklab.result import Result
 from acklab.tables import Table, tables_of
 from acklab.terminal import _drawn, _parts, _plain, show_table
 from commands import ROOT, acklab
-from conftest import BUILT
 
 EXPERIMENT = ROOT / "studies" / "ack_compression" / "experiment_55.toml"
 FLOW = {
@@ -78,7 +76,6 @@ def test_each_limit_has_the_number_behind_it():
     assert limit(limited_by=None).value == "–"
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_short_transfer_is_told_the_use_while_it_lasted():
     # 5 MB at 16 Mbps take 2.5 s of 20: over the whole window, an eighth of the link.
     change = {"duration": "20s", "measure.from": "0s", "flow.0.traffic": {"model": "fixed", "size": "5MB"}, "flow.0.stop": ""}
@@ -142,7 +139,6 @@ def test_what_a_terminal_would_obey_is_shown():
     assert visible("a\n\tb\x9b", lines=True) == "a\n\tb\\x9b"
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_title_cannot_write_to_the_terminal(tmp_path: Path):
     words = [
         "run",
@@ -160,7 +156,6 @@ def test_a_title_cannot_write_to_the_terminal(tmp_path: Path):
     assert "\\x1b[2J" in done.stdout
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_all_metrics_and_some_of_them_are_shown_on_demand():
     words = ["run", EXPERIMENT, "--set", "duration=1s", "--set", "flow.0.stop=1s"]
     assert "mean_srtt_l4" not in acklab(*words).stdout
@@ -174,7 +169,6 @@ def test_all_metrics_and_some_of_them_are_shown_on_demand():
     assert "found 'mean_srt_l4', expected a column such as mean_srtt_l4" in unknown.stderr
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_what_cannot_work_is_found_before_the_run(tmp_path: Path):
     (tmp_path / "mine.py").write_text(
         "import acklab\nclass Mine(acklab.AckPolicy):\n    def decide(self, now, arrival, ledger):\n        return acklab.Now('x')\n"
@@ -199,7 +193,6 @@ def test_what_cannot_work_is_found_before_the_run(tmp_path: Path):
     assert kept.stdout == "", "nothing was run"
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_check_says_what_a_scenario_lacks():
     good = acklab("check", EXPERIMENT)
     unlimited = acklab("check", EXPERIMENT, "--set", "link.btl.forward.queue=")
@@ -209,7 +202,6 @@ def test_check_says_what_a_scenario_lacks():
     assert "the ACK policy has no timer" in silent.stderr
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_sweeps_are_compared_seed_by_seed(tmp_path: Path):
     words = [
         "sweep",
@@ -242,7 +234,6 @@ def test_sweeps_are_compared_seed_by_seed(tmp_path: Path):
     assert "found 'vegas', expected one of newreno, cubic" in unknown.stderr
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_figures_of_a_run_are_listed_and_drawn(tmp_path: Path):
     series = "measure.series=['operating_point', 'throughput', 'queue', 'events', 'decisions', 'packets']"
     words = ["run", EXPERIMENT, "--set", series, "--set", "duration=2s", "--set", "flow.0.stop=2s", "--out", tmp_path / "run"]
@@ -258,7 +249,6 @@ def test_figures_of_a_run_are_listed_and_drawn(tmp_path: Path):
     assert "figures for one file" in several.stderr
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_chosen_runs_share_a_report(tmp_path: Path):
     for name in ("newreno", "cubic"):
         words = ["run", EXPERIMENT, "--set", f"flow.0.congestion={name}", "--set", "duration=2s", "--set", "flow.0.stop=2s"]

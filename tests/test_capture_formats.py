@@ -12,9 +12,6 @@ import pytest
 
 import acklab
 from acklab import inspection
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 _ENHANCED_PACKET = 6
 _SECOND = 10**9

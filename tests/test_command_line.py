@@ -18,9 +18,6 @@ from acklab.keys import keys
 from acklab.places import LocalPlace
 from acklab.sweeps import PackedStore
 from commands import ROOT, acklab
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 EXPERIMENT = str(ROOT / "studies" / "ack_compression" / "experiment_55.toml")
 
@@ -197,7 +194,6 @@ def typed(path, known):
     return scenario, ".".join(words)
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_key_and_every_named_value_is_completed():
     known = {key.path: key for key in keys()}
     for holder in dict.fromkeys(path.rpartition(".")[0] for path in known):
@@ -226,7 +222,6 @@ def test_a_shell_completes_further_values_of_a_grid_shorthands_and_figures():
     assert completions(["plot", "out", "--format", "p"]) == ["pdf", "png"]
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_table_that_takes_no_name_says_so():
     by_name = {key.path: key.by_name for key in keys()}
     assert by_name["flow.congestion"]

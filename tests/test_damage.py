@@ -14,10 +14,7 @@ from acklab.places import LocalPlace
 from acklab.report import Document
 from acklab.seals import sealed, verify
 from commands import acklab as command
-from conftest import BUILT
 from hostile_desk import SCENARIO
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 SUM = "select sum(mean_throughput_l4) as sum from flows"
 PLACES = 40

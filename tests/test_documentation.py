@@ -18,7 +18,6 @@ import pytest
 import acklab
 from browser import needs_a_browser
 from commands import acklab as run_command
-from conftest import BUILT
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
@@ -45,7 +44,6 @@ def desk(tmp_path, results, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 # all of what the README runs of it takes hundreds of runs
 @pytest.mark.usefixtures("share_of_ack_policies")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -103,7 +101,6 @@ def test_notebooks_of_the_site_have_their_tables_and_figures_with_an_svg_beside(
         assert (tmp_path / "pages" / picture).read_text(encoding="utf-8").startswith("<svg")
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 @pytest.mark.parametrize("protocol", ["tcp", "quic", "tack", "quinn"])
 def test_strategies_of_the_guide_run_over_every_transport(protocol, desk):
     """Both policies for receivers with a policy, and the controller everywhere."""

@@ -13,10 +13,7 @@ import acklab
 import doors
 from acklab import inspection
 from commands import acklab as command
-from conftest import BUILT
 from doors import DOORS, ETHERNET, IP, PACKETS
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 FIRST_PORT = 5001
 """Each way has a separate port, from this one on."""

@@ -21,7 +21,6 @@ from acklab.studies.emulated.definition import FILE, GainFile
 from acklab.studies.emulated.deployed import _flows
 from acklab.studies.emulated.durations import seconds_of
 from acklab.studies.metric import Metric
-from conftest import BUILT
 
 EMULATED = [study.name for study in discover() if (study.folder / FILE).is_file()]
 
@@ -40,7 +39,6 @@ def test_the_studies_that_are_emulated():
     }
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 @pytest.mark.parametrize("name", EMULATED)
 def test_the_points_of_each_study_are_scenarios_of_a_linux_kernel(name, tmp_path):
     study = find(name)

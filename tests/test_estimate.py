@@ -9,7 +9,6 @@ import acklab
 import commands
 from acklab.studies import estimate_study, find, run_study
 from acklab.sweeps import estimate
-from conftest import BUILT
 
 GRID = {"flow.0.congestion": ["newreno", "cubic"]}
 SHORT = {"duration": "1s", "measure.from": "0s", "flow.0.stop": "1s"}
@@ -87,7 +86,6 @@ def test_a_point_that_fails_fails_the_dry_run(fake, scenario, tmp_path):
         estimate(scenario, set={"fail": "true"}, seeds=8, out=tmp_path / "swept")
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_an_estimate_is_about_what_a_sweep_takes(tmp_path):
     grid = {"link.btl.forward.queue.limit": [f"{limit}packets" for limit in range(5, 15)]}
     found = estimate(EXPERIMENT, grid=grid, seeds=60, set=SHORT, out=tmp_path / "swept", jobs=1)

@@ -13,10 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BUILT
-
 pytestmark = [
-    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root and unshare"),
 ]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import acklab
-from conftest import BUILT
 from scripts import growth
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +37,6 @@ def test_an_exponent_is_that_of_the_time_over_the_work():
     assert growth.exponent([point(1, 100, 0.1), point(4, 100, 0.4)]) == pytest.approx(2.0)
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_collision_of_many_stations_costs_their_square():
     """All stations have data to send at once.
 

@@ -9,7 +9,7 @@ from acklab.report import Figure
 from acklab.statistics import Interval
 from acklab.studies import Bench, find
 from acklab.studies import runs as of_runs
-from conftest import BUILT, study_code
+from conftest import study_code
 
 STUDY = study_code("hack_80211a")
 transfer, runs = STUDY.transfer, STUDY.runs
@@ -41,7 +41,6 @@ def test_a_number_that_is_none_is_a_dash():
     assert Interval.of_row({"mean": 1.5, "low": 1.25, "high": 1.75}).text(signed=True) == "+1.50 ± 0.25"
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
     bench = Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True)
     done = runs.transfers(bench)
@@ -60,7 +59,6 @@ def test_a_share_of_the_study(tmp_path):
     assert Figure(figures.air_shares({name: own.uses for name, own in done.items()}), "").to_dict()["kind"] == "figure"
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_setting_is_a_scenario():
     bench = Bench(find("hack_80211a"), find("hack_80211a").folder)
     for file in (
@@ -76,7 +74,6 @@ def test_every_setting_is_a_scenario():
             bench.source("testbed.toml").load(list(variant.set))
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_late_sensing_costs_stock_tcp_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "LATE_SENSING", ("0us", "9us"))
     monkeypatch.setattr(STUDY.sensing, "LATE_SENSING", ("0us", "9us"))
@@ -93,7 +90,6 @@ def test_late_sensing_costs_stock_tcp_alone(tmp_path, monkeypatch):
     assert stock[1] < 0.93 * stock[0]
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_who_senses_late_is_told_by_node(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "SHORTER", {"duration": "7s"})
     table = STUDY.sensing._by_whom(Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True))

@@ -6,7 +6,7 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import closed_form
-from conftest import BUILT, one_seed, study_code
+from conftest import one_seed, study_code
 
 STUDY = study_code("hack_capacity")
 model_settings, rates = STUDY.model_settings, STUDY.rates
@@ -35,7 +35,6 @@ def test_choices_by_themselves_and_in_all_combinations():
     assert len(list(model_settings.alone())) == 9
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
     module = study_code("hack_capacity")
     bench = one_seed("hack_capacity", tmp_path)

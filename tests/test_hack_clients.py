@@ -1,12 +1,10 @@
 """The study of TCP/HACK with several clients: its settings, and a share of it."""
 
-import pytest
-
 from acklab import figures
 from acklab.report import Figure
 from acklab.studies import Bench, find
 from acklab.studies import runs as of_runs
-from conftest import BUILT, study_code
+from conftest import study_code
 
 STUDY = study_code("hack_clients")
 runs, figure_10 = STUDY.runs, STUDY.figure_10
@@ -22,7 +20,6 @@ def test_settings_with_a_queue_of_their_own_exist():
     assert {*runs.QUEUES, *runs.AMONG_QUEUES} <= {*settings}
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
     bench = Bench(find("hack_clients"), tmp_path, quick=True, quiet=True)
     schemes = (runs.STOCK, runs.MORE_DATA)
@@ -37,7 +34,6 @@ def test_a_share_of_the_study(tmp_path):
     assert STUDY.stock_settings._closed_form(bench).rows[0] == ["stock", "124.2", "1.074"]
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_acks_of_each_segment_of_a_batch_exceed_aifs(tmp_path):
     bench = Bench(find("hack_clients"), tmp_path, quick=True, quiet=True)
     wanted = {acks: (runs.SCENARIO, ["ns3_2014.toml:1", f"acks.toml:{acks}", "schemes.toml:MORE DATA"]) for acks in runs.ACKS}
@@ -47,7 +43,6 @@ def test_acks_of_each_segment_of_a_batch_exceed_aifs(tmp_path):
     assert within[runs.EACH] < 0.05
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_setting_is_a_scenario():
     bench = Bench(find("hack_clients"), find("hack_clients").folder)
     more_data = list(bench.variants("schemes.toml").chosen["MORE DATA"].set)

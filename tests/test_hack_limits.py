@@ -1,14 +1,11 @@
 """The study of the limits of TCP/HACK: its settings, and a share of it."""
 
 import polars as pl
-import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
 from acklab.sweeps import Variants, load_sweep
-from conftest import BUILT, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import study_code
 
 
 def test_every_setting_is_a_scenario():

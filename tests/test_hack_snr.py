@@ -6,7 +6,7 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import study_code
 
 STUDY = study_code("hack_snr")
 places, downloads = STUDY.places, STUDY.runs
@@ -47,7 +47,6 @@ def test_the_envelope_takes_the_best_mean_at_each_snr():
     assert downloads.improvement(runs(10.0, 20.0), runs(11.0, 21.0)).mean == pytest.approx(100 * (math.sqrt(1.1 * 1.05) - 1))
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path):
     chosen = [places.lossless(mcs) for mcs in (4, 7)]
     bench = Bench(find("hack_snr"), tmp_path, quick=True, quiet=True)
@@ -62,7 +61,6 @@ def test_a_share_of_the_study(tmp_path):
     assert Figure(drawn, "").to_dict()["kind"] == "figure"
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_every_setting_is_a_scenario():
     bench = Bench(find("hack_snr"), find("hack_snr").folder)
     for file in ("schemes.toml", "settings.toml"):

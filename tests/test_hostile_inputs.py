@@ -17,10 +17,7 @@ from acklab import files
 from acklab.sweeps.grid import Grid, Variation
 from acklab.sweeps.variants import Variants
 from commands import acklab as command
-from conftest import BUILT
 from hostile_desk import LATIN, SCENARIO, lay_out
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 TABLE = tomllib.loads(SCENARIO)
 

@@ -17,9 +17,6 @@ from acklab import hosts, inspection
 from acklab.errors import UsageError
 from commands import ROOT
 from commands import acklab as command
-from conftest import BUILT
-
-built = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 HOST = "127.0.0.1"
 
@@ -57,7 +54,6 @@ def perf(served, *words):
     return command("perf", HOST, "--port", served["port"], "--time", "0.2", *words)
 
 
-@built
 def test_perf_sets_transports_side_by_side(served):
     done = perf(served, "--fingerprint", served["fingerprint"], "--repeat", 2, "--interval", "0.1")
     assert done.returncode == 0, done.stderr
@@ -69,7 +65,6 @@ def test_perf_sets_transports_side_by_side(served):
     assert "Mbps" in done.stderr
 
 
-@built
 def test_perf_prints_one_json_object(served):
     done = perf(served, "--fingerprint", served["fingerprint"], "--with", "tack:congestion=cubic,tcp", "-R", "-P", 2, "--json")
     assert done.returncode == 0, done.stderr
@@ -84,7 +79,6 @@ def test_perf_prints_one_json_object(served):
     assert "--repeat 5" in document["conclusion"]
 
 
-@built
 def test_servers_are_known_as_to_ssh(served, state):
     done = perf(served, "--with", "tack")
     assert done.returncode == 1
@@ -106,7 +100,6 @@ def test_servers_are_known_as_to_ssh(served, state):
     assert f'{known}:1: found "nonsense", expected HOST:PORT sha256:' in done.stderr
 
 
-@built
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -124,7 +117,6 @@ def test_nonsense_is_refused(served, words, message):
     assert message in done.stderr
 
 
-@built
 def test_a_server_keeps_its_identity(tmp_path):
     found = []
     for _ in range(2):
@@ -135,7 +127,6 @@ def test_a_server_keeps_its_identity(tmp_path):
         assert (tmp_path / "kept" / name).stat().st_mode & 0o777 == 0o600
 
 
-@built
 def test_measurements_are_a_typed_value(served):
     told: list[dict[str, Any]] = []
     measured = acklab.perf(
@@ -227,7 +218,6 @@ def read(address):
         return stream.recv(100)
 
 
-@built
 def test_a_proxy_carries_tcp(tmp_path, monkeypatch, greeter):
     words = ["--port", 0, "--bind", HOST, "--state", tmp_path / "far", "--to", f"{HOST}:{greeter}"]
     with process("proxy", "listen", *words) as far:
@@ -249,7 +239,6 @@ def connect_again_and_again(host, port):
         time.sleep(0.02)
 
 
-@built
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_what_is_unfinished_has_the_time_to_drain(tmp_path, monkeypatch, number):
     """The first signal takes no new connection and lets the others go on.
@@ -282,7 +271,6 @@ def test_what_is_unfinished_has_the_time_to_drain(tmp_path, monkeypatch, number)
                 assert (near.returncode, messages) == (0, "stopped\n")
 
 
-@built
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -307,7 +295,6 @@ def test_nonsense_is_refused_by_proxies(words, message):
     assert message in done.stderr
 
 
-@built
 def test_the_log_of_a_measurement_is_advised(served, tmp_path):
     """From a live pair to advice.
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import acklab
-from conftest import BUILT
 from scripts import train_indigo as indigo
 
 
@@ -21,7 +20,6 @@ def scenario(congestion, loss=0.0):
     }
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 @pytest.mark.parametrize("loss", [0.0, 0.005])
 def test_rust_decides_as_python(loss):
     network = indigo.load()
@@ -57,7 +55,6 @@ def test_gradients_are_those_of_finite_differences():
             assert found == pytest.approx(slopes[place], rel=1e-4, abs=1e-8)
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_training_repeats_and_its_file_is_read_back(tmp_path, monkeypatch):
     monkeypatch.setattr(indigo, "SECONDS", 1)
     monkeypatch.setattr(indigo, "RATES", (1.0, 5.0))

@@ -23,13 +23,11 @@ import acklab
 import between
 from acklab import inspection
 from between import EAST, MIDDLE, SIDES, WEST, bridge, ip, iperf3, links, standing, within
-from conftest import BUILT
 
 KERNEL = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
 MAY_STAND = os.geteuid() == 0 and Path("/dev/net/tun").exists() and shutil.which("ip") is not None and KERNEL >= (6, 6)
 
 pytestmark = [
-    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.flaky(reruns=3, only_rerun=["Stalled"]),
     pytest.mark.skipif(not MAY_STAND, reason="needs root, /dev/net/tun, iproute2 and Linux 6.6"),
 ]

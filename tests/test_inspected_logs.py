@@ -13,9 +13,6 @@ import pytest
 from acklab import inspection
 from acklab.errors import RunError, UsageError
 from commands import acklab as command
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 PACKETS = 60
 

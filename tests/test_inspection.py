@@ -10,9 +10,6 @@ import pytest
 import acklab
 from acklab import inspection
 from commands import acklab as command
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 PATH = {
     "duration": "20s",

@@ -13,10 +13,8 @@ from pathlib import Path
 import pytest
 
 from commands import ROOT
-from conftest import BUILT
 
 pytestmark = [
-    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo"),
     # It builds, on all processors.
     pytest.mark.alone,

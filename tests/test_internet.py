@@ -11,10 +11,7 @@ import sys
 
 import pytest
 
-from conftest import BUILT
-
 pytestmark = [
-    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
     pytest.mark.skipif(any(shutil.which(tool) is None for tool in ("nft", "ip", "curl")), reason="needs nft, ip and curl"),
     pytest.mark.timed,

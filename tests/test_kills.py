@@ -8,10 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
-
 
 @pytest.mark.parametrize(
     ("what", "first", "stride", "steps"),

@@ -8,8 +8,6 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from conftest import BUILT
-
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "docs" / "notebooks").glob("*.ipynb"))
 
 
@@ -17,7 +15,6 @@ def read(path: Path):
     return nbformat.read(path, as_version=4)
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path):
     book = read(path)

@@ -8,9 +8,6 @@ import acklab
 from acklab.packetdrill import by_folder, play
 from commands import ROOT
 from commands import acklab as command
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 SCRIPTS = ROOT / "crates" / "packetdrill" / "tests" / "scripts"
 LOSS = SCRIPTS / "slow_start_and_loss.pkt"

@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BUILT
-
 ROOT = Path(__file__).parents[1]
 MAY_EMULATE = os.geteuid() == 0 and Path("/dev/net/tun").exists() and shutil.which("ip") is not None
 
 pytestmark = [
-    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.skipif(not MAY_EMULATE, reason="needs root, /dev/net/tun and iproute2"),
     pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl"),
     pytest.mark.timed,

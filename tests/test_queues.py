@@ -6,9 +6,6 @@ from importlib import resources
 import pytest
 
 import acklab
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
 def cable(**queue):

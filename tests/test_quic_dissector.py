@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 import acklab
-from conftest import BUILT
 
 pytestmark = [
-    pytest.mark.skipif(not BUILT, reason="needs the compiled core"),
     pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark"),
 ]
 DISSECTOR = Path(__file__).parents[1] / "dissectors" / "quic.lua"

@@ -4,9 +4,7 @@ import pytest
 
 from acklab.report import Table
 from acklab.studies import Bench, find
-from conftest import BUILT, load_every_variant, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import load_every_variant, study_code
 
 
 @pytest.fixture

@@ -9,10 +9,8 @@ import pytest
 
 import acklab
 from acklab.sweeps.on_ray import Ray, Travelling, run_job
-from conftest import BUILT
 from folders import contents
 
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 ray = pytest.importorskip("ray", reason="needs Ray")
 
 SCENARIO = Path(__file__).parents[1] / "studies/ack_compression/experiment_55.toml"

@@ -7,7 +7,6 @@ import acklab
 from acklab.provenance import Provenance
 from acklab.remarks import remarks
 from acklab.result import Result
-from conftest import BUILT
 
 FLOW = {
     "flow": "a",
@@ -79,7 +78,6 @@ def test_a_queue_that_only_grows_is_named():
     assert found([FLOW], [overloaded | {"total_qdisc_drops_l2": 185}]) == [], "what was dropped does not wait"
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_an_overload_of_a_real_link_is_found():
     scenario = {
         "duration": "5s",

@@ -16,9 +16,6 @@ import pytest
 import acklab
 from acklab.cli import main
 from acklab.cli.signals import stopped_by_signals
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 PROMISED = 2.0
 LOADED = 3.0

@@ -6,9 +6,6 @@ ACKs are spread over time, and those that an ACK filter has removed are put back
 import pytest
 
 import acklab
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 
 def path(spacer=None, reverse=None, **flow):

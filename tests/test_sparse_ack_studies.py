@@ -7,9 +7,7 @@ import polars as pl
 import pytest
 
 from acklab.report import Figure, Section
-from conftest import BUILT, load_every_variant, one_seed, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import load_every_variant, one_seed, study_code
 
 
 def a_share(name, folder):

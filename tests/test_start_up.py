@@ -12,9 +12,6 @@ from types import ModuleType
 import pytest
 
 import acklab
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 ROOT = Path(__file__).parents[1]
 SHORT = ["studies/ack_compression/experiment_55.toml", "--set", "duration=1s", "--set", "flow.0.stop=1s"]

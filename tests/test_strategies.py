@@ -14,9 +14,6 @@ import pytest
 import acklab
 from acklab.strategies import MILLISECOND, SECOND
 from acklab.strategy_files import StrategyFile, faults_named
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 MINE = {"policy": "custom", "name": "mine"}
 

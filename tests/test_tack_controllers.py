@@ -1,11 +1,7 @@
 """The study of controllers on TACK's feedback runs: Vegas and Copa, one seed."""
 
-import pytest
-
 from acklab.report import Table
-from conftest import BUILT, one_seed, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import one_seed, study_code
 
 
 def test_the_quick_study_with_one_seed(tmp_path):

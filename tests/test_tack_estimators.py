@@ -4,9 +4,7 @@ import pytest
 
 from acklab.report import Figure
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import study_code
 
 
 def test_a_share_of_the_study(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import study_code
 
 
 @pytest.fixture
@@ -25,7 +25,6 @@ def test_the_law_bends_where_the_path_holds_beta_times_l_packets(module):
     assert module.law.byte_counting(bend / 2, 2, mss) == pytest.approx(25)
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(module, tmp_path, monkeypatch):
     bench = Bench(find("tack_frequency"), tmp_path, quick=True, quiet=True)
     fewer = {"links.toml": "links.toml:802.11b,802.11n", "rtts.toml": "rtts.toml:10 ms,80 ms"}
@@ -43,7 +42,6 @@ def test_a_share_of_the_study(module, tmp_path, monkeypatch):
     assert len(table.rows) == 8
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_the_window_of_measurement_is_that_of_the_scenario(module):
     scenario = Bench(find("tack_frequency"), find("tack_frequency").folder).source("path.toml").load([])
     until, start = (float(text.removesuffix("s")) for text in (scenario["duration"], scenario["measure"]["from"]))

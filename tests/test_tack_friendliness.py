@@ -1,12 +1,8 @@
 """The study of friendliness runs: a share of it that takes seconds."""
 
-import pytest
-
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import study_code
 
 
 def test_a_share_of_the_study(monkeypatch, tmp_path):

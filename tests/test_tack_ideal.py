@@ -3,7 +3,7 @@
 import pytest
 
 from acklab.report import Table
-from conftest import BUILT, one_seed, study_code
+from conftest import one_seed, study_code
 
 
 @pytest.fixture
@@ -30,7 +30,6 @@ def test_a_receiver_that_counts_stands_where_its_line_meets_the_curve(module):
         assert module.runs.counted(curve, packets) == pytest.approx(expected, rel=1e-3)
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(module, tmp_path, monkeypatch):
     bench = one_seed("tack_ideal", tmp_path)
     monkeypatch.setattr(module.runs, "FREQUENCIES", (50, 1600, 25_600, 51_200))

@@ -1,11 +1,7 @@
 """The study of wireless projection runs: a share of it that takes seconds."""
 
-import pytest
-
 from acklab.report import Figure, Table
-from conftest import BUILT, one_seed, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import one_seed, study_code
 
 
 def test_a_share_of_the_study(monkeypatch, tmp_path):

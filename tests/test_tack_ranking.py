@@ -7,7 +7,7 @@ import pytest
 
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import study_code
 
 STUDY = study_code("tack_ranking")
 
@@ -86,7 +86,6 @@ def test_cellular_ratios_are_of_the_same_link():
     assert STUDY.runs.cellular_ratio(cells, "CUBIC", "Sprout", "delay", codel=True).mean == pytest.approx(1.0)
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(monkeypatch, tmp_path):
     monkeypatch.setattr(STUDY.runs, "QUICK_PATHS", 2)
     monkeypatch.setattr(STUDY, "QUICK_PATHS", 2)

@@ -4,9 +4,7 @@ import polars as pl
 import pytest
 
 from acklab.report import Table
-from conftest import BUILT, load_every_variant, one_seed, study_code
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
+from conftest import load_every_variant, one_seed, study_code
 
 
 @pytest.fixture

@@ -7,9 +7,6 @@ import pytest
 
 from acklab.templates import new, templates
 from commands import acklab
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 SHORT = ["--set", "duration=2s", "--set", "measure.from=0s"]
 """What makes a command short. Everything else of it stays: keys, values and their units are what a

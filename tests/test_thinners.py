@@ -6,9 +6,6 @@ The ACKs that they leave, and the effect on the flow.
 import pytest
 
 import acklab
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 RULES = ["every", "scsc", "dhd", "unisoc"]
 

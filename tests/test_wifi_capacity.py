@@ -2,11 +2,9 @@
 
 import dataclasses
 
-import pytest
-
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
-from conftest import BUILT, study_code
+from conftest import study_code
 
 STUDY = study_code("wifi_capacity")
 
@@ -24,7 +22,6 @@ def test_combinations_leave_out_the_defaults():
     ]
 
 
-@pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 def test_a_share_of_the_study(tmp_path, monkeypatch):
     module = study_code("wifi_capacity")
     for part in (module, module.runs):

@@ -7,9 +7,6 @@ import itertools
 import pytest
 
 import acklab
-from conftest import BUILT
-
-pytestmark = pytest.mark.skipif(not BUILT, reason="needs the compiled core")
 
 LINK = {
     "name": "net",

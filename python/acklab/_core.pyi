@@ -1,8 +1,10 @@
 """The compiled core: receives text, returns Arrow tables, and calls strategies."""
 
 import os
-from collections.abc import Callable
-from typing import Any, Literal, final
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias, final
+
+_Path: TypeAlias = str | os.PathLike[str]
 
 @final
 class Table:
@@ -500,17 +502,17 @@ QLOG_VERSIONS: list[str]
 PROCESSORS: list[str]
 REVISION: str
 
-def load(text: str, name: str, sets: list[str]) -> str: ...
-def check(text: str, name: str, sets: list[str], base: str) -> str: ...
+def load(text: str, name: str, sets: Sequence[str]) -> str: ...
+def check(text: str, name: str, sets: Sequence[str], base: _Path) -> str: ...
 def check_many(
-    text: str, name: str, sets: list[str], points: list[list[str]], base: str, threads: int
+    text: str, name: str, sets: Sequence[str], points: Sequence[Sequence[str]], base: _Path, threads: int
 ) -> list[tuple[str, list[str], list[tuple[str, str]]]]: ...
 def run_many(
     text: str,
     name: str,
-    sets: list[str],
-    points: list[list[str]],
-    base: str,
+    sets: Sequence[str],
+    points: Sequence[Sequence[str]],
+    base: _Path,
     cancel: Cancel | None = None,
     strategies: dict[str, Callable[[Any], Any]] | None = None,
     seconds: float | None = None,
@@ -518,11 +520,11 @@ def run_many(
 def run(
     text: str,
     name: str,
-    sets: list[str],
-    base: str,
+    sets: Sequence[str],
+    base: _Path,
     seed: int | None = None,
-    captures: str | None = None,
-    qlog: str | None = None,
+    captures: _Path | None = None,
+    qlog: _Path | None = None,
     qlog_version: str | None = None,
     cancel: Cancel | None = None,
     strategies: dict[str, Callable[[Any], Any]] | None = None,
@@ -531,12 +533,12 @@ def run(
 def emulate(
     text: str,
     name: str,
-    sets: list[str],
-    base: str,
-    captures: str | None = None,
-    outputs: str | None = None,
+    sets: Sequence[str],
+    base: _Path,
+    captures: _Path | None = None,
+    outputs: _Path | None = None,
     node: str | None = None,
-    words: list[str] | None = None,
+    words: Sequence[str] | None = None,
     cancel: Cancel | None = None,
     watch: Callable[[str], None] | None = None,
     processors: str = "auto",
@@ -545,9 +547,9 @@ def emulate(
 def inline(
     text: str,
     name: str,
-    sets: list[str],
-    base: str,
-    captures: str | None = None,
+    sets: Sequence[str],
+    base: _Path,
+    captures: _Path | None = None,
     cancel: Cancel | None = None,
     stands: Callable[[str, str, str], None] | None = None,
     watch: Callable[[str], None] | None = None,
@@ -555,28 +557,28 @@ def inline(
     method: str | None = None,
 ) -> RunResult: ...
 def inspect(
-    path: str | os.PathLike[str],
+    path: _Path,
     cancel: Cancel | None = None,
     watch: Callable[[float], None] | None = None,
     trace: int | None = None,
 ) -> tuple[str, str | None]: ...
 def packetdrill(
-    scripts: list[str],
+    scripts: Sequence[_Path],
     text: str | None,
     name: str,
     preset: str,
-    sets: list[str],
+    sets: Sequence[str],
     tolerance: int | None = None,
     strategies: dict[str, Callable[[Any], Any]] | None = None,
 ) -> str: ...
 def serve(
-    addresses: list[str],
+    addresses: Sequence[str],
     port: int,
     ready: Callable[[int, str], None],
     tell: Callable[[str], None] | None = None,
-    certificate: str | None = None,
-    key: str | None = None,
-    folder: str | None = None,
+    certificate: _Path | None = None,
+    key: _Path | None = None,
+    folder: _Path | None = None,
     drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None: ...
@@ -593,21 +595,21 @@ def perf(
     bitrate: int | None,
     interval: float,
     fingerprint: str | None = None,
-    authorities: str | None = None,
-    keys: str | None = None,
-    qlog: str | None = None,
+    authorities: _Path | None = None,
+    keys: _Path | None = None,
+    qlog: _Path | None = None,
     tell: Callable[[str], None] | None = None,
     cancel: Cancel | None = None,
 ) -> str: ...
 def proxy_listen(
-    addresses: list[str],
+    addresses: Sequence[str],
     port: int,
-    allow: list[str],
+    allow: Sequence[str],
     ready: Callable[[int, str, str], None],
     tell: Callable[[str], None] | None = None,
-    certificate: str | None = None,
-    key: str | None = None,
-    folder: str | None = None,
+    certificate: _Path | None = None,
+    key: _Path | None = None,
+    folder: _Path | None = None,
     drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None: ...
@@ -616,17 +618,17 @@ def proxy_connect(
     port: int,
     token: str,
     socks: str | None,
-    forwards: list[str],
+    forwards: Sequence[str],
     ready: Callable[[list[str]], None],
     tell: Callable[[str], None] | None = None,
     fingerprint: str | None = None,
-    authorities: str | None = None,
-    keys: str | None = None,
+    authorities: _Path | None = None,
+    keys: _Path | None = None,
     drain: str = "0s",
     cancel: Cancel | None = None,
 ) -> None: ...
-def known_fingerprint(host: str, port: int, file: str | None = None) -> str | None: ...
-def remember_fingerprint(host: str, port: int, fingerprint: str, file: str | None = None) -> None: ...
+def known_fingerprint(host: str, port: int, file: _Path | None = None) -> str | None: ...
+def remember_fingerprint(host: str, port: int, fingerprint: str, file: _Path | None = None) -> None: ...
 def offered_fingerprint(host: str, port: int) -> str: ...
 def acquire_permission() -> bool: ...
 def calibrate(processors: str = "auto") -> str: ...

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acklab import core
+from acklab import _core, core
 from acklab.errors import UsageError
 from acklab.files import path_of
 from acklab.provenance import Provenance
@@ -108,9 +108,12 @@ def emulate(
     else:
         if kernel is not None:
             raise UsageError("kernel: found a guest kernel with a real clock, expected clock='virtual'")
-        done = core.emulate(
-            source.text, source.name, sets, source.base, *folders,
-            at=foreground, cancel=cancel, watch=watch, processors=processors, internet=internet,
+        node, words = foreground or (None, None)
+        done = core.Emulation.of(
+            _core.emulate(
+                source.text, source.name, sets, source.base, *folders,
+                node=node, words=words, cancel=cancel, watch=core.parsed(watch), processors=processors, internet=internet,
+            )
         )  # fmt: skip
     used = int(done.scenario["seed"])
     command = source.command(overrides(set), used, "emulate" if clock == REAL else "emulate --clock virtual")

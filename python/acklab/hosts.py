@@ -6,6 +6,7 @@ print(measured.conclusion)
 """
 
 import dataclasses
+import json
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acklab import core
+from acklab import _core, core
 from acklab.errors import RunError, UsageError
 from acklab.files import path_of
 from acklab.statistics import Interval, mean_interval, ratio_interval
@@ -22,7 +23,7 @@ from acklab.tables import Table
 if TYPE_CHECKING:
     import polars as pl
 
-PORT = core.PORT
+PORT: int = _core.PORT
 """The default port of the tools. QUIC uses the next one."""
 DEFAULT_CONTENDERS = "tack,quic,tcp"
 """The default contenders."""
@@ -241,7 +242,7 @@ def perf(
     file = None if known_hosts is None else path_of(known_hosts, "known_hosts")
     if fingerprint is None and authorities is None and needs_trust(names):
         fingerprint = trusted_fingerprint(host, port, file=file, accept_new=accept_new, confirm=confirm)
-    rows = core.perf(
+    rows = _core.perf(
         host,
         port,
         names,
@@ -256,10 +257,10 @@ def perf(
         authorities=None if authorities is None else path_of(authorities, "authorities"),
         keys=None if keys is None else path_of(keys, "keys"),
         qlog=None if qlog is None else path_of(qlog, "qlog"),
-        watch=watch,
+        tell=core.parsed(watch),
         cancel=cancel,
     )
-    return Perf(host, tuple(Measurement(**row) for row in rows))
+    return Perf(host, tuple(Measurement(**row) for row in json.loads(rows)))
 
 
 def needs_trust(contenders: str) -> bool:
@@ -280,16 +281,16 @@ def trusted_fingerprint(
     An unknown server is trusted from now on if `accept_new` is set, or if `confirm` returns True
     for its fingerprint. Otherwise raises RunError.
     """
-    known = core.known_fingerprint(host, port, file)
+    known = _core.known_fingerprint(host, port, file)
     if known is not None:
         return known
-    offered = core.offered_fingerprint(host, port)
+    offered = _core.offered_fingerprint(host, port)
     if not accept_new and not (confirm is not None and confirm(offered)):
         raise RunError(
             f"{host}:{port}: the server is unknown and presents {offered}; if the server prints the same, add --fingerprint {offered}; "
             "otherwise --accept-new, or --ca with certificates of authorities"
         )
-    core.remember_fingerprint(host, port, offered, file)
+    _core.remember_fingerprint(host, port, offered, file)
     return offered
 
 
@@ -317,7 +318,7 @@ def serve(
 
     Raises UsageError and RunError.
     """
-    core.serve(
+    _core.serve(
         list(addresses),
         port,
         ready or (lambda port, fingerprint: None),

@@ -1,10 +1,11 @@
 """The path of a scenario between two interfaces of this host."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from acklab import core
+from acklab import _core, core
 from acklab.emulator import idle_processors
 from acklab.errors import UsageError
 from acklab.files import path_of
@@ -179,6 +180,18 @@ def inline(
         from acklab.atomic import make_folder
 
         folder = make_folder(path_of(captures, "captures"))
-    full, tables = core.inline(source.text, source.name, sets, source.base, folder, cancel, stands, watch, processors, method)
-    used = int(full["seed"])
-    return Result(tables, Provenance(full, used, core.revision(), core.version(), source.command(overrides(set), used, "inline")))
+    done = _core.inline(
+        source.text,
+        source.name,
+        sets,
+        source.base,
+        captures=folder,
+        cancel=cancel,
+        stands=stands,
+        watch=core.parsed(watch),
+        processors=processors,
+        method=method,
+    )
+    command = source.command(overrides(set), done.seed, "inline")
+    provenance = Provenance(json.loads(done.scenario), done.seed, core.revision(), core.version(), command)
+    return Result(core.arrow(done.tables), provenance)

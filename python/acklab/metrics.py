@@ -1,12 +1,13 @@
 """Columns of the tables that are metrics, their better direction, and formats of values."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from acklab import core
+from acklab import _core
 
 MORE, LESS = "more", "less"
 
@@ -28,7 +29,7 @@ class Metric:
 @cache
 def metrics() -> tuple[Metric, ...]:
     """Returns the columns of the tables of metrics, in their order."""
-    return tuple(Metric(**described) for described in core.metrics())
+    return tuple(Metric(**described) for described in json.loads(_core.metrics()))
 
 
 @cache

@@ -1,11 +1,12 @@
 """packetdrill scripts, run against acklab's TCP."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acklab import core
+from acklab import _core
 from acklab.errors import UsageError
 from acklab.files import path_of, printable
 from acklab.scenario import Overrides, Source, overrides
@@ -76,14 +77,23 @@ def play(
     if not files:
         raise UsageError("found no script, expected packetdrill files, *.pkt, or folders with them")
     text, name = (None, f"preset {preset}") if source is None else (source.text, source.name)
+    played = _core.packetdrill(
+        files,
+        text,
+        name,
+        preset,
+        overrides(set),
+        tolerance=tolerance_usecs,
+        strategies=None if strategies is None else dict(strategies),
+    )
     return [
         Verdict(
-            Path(played["script"]),
-            played["verdict"],
-            tuple(Failure(**failure) for failure in played["failures"]),
-            *((None, None) if played["refusal"] is None else (played["refusal"]["line"], played["refusal"]["message"])),
+            Path(one["script"]),
+            one["verdict"],
+            tuple(Failure(**failure) for failure in one["failures"]),
+            *((None, None) if one["refusal"] is None else (one["refusal"]["line"], one["refusal"]["message"])),
         )
-        for played in core.packetdrill(files, text, name, preset, overrides(set), tolerance_usecs, strategies)
+        for one in json.loads(played)
     ]
 
 

@@ -1,10 +1,11 @@
 """One run."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from acklab import core
+from acklab import _core, core
 from acklab.errors import UsageError
 from acklab.files import path_of
 from acklab.provenance import Provenance
@@ -75,13 +76,21 @@ def run_source(
         from acklab.atomic import make_folder
 
         make_folder(qlog)
-    document, tables = core.run(
-        source.text, source.name, with_seed(sets, seed), source.base, captures, qlog, qlog_version, cancel, strategies, watch
+    done = _core.run(
+        source.text,
+        source.name,
+        with_seed(sets, seed),
+        source.base,
+        captures=captures,
+        qlog=qlog,
+        qlog_version=qlog_version,
+        cancel=cancel,
+        strategies=None if strategies is None else dict(strategies),
+        watch=watch,
     )
-    used = int(document["seed"])
-    command = repeating(source, sets, used, strategies)
-    provenance = Provenance(document, used, core.revision(), core.version(), command)
-    return Result(tables, provenance)
+    command = repeating(source, sets, done.seed, strategies)
+    provenance = Provenance(json.loads(done.scenario), done.seed, core.revision(), core.version(), command)
+    return Result(core.arrow(done.tables), provenance)
 
 
 def repeating(source: Source, sets: Sequence[str], seed: int, strategies: Strategies | None = None) -> str:

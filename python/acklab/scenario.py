@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from acklab import core
+from acklab import _core
 from acklab.errors import ScenarioError, UsageError
 from acklab.files import is_utf8, path_of, printable, read_text
 
@@ -61,14 +61,14 @@ class Source:
 
     def load(self, sets: Sequence[str] = ()) -> dict[str, Any]:
         """Returns the complete scenario, with every preset resolved. Raises ScenarioError."""
-        return core.load(self.text, self.name, overrides(sets))
+        return cast(dict[str, Any], json.loads(_core.load(self.text, self.name, overrides(sets))))
 
     def check(self, sets: Sequence[str] = ()) -> dict[str, Any]:
         """Checks as `load` does, and reads the files that the scenario names.
 
         Raises ScenarioError for everything that a run would refuse.
         """
-        return core.check(self.text, self.name, overrides(sets), self.base)
+        return cast(dict[str, Any], json.loads(_core.check(self.text, self.name, overrides(sets), self.base)))
 
     def command(self, sets: Sequence[str], seed: int, subcommand: str = "run", strategies: Sequence[str] = ()) -> str:
         """Returns the command that repeats the run.

@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
-from acklab.core import (
+from acklab._core import (
     Ack,
     AckRequest,
     Arrival,

@@ -220,7 +220,7 @@ def strangers(row: Row, folder: Path, seconds: float) -> None:
 
 TOKENS = """
 import json, random, sys, time
-from acklab import core
+from acklab import _core, core
 from acklab.errors import AcklabError
 until, chance, tried, answered = time.monotonic() + float(sys.argv[1]), random.Random(4), 0, 0
 address, port, fingerprint, right = sys.argv[2], int(sys.argv[3]), *sys.argv[4:]
@@ -234,7 +234,7 @@ while time.monotonic() < until:
     # All digits are wrong, or one is.
     wrong = [f"{chance.getrandbits(256):064x}", right[:place] + f"{int(right[place], 16) ^ 1:x}" + right[place + 1 :]]
     try:
-        core.proxy_connect(
+        _core.proxy_connect(
             address, port, chance.choice(wrong), "127.0.0.1:0", [], ready, fingerprint=fingerprint, cancel=cancel
         )
     except AcklabError:

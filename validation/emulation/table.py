@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import acklab
-from acklab import core
+from acklab import _core
 from acklab.scenario import Source
 
 HERE = Path(__file__).resolve().parent
@@ -141,7 +141,7 @@ def ping() -> list[Row]:
 
 def calibration() -> list[Row]:
     """Measures the capacity of one link."""
-    found = core.calibrate()
+    found = json.loads(_core.calibrate())
     late, packets, cost = found["lateness_us"], found["packets_per_second"], found["cpu_us_per_packet"]
     still = found["standstill_us"]
     return [

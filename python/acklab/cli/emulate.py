@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from acklab import core
+from acklab import _core, core
 from acklab.cli.run import DEFAULT_VIEW, View, finite, show
 from acklab.cli.signals import stopped_by_signals
 from acklab.emulator import Emulated, emulate, idle_processors
@@ -94,7 +94,7 @@ def calibrate_command(as_json: bool, processors: str) -> None:
     """Measures the capacity of this machine."""
     processors = idle_processors(processors)
     core.acquire_permission()
-    measured = core.calibrate(processors)
+    measured = json.loads(_core.calibrate(processors))
     if as_json:
         print(json.dumps(measured))
         return

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from acklab import core, hosts
+from acklab import _core, core, hosts
 from acklab.cli.signals import drained_by_signals
 from acklab.errors import UsageError
 from acklab.terminal import notify, out, show_table
@@ -42,53 +42,14 @@ def serve_command(
         )
 
 
-def perf_command(
-    host: str,
-    port: int,
-    time: float | None,
-    octets: str | None,
-    reverse: bool,
-    parallel: int,
-    bitrate: str | None,
-    interval: float,
-    repeat: int,
-    contenders: list[str],
-    fingerprint: str | None,
-    accept_new: bool,
-    authorities: Path | None,
-    keys: Path | None,
-    qlog: Path | None,
-    as_json: bool,
-) -> None:
-    """Measures transports in alternation and shows them side by side."""
-    if time is not None and octets is not None:
-        raise UsageError("found --time and --bytes, expected one of them")
-    names = ",".join(contenders) or hosts.DEFAULT_CONTENDERS
-    measured = hosts.perf(
-        host,
-        contenders=names,
-        port=port,
-        time=time,
-        bytes=None if octets is None else hosts.octets(octets),
-        reverse=reverse,
-        parallel=parallel,
-        bitrate=None if bitrate is None else hosts.bits_per_second(bitrate),
-        interval=interval,
-        repeat=repeat,
-        fingerprint=fingerprint,
-        authorities=authorities,
-        accept_new=accept_new,
-        confirm=fingerprint_prompt(host, port),
-        keys=keys,
-        qlog=qlog,
-        watch=None if as_json else _show(repeat),
-    )
+def show_perf(measured: hosts.Perf, as_json: bool) -> None:
+    """Shows transports side by side."""
     if as_json:
         print(json.dumps(measured.to_dict(), allow_nan=False))
         return
     show_table(measured.table)
     out.print(measured.conclusion, highlight=False, markup=False)
-    if not hosts.needs_trust(names):
+    if not hosts.needs_trust(",".join(measured.contenders)):
         notify("note: the kernel's TCP is neither encrypted nor authenticated here")
 
 
@@ -115,7 +76,7 @@ def listen_command(
         print(f"  {command}", flush=True)
 
     with _until_stopped(cancel):
-        core.proxy_listen(
+        _core.proxy_listen(
             addresses,
             port,
             allow,
@@ -160,7 +121,7 @@ def connect_command(
             print(f"{address}: {what}", flush=True)
 
     with _until_stopped(cancel):
-        core.proxy_connect(
+        _core.proxy_connect(
             host,
             port,
             token,
@@ -185,7 +146,7 @@ def _host_and_port(text: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def _show(rounds: int) -> Callable[[dict[str, Any]], None]:
+def progress(rounds: int) -> Callable[[dict[str, Any]], None]:
     """Returns a function that prints progress as lines."""
 
     def show(event: dict[str, Any]) -> None:

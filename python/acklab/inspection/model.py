@@ -1,11 +1,12 @@
 """Holds the result of an inspection, as the core reports it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from acklab import core
+from acklab import _core, core
 from acklab.errors import UsageError
 from acklab.files import path_of, printable
 
@@ -368,7 +369,8 @@ def inspect(
     packet; `cut` reports this.
     """
     path = path_of(capture, "capture")
-    report, cut = core.inspect(path, cancel=cancel, watch=watch, trace=_number_of(trace))
+    text, cut = _core.inspect(path, cancel=cancel, watch=watch, trace=_number_of(trace))
+    report = json.loads(text)
     counts, connections = report["counts"], tuple(report["connections"])
     return Inspection(path, report["start"], report["duration"], counts, connections, cut, report["clock"], report["log"])
 

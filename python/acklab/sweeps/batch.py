@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from acklab import core
+from acklab import _core, core
 from acklab.emulator import emulate
 from acklab.errors import AcklabError, Cancelled
 from acklab.scenario import with_seed
@@ -46,7 +46,9 @@ def run_batch(
     common = _beginning(points)
     own = [with_seed(point.sets[len(common) :], point.seed) for point in points]
     source = first.source
-    done = core.run_many(source.text, source.name, common, own, source.base, cancel, first.by_name, seconds)
+    done = _core.run_many(
+        source.text, source.name, common, own, source.base, cancel=cancel, strategies=dict(first.by_name), seconds=seconds
+    )
     kept, finished, failed = [], [], []
     for number, (point, outcome, names) in enumerate(zip(points, done.outcomes, done.names, strict=False)):
         # A failed run has no rows, but keeps its index: the tables count from the first point.
@@ -57,7 +59,7 @@ def run_batch(
         else:
             failed.append((point, str(_named(outcome, first.strategies))))
             kept.append(StoredPoint("", point.seed, "", "", "", "", ""))
-    pack = Pack.of(kept, done.tables)
+    pack = Pack.of(kept, core.arrow(done.tables))
     if failed:
         pack = pack.select([index for index, point in enumerate(kept) if point.digest])
     return Batch(pack, finished, failed, points[len(done.outcomes) :])

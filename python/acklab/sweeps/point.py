@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from acklab import core
+from acklab import _core, core
 from acklab.errors import ScenarioError, UsageError
 from acklab.files import printable
 from acklab.runner import repeating
@@ -84,24 +84,27 @@ def identities(
     octets = {file.name: f"{file.name}:{file.made}:{file.digest}".encode() for file in strategies}
     traces: dict[str, bytes] = {}
     found = []
-    for checked in core.check_many(source.text, source.name, common, points, source.base, threads):
-        state = hashlib.sha256(f"{core.revision()}\n{checked.scenario}".encode())
-        for name in checked.traces:
+    for scenario, read, named in _core.check_many(source.text, source.name, common, points, source.base, threads):
+        state = hashlib.sha256(f"{core.revision()}\n{scenario}".encode())
+        for name in read:
             if name not in traces:
                 traces[name] = _digest_of_trace(source.base / name)
             state.update(traces[name])
-        used = _strategies(checked, source, files)
+        used = _strategies(named, source, files)
         for file in used:
             state.update(octets[file.name])
         state.update(kernel.encode())
-        found.append(Identity(state.hexdigest(), used, tuple(checked.traces), kernel))
+        found.append(Identity(state.hexdigest(), used, tuple(read), kernel))
     return found
 
 
-def _strategies(checked: core.Checked, source: Source, files: Mapping[str, StrategyFile]) -> tuple[StrategyFile, ...]:
-    """Returns the strategies of a scenario. Raises UsageError for one that is not in a file."""
+def _strategies(named: Sequence[tuple[str, str]], source: Source, files: Mapping[str, StrategyFile]) -> tuple[StrategyFile, ...]:
+    """Returns the files of the strategies that a scenario names, each by its key and its name.
+
+    Raises UsageError for one that is not in a file.
+    """
     used: dict[str, StrategyFile] = {}
-    for key, name in checked.strategies:
+    for key, name in named:
         if name not in files:
             known = f" or one of {', '.join(files)}" if files else ""
             raise UsageError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import acklab
-from acklab import core, errors
+from acklab import _core, core, errors
 from acklab.errors import Cancelled, RunError
 from acklab.virtual.guest import Command, Tail, Watch, run
 from acklab.virtual.kernels import GuestKernel, find
@@ -29,12 +29,12 @@ def emulate(
 ) -> core.Emulation:
     """Runs a scenario in a guest whose clock moves only when all of it waits.
 
-    The arguments are those of `core.emulate`; `kernel` is the name of a guest kernel, by default
+    The arguments are those of `acklab.emulate`; `kernel` is the name of a guest kernel, by default
     the newest. Random bytes of the guest are a function of the scenario's seed, so that the same
     scenario, seed and kernel give the same tables. Raises ScenarioError, RunError and Cancelled.
     """
     chosen = find(kernel)
-    scenario = core.check(text, name, sets, base)
+    scenario = json.loads(_core.check(text, name, sets, base))
     with tempfile.TemporaryDirectory(prefix="acklab-virtual-") as folder:
         exchange = Path(folder).resolve()
         request = {

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from acklab import core
+from acklab import _core, core
 from acklab.errors import AcklabError
 
 
@@ -25,17 +25,18 @@ def main(file: Path) -> None:
     outcome: dict[str, Any] = {}
     with (file.parent / "samples").open("a", encoding="utf-8") as samples:
 
-        def watch(sample: dict[str, Any]) -> None:
-            samples.write(json.dumps(sample) + "\n")
+        def watch(sample: str) -> None:
+            samples.write(sample + "\n")
             samples.flush()
 
         try:
             core.acquire_permission()
-            captures, outputs = (Path(path) if path else None for path in (request["captures"], request["outputs"]))
-            at = request["at"]
-            done = core.emulate(
-                request["text"], request["name"], request["sets"], Path(request["base"]), captures, outputs,
-                at=None if at is None else (at[0], at[1]), cancel=cancel, watch=watch, processors="halt",
+            node, words = request["at"] or (None, None)
+            done = core.Emulation.of(
+                _core.emulate(
+                    request["text"], request["name"], request["sets"], request["base"], request["captures"], request["outputs"],
+                    node=node, words=words, cancel=cancel, watch=watch, processors="halt",
+                )
             )  # fmt: skip
             for name, table in done.tables.items():
                 with pa.OSFile(str(file.parent / f"{name}.arrow"), "wb") as sink, ipc.new_file(sink, table.schema) as writer:

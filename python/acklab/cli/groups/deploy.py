@@ -10,9 +10,9 @@ from acklab.cli.options import Json
 
 
 def _port(given: int | None) -> int:
-    from acklab import core
+    from acklab import _core
 
-    return core.PORT if given is None else given
+    return _core.PORT if given is None else given
 
 
 Port = Annotated[
@@ -138,26 +138,32 @@ def perf(
 
     Shows the goodput of each, and its cost.
     """
-    from acklab.cli.hosts import perf_command
+    from acklab import hosts
+    from acklab.cli.hosts import fingerprint_prompt, progress, show_perf
+    from acklab.errors import UsageError
 
-    perf_command(
+    if time is not None and bytes_ is not None:
+        raise UsageError("found --time and --bytes, expected one of them")
+    measured = hosts.perf(
         host,
-        _port(port),
-        time,
-        bytes_,
-        reverse,
-        parallel,
-        bitrate,
-        interval,
-        repeat,
-        with_ or [],
-        fingerprint,
-        accept_new,
-        ca,
-        keys,
-        qlog,
-        json_,
+        contenders=with_ or hosts.DEFAULT_CONTENDERS,
+        port=_port(port),
+        time=time,
+        bytes=None if bytes_ is None else hosts.octets(bytes_),
+        reverse=reverse,
+        parallel=parallel,
+        bitrate=None if bitrate is None else hosts.bits_per_second(bitrate),
+        interval=interval,
+        repeat=repeat,
+        fingerprint=fingerprint,
+        authorities=ca,
+        accept_new=accept_new,
+        confirm=fingerprint_prompt(host, _port(port)),
+        keys=keys,
+        qlog=qlog,
+        watch=None if json_ else progress(repeat),
     )
+    show_perf(measured, json_)
 
 
 proxy = typer.Typer(help="Carry TCP connections of other programs over one TACK connection.", no_args_is_help=True)
