@@ -31,13 +31,16 @@ from acklab.core import Cancel, schema
 from acklab.errors import AcklabError, Cancelled, RunError, ScenarioError, StoreError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from acklab import advice, figures, fitting, inspection, packetdrill, report, statistics, strategies, studies
     from acklab.emulator import Emulated, emulate
     from acklab.hosts import Perf, perf
     from acklab.inliner import inline
     from acklab.result import Result, load_result
     from acklab.runner import run
-    from acklab.scenario import Overrides
+    from acklab.scenario import Overrides, Source
     from acklab.strategies import AckPolicy, AckRequest, AskRule, At, CongestionController, Hold, Now
     from acklab.sweeps.sweep import SweepResult, load_sweep, sweep
     from acklab.templates import new
@@ -69,7 +72,12 @@ _NAMES = {
 }
 
 
-def check(scenario: Any, *, set: "Overrides" = (), base: Any = None) -> dict[str, Any]:
+def check(
+    scenario: "str | Path | Mapping[str, Any] | Source",
+    *,
+    set: "Overrides" = (),
+    base: "str | Path | None" = None,
+) -> dict[str, Any]:
     """Checks a scenario (file or dict) and returns it complete, with every preset resolved.
 
     `base` is the folder of relative trace files, as in `run`; the files are read. Raises

@@ -268,6 +268,10 @@ def sweep(
     `acklab.emulate` with `clock="virtual"`; `kernel` is the name of a guest kernel (default: the
     newest).
 
+    `base` is the folder of relative trace files (default: that of the file). `watch` receives the
+    progress after each batch of points, as a `Progress`. Without it, a bar on standard error, or in
+    the notebook, shows the progress; `quiet` hides the bar.
+
     The tables are identical for any number of `jobs` (default: one per core) and any executor.
     Failed points are listed in `failures` of the result and do not affect the others. Raises
     ScenarioError or UsageError before anything runs if a point is invalid. Raises Cancelled on
