@@ -70,7 +70,7 @@ def test_what_is_wrong_is_said_by_its_place(tmp_path, monkeypatch):
     (tmp_path / "one" / "claims.toml").write_text(claims.read_text())
     monkeypatch.setenv("ACKLAB_STUDIES", str(tmp_path))
     study = find("one")
-    with pytest.raises(UsageError, match=r"one: found no emulated\.toml, expected a study that has one: none"):
+    with pytest.raises(UsageError, match=r"one: found no emulated\.toml, expected a study that has one: ack_compression"):
         run_study(study, tmp_path / "out", way="emulate")
     with pytest.raises(UsageError, match="way: found 'fly', expected one of: simulate, emulate, virtual"):
         run_study(study, tmp_path / "out", way="fly")

@@ -10,13 +10,16 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from acklab.cli.study import studies_command
 from acklab.errors import RunError, StoreError, UsageError
 from acklab.report import Document
 from acklab.runner import run
+from acklab.scenario import Source
 from acklab.statistics import mean_interval
 from acklab.studies import Bench, Study, differences, discover, find, per_seed, run_study
 from acklab.studies.metric import Metric
 from acklab.studies.modules import load_module
+from acklab.studies.new import new_study
 from acklab.verdict import Finding, counted, summary
 
 CLAIMS = """
@@ -378,6 +381,56 @@ def test_claims_are_read_strictly(tmp_path, before, after, place):
     (tmp_path / "claims.toml").write_text(CLAIMS.replace(before, after, 1))
     with pytest.raises(StoreError, match=place):
         Study.read(tmp_path)
+
+
+@pytest.mark.parametrize("claim", ["claim = 3", 'claim = ["a"]', "claim = [[1]]", "[claim]"])
+def test_claims_are_a_list_of_tables(tmp_path, claim):
+    (tmp_path / "claims.toml").write_text(f'title = "T"\nquestion = "Q"\n{claim}\n')
+    with pytest.raises(StoreError, match=r"claim: found .*, expected tables"):
+        Study.read(tmp_path)
+
+
+def test_the_studies_of_the_user_stand_beside_the_built_in_ones(study):
+    assert find("test").folder == study.folder
+    assert find("ack_compression").origin == "built-in"
+    assert find("test").origin == "studies"
+    assert Source.of("ack_compression/experiment_55.toml").text
+
+
+def test_a_study_of_the_user_replaces_the_built_in_one_of_its_name(study):
+    shutil.copytree(study.folder, study.folder.parent / "ack_compression")
+    assert find("ack_compression").file.title == "Test"
+    assert [one.origin for one in discover() if one.name == "ack_compression"] == ["studies"]
+
+
+def test_a_broken_study_is_named_and_skipped(study, capsys):
+    (study.folder / "claims.toml").write_text("title = ")
+    broken: list[StoreError] = []
+    assert "parity" in [one.name for one in discover(broken.append)]
+    assert [str(fault).split(":")[0] for fault in broken] == [str(study.folder / "claims.toml")]
+    studies_command()
+    output = capsys.readouterr()
+    assert "parity" in output.out
+    assert "skipped: " in output.err
+    assert "studies/test/claims.toml" in output.err
+
+
+def test_a_new_study_runs_and_its_rules_hold(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    new_study("mine")
+    result = run_study(find("mine"), tmp_path / "out", quick=True, quiet=True)
+    # The rules of the template follow from its link: payload per packet times the rate of the link,
+    # and the delay with a full queue.
+    assert [finding.verdict for finding in result.findings] == ["reproduced", "reproduced"]
+    with pytest.raises(UsageError, match="exists"):
+        new_study("mine")
+
+
+@pytest.mark.parametrize("name", ["", "Mine", "../mine", "a b", "1st"])
+def test_names_of_new_studies_are_names_of_folders(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="expected a name of lower-case letters"):
+        new_study(name)
 
 
 def test_metrics_name_what_they_do_not_find(fake, scenario):

@@ -90,15 +90,13 @@ def _of_a_study(path: Path) -> Path:
 
     An example is `ack_compression/experiment_55.toml`, in a checkout or in a wheel.
     """
-    from acklab.studies.folders import studies_folder
+    from acklab.studies.folders import study_folders
 
     if path.is_absolute() or len(path.parts) < 2 or path.exists():
         return path
-    try:
-        folder = studies_folder()
-    except UsageError:
-        return path
-    found = folder.joinpath(*path.parts[path.parts[0] == "studies" :])
+    study, *rest = path.parts[path.parts[0] == "studies" :]
+    folder = study_folders().get(study)
+    found = path if folder is None else folder.joinpath(*rest)
     return found if found.is_file() else path
 
 

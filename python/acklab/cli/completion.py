@@ -56,9 +56,7 @@ def studies(incomplete: str) -> list[str]:
     """Returns the names of studies that begin with the text."""
     from acklab.studies.folders import names
 
-    with contextlib.suppress(AcklabError):
-        return [name for name in names() if name.startswith(incomplete)]
-    return []
+    return [name for name in names() if name.startswith(incomplete)]
 
 
 def _words() -> list[str]:

@@ -7,14 +7,16 @@ import sys
 import time
 from collections.abc import Sequence
 
+import typer
 from rich.table import Table
 from rich.text import Text
 
-from acklab.errors import Cancelled, UsageError
-from acklab.files import printable
+from acklab.errors import Cancelled, StoreError, UsageError
+from acklab.files import printable, visible
 from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.studies import Study, StudyResult, discover, estimate_study, find, run_study
+from acklab.studies.new import new_study
 from acklab.studies.runner import EMULATE, SIMULATE
 from acklab.sweeps.estimation import total
 from acklab.sweeps.on_ray import executor_of
@@ -45,13 +47,17 @@ def study_command(
     if processors != "auto" and way != EMULATE:
         raise UsageError(f"found --processors {processors} without --way emulate: simulations do not run in real time")
     started, began = time.process_time(), time.monotonic()
-    chosen = discover() if everything else [find(name) for name in names]
+    broken: list[StoreError] = []
+    chosen = discover(broken.append) if everything else [find(name) for name in names]
+    for fault in broken:
+        notify(f"skipped: {fault}")
     if dry_run:
         if way != SIMULATE:
             raise UsageError(
                 f"found --dry-run and --way {way}, expected one of them; an emulation prints its duration when it starts"
             )
         _show_estimates(chosen, folder, quick, jobs, as_json)
+        _fail_for(broken)
         return
     results: list[StudyResult] = []
     for study in chosen:
@@ -86,6 +92,20 @@ def study_command(
             f"kept in {printable(folder)} after {passed:.0f} s ({spent:.0f} s of CPU time); "
             f"next: acklab report {shlex.quote(printable(folder))}"
         )
+    _fail_for(broken)
+
+
+def _fail_for(broken: Sequence[StoreError]) -> None:
+    """Ends with exit code 1 if studies were skipped."""
+    if broken:
+        raise typer.Exit(1)
+
+
+def new_command(name: str) -> None:
+    """Writes a study from the template."""
+    for file in new_study(name):
+        print(printable(file))
+    notify(f"next: acklab study {name}")
 
 
 def _show_estimates(studies: Sequence[Study], folder: str, quick: bool, jobs: int | None, as_json: bool) -> None:
@@ -112,14 +132,19 @@ def show_comparisons(document: Document) -> None:
 
 
 def studies_command() -> None:
-    """Lists the studies."""
+    """Lists the studies of the user and the built-in ones, and names broken ones."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("study")
+    table.add_column("folder")
     table.add_column("claims", justify="right")
     table.add_column("question")
-    for study in discover():
-        table.add_row(Text(study.name, style="bold"), str(len(study.file.claim)), study.file.question)
+    broken: list[StoreError] = []
+    for study in discover(broken.append):
+        name, folder = Text(study.name, style="bold"), Text(printable(study.origin))
+        table.add_row(name, folder, str(len(study.file.claim)), Text(visible(study.file.question)))
     out.print(table)
+    for fault in broken:
+        notify(f"skipped: {fault}")
 
 
 def show(title: str, findings: Sequence[Finding]) -> None:

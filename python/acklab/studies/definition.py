@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from acklab.atomic import write_text
 from acklab.errors import StoreError, UsageError
 from acklab.faults import Location, faults
 from acklab.studies.claim import Claim, Strict
-from acklab.studies.folders import CLAIMS_FILE, names, studies_folder
+from acklab.studies.folders import CLAIMS_FILE, origin, study_folders
 from acklab.studies.tables import expand
 from acklab.studies.traces import Trace
 
@@ -53,6 +53,11 @@ class Study:
     def name(self) -> str:
         """Returns the name of the folder."""
         return self.folder.name
+
+    @property
+    def origin(self) -> str:
+        """Returns where the study comes from: "built-in", or the user's folder."""
+        return origin(self.folder)
 
     @property
     def readme(self) -> str:
@@ -119,15 +124,28 @@ def _place(location: Location, claims: Sequence[Mapping[str, Any]]) -> str:
     return ".".join(str(part) for part in location)
 
 
-def discover() -> list[Study]:
-    """Returns all studies by name. Raises UsageError, StoreError."""
-    return [Study.read(path.parent) for path in sorted(studies_folder().glob(f"*/{CLAIMS_FILE}"))]
+def discover(broken: Callable[[StoreError], None] | None = None) -> list[Study]:
+    """Returns all studies by name: those of the user's folder, and the built-in ones.
+
+    A broken study is skipped, and its error is passed to `broken`. Raises StoreError without it.
+    """
+    found = []
+    for folder in study_folders().values():
+        try:
+            found.append(Study.read(folder))
+        except StoreError as error:
+            if broken is None:
+                raise
+            broken(error)
+    return found
 
 
 def find(name: str) -> Study:
-    """Returns the study of that name. Raises UsageError with the available ones."""
-    folder = studies_folder()
-    known = names()
+    """Returns the study of that name, of the user's folder or built in.
+
+    Raises UsageError with the available names, and StoreError for a broken study.
+    """
+    known = study_folders()
     if name not in known:
-        raise UsageError(f"found no study {name!r} in {folder}, expected one of: {', '.join(known)}")
-    return Study.read(folder / name)
+        raise UsageError(f"found no study {name!r}, expected one of: {', '.join(known)}")
+    return Study.read(known[name])

@@ -21,18 +21,20 @@ shared one. The id is "{row}.{column}" unless `id` is given. Without `columns`, 
 claim, and its id is "{row}".
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Fields = Mapping[str, Any]
 _PARTS = ("rows", "columns", "cells")
 
 
-def expand(entries: Iterable[Fields]) -> Iterator[dict[str, Any]]:
+def expand(entries: object) -> Iterator[dict[str, Any]]:
     """Returns the claims of the entries of claims.toml, in order.
 
-    Raises ValueError for an invalid table.
+    Raises ValueError for anything else than a list of tables, and for an invalid table.
     """
+    if not isinstance(entries, Sequence) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise ValueError(f"claim: found {entries!r}, expected tables, each under [[claim]]")
     for entry in entries:
         if "rows" in entry:
             yield from _claims(entry)

@@ -141,7 +141,9 @@ def sweep(
     sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on, dry_run, way, kernel)
 
 
-@app.command(epilog=examples("study ack_compression", "study ack_policies --quick", "study --all --out out"))
+@app.command(
+    epilog=examples("study ack_compression", "study ack_policies --quick", "study --all --out out", "study --new my_study")
+)
 def study(
     context: typer.Context,
     names: Annotated[
@@ -150,6 +152,12 @@ def study(
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds.")] = False,
+    new: Annotated[
+        str | None,
+        typer.Option(
+            "--new", metavar="NAME", help="Write a study that runs into studies/NAME, to start from.", show_default=False
+        ),
+    ] = None,
     out: Annotated[
         str,
         typer.Option(metavar="DIR", help="Store the results in this folder or URL; skip runs that are stored there."),
@@ -184,8 +192,13 @@ def study(
         # Permissions must be acquired before a second thread exists.
         core.acquire_permission()
     limit(context)
-    from acklab.cli.study import study_command
+    from acklab.cli.study import new_command, study_command
 
+    if new is not None:
+        if names or all_:
+            raise UsageError("found --new and other studies, expected one of them")
+        new_command(new)
+        return
     study_command(names or [], all_, quick, out, jobs, json_, way, on, most_seeds, dry_run, processors, kernel)
 
 

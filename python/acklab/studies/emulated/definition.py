@@ -12,7 +12,7 @@ from acklab.errors import StoreError, UsageError
 from acklab.faults import faults
 from acklab.studies.claim import Claim, Strict, metric_text
 from acklab.studies.definition import Study
-from acklab.studies.folders import studies_folder
+from acklab.studies.folders import study_folders
 
 FILE = "emulated.toml"
 
@@ -137,7 +137,7 @@ def read(study: Study) -> EmulatedFile:
         )
         return file.model_copy(update={"point": tuple(points)})
     except FileNotFoundError as error:
-        others = ", ".join(sorted(other.parent.name for other in studies_folder().glob(f"*/{FILE}"))) or "none"
+        others = ", ".join(name for name, folder in study_folders().items() if (folder / FILE).is_file()) or "none"
         raise UsageError(f"{study.name}: found no {FILE}, expected a study that has one: {others}") from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
