@@ -152,9 +152,3 @@ class FakeCore:
             names.append(list(result.tables))
         tables = {table: pa.Table.from_batches(batches).combine_chunks().to_batches()[0] for table, batches in parts.items()}
         return BatchResult(outcomes, names, tables)
-
-    def metrics(self):
-        return json.dumps([])
-
-    def schema(self):
-        return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema"})

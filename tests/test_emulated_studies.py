@@ -9,6 +9,7 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
+from acklab.durations import seconds_of
 from acklab.errors import RunError, StoreError, UsageError
 from acklab.report.document import Section
 from acklab.report.render import render
@@ -19,7 +20,6 @@ from acklab.studies.emulated import Comparison, document, read, runs
 from acklab.studies.emulated.comparison import _gain
 from acklab.studies.emulated.definition import FILE, GainFile
 from acklab.studies.emulated.deployed import _flows
-from acklab.studies.emulated.durations import seconds_of
 from acklab.studies.metric import Metric
 
 EMULATED = [study.name for study in discover() if (study.folder / FILE).is_file()]

@@ -9,15 +9,25 @@ import time
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import acklab
+import commands
+from acklab.metrics import numbers_of
 from acklab.places import LocalPlace
-from acklab.scenario import overrides
-from acklab.sweeps import PackedStore, Progress
+from acklab.scenario import Source, overrides
+from acklab.sweeps import PackedStore, Plan, Progress
 from acklab.sweeps.grid import Grid, Variation, split_values
 from acklab.terminal import progress_bar
 
+LINK = {
+    "name": "btl",
+    "from": "a",
+    "to": "b",
+    "forward": {"rate": "10Mbps", "delay": "5ms", "queue": {"discipline": "fifo", "limit": "20packets"}},
+    "reverse": {"rate": "10Mbps", "delay": "5ms"},
+}
 GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval": ["1ms", "5ms", "10ms"]}
 
 
@@ -226,3 +236,62 @@ def test_the_progress_of_a_cluster_names_few_nodes_and_counts_many(capsys):
     with progress_bar() as show:
         show(few)
     assert "290 left (a/1f2e: 400, b/22aa: 310)" in capsys.readouterr().err
+
+
+def test_a_summary_has_the_metrics_that_are_chosen(fake, scenario, tmp_path):
+    result = acklab.sweep(scenario, grid=GRID, seeds=2, out=tmp_path / "out", quiet=True)
+    assert result.summary_table(metrics=["mean_srtt_l4"]).head == ["congestion", "interval", "mean_srtt_l4 [ms]"]
+    assert set(result.to_dict(["mean_srtt_l4"])["summary"][0]) == {
+        *("congestion", "interval", "seeds"),
+        *("mean_srtt_l4_mean", "mean_srtt_l4_low", "mean_srtt_l4_high"),
+    }
+    with pytest.raises(
+        acklab.UsageError, match="--only: found 'mean_srt_l4', expected a number of the table flows such as mean_"
+    ):
+        result.summary(["mean_srt_l4"])
+
+
+def test_commands_show_the_metrics_that_are_chosen(fake, scenario, tmp_path):
+    out = tmp_path / "out"
+    done = commands.acklab("sweep", scenario, "--out", out, "--only", "nonsense")
+    assert "--only: found 'nonsense'" in done.stderr
+    assert fake.runs == 0, "a wrong name is refused before anything runs"
+    swept = commands.acklab("sweep", scenario, "--out", out, "--only", "mean_srtt_l4")
+    shown = commands.acklab("show", out, "--only", "mean_srtt_l4")
+    for text in (swept.stdout, shown.stdout):
+        assert "mean_srtt_l4" in text
+        assert "mean_throughput_l4" not in text
+    assert "--only: found 'flow'" in commands.acklab("show", out, "--only", "flow").stderr
+    assert "mean_throughput_l4" in commands.acklab("show", out, "--all").stdout
+
+
+def test_numbers_of_flows_are_the_numeric_columns_of_a_run():
+    scenario = {"seed": 1, "duration": "1s", "link": [LINK], "flow": [{"from": "a", "to": "b", "preset": "linux"}]}
+    table = acklab.run(scenario).arrow("flows")
+    numeric = [name for name in table.column_names if not pa.types.is_string(table.schema.field(name).type)]
+    assert numbers_of("flows") == numeric
+
+
+def test_a_long_sweep_begins_with_its_estimate(fake, scenario, tmp_path):
+    told = []
+    # Twenty points of 15 s, and then of 1,501 s, which are 30,020 s.
+    acklab.sweep(scenario, seeds=20, out=tmp_path / "short", quiet=True, announce=told.append)
+    assert told == []
+    options = {"seeds": 20, "set": {"duration": "1501s"}, "out": tmp_path / "long", "quiet": True}
+    acklab.sweep(scenario, **options, announce=told.append)
+    assert [one.points for one in told] == [20]
+    # Stored points do not count.
+    acklab.sweep(scenario, **options, announce=told.append)
+    assert len(told) == 1
+
+
+def test_the_command_prints_the_estimate_of_a_long_sweep(fake, scenario, tmp_path):
+    words = ["sweep", scenario, "--set", "duration=1000000s", "--out", tmp_path / "out"]
+    assert commands.acklab(*words).stderr.startswith("1 point\nabout ")
+
+
+def test_an_axis_may_change_the_duration(fake, scenario, tmp_path):
+    grid = Grid.of({"duration": ["1s", "1000s"]})
+    plan = Plan.of(Source.of(scenario), grid, 2)
+    assert plan.simulated_seconds(()) == 2002
+    assert plan.simulated_seconds([point.digest for point in plan.points[2:]]) == 2

@@ -32,6 +32,12 @@ def metrics() -> tuple[Metric, ...]:
     return tuple(Metric(**described) for described in json.loads(_core.metrics()))
 
 
+def numbers_of(table: str) -> list[str]:
+    """Returns the columns of a table that are numbers, not names or settings."""
+    columns = (metric for metric in metrics() if metric.table == table)
+    return [one.name for one in columns if one.unit or one.better in (MORE, LESS) or is_metric(one.name)]
+
+
 @cache
 def _better() -> dict[str, str]:
     """Returns the better direction of metrics that have one, by column.

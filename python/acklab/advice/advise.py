@@ -10,11 +10,12 @@ from typing import Any
 
 from acklab import core
 from acklab.advice.candidates import candidates
-from acklab.advice.paths import Path, members_of, seconds_of, unlimited
+from acklab.advice.paths import Path, members_of, unlimited
 from acklab.advice.racing import Racer
 from acklab.advice.settle import known_of_fit
 from acklab.advice.uses import USES, Use
 from acklab.advice.verdicts import Verdict, verdict
+from acklab.durations import seconds_of
 from acklab.errors import ScenarioError, UsageError
 from acklab.links import directions
 from acklab.scenario import Overrides, Source, overrides

@@ -1,6 +1,5 @@
 """The advised path: its possible scenarios, and its known directions."""
 
-import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path as File
@@ -8,6 +7,7 @@ from typing import Any
 
 from acklab.advice.candidates import Candidate
 from acklab.advice.uses import BACK, FORWARD, Use
+from acklab.durations import seconds_of
 from acklab.links import bits, link_path
 from acklab.scenario import Source
 from acklab.sweeps.grid import Variation
@@ -84,14 +84,6 @@ def _with_queues(link: Mapping[str, Any], queues: Mapping[str, Mapping[str, Any]
         if queue is not None:
             changed[direction] = dict(link[direction]) | {"queue": dict(queue)}
     return changed
-
-
-def seconds_of(text: str) -> float:
-    """Returns a duration of a scenario in full, in seconds."""
-    for unit, factor in (("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("s", 1.0)):
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    return math.inf
 
 
 def start_of(seed: int) -> str:

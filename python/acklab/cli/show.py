@@ -24,15 +24,18 @@ def show_command(where: str, as_json: bool, view: View = DEFAULT_VIEW) -> None:
 def _show(place: Place, as_json: bool, view: View) -> None:
     contents = Contents.of(place)
     if contents is not None and contents.is_sweep:
+        from acklab.cli.sweep import metrics_of
         from acklab.cli.sweep import show as show_sweep
         from acklab.sweeps import load_sweep
 
         sweep = load_sweep(place)
         if as_json:
-            print(json.dumps(finite(sweep.to_dict()), allow_nan=False))
+            print(json.dumps(finite(sweep.to_dict(metrics_of(view))), allow_nan=False))
         else:
-            show_sweep(sweep)
+            show_sweep(sweep, metrics_of(view))
     elif contents is Contents.STUDY:
+        if view.only:
+            raise UsageError("found --only for a study, expected a run or a sweep: a study shows its claims")
         from acklab.cli.study import show as show_study
         from acklab.report import Document
 

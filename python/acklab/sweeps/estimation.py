@@ -66,15 +66,17 @@ class Estimate:
     @property
     def text(self) -> str:
         """Returns the estimate as text."""
+        points = f"{self.points:,} point{'' if self.points == 1 else 's'}"
         if not self.left:
-            return f"{self.points:,} points, all of them stored"
+            return f"{points}, all of them stored"
         low, high = self.seconds.low, self.seconds.high
         between = "" if math.isnan(low) else f" ({max(low, 0) / 3600:.3g} to {high / 3600:.3g})"
         kept = f", {self.kept:,} of them stored" if self.kept else ""
+        at_once = min(self.jobs, self.left)
         return (
-            f"{self.points:,} points{kept}\n"
-            f"about {self.seconds.mean / 3600:.3g} CPU hours{between}, estimated from {self.sample:,} points: {_time(self.seconds.mean / self.jobs)} with "
-            f"{self.jobs} at a time\nabout {self.memory / 1e6:,.0f} MB of memory"
+            f"{points}{kept}\n"
+            f"about {self.seconds.mean / 3600:.3g} CPU hours{between}, estimated from {self.sample:,} of them: "
+            f"{_time(self.seconds.mean / at_once)} with {at_once} at a time\nabout {self.memory / 1e6:,.0f} MB of memory"
         )
 
     def to_dict(self) -> dict[str, object]:

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import SupportsIndex
 
 from acklab import core
+from acklab.durations import seconds_of
 from acklab.emulator import VIRTUAL
 from acklab.errors import UsageError
 from acklab.scenario import Source, items_of, whole_number, with_seed
@@ -68,6 +69,19 @@ class Plan:
             for order, seed in enumerate(chosen)
         ]
         return cls(source, grid, chosen, tuple(sets), tuple(vary), tuple(points), tuple(strategies), kernel)
+
+    def simulated_seconds(self, done: Container[str]) -> float:
+        """Returns the simulated time of the points that are not `done`, by their digests [s]."""
+        durations: dict[str, float] = {}
+        total = 0.0
+        for point in self.points:
+            if point.digest in done:
+                continue
+            own = next((change for change in reversed(point.sets) if change.partition("=")[0] == "duration"), "")
+            if own not in durations:
+                durations[own] = seconds_of(self.source.load(point.sets)["duration"])
+            total += durations[own]
+        return total
 
     def choices(self, axis: int) -> list[int]:
         """Returns the choice of the axis with this index, for each point."""

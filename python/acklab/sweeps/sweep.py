@@ -3,7 +3,7 @@
 import contextlib
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import pyarrow as pa
 from acklab import core, store
 from acklab.contents import Contents, refuse_others
 from acklab.emulator import VIRTUAL
-from acklab.errors import StoreError, UsageError
+from acklab.errors import RunError, StoreError, UsageError
 from acklab.files import path_of
 from acklab.named_tables import NamedTables
 from acklab.places import LocalPlace, Place, Stamp, place_of
@@ -30,7 +30,7 @@ from acklab.sweeps.merging import POINTS, merge
 from acklab.sweeps.on_ray import executor_of
 from acklab.sweeps.packed_store import DamagedPack, PackedStore
 from acklab.sweeps.plan import Plan
-from acklab.sweeps.summary import summary, summary_table
+from acklab.sweeps.summary import chosen_metrics, summary, summary_table
 from acklab.sweeps.unfinished import Unfinished
 from acklab.sweeps.variants import Variants
 from acklab.tables import Table
@@ -46,6 +46,10 @@ SIMULATE = "simulate"
 WAYS = (SIMULATE, VIRTUAL)
 """Modes of a sweep: simulations, or emulations in virtual time."""
 
+_LONG = 30_000.0
+"""Simulated seconds beyond which a sweep is estimated first. Chosen: they take about a minute of
+CPU time at 100 Mbps, ten times the time of an estimate.
+"""
 _FORMAT = 2
 """Version 1 had the points in the document."""
 _SUMMARY = "the summary of a sweep that acklab wrote"
@@ -153,31 +157,32 @@ class SweepResult(NamedTables):
         digest = self._arrow(POINTS, ["digest"]).column("digest")[point].as_py()
         return PackedStore(self.place).results([digest])[0]
 
-    def summary(self) -> "pl.DataFrame":
+    def summary(self, metrics: Sequence[str] = ()) -> "pl.DataFrame":
         """Returns means over seeds with 95 % intervals.
 
-        There is a row per combination of the grid and kind of flow.
+        There is a row per combination of the grid and kind of flow. `metrics` are columns of the
+        table of flows (default: the most important). Raises UsageError for a name that is no number.
         """
-        return summary(self.flows, list(self.columns.values()))
+        return summary(self.flows, list(self.columns.values()), chosen_metrics(metrics))
 
-    def summary_table(self, limit: int | None = None) -> Table:
+    def summary_table(self, limit: int | None = None, metrics: Sequence[str] = ()) -> Table:
         """Returns the summary as a table of text: 13.9 ± 0.2.
 
         A limit sets the maximum number of rows.
         """
-        frame = self.summary()
+        frame = self.summary(metrics)
         shown = frame if limit is None else frame.head(limit)
         table = summary_table(shown, self.units("flows"), len(self.seeds))
         return replace(table, left_out=frame.height - shown.height)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, metrics: Sequence[str] = ()) -> dict[str, Any]:
         """Returns the output of `acklab sweep --json`: summary, points and failures.
 
         NaN becomes None.
         """
         return {
             "command": self.rerun,
-            "summary": self.summary().to_dicts() if self.has_results else [],
+            "summary": self.summary(metrics).to_dicts() if self.has_results else [],
             "points": list(self.commands),
             "failures": [{"command": command, "error": message} for command, message in self.failures],
         }
@@ -247,6 +252,7 @@ def sweep(
     on: Executor | str | None = None,
     way: str = SIMULATE,
     kernel: str | None = None,
+    announce: Callable[["Estimate"], None] | None = None,
 ) -> SweepResult:
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
@@ -270,7 +276,8 @@ def sweep(
 
     `base` is the folder of relative trace files (default: that of the file). `watch` receives the
     progress after each batch of points, as a `Progress`. Without it, a bar on standard error, or in
-    the notebook, shows the progress; `quiet` hides the bar.
+    the notebook, shows the progress; `quiet` hides the bar. `announce` receives an estimate of the
+    cost before points run that simulate more than 30,000 s in all.
 
     The tables are identical for any number of `jobs` (default: one per core) and any executor.
     Failed points are listed in `failures` of the result and do not affect the others. Raises
@@ -289,6 +296,12 @@ def sweep(
                 place.write_json(f"{name}.json", Variants.of(name, given).document())
     executor = (executor_of(on) if isinstance(on, str) else on) or Threads(at_once)
     points = PackedStore(place)
+    if announce is not None and plan.simulated_seconds(points.done()) > _LONG:
+        from acklab.sweeps.estimation import estimate_plan
+
+        # The sweep itself lists points that fail.
+        with contextlib.suppress(RunError):
+            announce(estimate_plan(plan, place, at_once))
     unfinished = Unfinished.begin(plan, points)
     with progress_bar(quiet or watch is not None) as bar:
         outcome = execute(plan.points, points, executor, watch or bar)

@@ -129,16 +129,22 @@ def sweep(
     kernel: Kernel = None,
     dry_run: DryRun = False,
     qlog: NoQlog = None,
+    all_: Everything = False,
+    only: Only = None,
     json_: Json = False,
 ) -> None:
     """Run all points of a grid for all seeds, on all cores or on a cluster."""
+    from acklab.cli.run import View
     from acklab.cli.sweep import sweep_command
 
     if qlog is not None:
         raise UsageError(
             "found --qlog, but a sweep writes no logs; repeat one of its points by acklab run with --set, --seed and --qlog"
         )
-    sweep_command(file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on, dry_run, way, kernel)
+    view = View.of(all_, only or [])
+    sweep_command(
+        file, grid or [], seeds, set_ or [], vary or [], out, jobs, json_, strategy or [], on, dry_run, way, kernel, view
+    )
 
 
 @app.command(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from acklab.durations import seconds_of
 from acklab.emulator import Emulated, emulate
 from acklab.errors import RunError
 from acklab.scenario import overrides
-from acklab.studies.emulated.durations import seconds_of
 from acklab.sweeps import Point
 
 _FROM = 4.0

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from acklab import core
+from acklab.durations import seconds_of as _seconds
 from acklab.emulator import Emulated, emulate
 from acklab.places import LocalPlace
 from acklab.result import Result, read_result
 from acklab.studies.emulated.deployed import REST, deploy
-from acklab.studies.emulated.durations import seconds_of as _seconds
 from acklab.studies.emulated.kept import is_whole, write_point
 from acklab.sweeps import Point
 from acklab.sweeps.execution import Progress, cores
