@@ -25,7 +25,7 @@ from commands import acklab as command
 TCP = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}}
 DOWN = {"name": "down", "from": "server", "to": "laptop", "transport": TCP, "stop": "6s"}
 UP = {"name": "up", "from": "laptop", "to": "server", "transport": TCP, "start": "7s"}
-BOTH = {
+BOTH: dict[str, Any] = {
     "duration": "13s",
     "seed": 1,
     "link": [

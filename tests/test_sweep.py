@@ -18,6 +18,7 @@ from acklab.metrics import numbers_of
 from acklab.places import LocalPlace
 from acklab.scenario import Source, overrides
 from acklab.sweeps import PackedStore, Plan, Progress
+from acklab.sweeps.estimation import Estimate
 from acklab.sweeps.grid import Grid, Variation, split_values
 from acklab.terminal import progress_bar
 
@@ -273,7 +274,7 @@ def test_numbers_of_flows_are_the_numeric_columns_of_a_run():
 
 
 def test_a_long_sweep_begins_with_its_estimate(fake, scenario, tmp_path):
-    told = []
+    told: list[Estimate] = []
     # Twenty points of 15 s, and then of 1,501 s, which are 30,020 s.
     acklab.sweep(scenario, seeds=20, out=tmp_path / "short", quiet=True, announce=told.append)
     assert told == []

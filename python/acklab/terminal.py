@@ -79,10 +79,20 @@ def _drawn(table: "Table") -> "RichTable":
         pad_edge=False,
         header_style="dim",
     )
+    widths = _widths(table)
     for index, name in enumerate(table.head):
         units = table.numeric_from == 2 and index == 1
-        justify: Literal["left", "right"] = "right" if table.is_number(index) else "left"
-        drawn.add_column(Text(visible(name)), justify=justify, style="dim" if units else "", overflow="fold")
+        is_number = table.is_number(index)
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        # A number that is broken cannot be copied.
+        drawn.add_column(
+            Text(visible(name)),
+            justify=justify,
+            style="dim" if units else "",
+            overflow="fold",
+            no_wrap=is_number,
+            min_width=widths[index] if is_number else None,
+        )
     for line, row in enumerate(table.rows):
         cells = (Text(visible(cell), style="bold" if (line, place) in table.best else "") for place, cell in enumerate(row))
         drawn.add_row(*cells)
@@ -146,6 +156,7 @@ def _parts(table: "Table", width: int) -> "list[Table]":
 
 def show_answers(answers: "Sequence[Answer]") -> None:
     """Prints the short answer to a run, with some lines per flow."""
+    from rich.cells import cell_len
     from rich.table import Table as Drawn
     from rich.text import Text
 
@@ -154,8 +165,10 @@ def show_answers(answers: "Sequence[Answer]") -> None:
         # A single text, so that a long one is wrapped.
         console.print(Text.assemble((visible(answer.flow), "bold"), "  ", (visible(answer.kind), "dim")))
         grid = Drawn.grid(padding=(0, 2, 0, 0))
-        for _ in range(3):
-            grid.add_column(overflow="fold")
+        grid.add_column(overflow="fold")
+        # A value that is broken cannot be copied.
+        grid.add_column(no_wrap=True, min_width=max((cell_len(visible(line.value)) for line in answer.lines), default=0))
+        grid.add_column(overflow="fold")
         for line in answer.lines:
             grid.add_row(
                 Text(f"  {line.name:<15}", style="dim"), Text(visible(line.value)), Text(visible(line.detail), style="dim")

@@ -10,6 +10,7 @@ from acklab.cli import groups
 from acklab.cli.app import app, limit
 from acklab.cli.signals import Interruption, drop_output
 from acklab.errors import AcklabError, Cancelled
+from acklab.fallback import use_fallback
 
 __all__ = ["app", "groups", "main"]
 
@@ -19,25 +20,31 @@ _WITH_PERMISSION = ("study", "packetdrill")
 """Commands that may acquire a permission, which must precede the second thread."""
 
 
-def _show_version(value: bool) -> None:
-    if value:
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    cite: Annotated[bool, typer.Option("--cite", help="Show how to cite acklab, as BibTeX.")] = False,
+) -> None:
+    if version:
         from acklab import core
 
         print(f"acklab {core.version()} ({core.revision()})")
+    if cite:
+        from acklab.citation import bibtex
+
+        print(bibtex())
+    if version or cite:
         raise typer.Exit
-
-
-@app.callback()
-def _root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")] = False,
-) -> None:
+    if context.invoked_subcommand is None:
+        context.fail("Missing command.")
     if context.invoked_subcommand not in (*_REAL_TIME, *_WITH_PERMISSION):
         limit(context)
 
 
 def main() -> None:
     """Runs the command line. Errors of the user are printed as one message, without a traceback."""
+    use_fallback()
     if "_ACKLAB_COMPLETE" in os.environ:
         from acklab.cli.completion import complete
 

@@ -161,7 +161,7 @@ class SweepResult(NamedTables):
         """Returns means over seeds with 95 % intervals.
 
         There is a row per combination of the grid and kind of flow. `metrics` are columns of the
-        table of flows (default: the most important). Raises UsageError for a name that is no number.
+        table of flows (default: the most important). Raises UsageError for other names.
         """
         return summary(self.flows, list(self.columns.values()), chosen_metrics(metrics))
 

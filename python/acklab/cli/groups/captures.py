@@ -36,7 +36,10 @@ def inspect(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Analyse a capture: bottleneck, round trips, losses and ACKs of each connection."""
+    """Analyse a capture: bottleneck, RTTs, losses and ACKs.
+
+    Reports them for each connection.
+    """
     from acklab.cli.inspect import inspect_command
 
     inspect_command(capture, report, json_, trace)
@@ -48,7 +51,10 @@ def fit(
     set_: Sets = None,
     json_: Json = False,
 ) -> None:
-    """Fit the scenario of a path to a capture, with ranges for uncertain values."""
+    """Fit the scenario of a path to a capture.
+
+    Uncertain values have ranges.
+    """
     from acklab.cli.fit import fit_command
 
     fit_command(capture, set_ or [], json_)
@@ -88,9 +94,10 @@ def advise(
     jobs: Jobs = None,
     json_: Json = False,
 ) -> None:
-    """Recommend changes of the receiver, sender, router or transport of a path.
+    """Recommend what to change on a path.
 
-    Prints the gain of each, what gets worse, and how to enable it.
+    Prints changes of the receiver, sender, router or transport: the gain of each, what gets worse,
+    and how to enable it.
     """
     from acklab.cli.advise import advise_command
 

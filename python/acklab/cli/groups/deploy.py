@@ -134,9 +134,10 @@ def perf(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Compare TACK, QUIC and the kernel's TCP between this host and another, in alternation.
+    """Compare TACK, QUIC and the kernel's TCP between two hosts.
 
-    Shows the goodput of each, and its cost.
+    Measures them in alternation, from this host to one that runs `acklab serve`, or with --reverse
+    back. Shows the goodput of each, and its cost.
     """
     from acklab import hosts
     from acklab.cli.hosts import fingerprint_prompt, progress, show_perf
@@ -166,7 +167,7 @@ def perf(
     show_perf(measured, json_)
 
 
-proxy = typer.Typer(help="Carry TCP connections of other programs over one TACK connection.", no_args_is_help=True)
+proxy = typer.Typer(help="Carry TCP connections of programs over one TACK connection.", no_args_is_help=True)
 app.add_typer(proxy, name="proxy")
 
 
@@ -196,7 +197,10 @@ def listen(
     drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
-    """Run the far end: connect to targets for clients that have the token, until Ctrl-C."""
+    """Run the far end until Ctrl-C.
+
+    Connects to targets for clients that have the token.
+    """
     from acklab.cli.hosts import listen_command
 
     listen_command(_port(port), bind or [], [*(allow or []), *(to or [])], certificate, key, state, drain, json_)
@@ -234,9 +238,10 @@ def connect(
     drain: Drain = "0s",
     json_: Json = False,
 ) -> None:
-    """Run the near end: carry local TCP connections to the far end, until Ctrl-C.
+    """Run the near end until Ctrl-C.
 
-    Reconnects after the connection to the far end is lost.
+    Carries local TCP connections to the far end. Reconnects after the connection to the far end is
+    lost.
     """
     from acklab.cli.hosts import connect_command
 

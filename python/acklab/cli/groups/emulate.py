@@ -59,10 +59,11 @@ def emulate_(
     only: Only = None,
     json_: Json = False,
 ) -> None:
-    """Run one scenario in real time, with real packets and the kernel's TCP and UDP.
+    """Run one scenario in real time, with real packets.
 
-    Requires root or a user namespace. Exit status 3: the run finished, but its results are
-    unreliable, because packets were late or lost.
+    These are packets of programs and of the kernel's TCP and UDP. Requires root or a user
+    namespace. Exit status 3: the run finished, but its results are unreliable, because packets were
+    late or lost.
     """
     from acklab.cli.emulate import calibrate_command, emulate_command
 
@@ -175,9 +176,9 @@ def inline(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Emulate a path between two interfaces of this host, for traffic of other hosts.
+    """Emulate a path between two interfaces of this host.
 
-    Requires root and Linux 6.6.
+    The path carries traffic of other hosts. Requires root and Linux 6.6.
 
     The interfaces must be ports of a bridge or of a router, which forwards the traffic if this
     process ends, stalls or is overloaded. Otherwise, this command creates a bridge, and removes it
@@ -201,7 +202,7 @@ def inline(
     inline_command(words, flags, set_ or [], seed, duration, out, capture or [], interval, json_, watch, port, processors, method)
 
 
-kernel_app = typer.Typer(help="Build and list guest kernels for `acklab emulate --clock virtual`.", no_args_is_help=True)
+kernel_app = typer.Typer(help="Build and list guest kernels for emulations in virtual time.", no_args_is_help=True)
 app.add_typer(kernel_app, name="kernel")
 
 
@@ -216,7 +217,10 @@ def kernel_build(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Build a guest kernel from Debian's source or your own tree, in some minutes, without root."""
+    """Build a guest kernel in some minutes, without root.
+
+    Its source is Debian's or your own tree.
+    """
     from acklab.cli.kernel import build_command
 
     build_command(version, source, json_)

@@ -71,9 +71,10 @@ def compare(
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Show all metrics instead of the most important ones.")] = False,
 ) -> None:
-    """Compare results: differing keys of their scenarios, values, differences and ratios.
+    """Compare results of runs or of sweeps.
 
-    For sweeps, differences and ratios are computed per seed and have intervals.
+    Shows differing keys of their scenarios, values, differences and ratios. For sweeps, differences
+    and ratios are computed per seed and have intervals.
     """
     from acklab.cli.show import compare_command
 
@@ -94,7 +95,10 @@ def query(
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     json_: Json = False,
 ) -> None:
-    """Query stored tables, such as flows, links and points, by SQL (DuckDB)."""
+    """Query stored tables by SQL (DuckDB).
+
+    Tables are flows, links and points, for example.
+    """
     from acklab.cli.query import query_command
 
     query_command(sql, folder, json_, csv)
@@ -112,7 +116,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a report of one or several results as a single HTML file, which works offline."""
+    """Write results as a single HTML file, which works offline."""
     from acklab.files import printable
     from acklab.report import write_report
 

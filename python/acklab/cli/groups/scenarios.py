@@ -83,7 +83,7 @@ def schema(
         ),
     ] = None,
 ) -> None:
-    """Print the JSON Schema of scenarios, for completion in editors."""
+    """Print the JSON Schema of scenarios, for editors."""
     import json
 
     from acklab import core
@@ -116,7 +116,10 @@ def trace(
         typer.Option(metavar="FILE", help="Write the trace to this file (default: standard output).", show_default=False),
     ] = None,
 ) -> None:
-    """Generate the trace of a link in mahimahi's format, or print statistics of one."""
+    """Generate the trace of a link, or print statistics of one.
+
+    Traces have the format of mahimahi.
+    """
     from acklab.cli.trace import trace_command
 
     trace_command(what, rate, seconds, seed, out)

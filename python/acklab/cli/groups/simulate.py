@@ -133,7 +133,10 @@ def sweep(
     only: Only = None,
     json_: Json = False,
 ) -> None:
-    """Run all points of a grid for all seeds, on all cores or on a cluster."""
+    """Run all points of a grid for all seeds, on all cores.
+
+    With --on, points run on a cluster.
+    """
     from acklab.cli.run import View
     from acklab.cli.sweep import sweep_command
 
@@ -191,7 +194,7 @@ def study(
     dry_run: DryRun = False,
     json_: Json = False,
 ) -> None:
-    """Rerun studies and show their results beside the published ones."""
+    """Rerun studies and compare them with published numbers."""
     if way == "emulate":
         from acklab import core
 
