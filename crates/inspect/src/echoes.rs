@@ -30,8 +30,8 @@ const WHOLE: f64 = 0.05;
 const MIN_PROOFS: u32 = 10;
 /// The maximum number of segments that a receiver may acknowledge together by its rule.
 const MAX_RULE: usize = 16;
-/// The minimum share of the echoes older than the newest that fit one rule; *chosen*: the others
-/// may follow a timer.
+/// Of the echoes that are older than the newest, the minimum share that fits one rule; *chosen*:
+/// the others may follow a timer.
 const FITS: f64 = 0.9;
 /// A time in nanoseconds that exceeds the interval in which a NIC coalesces segments; *chosen*:
 /// three ticks of the usual clock, and more than the maximum of 1 ms that Linux drivers set
@@ -157,8 +157,8 @@ mod tests {
 
     /// Returns the evidence of ACKs that cover these numbers of segments. The sender sends one
     /// segment per microsecond, and its clock ticks once per `per_tick` segments. The receiver
-    /// sends an ACK for every `rule` segments, or, if `rule` is zero, one for all that an ACK
-    /// covers. It echoes the first of the segments that it acknowledges, or the newest.
+    /// sends an ACK for every `rule` segments. If `rule` is zero, no ACK is removed on the path.
+    /// The receiver echoes the first of the segments that it acknowledges, or the newest.
     fn evidence(covers: impl Iterator<Item = u32>, per_tick: u32, rule: u32, echoes_newest: bool) -> Evidence {
         echoes(covers, per_tick, rule, echoes_newest, 1000).evidence()
     }

@@ -1,11 +1,11 @@
 //! The rate of the bottleneck, by the receiver's clock.
 //!
 //! An ACK with a timestamp reports the data that the receiver had, and the time by its own clock
-//! (RFC 7323, §3). Even if ACKs wait en route, are released together, or are thinned, these are
-//! points of the arrival curve at the receiver, to a tick of its clock. While the bottleneck is
-//! busy, they follow a straight line, and no data arrive faster. So the rate is the steepest slope
-//! that a substantial part of the octets follows. If the sender leaves the bottleneck idle, each
-//! flight of its window is a separate line.
+//! (RFC 7323, §3). Thus each ACK is a point of the arrival curve at the receiver, to a tick of its
+//! clock, even if ACKs wait on the path, are released together, or are thinned. While the
+//! bottleneck is busy, these points follow a straight line, and no data arrive faster. So the rate
+//! is the steepest slope that a substantial part of the octets follows. If the sender leaves the
+//! bottleneck idle, each flight of its window is a separate line.
 
 use crate::direction::Ack;
 use crate::rate::{Estimate, Point, tidy};

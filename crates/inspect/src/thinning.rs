@@ -4,9 +4,9 @@
 //! ACKs that cover many segments, or varying numbers of them, are no evidence: a receiver that
 //! coalesces segments acknowledges each batch (GRO, LRO), and timers and busy applications have the
 //! same effect. Two kinds of evidence show that an ACK was sent and is missing. One is a number
-//! that the receiver's counter of this connection skips (`identification`). The other is a
-//! timestamp of a later segment than the first that the next ACK covers (`echoes`). Without either,
-//! only ordinary delayed ACKs are identified, and other cases are not known.
+//! that the receiver's counter of this connection skips (`identification`). The other is an ACK
+//! that echoes the timestamp of a later segment than the first that it covers (`echoes`). Without
+//! either, only ordinary delayed ACKs are identified, and other cases are not known.
 //!
 //! | part | contents |
 //! |---|---|

@@ -39,9 +39,9 @@ enum Receiver {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Path {
     Plain,
-    /// Keeps one in this number, on average.
+    /// Keeps one of this number of ACKs, on average.
     Keeps(u32),
-    /// Loses one in this number.
+    /// Loses one of this number of ACKs.
     Loses(u32),
 }
 

@@ -74,8 +74,8 @@ impl<D> Outlet<D> {
         &self.lateness
     }
 
-    /// Returns the longest time from the first to the last of the packets that were due at one
-    /// device at the same time.
+    /// Returns the longest burst: the time from its first to its last packet, all due at one device
+    /// at the same time.
     #[must_use]
     pub const fn longest_handover(&self) -> Duration {
         self.longest_handover

@@ -425,7 +425,7 @@ impl FlowProbe {
         if receiver.read.is_some() {
             self.data_read(now, receiver);
         } else {
-            // Without order, the application reads data on arrival.
+            // Over a transport without order, the application reads data on arrival.
             if let Some(delay) = delay {
                 self.application_delay.read(now, real(delay));
             }

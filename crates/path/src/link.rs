@@ -225,7 +225,7 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Returns `true` if the packet exceeds the MTU. It is counted then, and goes no further.
+    /// Returns `true` if the packet exceeds the MTU. The packet is then counted and discarded.
     #[inline(never)]
     fn is_too_large(&mut self, now: Instant, size: Bytes) -> bool {
         let is_too_large = self.mtu.as_mut().is_some_and(|mtu| mtu.excludes(now, size));

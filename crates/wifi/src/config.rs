@@ -153,8 +153,8 @@ pub enum Dialect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EifsAfterCollision {
-    /// None, because no node detects a preamble; all defer for DIFS or AIFS: ns-3 with preambles of
-    /// equal power.
+    /// None, because no node detects a preamble. All defer for DIFS or AIFS, as in ns-3 with
+    /// preambles of equal power.
     None,
     /// All: ns-2.
     Always,

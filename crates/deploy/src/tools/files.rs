@@ -109,8 +109,8 @@ mod tests {
         static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
     }
 
-    /// The payload with which a writer unwinds. None of its code runs any more, as if the process
-    /// had been killed.
+    /// The payload with which a writer unwinds. No code of the writer runs afterwards, as if the
+    /// process had been killed.
     struct Killed;
 
     pub(crate) fn step() {

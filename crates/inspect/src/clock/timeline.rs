@@ -72,7 +72,8 @@ impl<P> Timeline<P> {
         self.waiting.insert(place, (at, packet));
     }
 
-    /// Removes the first packet, if no earlier one may follow. With `all`, none may.
+    /// Removes the first packet, if no earlier one may follow. With `all`, no earlier packet can
+    /// follow any of them.
     #[inline]
     pub(super) fn release(&mut self, all: bool) -> Option<(u64, P)> {
         let is_due = |at: u64| all || at.saturating_add(WINDOW) <= self.newest || self.waiting.len() > MAX_WAITING;

@@ -32,8 +32,8 @@ pub(super) enum Place {
     At(u64),
     /// Farther away than any window. A single such segment may belong to another connection.
     Stray,
-    /// Farther away, like the previous segment, which ended at or near the start of this one: the
-    /// capture has a hole.
+    /// Farther away, and adjacent to the previous segment, which was also farther away: the capture
+    /// has a hole.
     Anew,
 }
 

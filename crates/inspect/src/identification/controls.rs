@@ -22,7 +22,7 @@ pub(super) struct Controls {
     within: Steps,
     /// Controls since the last step that skips.
     since: Steps,
-    /// Other steps from the first to the last one that skips, and how many of them skip.
+    /// The other steps, from the first to the last that skips, and the number of them that skip.
     others: Steps,
     others_since: Steps,
     others_skipping: u64,

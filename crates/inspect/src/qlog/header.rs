@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 /// The maximum length of a title or an ID.
 const MAX_TEXT: usize = 64;
 
-/// The origin of a connection of a log.
+/// The trace of a log from which a connection was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {
     /// The number of its trace in the file, from 1.

@@ -105,8 +105,8 @@ impl Ids {
     }
 
     /// Returns `true` if a packet of the end `from` opens another connection between the same
-    /// sockets. This is so for an Initial packet with two unknown IDs: of a server and a client
-    /// other than those of this connection, after its server has responded.
+    /// sockets. Such a packet is an Initial packet after the server of this connection has
+    /// responded, and both of its IDs are unknown.
     ///
     /// An end without its own ID cannot share a socket among connections (RFC 9000, §5.1). The
     /// first ID that a client addresses has at least eight octets (§7.2).

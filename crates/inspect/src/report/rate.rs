@@ -54,7 +54,8 @@ impl Seen {
         let together =
             |curves: &[Vec<Point>]| curves.iter().map(|curve| tidy(curve.iter().copied())).collect::<Vec<_>>();
         let [pairs, trains] = [&pairs, &trains].map(|acks| together(&acks.iter().map(reported).collect::<Vec<_>>()));
-        // At the sender, no data have passed the bottleneck. Elsewhere they may have.
+        // In a capture at the sender, no data have passed the bottleneck yet. In others they may
+        // have.
         let has_passed = is_quic || position != Position::Sender;
         let data = [&data.pairs, if is_saturated { &data.saturated } else { &data.writes }]
             .map(|curves| if has_passed { together(curves) } else { Vec::new() });

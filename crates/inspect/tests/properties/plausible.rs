@@ -27,7 +27,7 @@ enum Act {
     Ack { lag: u32, block: Option<(u32, u32)> },
     /// Sends an ACK of data that the capture lacks.
     AckAhead { octets: u32 },
-    /// Sends one octet below the next one, or none.
+    /// Sends the last octet again, or an empty segment with its sequence number.
     KeepAlive { is_empty: bool },
     /// Ends one direction, or both.
     Finish { is_reset: bool },

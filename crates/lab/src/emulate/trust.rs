@@ -9,12 +9,12 @@ use acklab_live::{Lateness, Outlet, Wait};
 use acklab_measure::Table;
 use std::ops::Range;
 
-/// The divisor of the time constant that yields the limit of the 99th percentile of lateness over
-/// the whole window.
+/// The limit of the 99th percentile of lateness over the whole window is the time constant divided
+/// by this.
 const SHARE: u64 = 20;
-/// The divisor of the time constant that yields the limit of the 99.9th percentile of lateness in
-/// each second. A longer stall releases the packets that it delayed as a burst, which fills queues
-/// that the scenario leaves empty.
+/// The limit of the 99.9th percentile of lateness in each second is the time constant divided by
+/// this. A longer stall releases the packets that it delayed as a burst, which fills queues that
+/// the scenario leaves empty.
 const SHARE_OF_SECOND: u64 = 4;
 /// The maximum time constant, used if the scenario has no smaller one: the tick of a kernel with
 /// `HZ=250`.

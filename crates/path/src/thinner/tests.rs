@@ -83,8 +83,8 @@ fn news_is_never_held() {
     assert_eq!(run.left(), [(0, 10), (2, 11), (3, 12), (4, 13), (5, 14), (6, 15)]);
 }
 
-/// An ACK that is older than an earlier one is passed on: it may be the first of a flow whose
-/// packets were reordered, and shows its time.
+/// An ACK with a lower number than an earlier one passes. It may be the first of a flow whose
+/// packets were reordered.
 #[test]
 fn an_older_ack_changes_nothing() {
     let mut run = Run::of(every::Config { acks: 2, hold: Duration::from_millis(20) });

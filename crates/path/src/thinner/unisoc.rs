@@ -1,5 +1,5 @@
 //! ACK suppression in Unisoc's driver for SC2355: `tcp_ack.c`, with the numbers of `tcp_ack.h`. An
-//! older one waited for 10 ms.
+//! older version held ACKs for 10 ms.
 //!
 //! Segments with options besides timestamps, and ACKs whose window is small, replace the held one
 //! and leave immediately; the next ACK then leaves too. An ACK that repeats a number is held as any

@@ -90,9 +90,9 @@ impl Packet {
 /// the number line.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// Segments since the last ACK that continued the stream, or were numbered packets.
+    /// Segments since the last ACK that were in order, or were numbered packets.
     pub segments: u32,
-    /// Bytes since the last ACK that continued the stream, or were in numbered packets.
+    /// Bytes since the last ACK that were in order, or were in numbered packets.
     pub bytes: u64,
     /// The arrival time of the first of these.
     pub since: Option<Instant>,

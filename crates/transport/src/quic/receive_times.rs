@@ -74,8 +74,9 @@ impl Timestamps {
             Some(self.unit().saturating_mul(times[place].1).min(Duration::from_micros(MAX_MICROSECONDS)))
         };
         let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
-        // The arrivals here of hypothetical immediate ACKs: that of the largest number is earlier
-        // by `delay`, those of earlier packets are earlier by the difference of arrivals.
+        // When would immediate ACKs have arrived here? That of the largest number by `delay`
+        // earlier, and those of earlier packets also by the difference of their arrivals at the
+        // peer.
         let largest_at = time_of(ack.ranges.largest());
         let round_trips = departures.filter_map(|(number, left_at)| {
             let earlier = largest_at?.saturating_sub(time_of(number)?);

@@ -1,5 +1,5 @@
-//! Outcomes of transmissions except [losses](super::scoreboard::Loss), for controllers that rate a
-//! sending rate by the outcomes at it.
+//! Outcomes of transmissions except [losses](super::scoreboard::Loss), for controllers that judge a
+//! sending rate by the outcomes of the transmissions at this rate.
 
 use acklab_base::Instant;
 
@@ -11,9 +11,9 @@ pub enum Outcome {
         /// `true` if it was wrongly reported lost before.
         was_lost: bool,
     },
-    /// The outcome remains unknown. Its bytes were retransmitted before it was acknowledged or
-    /// lost, so that the acknowledgment is ambiguous; or its keys were discarded; or it was an MTU
-    /// probe, whose loss is no congestion.
+    /// The outcome remains unknown. Either its bytes were retransmitted before it was acknowledged
+    /// or lost, so that the acknowledgment is ambiguous. Or its keys were discarded, or it was an
+    /// MTU probe, whose loss is no congestion.
     Unknown,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Driver<D> {
     is_latched: bool,
     /// The first MSN that has not been confirmed or given up.
     first_unconfirmed: u16,
-    /// The newest cleared ACK of each other flow, with its MSN.
+    /// The deferred ACKs, each with its MSN: the newest cleared ACK of each of the other flows.
     deferred: Vec<(u16, D)>,
     /// Confirmed packets, whose memory is reused for rebuilt packets.
     spare: Vec<D>,

@@ -293,7 +293,7 @@ mod u_sig {
     pub(super) const WIDTH_KNOWN: u32 = 0x0000_0002;
     /// Common: the PHY version identifier, which is zero for EHT.
     pub(super) const VERSION: u32 = 0x0000_7000;
-    /// Common: where the width begins.
+    /// Common: the position of the width.
     pub(super) const WIDTH_SHIFT: u32 = 15;
     /// Common.
     pub(super) const WIDTH_MASK: u32 = 0b111;

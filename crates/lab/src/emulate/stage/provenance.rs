@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 
 /// The offloads of TCP and UDP in the devices, as the table `kernel` names them. All are off, so
-/// that a packet is a packet.
+/// that no device merges or splits packets.
 const DEVICES: [(&str, &str); 5] = [
     ("offloads", "none"),
     ("tso", "off: TCP hands over one segment at a time"),

@@ -37,8 +37,8 @@ impl Window {
         self.rule == BeyondWindow::CutOff
     }
 
-    /// Returns `true` if a segment that begins within the window may end beyond it, because nothing
-    /// is unread with rcv.nxt at `next`.
+    /// Returns `true` if a segment that begins within the window may end beyond it. This requires
+    /// that the application has read everything below rcv.nxt, which is `next`.
     pub(super) fn takes_whole(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && !self.has_unread(next)
     }

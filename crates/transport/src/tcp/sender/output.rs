@@ -212,9 +212,9 @@ impl Sender {
 
     /// Returns the size of the next new segment that the application and the peer's window permit.
     ///
-    /// A partial segment waits for more room. Exceptions are one that holds all unsent data of its
-    /// record, and one that fills half of the peer's largest window while nothing is outstanding
-    /// (RFC 9293, §3.8.6.2.1).
+    /// A partial segment waits for more room. There are two exceptions (RFC 9293, §3.8.6.2.1): a
+    /// segment with all unsent data of its record, and, while nothing is outstanding, a segment
+    /// that fills half of the peer's largest window.
     #[inline]
     pub(super) fn next_new(&self) -> Option<u64> {
         let (unsent, full) = (self.unsent_of_record(), self.full_payload());
