@@ -20,6 +20,7 @@ from acklab.advice.racing import Racer, gains_of, race
 from acklab.advice.settle import known_of_fit
 from acklab.advice.stacks import stacks, switches
 from acklab.advice.verdicts import verdict
+from acklab.fitting.document import toml_of
 from commands import acklab as command
 
 TCP = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}}
@@ -203,6 +204,21 @@ def test_the_fit_tells_what_is_known_and_what_settles_the_rest():
     few = known_of_fit(fitted | {"member": fitted["member"][:1]}, [])
     assert few.blocked is not None
     assert "1 scenario does, 20 are needed" in few.blocked
+
+
+def test_a_capture_that_shows_neither_rate_nor_delay_has_nothing_to_recommend(tmp_path):
+    """A fit leaves out what is not known. A path without a rate and a delay is refused elsewhere,
+    but here it is the answer.
+    """
+    path = {"name": "path", "from": "sender", "to": "receiver", "forward": {}, "reverse": {}}
+    flow = {"from": "sender", "to": "receiver", "transport": TCP}
+    rate = {"key": "link.path.forward.rate", "status": "unknown", "evidence": "too few segments", "give": "--set"}
+    file = tmp_path / "link.toml"
+    file.write_text(
+        toml_of({"duration": "2s", "seed": 1, "link": [path], "flow": [flow]}, {"parameter": [rate]}, []), encoding="utf-8"
+    )
+    found = advise(file, uses=["download"])
+    assert found.uses["download"].reason == "link.path.forward.rate is not known: too few segments"
 
 
 def test_only_what_can_act_is_a_candidate():

@@ -17,6 +17,7 @@ from acklab.advice.uses import USES, Use
 from acklab.advice.verdicts import Verdict, verdict
 from acklab.durations import seconds_of
 from acklab.errors import ScenarioError, UsageError
+from acklab.fitting.path import DELAYS
 from acklab.links import directions
 from acklab.scenario import Overrides, Source, overrides
 from acklab.sweeps.grid import variations
@@ -121,6 +122,9 @@ def _path(
     known = known_of_fit(table, changes) if table is not None else None
     # Unknown quantities of a fit are refused when they are used.
     changes = changes if table is None else ["fit=", *changes]
+    if known is not None and known.blocked is not None:
+        # No scenario is simulated, but one without a rate and a delay is refused.
+        changes = [f"{DELAYS[0]}=1ms", *changes]
     base = source.load(changes)
     if not base.get("flow"):
         raise ScenarioError(f"{name}: flow: found none, expected the flow that is advised")
