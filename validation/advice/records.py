@@ -95,7 +95,7 @@ _KINDS = {
     "the application limited": "the application limited the transfer",
     "link.path.forward": "the rate, delay or queue towards the receiver is not known",
     "link.path.reverse": "the rate or the queue towards the sender is not known",
-    "the delay of single packets": "bursts that no mechanism explains",
+    "the delay of single packets": "the delay of single packets is not known",
     "one bottleneck does not": "one bottleneck does not repeat the capture",
     "nothing that can act": "no change is better by more than 2 %",
     "may be no better": "the interval of the gain contains no change",

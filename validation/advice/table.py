@@ -48,9 +48,15 @@ def places(measured: Mapping[str, Any]) -> dict[str, str]:
         "paths": _table(
             ("", *known),
             [
-                ("paths", *(f"{one['first']} and on, {one['paths']}" for one in known.values())),
+                (
+                    "paths, a random sample of those that are kept aside",
+                    *(f"{one['paths']} of {one['of']} from {one['first']} on" for one in known.values()),
+                ),
                 ("captures with a fit", *(str(one["fitted"]) for one in known.values())),
-                ("of these, both ends of the search known", *(str(one["ensembles"]) for one in known.values())),
+                (
+                    "of these, rate, delay and queue towards the receiver are known",
+                    *(str(one["ensembles"]) for one in known.values()),
+                ),
                 ("of these, 20 scenarios repeat the capture", *(str(one["repeated"]) for one in known.values())),
                 ("parameters within their interval", *(_of(one["covered"], one["judged"]) for one in known.values())),
                 ("recommendations", *(str(one["recommended"]) for one in known.values())),
@@ -96,7 +102,10 @@ def _applications(one: Mapping[str, Any]) -> str:
 
 
 def _public(one: Mapping[str, Any]) -> str:
-    head = f"Of {one['files']:,} files {one['suitable']:,} have a transfer of 20 segments. {one['limited']:,} of these are limited by their application; {one['recommended_limited']} of them have a recommendation. {one['recommended']} captures have a recommendation in all.\n"
+    head = (
+        f"Of {one['files']:,} files {one['suitable']:,} have a transfer of 20 segments. Of these, {one['limited']:,} are limited by their\n"
+        f"application, of which {one['recommended_limited']} have a recommendation. In all, {one['recommended']} have one.\n"
+    )
     return head + _table(("verdict", "captures"), [(reason, str(count)) for reason, count in one["reasons"].items()])
 
 

@@ -1,7 +1,7 @@
 """Compares fits and advice with known paths.
 
 Usage: `python validation/advice/truth.py [simulated|kernel|applications] [FIRST [COUNT]]
-[--out FOLDER] [--keep]`.
+[--sample N] [--out FOLDER] [--keep]`.
 
 `simulated` captures a download over the paths of the validation of inspection (`paths.py`), and on
 even numbers an upload after it. `kernel` runs the same paths with Linux's own TCP in an emulation
@@ -47,6 +47,7 @@ from validation.advice import applications
 from validation.advice.records import counts_of, keep, lines_of, records
 from validation.inspection import paths
 from validation.inspection.apart import Limits
+from validation.inspection.corpus import digest
 
 KEPT = {"simulated": (60_000, 200), "kernel": (61_000, 30), "applications": (62_000, 60)}
 MAX_RATE = {"simulated": 200.0, "kernel": 50.0, "applications": 200.0}
@@ -245,6 +246,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("population", choices=tuple(KEPT), nargs="?", default="simulated")
     parser.add_argument("first", type=int, nargs="?")
     parser.add_argument("count", type=int, nargs="?")
+    parser.add_argument("--sample", type=int, help="only so many of them, the same ones each time")
     parser.add_argument("--out", type=File)
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--at-once", type=int, default=Limits.at_once, help="paths judged at a time")
@@ -252,7 +254,9 @@ def main(words: Sequence[str]) -> int:
     population = options.population
     first, count = KEPT[population]
     first, count = first if options.first is None else options.first, count if options.count is None else options.count
-    numbers = numbers_of(population, first, count)
+    drawn = numbers_of(population, first, count)
+    # A run takes them in this order, so that a run that was stopped is a sample of the whole.
+    numbers = sorted(sorted(drawn, key=lambda number: digest(str(number)))[: options.sample])
     found = list(records(options.out, population, partial(judge, population), numbers, replace(_LIMITS, at_once=options.at_once)))
     for record in found:
         for line in lines_of(record):
@@ -260,7 +264,7 @@ def main(words: Sequence[str]) -> int:
     counts = counts_of(found)
     print(counts)
     if options.keep:
-        keep(population, {"first": first, "paths": len(found), **counts})
+        keep(population, {"first": first, "paths": len(found), "of": count, **counts})
     covered, judged = counts["covered"], counts["judged"]
     return int(
         covered < 0.95 * judged
