@@ -17,9 +17,10 @@ from acklab.fitting.ensemble import Space, sample
 from acklab.fitting.fit import _spanned
 from acklab.fitting.observed import observe
 from acklab.fitting.path import BACK, BACK_QUEUE, DELAYS, FORWARD, GATE, LOSS, QUEUE, Path, path_of
-from acklab.fitting.quantity import ASSUMED, BOUNDED, MEASURED, UNKNOWN, Quantity
+from acklab.fitting.quantity import ASSUMED, BOUNDED, MEASURED, UNKNOWN, Quantity, written
 from acklab.fitting.summary import Statistic, Summary
 from acklab.fitting.timing import timing_of
+from acklab.links import bits
 from commands import acklab as command
 
 TCP = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}}
@@ -343,6 +344,15 @@ def test_a_handshake_over_an_unknown_return_path_is_within_the_interval_of_the_p
     assert path.base.low is not None
     assert path.base.high is not None
     assert path.base.low < 23.0 < path.base.high
+
+
+@pytest.mark.parametrize("rate", [1.23e-5, 0.0826043, 0.0999999, 0.1, 12.3456789, 9876.54321])
+def test_every_rate_is_written_as_a_scenario_takes_it(rate):
+    """Scenarios have whole bits per second: six digits of 82.6 kbps in Mbps are finer."""
+    link = BOTH["link"][0]
+    text = written(rate, "Mbps")
+    acklab.check(BOTH | {"link": [{**link, "reverse": {**link["reverse"], "rate": text}}]})
+    assert bits(text) / 1e6 == pytest.approx(rate, rel=1e-5, abs=1e-6)
 
 
 def test_statistics_agree_within_both_intervals():

@@ -14,8 +14,17 @@ UNKNOWN = "unknown"
 GIVEN = "given"
 """Status of a parameter in the table `fit` of a scenario."""
 
-UNITS = {"Mbps": "{:.6g}Mbps", "ms": "{:.6f}ms", "packets": "{:.0f}packets", "B": "{:.0f}B", "": "{:.6g}"}
+_FORMATS = {"Mbps": "{:.6g}Mbps", "ms": "{:.6f}ms", "packets": "{:.0f}packets", "B": "{:.0f}B", "": "{:.6g}"}
 """Formats of values in a scenario, by unit. Times are whole nanoseconds."""
+_SLOW = 0.1
+"""Mbps below which a rate is in kbps: six digits of it are finer than bits per second."""
+
+
+def written(value: float, unit: str) -> str:
+    """Returns a value as a scenario has it. Rates are whole bits per second."""
+    if unit == "Mbps" and value < _SLOW:
+        return f"{max(round(value * 1e6), 1) / 1e3:.6g}kbps"
+    return _FORMATS[unit].format(value)
 
 
 @dataclass(frozen=True)
@@ -58,10 +67,10 @@ class Quantity:
 
     def text(self, value: float) -> str:
         """Returns a value in the notation of scenarios."""
-        return UNITS[self.unit].format(value)
+        return written(value, self.unit)
 
 
 def unknown(key: str, unit: str, reason: str, source: str, example: float | None) -> Quantity:
     """Returns a quantity that the capture does not show. With an `example`, a run requires it."""
-    give = None if example is None else f"--set {key}=VALUE, such as {UNITS[unit].format(example)}"
+    give = None if example is None else f"--set {key}=VALUE, such as {written(example, unit)}"
     return Quantity(key, unit, UNKNOWN, reason, source, give=give)

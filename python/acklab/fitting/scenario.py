@@ -6,7 +6,7 @@ from typing import Any
 from acklab.fitting.application import BULK, Application
 from acklab.fitting.observed import Observed
 from acklab.fitting.path import ACKS_WAIT, BACK, BACK_QUEUE, DELAYS, FORWARD, QUEUE
-from acklab.fitting.quantity import UNITS
+from acklab.fitting.quantity import written
 from acklab.fitting.stack import Stack
 
 _LONGEST, _SHORTEST = 30.0, 2.0
@@ -47,7 +47,7 @@ class Values:
         named[DELAYS[1]] = ("ms", self.base)
         if self.back_rate is not None:
             named |= {BACK: ("Mbps", self.back_rate), BACK_QUEUE: ("packets", max(round(self.back_queue), 1))}
-        found = [f"{key}={UNITS[unit].format(value)}" for key, (unit, value) in named.items()]
+        found = [f"{key}={written(value, unit)}" for key, (unit, value) in named.items()]
         if self.loss > 0:
             found.append(f'link.path.forward.loss={{ model = "independent", probability = {self.loss:.3g} }}')
         if self.filter is not None:
@@ -70,20 +70,20 @@ def scenario_of(
     reverse: dict[str, Any] = {}
     transport = dict(stack.transport)
     if values is not None:
-        way = {"delay": UNITS["ms"].format(values.base)}
+        way = {"delay": written(values.base, "ms")}
         forward = {
-            "rate": UNITS["Mbps"].format(values.rate),
+            "rate": written(values.rate, "Mbps"),
             **way,
-            "queue": {"discipline": "fifo", "limit": UNITS["packets"].format(max(round(values.queue), 1))},
+            "queue": {"discipline": "fifo", "limit": written(max(round(values.queue), 1), "packets")},
         }
         if values.loss > 0:
             forward["loss"] = {"model": "independent", "probability": float(f"{values.loss:.3g}")}
         reverse = dict(way)
         if values.back_rate is not None:
-            reverse["rate"] = UNITS["Mbps"].format(values.back_rate)
+            reverse["rate"] = written(values.back_rate, "Mbps")
             reverse["queue"] = {
                 "discipline": values.filter or "fifo",
-                "limit": UNITS["packets"].format(max(round(values.back_queue), 1)),
+                "limit": written(max(round(values.back_queue), 1), "packets"),
             }
         if values.gate is not None:
             reverse["gate"] = _gate(observed, values)
