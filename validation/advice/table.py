@@ -95,10 +95,9 @@ def places(measured: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _applications(one: Mapping[str, Any]) -> str:
-    kinds = ", ".join(
-        f"{count} of a {kind}" if not kind.endswith("s") else f"{count} of {kind}" for kind, count in one["kinds"].items()
+    return _table(("application", "captures"), [(kind, str(count)) for kind, count in one["kinds"].items()]) + (
+        f"\nOf these {one['fitted']} captures, {one['recommended']} have a recommendation.\n"
     )
-    return f"{one['fitted']} captures ({kinds}): {one['recommended']} recommendations"
 
 
 def _public(one: Mapping[str, Any]) -> str:
