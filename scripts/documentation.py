@@ -180,7 +180,7 @@ def _in_order(pages: Path) -> str:
 def _keys() -> dict[str, str]:
     """Returns the reference of the keys of a scenario.
 
-    A page for each table, and one for the keys that stand alone.
+    Each table has a page, and the other keys share one.
     """
     tables, alone = {}, []
     for name, text in keys.pages().items():
@@ -245,7 +245,7 @@ def _notebook(path: Path, folder: Path) -> None:
             elif text := "".join(output.get("text", data.get("text/plain", ()))):
                 parts.append(f"```text\n{text}\n```")
     parts.append(f"<style>{_STYLE}</style>\n<script>{_DRAW}</script>")
-    # The title comes first, so that the navigation has it.
+    # The title comes first, so that it appears in the navigation.
     _write(folder / f"{path.stem}.md", "\n\n".join([*parts[1:2], parts[0], *parts[2:]]) + "\n")
 
 
@@ -292,7 +292,7 @@ def _plot(figure: Any) -> str:
 
 
 def _title(page: Path) -> str:
-    # Without the anchor of a key.
+    # The page without the anchor of a key.
     heading = re.search(r"^# (.+?)(?: \{:.*\})?$", page.read_text(encoding="utf-8"), re.M)
     return heading[1].replace("`", "") if heading else page.stem
 

@@ -200,7 +200,7 @@ def _widths(file: str, text: str, pieces: Sequence[Prose]) -> Iterator[Finding]:
         if number > len(lines):
             continue
         line = lines[number - 1]
-        # A line of a table cannot be wrapped, nor can an address.
+        # Lines of tables and addresses cannot be wrapped.
         if len(line) > limits[kind] and not line.lstrip("/!# ").startswith("|") and "http" not in line:
             yield Finding(file, number, "width", f"{len(line)} columns, expected at most {limits[kind]}")
 

@@ -50,7 +50,7 @@ LAYERS: Mapping[str, Crate] = {
     "inspect": Crate(frozenset({"base", "wire"})),
     # Captures and logs are files.
     "measure": Crate(frozenset({"base", "wire", "app", "path", "wifi", "net"}), tests=frozenset({"transport"}), pure=False),
-    # quinn-proto takes the system's `Instant`; its own clippy.toml allows that and no more.
+    # quinn-proto requires the system's `Instant`. Its own clippy.toml permits only that.
     "quinn": Crate(frozenset({"base", "wire", "transport"}), pure=False),
     "live": Crate(frozenset({"base", "wire", "drive"}), tests=frozenset({"transport"}), pure=False),
     "secure": Crate(frozenset({"base", "wire"}), pure=False),

@@ -140,8 +140,8 @@ class Crate:
     def graph(self) -> dict[str, frozenset[str]]:
         """Returns the imports of each module, without those from modules around it.
 
-        A module contains its children. These may implement its contract, or have verbs of its type:
-        that is no circle, though the module uses them.
+        A module contains its children. A child may implement the contract of its parent, or have
+        methods of its parent's type. That is no circle, although the parent uses the child.
         """
         return {
             _name(module.path): frozenset(_name(path) for path in self._imports(module) if path != module.path[: len(path)])
@@ -180,7 +180,7 @@ class Crate:
             if name == "super":
                 at, rest = self.modules.get(at.path[:-1]), tuple(after)
             elif name in at.children:
-                # Without a module if its file has tests alone.
+                # The file has only tests, so there is no module.
                 at, rest = self.modules.get((*at.path, name)), tuple(after)
             elif name in at.definitions:
                 break

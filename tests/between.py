@@ -65,7 +65,7 @@ def hosts() -> Iterator[None]:
             ip("-n", name, "addr", "add", f"fd09::{ADDRESSES[name][-1]}/64", "dev", "lan", "nodad")
             ip("-n", name, "link", "set", "lan", "up")
             ip("-n", MIDDLE, "link", "set", side, "up")
-        # A carrier is reported a moment after both ends are up.
+        # The kernel reports a carrier shortly after both ends are up.
         while any(links()[side]["operstate"] != "UP" for side in SIDES.values()):
             time.sleep(0.01)
         yield

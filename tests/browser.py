@@ -37,7 +37,7 @@ async def _open(page: Path | str, until: str, find: str, height: int, width: int
         await tab.send_command("Page.navigate", {"url": page if isinstance(page, str) else f"file://{page}"})
 
         async def value(expression: str) -> Any:
-            # Before the page is there, an expression about it may fail.
+            # Until the page is loaded, expressions may fail.
             answer = await tab.send_command("Runtime.evaluate", {"expression": expression, "returnByValue": True})
             return answer["result"]["result"].get("value")
 

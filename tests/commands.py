@@ -27,7 +27,7 @@ class Done:
 
 def acklab(*words, cwd: Path = ROOT) -> Done:
     """Runs a command as if from the folder `cwd`."""
-    # As strict about text as the streams of a process.
+    # As strict with encodings as the streams of a process.
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace")
     with (

@@ -67,7 +67,7 @@ def fake(monkeypatch):
     stand_in = FakeCore()
     for name, value in vars(FakeCore).items():
         if isinstance(value, FunctionType) and not name.startswith("_"):
-            # A test may replace a method of its core.
+            # A test may replace a method of the fake core.
             monkeypatch.setattr(_core, name, lambda *given, _name=name, **named: getattr(stand_in, _name)(*given, **named))
     monkeypatch.setattr(_core, "VERSION", stand_in.VERSION)
     monkeypatch.setattr(_core, "REVISION", stand_in.REVISION)

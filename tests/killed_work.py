@@ -141,5 +141,5 @@ def a_file() -> int:
 if __name__ == "__main__":
     (BASE / "good.toml").write_text(SCENARIO)
     work = {"sweep": a_sweep, "extended": an_extended_sweep, "run": a_run, "file": a_file}[sys.argv[1]]
-    # This process forks, and so all that starts threads is done in its children.
+    # This process forks, so only its children may start threads.
     print(work())

@@ -23,7 +23,8 @@ def test_a_share_of_the_benchmark(tmp_path, monkeypatch):
     points, costs, numbers = module.controllers.sections(bench)
     (table,) = (item for item in numbers.items if isinstance(item, Table))
     cells = {(row[0], row[1]): float(row[2].split(" ")[0]) for row in table.rows}
-    # A window sends nothing while a gate is silent for longer than the queue lasts; a rate goes on.
+    # A sender limited by its window stops while a gate is closed for longer than the queue lasts. A
+    # sender limited by its rate continues.
     assert cells["200 per 50 ms", "newreno"] < 5
     assert cells["200 per 50 ms", "bbr"] > 12
     assert cells["no gate", "newreno"] > 15
@@ -41,7 +42,7 @@ def test_the_numbers_of_the_page_need_the_settings_that_it_does_not_name(tmp_pat
     assert published[3] == "13.92"
     counts = {row[0]: int(row[2].removesuffix(" of 26")) for row in rows}
     assert counts.pop("all five") == 24
-    # The send buffer only shows in what the application writes; each of the others decides whether
-    # there is a timeout.
+    # The send buffer only affects the application's writes. Each of the other settings decides
+    # whether a timeout occurs.
     assert counts.pop("128 KiB to send") == 19
     assert max(counts.values()) <= 11

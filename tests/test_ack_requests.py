@@ -34,7 +34,7 @@ TCP: dict[str, Any] = {
             "congestion": "cubic",
             "growth": "per-segment",
             "pacing": "always",
-            # 103 segments, so that nothing is ever lost.
+            # The size of 103 segments, so that no packet is lost.
             "receive_buffer": "150kB",
             "receive_window": "whole-buffer",
             "traffic": {"model": "greedy"},
@@ -130,7 +130,7 @@ def test_receive_timestamps_give_copa_its_round_trips_back():
     without, told = flow(QUIC), flow(QUIC, **{"transport.receive_timestamps": {}})
     assert told["mean_throughput_l7"] > 1.2 * without["mean_throughput_l7"]
     ack = [one["total_ack_bytes_l3"] / one["total_acks_delivered_l4"] for one in (without, told)]
-    # About 33 packets by frame, of which each takes a delta of two bytes.
+    # A frame covers about 33 packets, and each needs a delta of two bytes.
     assert ack[1] - ack[0] > 20
 
 
@@ -140,6 +140,6 @@ def test_a_peer_that_wants_none_is_sent_none():
     octets = (told["total_ack_bytes_l3"] / told["total_acks_delivered_l4"]) - (
         plain["total_ack_bytes_l3"] / plain["total_acks_delivered_l4"]
     )
-    # Three bytes of the longer type, one of the count, two and more of a range, four deltas: the
-    # first of four bytes, as the time of seconds in µs is.
+    # The longer type adds three bytes, the count one, and each range two or more. There are four
+    # deltas, the first of four bytes, because it is a time of seconds in µs.
     assert 10 < octets < 20

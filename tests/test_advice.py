@@ -91,8 +91,8 @@ def test_one_scenario_without_a_gain_is_enough_for_nothing():
 
 
 def test_a_gain_within_2_percent_in_one_scenario_is_no_change():
-    # 2 % is as good everywhere, and an interval with a gain of 1 % contains it, even if it prints
-    # above 1.
+    # A gain of up to 2 % counts as equal everywhere. So an interval with a gain of 1 % contains it,
+    # even if its printed values are above 1.
     found = judged(
         lambda name, seed, seconds: 10.1 if name == "better" and seed == 17 else {TODAY: 10.0, "better": 12.0, "worse": 5.0}[name]
     )

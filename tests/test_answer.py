@@ -270,8 +270,8 @@ def test_a_report_of_a_run_without_flows_and_of_hostile_names(tmp_path: Path):
     empty = Result({"flows": flows.slice(0, 0), "links": pa.Table.from_pylist(LINKS)}, Provenance({}, 1, "r", "v", "c"))
     empty.save(tmp_path / "empty")
     page = write_report(tmp_path / "hostile").read_text(encoding="utf-8")
-    # Behind the last figure stands the script of the page: "<!--<script" within an element would
-    # hide all that follows.
+    # The script of the page follows the last figure. "<!--<script" within an element would hide
+    # everything after it.
     assert name not in page
     assert json.dumps(name)[1:-1].replace("<", "\\u003c") in page
     assert "<html" in write_report(tmp_path / "empty").read_text(encoding="utf-8")

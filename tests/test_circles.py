@@ -27,11 +27,12 @@ LIB = "mod a;\nmod b;\npub use a::A;\npub use b::B;\n"
     ("a", "b"),
     [
         ("use crate::b::B;\npub struct A(B);\n", "use crate::a::A;\npub enum B {\n    One(Box<A>),\n}\n"),
-        # Through the names that the root re-exports, in groups, renamed, and by paths in the code.
+        # Imports by the names that the root re-exports, in groups, renamed, and by paths in the
+        # code.
         ("use super::{B as Other, std};\npub struct A(Other);\n", "pub struct B(Box<crate::A>);\n"),
         ("use crate::b;\npub struct A(b::B);\n", "pub struct B;\nimpl B {\n    fn a() {\n        use super::a::A;\n    }\n}\n"),
         ("use crate::b::*;\npub struct A(B);\n", "use super::a;\npub struct B;\npub fn new() -> a::A {\n    a::new()\n}\n"),
-        # What a macro defines: no definition is in sight.
+        # A macro defines this name, so the file has no definition.
         ("use crate::b::Made;\npub struct A(Made);\n", "use crate::a::A;\nmake!(Made(A));\n"),
     ],
 )
@@ -56,12 +57,12 @@ def test_what_only_looks_like_an_import_makes_no_circle(tmp_path, b):
     files = {"lib.rs": LIB, "a.rs": "use crate::b::B;\npub struct A(B);\n", "b.rs": b, "b/tests.rs": "use crate::a::A;\n"}
     graph = crate_graph(written(tmp_path, files))
     assert circles.circles(graph) == []
-    # An import that was lost would hide circles.
+    # If the reader missed an import, it would miss circles.
     assert graph["a"] == {"b"}
 
 
 def test_modules_within_another_may_use_its_items(tmp_path):
-    # A child that implements the contract of its parent, and one with verbs of its type.
+    # A child that implements the contract of its parent, and one with methods of its parent's type.
     files = {
         "lib.rs": "mod link;\n",
         "link.rs": "mod codel;\nmod output;\npub trait Queue {}\npub struct Link(codel::CoDel);\nfn new() {\n    output::MAX;\n}\n",
@@ -69,7 +70,7 @@ def test_modules_within_another_may_use_its_items(tmp_path):
         "link/output.rs": "use super::Link;\npub const MAX: u8 = 1;\nimpl Link {}\n",
     }
     assert circles.circles(crate_graph(written(tmp_path, files))) == []
-    # Two verb files that use each other are a circle.
+    # Two files of methods that use each other are a circle.
     files["link/output.rs"] += "use super::codel::CoDel;\nfn take(queue: CoDel) {}\n"
     files["link/codel.rs"] += "use super::output::MAX;\nconst MIN: u8 = MAX;\n"
     assert circles.circles(crate_graph(written(tmp_path, files))) == [{"link::codel", "link::output"}]
@@ -79,7 +80,7 @@ def test_modules_within_another_may_use_its_items(tmp_path):
     ("a", "b"),
     [
         ("from house.b import B\n", "from house.a import A\n"),
-        # Through the face of a package, within a function, for types alone, and relative.
+        # Imports from a package's `__init__`, within a function, only for types, and relative.
         ("from house import B\n", "def b():\n    from .a import A\n"),
         (
             "import house\n\n\ndef a():\n    return house.B\n",

@@ -63,7 +63,7 @@ def test_rates_are_those_of_the_tables(mode, mbps):
         (of("802.11b", short_preamble=True), 50 + 310 + 96 + 1118 + 10 + 152),
         (of("802.11b", short_preamble=True, basic_rates=["1Mbps", "2Mbps", "5.5Mbps", "11Mbps"]), 50 + 310 + 1214 + 10 + 96 + 11),
         (of("802.11a"), 34 + 67.5 + 248 + 16 + 28),
-        # The signal extension of 6 µs makes up for the shorter SIFS.
+        # The signal extension of 6 µs compensates the shorter SIFS.
         (of("802.11g"), 28 + 67.5 + 254 + 10 + 34),
         (of("802.11g", long_slot=True), 50 + 150 + 254 + 10 + 34),
         (of("802.11g", protection="cts-to-self"), 50 + 150 + 248 + 10 + 254 + 10 + 34),

@@ -171,7 +171,7 @@ def test_a_shell_completes_keys_that_the_scenario_leaves_out_and_values():
     setting = ["run", EXPERIMENT, "--set"]
     assert "link.btl.forward.jitter." in completions([*setting, "link.btl.forward.j"])
     assert "link.btl.forward.queue.mark_above=" in completions([*setting, "link.btl.forward.queue.m"])
-    # bash takes what stands before and behind a `=` for words of their own.
+    # bash treats the texts before and after a `=` as separate words.
     assert "codel" in completions([*setting, "link.btl.forward.queue.discipline", "=", "co"])
     assert "linux" in completions([*setting, "flow.0.transport.ack.policy", "=", "l"])
 

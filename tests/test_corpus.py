@@ -72,7 +72,7 @@ def test_two_per_cent_are_agreement(found: float | None, expected: float, holds:
 
 
 def test_segments_are_counted_as_full_size_or_less() -> None:
-    # A packet of 2,500 bytes, which a card cuts into three.
+    # A packet of 2,500 bytes, which a NIC splits into three.
     assert agreement.segments({"1000": 2, "2500": 1}, 1000) == 5
 
 

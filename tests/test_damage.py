@@ -68,7 +68,7 @@ def test_a_query_refuses_a_table_with_a_flipped_bit(copy, folder):
 def test_a_query_that_does_not_name_a_damaged_table_is_answered(copy):
     (copy / "swept" / "links.parquet").write_bytes(b"PAR1 nonsense PAR1")
     assert command("query", SUM, "swept", cwd=copy).returncode == 0
-    # The name of the table is computed, and could be that one.
+    # The name of the table is computed, so it may be the damaged one.
     done = command("query", "select count(*) from query_table('fl' || 'ows')", "swept", cwd=copy)
     assert done.returncode == 1
     assert "links.parquet: found" in done.stderr
@@ -81,7 +81,7 @@ def test_every_way_to_the_numbers_refuses_them(copy, damage):
     if damage == "gone":
         path.unlink()
     elif damage == "exchanged":
-        # A whole table of acklab's, but not the one that belongs here.
+        # A valid table of acklab, but of another result.
         shutil.copy(copy / "kept" / "flows.parquet", path)
     else:
         path.write_bytes({"flipped": octets[:900] + bytes([octets[900] ^ 1]) + octets[901:], "cut": octets[:-9]}.get(damage, b""))
@@ -144,7 +144,7 @@ def test_a_summary_with_a_flipped_bit_is_refused_or_the_same(copy):
         except acklab.StoreError:
             refused += 1
         else:
-            # White space, or the name of the checksum itself: its content is unchanged.
+            # The change is in white space, or in the name of the checksum: the content is the same.
             after = json.loads(path.read_bytes())
             assert {key: after.get(key) for key in before} == before or "format" not in after
         path.write_bytes(whole)
@@ -183,13 +183,13 @@ def test_tables_are_read_once_until_they_change(copy):
         for _ in range(5):
             swept.query(SUM)
         assert opened == ["flows.parquet"], "one table, once"
-        # The time of its content is put back, as by `cp -p`.
+        # The modification time is restored, as by `cp -p`.
         times = path.stat()
         flip(path, 8000)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         with pytest.raises(acklab.StoreError, match="checksum mismatch"):
             swept.query(SUM)
-        # A refusal is not remembered either.
+        # A failed check is not remembered either.
         flip(path, 8000)
         swept.query(SUM)
 
@@ -219,7 +219,7 @@ def test_a_result_without_checksums_is_checked_by_arrow(copy):
 
 @pytest.mark.parametrize("name", ["a[1]", "a*", "a?b", "it's", 'say "x"', os.fsdecode(b"caf\xe9"), "ü"])
 def test_a_folder_with_any_name_is_queried(copy, name):
-    # DuckDB takes some characters of a path for a pattern, and opens no path that is not UTF-8.
+    # DuckDB treats some characters of a path as a pattern, and opens only paths in UTF-8.
     shutil.copytree(copy / "swept", copy / name)
     shutil.copytree(copy / "kept", copy / "a1")
     assert command("query", SUM, name, "--json", cwd=copy).stdout == command("query", SUM, "swept", "--json", cwd=copy).stdout

@@ -44,7 +44,7 @@ def desk(tmp_path, results, monkeypatch):
     return tmp_path
 
 
-# all of what the README runs of it takes hundreds of runs
+# the README's complete command takes hundreds of runs
 @pytest.mark.usefixtures("share_of_ack_policies")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page, desk):
@@ -60,7 +60,7 @@ def test_page(page, desk):
                 if line.startswith("$ "):
                     printed = command(page, line)
                 else:
-                    # A line below a command is a part of a line that the command prints.
+                    # A line below a command is a part of the command's output.
                     assert squeezed(line) in printed, f"{page.name}: {line!r} was not printed:\n{printed}"
         elif named := re.match(r"# (in )?(\S+\.toml)\n", text):
             added, file = named[1], desk / named[2]

@@ -181,7 +181,7 @@ def test_odd_pcap_files_are_read(tmp_path):
     frames = [doors.with_fcs(doors.ethernet(packet[:2] + bytes(2) + packet[4:])) for packet in doors.transfer(5001)]
     path.write_bytes(pcap(frames, 0x2400_0000 | ETHERNET))
     assert inspection.inspect(path).ways[0]["data_octets"] == doors.DATA_PACKETS * doors.PAYLOAD
-    # Some writers leave the length on the wire zero.
+    # Some writers set the length on the wire to zero.
     path.write_bytes(pcap(doors.transfer(5001), length=0))
     assert inspection.inspect(path).ways[0]["data_octets"] == doors.DATA_PACKETS * doors.PAYLOAD
 
@@ -224,7 +224,7 @@ def _gtp_c(count: int) -> Sequence[bytes]:
             pcap([doors.dot11(bytes(40), flags=0x41)] * 20, 105),
             ["note: 20 packets of 802.11, encrypted were not decoded"],
         ),
-        # The snap length cut TCP's header of 20 bytes after 10, and an Ethernet header after 10.
+        # The snap length cut a TCP header of 20 bytes, and an Ethernet header, after 10 bytes.
         (
             pcap([packet[:30] for packet in doors.transfer(5001)], length=140),
             [f"note: the snap length cut headers: {PACKETS} packets end within the TCP header"],

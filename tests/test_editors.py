@@ -61,7 +61,7 @@ def test_taplo_names_the_key_or_value_that_is_wrong(right, wrong, said, tmp_path
     assert not any("oneOf" in message or "anyOf" in message for message in messages)
 
 
-# Without a Node of its own, pyright would fetch one.
+# Without an installed Node, pyright would download one.
 @pytest.mark.skipif(PYRIGHT is None or shutil.which("node") is None, reason="needs pyright and Node")
 def test_the_strategies_of_the_guide_have_the_types_that_they_say(tmp_path):
     text = (ROOT / "docs" / "guide" / "strategies.md").read_text(encoding="utf-8")

@@ -139,7 +139,7 @@ class Emulated(Ran):
 @pytest.mark.parametrize(
     ("chosen", "used"),
     [
-        # From the first run on that has shown that this machine does not bear it, also of other
+        # After the first run that this machine could not sustain, `halt` is used, also for other
         # points.
         ("auto", ["auto", "halt", "halt"]),
         ("awake", ["awake"] * 6),
@@ -188,7 +188,7 @@ def test_the_report_has_published_simulated_and_emulated_side_by_side():
     rows = [comparison(), comparison(title="failures", published=math.nan, simulated=none, emulated=none, trusted=3)]
     assert rows[0].difference.mean == pytest.approx(2.0)
     assert math.isnan(rows[1].difference.mean)
-    # 0.2 ± 0.5 retransmissions against none are no difference of 100 %.
+    # 0.2 ± 0.5 retransmissions do not differ from zero by 100 %.
     assert math.isnan(comparison(simulated=Interval(0.2, -0.3, 0.7, 3), emulated=none).difference.mean)
     assert rows[1].row()["published"] is None
     page = render([document(find("parity"), "", rows)])
@@ -208,7 +208,7 @@ def test_a_folder_shows_the_emulated_study_in_the_chapter_of_the_simulated_one(t
     parity, old = collect(tmp_path)
     assert [section["title"] for section in parity.to_dict()["sections"]] == ["Published, simulated, emulated", "Agreement"]
     assert len(old.sections) == 1
-    # Of another revision, or alone, it is a chapter of its own.
+    # If it is of another revision, or alone, it gets its own chapter.
     replace(simulated, revision="another").write(tmp_path / "parity")
     assert [one.name for one in collect(tmp_path)] == ["parity", "parity_emulated", "parity_of_old"]
     assert [one.name for one in collect(tmp_path / "parity_emulated")] == ["parity_emulated"]

@@ -76,7 +76,7 @@ def test_a_flow_of_the_kernel_fills_the_link(tmp_path, congestion):
     # 1448 bytes of payload in 1500. A busy machine loses some of it.
     assert 0.8 * 16 * 1448 / 1500 < flow["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
     assert flow["cca"] == {"reno": "newreno"}.get(congestion, congestion)
-    # Two segments for an ACK; more ACKs where data come out of order.
+    # An ACK per two segments, and more ACKs if data arrive out of order.
     assert 1.5 < flow["mean_data_per_ack_l4"] < 2.1
     assert flow["mean_rtt_l4"] > 15
     assert flow["mean_cwnd_l4"] > 10
@@ -359,8 +359,7 @@ def test_programs_that_die_or_hang_do_not_hold_up_the_run(tmp_path):
 
 @pytest.mark.alone
 def test_a_flood_is_carried_or_said_to_be_lost(tmp_path):
-    # As fast as one processor can, into a link of 16 Mbps: the queue of the link drops what is too
-    # much.
+    # As fast as one processor can, into a link of 16 Mbps, whose queue drops the excess.
     send = "import socket; s = socket.socket(type=socket.SOCK_DGRAM)\nwhile True: s.sendto(bytes(1400), ('{server}', 9))"
     (tmp_path / "flood.py").write_text("import sys\n" + send.replace("'{server}'", "sys.argv[1]"))
     flood = f'[[application]]\nname = "flood"\nnode = "client"\ncommand = "exec {sys.executable} flood.py {{server}}"\n'
@@ -543,8 +542,7 @@ def test_what_was_measured_is_kept_when_a_run_is_stopped(tmp_path, ending):
     at = result.table("timing")["stopped_time"][0]
     assert 1.5 < at < 40
     (flow,) = result.flows.to_dicts()
-    # 1448 bytes of payload in 1500, for the time that it ran: means are of that time, not of the
-    # duration.
+    # 1448 bytes of payload in 1500. Means are over the time that it ran, not over the duration.
     assert 0.5 * 16 * 1448 / 1500 < flow["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
     assert (tmp_path / "kept" / "a.pcapng").stat().st_size > 100_000
     assert (tmp_path / "kept" / "mark.out").exists()

@@ -119,7 +119,7 @@ def test_a_long_run_is_cut_off(fake, scenario, tmp_path, monkeypatch):
 
 def test_a_study_is_counted_by_the_first_seed_of_each_setting(fake, study, tmp_path):
     found = estimate_study(study, tmp_path / "out", quiet=True)
-    # NewReno is what the claim runs, too, but each folder keeps its own points.
+    # The claim also runs NewReno, but each folder stores its own points.
     assert (found.points, found.kept, found.sample) == (30, 0, 3)
     assert fake.runs == 3
     assert not (tmp_path / "out").exists()

@@ -62,7 +62,7 @@ def test_a_capture_of_both_directions_gives_both_rates_within_their_intervals(bo
     found = {one.key: one for one in both.parameters}
     for key, truth in ((FORWARD, 20.0), (BACK, 4.0), (DELAYS[0], 10.0), (DELAYS[1], 10.0), (QUEUE, 60.0), (BACK_QUEUE, 50.0)):
         one = found[key]
-        # Of a queue only the lower end is seen: losses may have another cause.
+        # The capture shows only a lower bound of the queue, because losses may have another cause.
         assert one.status == (BOUNDED if key in (QUEUE, BACK_QUEUE) else MEASURED), key
         assert one.low <= truth <= (math.inf if one.high is None else one.high), (key, one)
         assert one.evidence
@@ -118,7 +118,7 @@ def test_a_rate_that_is_given_is_part_of_every_scenario_of_the_ensemble(download
     assert found.path.missing == []
     (row,) = [one for one in found.table["parameter"] if one["key"] == BACK]
     assert (row["status"], row["low"], row["high"]) == ("given", "4Mbps", "4Mbps")
-    # What the capture shows stays.
+    # Values that the capture shows do not change.
     measured = fitting.fit(download, set=["link.path.forward.rate=90Mbps"])
     assert measured.path.rate == found.path.rate
 
@@ -357,7 +357,7 @@ def test_every_rate_is_written_as_a_scenario_takes_it(rate):
 
 def test_statistics_agree_within_both_intervals():
     mine = Summary({"goodput": Statistic(100.0, 3.0), "lost": Statistic(0.0, 0.001)})
-    # √(3² + 4²) = 5 is what both allow.
+    # The combined tolerance is √(3² + 4²) = 5.
     assert mine.distances(Summary({"goodput": Statistic(105.0, 4.0), "lost": Statistic(0.0, 0.0)})) == {
         "goodput": 1.0,
         "lost": 0.0,

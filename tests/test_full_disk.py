@@ -110,7 +110,7 @@ sys.exit(server.wait() if not line else 0)
 @pytest.mark.parametrize("words", [["serve"], ["proxy", "listen"]], ids=" ".join)
 @pytest.mark.parametrize("pages", range(5))
 def test_a_server_that_first_started_on_a_full_disk_starts_when_there_is_room(tmp_path, words, pages):
-    # Each file that it keeps takes a page, and so does the folder, depending on the kernel.
+    # Each stored file takes a page, and so does the folder, depending on the kernel.
     (tmp_path / "serve.py").write_text(SERVE)
     fill = f"cat /dev/zero >disk/filler 2>/dev/null; truncate -s -{4096 * pages} disk/filler"
     start = f"{sys.executable} serve.py {' '.join(words)}"

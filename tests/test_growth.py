@@ -51,6 +51,6 @@ def test_a_collision_of_many_stations_costs_their_square():
         return time.process_time() - start, int(result.stations["total_collisions_l1"].sum())
 
     few, many = seconds(300), seconds(1200)
-    # For each PPDU that collides; four times as many of them meet in a collision, each of which
-    # meets four times as many others.
+    # The cost per colliding PPDU. A collision has four times as many PPDUs, and each overlaps four
+    # times as many others.
     assert many[0] / many[1] < 5 * few[0] / few[1]

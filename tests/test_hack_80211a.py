@@ -95,12 +95,12 @@ def test_who_senses_late_is_told_by_node(tmp_path, monkeypatch):
     table = STUDY.sensing._by_whom(Bench(find("hack_80211a"), tmp_path, quick=True, quiet=True))
     again = {row[0]: [float(cell.split(" ± ")[0]) for cell in row[1:4]] for row in table.rows[:-1]}
     assert len(again) == 6
-    # A sender or clients that sense a slot late each add collisions of stock TCP; TCP/HACK has one
-    # contender.
+    # A sender that senses a slot late adds collisions of stock TCP, and so do such clients.
+    # TCP/HACK has only one contender.
     alone = again["in time"]
     for one in ("the sender alone, 9 µs", "the clients alone, 9 µs"):
         assert alone[0] + 2 < again[one][0] < again["all nodes, 9 µs"][0]
     assert all(abs(own[2] - alone[2]) < 0.5 for own in again.values())
-    # A link-layer ACK begins before a bystander's DIFS is over, even if that is counted from where
-    # the ACK ends by the duration fields.
+    # A link-layer ACK begins before the DIFS of a bystander ends, even if the DIFS begins when the
+    # ACK ends according to the duration fields.
     assert again["none; late link-layer ACKs not in duration fields"] == pytest.approx(alone, abs=0.5)

@@ -38,7 +38,8 @@ def test_acks_of_each_segment_of_a_batch_exceed_aifs(tmp_path):
     bench = Bench(find("hack_clients"), tmp_path, quick=True, quiet=True)
     wanted = {acks: (runs.SCENARIO, ["ns3_2014.toml:1", f"acks.toml:{acks}", "schemes.toml:MORE DATA"]) for acks in runs.ACKS}
     within = {acks: own.interval(runs.within_aifs).mean for acks, own in bench.runs(wanted).items()}
-    # 42 ACKs of three bytes are 126, 21 are 63: 43 µs of AIFS have room for 121 at 24 Mbps.
+    # 42 ACKs of three bytes take 126 bytes, and 21 take 63. At 24 Mbps, an AIFS of 43 µs has room
+    # for 121.
     assert within[runs.DELAYED] > 0.95
     assert within[runs.EACH] < 0.05
 

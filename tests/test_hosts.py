@@ -310,7 +310,7 @@ def test_the_log_of_a_measurement_is_advised(served, tmp_path):
     # The application writes 20 Mbps.
     assert way["goodput"] == pytest.approx(20, rel=0.1)
     assert way["acks"] is not None
-    # No box on the way can read them.
+    # No middlebox can read them.
     assert way["acks"]["thinning"] in ("none", "sparse-receiver")
     advised = command("advise", log, "--use", "download", "--time", "3", "--json")
     assert advised.returncode == 0, advised.stderr

@@ -69,11 +69,11 @@ def test_a_delay_of_each_direction_shows_in_both_versions_of_ip(hosts, method):
             # The first also waits for the resolution of addresses.
             assert all(20 <= trip < 200 for trip in trips), trips
     east, west = (rows(path.result, "interfaces")[name] for name in ("east", "west"))
-    # ARP is left to the kernel; the neighbors of IPv6 are found by ICMP, over the path.
+    # The kernel handles ARP. IPv6 finds neighbors by ICMP, which passes the path.
     assert east["entered"] >= 10
     assert west["entered"] >= 10
     assert (west["left"], east["left"]) == (east["entered"], west["entered"])
-    # Multicast of the kernel may pass, or be discarded, while the path comes or goes.
+    # The kernel's multicast may pass, or be discarded, while the path is set up or removed.
     assert {name: row[name] for row in (east, west) for name in ("overruns", "refused") if row[name]} == {}
 
 
@@ -99,8 +99,8 @@ def test_it_sleeps_when_nothing_passes(hosts):
         time.sleep(1)
         before = path.processor_time()
         time.sleep(2)
-        # It looks for signs of life each 20 ms; a driver that never sleeps takes all of the two
-        # seconds.
+        # It checks for signs of life every 20 ms. A driver that never sleeps would use all of the
+        # two seconds.
         assert path.processor_time() - before < 0.5
 
 
@@ -186,7 +186,7 @@ def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
             time.sleep(1)
     assert report["end"]["sum_received"]["bytes"] > 0
     back = rows(path.result, "links")["line_reverse"]
-    # Nine of ten are removed, but for those that are further apart than 200 ms.
+    # Nine of ten are removed, except those more than 200 ms apart.
     assert back["total_filtered_acks_l2"] > 0.6 * back["total_packets_in_l2"] > 3, back
 
 
@@ -258,7 +258,7 @@ def test_frames_that_are_not_ip_and_tags_pass(hosts):
 
     Double tags and unknown protocols pass.
     """
-    # Else the bridge itself drops malformed packets.
+    # Otherwise the bridge itself drops malformed packets.
     subprocess.run(within(MIDDLE, "sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=0"), check=False)
     with standing("east", "west", "--delay", "1ms") as path:
         addresses = b"\x02\x00\x00\x00\x00\x02" + b"\x02\x00\x00\x00\x00\x01"
@@ -274,7 +274,7 @@ def test_frames_that_are_not_ip_and_tags_pass(hosts):
         for name, frame in frames.items():
             assert frame in arrived, f"{name}: {[octets.hex() for octets in arrived]}"
     (east,) = (row for row in path.result["interfaces"] if row["interface"] == "east")
-    # Tagged once, and the tunnel; kernels send multicast of their own.
+    # The packet with one tag, and the tunnel. Kernels also send their own multicast.
     assert east["entered"] >= 2
     assert east["untouched"] == 1
 
@@ -342,7 +342,7 @@ def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
     total = report["end"]["sum"]
     out_of_order = sum(stream["udp"]["out_of_order"] for stream in report["end"]["streams"])
     assert out_of_order == 0, (at, total)
-    # Sent while the classifier was taken away: a few at most.
+    # The packets that left while the classifier was removed: a few at most.
     assert sum(row["discarded"] for row in path.result["interfaces"]) <= total["lost_packets"] + 10
 
 

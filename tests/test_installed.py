@@ -16,7 +16,7 @@ from commands import ROOT
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo"),
-    # It builds, on all processors.
+    # The installation compiles, on all processors.
     pytest.mark.alone,
 ]
 
@@ -30,8 +30,8 @@ def environment(tmp_path_factory):
     What acklab depends on is that of the environment of the tests.
     """
     folder = tmp_path_factory.mktemp("installed")
-    # The core that stands in the environment of the tests was built with this profile, so that
-    # hardly anything is compiled.
+    # The core in the environment of the tests was built with this profile, so that little must be
+    # compiled.
     profile = "dev" if (ROOT / ".venv/.core-dev").exists() else "quick"
     make = ["make", "wheel", f"PROFILE={profile}", f"OUT={folder}"]
     built = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -48,7 +48,7 @@ def environment(tmp_path_factory):
 
 def run(environment: Path, line: str, folder: Path) -> str:
     path = f"{environment}{os.pathsep}{os.environ['PATH']}"
-    # `acklab` of the tests' own folder must not be found.
+    # The package `acklab` in the folder of the tests must not be found.
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"PATH": path}
     done = subprocess.run(["sh", "-ec", line], cwd=folder, env=clean, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (line, done.stderr)
@@ -64,7 +64,7 @@ def test_the_guide_leads_from_pip_install_to_advice(environment, tmp_path):
     assert path is not None
     steps = [line.split(" #")[0].strip() for line in block.group(1).splitlines()]
     assert [shlex.split(step)[0] for step in steps] == ["pip", "tcpdump", "acklab", "acklab", "acklab"]
-    # A simulated path stands for the link, and its capture for what tcpdump writes.
+    # A simulated path replaces the link, and its capture replaces the output of tcpdump.
     (tmp_path / "path.toml").write_text(path.group(1), encoding="utf-8")
     run(environment, "acklab run path.toml", tmp_path)
     (tmp_path / "download.pcapng").rename(tmp_path / "both.pcap")

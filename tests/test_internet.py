@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.timed,
 ]
 
-# 40 ms there and back, which distinguishes packets that pass the path.
+# 40 ms in both directions together, which distinguishes packets that pass the path.
 PATH = """
 flow = []
 duration = "20s"

@@ -15,9 +15,9 @@ import pytest
         # Each of two files is opened, forced to the disk and renamed, and its folder too.
         ("file", 1, 1, 8),
         ("run", 1, 5, 40),
-        # `validation/chaos` takes more of the steps of sweeps, each of which costs half a second.
+        # `validation/chaos` tests more steps of sweeps. Each step takes half a second.
         ("sweep", 3, 29, 250),
-        # The last steps are those at which the tables change places.
+        # In the last steps, the new tables replace the old ones.
         ("extended", 5, 29, 200),
     ],
 )

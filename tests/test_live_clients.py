@@ -64,7 +64,7 @@ def test_no_client_keeps_the_run_from_ending(octets):
 
 
 def test_a_request_has_a_time_limit_in_all(monkeypatch):
-    # One byte each 0.1 s is never idle for long, and takes forever.
+    # With one byte each 0.1 s the connection is never idle for long, and never completes.
     monkeypatch.setattr(clients, "REQUEST_SECONDS", 0.5)
     with served("path.toml") as (address, _), connected(address) as client:
         began = time.monotonic()
@@ -81,7 +81,7 @@ def test_a_client_that_takes_nothing_is_dropped(monkeypatch):
         client.sendall(b"GET /plotly.js HTTP/1.1\r\nHost: localhost\r\n\r\n")
         time.sleep(2)
         received = b"".join(iter(lambda: client.recv(1 << 16), b""))
-    # plotly.js has 4.5 MB; what the sockets of both ends hold arrives.
+    # plotly.js has 4.5 MB. The bytes in the socket buffers of both ends arrive.
     assert 0 < len(received) < 4_000_000
 
 

@@ -39,8 +39,8 @@ def test_over_wifi_it_is_the_capacity_of_the_mac():
     result = acklab.run(CELL)
     best = optimum(result)
     assert best is not None
-    # The closed form of the studies shares no code with the simulator. It gives payload, to which
-    # 52 bytes of headers belong.
+    # The closed form of the studies shares no code with the simulator. It yields the payload, which
+    # has 52 bytes of headers.
     mean = cycle(of_scenario(acklab.check(CELL)))
     assert best.throughput == pytest.approx(mean.goodput * 1500 / 1448, rel=1e-4)
     assert best.rtt == pytest.approx(20 + mean.total / 1e6)

@@ -23,8 +23,8 @@ def test_the_filter_of_cake_starves_acks_in_a_queue_that_data_share_and_not_in_c
     _, plain = cable(discipline="fifo", limit="100packets")
     starved, few = cable(discipline="cake-ack-filter", limit="100packets")
     served, many = cable(discipline="cake", limit="1000packets", rate="4.75Mbps", ack_filter="on")
-    # In a FIFO every ACK is outdated before the data ahead of it have left. In a queue of its own,
-    # one is always at the head.
+    # In a FIFO every ACK is outdated before the data ahead of it have left. In a separate queue, an
+    # ACK is always at the head.
     assert few < plain / 5
     assert many > 3 * few
     assert served > 2 * starved

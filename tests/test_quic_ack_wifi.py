@@ -23,8 +23,8 @@ def test_a_share_of_the_study(module, tmp_path):
     assert [table.caption for table in tables] == ["802.11n, TCP", "802.11n, QUIC"]
     for table in tables:
         every_2, every_10 = table.rows
-        # Without losses, half as many ACKs as packets, and a tenth; what carries them takes less of
-        # the air.
+        # Without losses, there are half as many ACKs as packets, or a tenth. Their frames take less
+        # airtime.
         assert float(every_2[3]) == pytest.approx(0.5, abs=0.02)
         assert float(every_10[3]) == pytest.approx(0.1, abs=0.02)
         assert float(every_10[5]) < float(every_2[5])

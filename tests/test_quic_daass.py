@@ -21,8 +21,8 @@ def test_a_share_of_the_study(module, tmp_path):
     assert all(figure.commands for figure in figures)
     (table,) = (item for item in sections[-1].items if isinstance(item, Table))
     times = {(stack, policy): float(time.split()[0]) for _, stack, policy, time, *_ in table.rows}
-    # A window that grows by the ACK gains round trips of 630 ms from DAASS; one that grows by what
-    # is acknowledged gains none.
+    # With DAASS, a window that grows per ACK saves round trips of 630 ms. A window that grows per
+    # acknowledged byte saves none.
     assert times["TCP per ACK", "DAASS 2"] < times["TCP per ACK", "every 2"] - 0.6
     assert times["QUIC", "DAASS 2"] == pytest.approx(times["QUIC", "every 2"], rel=0.05)
 

@@ -90,9 +90,9 @@ def test_receive_timestamps_are_told_by_packet(tmp_path):
     arrived = {int(number): int(time) for _, _, told in frames for number, time in re.findall(r"(\d+) at (\d+)", told)}
     assert len(arrived) > 100
     numbers = sorted(arrived)
-    # The packet that was lost came again under another number; none overtakes another.
+    # The lost packet arrived again with another number. No packet overtakes another.
     assert [arrived[number] for number in numbers] == sorted(arrived.values())
-    # The capture is taken where they arrive, and its frames have the receiver's clock.
+    # The capture is at the receiver, and its frames have the receiver's clock.
     captured = [float(time) for (time,) in tshark(path, "ip.src == 10.0.0.2 and acklab_quic.stream", "frame.time_epoch")]
     spread = 1e6 * (captured[-1] - captured[0])
     assert max(arrived.values()) - min(arrived.values()) == pytest.approx(spread, rel=0.2)

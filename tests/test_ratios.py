@@ -27,7 +27,7 @@ def cells():
 def test_ratios_are_taken_seed_by_seed(cells):
     twice = cells.row(1, named=True)
     assert twice["mean"] == pytest.approx(2)
-    # All seeds agree, however far apart they are themselves.
+    # The ratio is the same for all seeds, although their values differ.
     assert (twice["low"], twice["high"]) == (pytest.approx(2), pytest.approx(2))
     noisy = cells.row(2, named=True)
     assert noisy["mean"] == pytest.approx(1)

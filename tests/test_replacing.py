@@ -51,7 +51,7 @@ def test_a_result_that_was_cut_off_while_it_took_its_place_is_finished_by_whoeve
         moved.append(path)
         return real(path, target)
 
-    # The renaming of the journal and of the files within the hidden folder counts too, so let those
+    # The renamings of the journal and of the files in the hidden folder also count, so let those
     # pass.
     def counted(path, target):
         if replacing._STAGING in path.parts and replacing._STAGING not in target.parts:

@@ -277,7 +277,7 @@ def test_what_is_out_of_view_costs_nothing_and_is_printed(tmp_path: Path):
     laid_out = (
         "[...document.querySelectorAll('section.part > h2')].map((head) => head.checkVisibility({ contentVisibilityAuto: true }))"
     )
-    # Frames have passed, and all is unpacked.
+    # Some frames were drawn, and all parts are unpacked.
     ready = (
         "performance.now() > 1000 && [...document.querySelectorAll('script[data-packed]')].every((script) => texts.has(script))"
     )
@@ -310,7 +310,7 @@ def test_the_report_of_a_run_shows_the_air(fake, scenario, tmp_path: Path):
     html = write_report(tmp_path / "run").read_text()
     assert "<figcaption>PPDUs on the air</figcaption>" in html
     dom = drawn_by_a_browser(tmp_path / "run" / "report.html")
-    # Nine bars of data and the one that collided, which alone has a pattern.
+    # Nine bars of data, and the bar that collided, which is the only one with a pattern.
     assert dom.count('class="point"') >= 19
     assert "<pattern" in dom
 
@@ -446,7 +446,7 @@ def test_the_scorecard_tells_papers_from_parity_and_counts_a_statement_once(tmp_
     )
     places = [page.index(f"## {title}") for title in scorecard.KIND_TITLES.values()]
     assert places == sorted(places)
-    # The reading stands right below the claim that counts, wherever it stood in the document.
+    # The alternative reading follows the claim that counts, whatever its place in the document.
     lines = page.splitlines()
     counted = next(row for row, line in enumerate(lines) if line.startswith("| Flow: a <title> |") and "fitted" not in line)
     below = next(row for row, line in enumerate(lines) if line.startswith("| ↳ Flow: the same otherwise |"))
@@ -504,7 +504,7 @@ def test_notes_of_the_scorecard_are_those_of_the_claims_file(tmp_path, scorecard
     assert "stale" not in page
     assert all(f"now {claim.id}" in page for claim in claims)
     assert "not reproduced, fitted setting" in page
-    # A number that was published otherwise is another claim.
+    # A different published number makes it another claim.
     replace(document, findings=(replace(stored[0], published=1e9), *stored[1:])).write(tmp_path / "out" / "hack_limits")
     with pytest.raises(SystemExit, match=f"other claims than claims.toml has \\({claims[0].id}\\)"):
         scorecard.main(tmp_path / "out")
@@ -538,5 +538,5 @@ def test_a_large_grid_is_drawn_from_aggregates(fake, scenario, tmp_path):
         "Throughput [Mbps] along stop: median, and 10th to 90th percentile, of all other settings and seeds",
         "Throughput [Mbps] over stop and start: median of all other settings and seeds",
     ]
-    # What is drawn grows with the values of an axis, and not with the points.
+    # The size of the drawing grows with the values of an axis, not with the points.
     assert len(json.dumps(section)) < 400_000

@@ -72,7 +72,7 @@ def test_the_sample_of_an_interval_is_one_number_for_each_seed(seed):
         expected = mean_interval(fold(sample, axis=1))
         assert found["count"] == seeds
         assert (found["mean"], found["low"], found["high"]) == pytest.approx((expected.mean, expected.low, expected.high))
-    # More copies of a flow are no more evidence.
+    # Further copies of a flow add no evidence.
     copies = pl.concat([frame.filter(flow="flow_1").with_columns(flow=pl.lit(f"copy_{number}")) for number in range(4)])
     (once,) = intervals(frame.filter(flow="flow_1"), ["policy"], "goodput").to_dicts()
     (often,) = intervals(copies, ["policy"], "goodput", within="mean").to_dicts()

@@ -43,17 +43,15 @@ def test_the_error_of_all_looks_together_is_kept():
     of_rule = [looks.confidence(look) for look in range(len(looks.seeds))]
     above, below, _ = stopped(looks.seeds, of_rule, 40_000, 0.0, 1)
     assert above + below < 0.05
-    # Not needlessly cautious either: most of the error is spent. And looking with 95 % each time
-    # would be wrong twice as often as stated.
+    # The rule is not too cautious either: it uses most of the permitted error. With 95 % at each
+    # look, it would be wrong twice as often as stated.
     assert above + below > 0.025
     above, below, _ = stopped(looks.seeds, [0.95] * len(of_rule), 40_000, 0.0, 1)
     assert above + below > 0.10
 
 
 def test_clear_claims_stop_early():
-    """Five seeds do where the edge is three deviations away, and no verdict is on the wrong side of
-    it.
-    """
+    """If the edge is three deviations away, five seeds suffice, and no verdict is wrong."""
     looks = Looks.of(5, 80)
     of_rule = [looks.confidence(look) for look in range(len(looks.seeds))]
     above, below, seeds = stopped(looks.seeds, of_rule, 5_000, 3.0, 2)

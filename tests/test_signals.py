@@ -73,7 +73,7 @@ def ended(process, number=signal.SIGINT):
     """The output of a command after a signal, within a short time."""
     began = time.monotonic()
     process.send_signal(number)
-    # What was printed is not read before the end.
+    # No output is read before the end.
     process.wait(30)
     assert time.monotonic() - began < PROMISED + LOADED
     return process.stderr.read()
@@ -119,8 +119,8 @@ def test_ctrl_c_ends_a_sweep_whose_strategy_never_returns(desk):
     ids=lambda words: words[0],
 )
 def test_a_command_that_ctrl_c_ends_says_so(words, monkeypatch, capfd):
-    # In this process, at the moment that the command begins to compute: the time of a signal from
-    # elsewhere would be chance.
+    # The signal is sent in this process when the command begins to compute. The time of a signal
+    # from another process would be random.
     def interrupted(*_, **__):
         signal.raise_signal(signal.SIGINT)
 
@@ -183,13 +183,13 @@ def test_a_reader_that_takes_no_lines_does_not_keep_a_server_from_ending(desk, w
     command = [sys.executable, "-m", "acklab", *words, "--port", "0", "--bind", "127.0.0.1", "--state", "state"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=write, text=True, cwd=desk) as process:
         try:
-            # The port stands in the first line.
+            # The first line has the port.
             assert process.stdout is not None
             found = re.search(r"port (\d+)", process.stdout.readline())
             assert found is not None
             port = int(found[1])
-            # The lines about clients that speak something else find no room; `proxy listen` has
-            # none about them.
+            # There is no room for the lines about clients with another protocol. `proxy listen`
+            # prints no such lines.
             for _ in range(3):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as client:
                     client.sendall(b"GET / HTTP/1.1\r\n\r\n")
@@ -248,7 +248,7 @@ def test_an_emulation_ends_whatever_its_clients_do(desk, number):
         told = ended(process, number)
     assert process.returncode == 130, told
     assert "Traceback" not in told
-    # The results are kept all the same.
+    # The results are kept nevertheless.
     assert acklab.load_result(desk / "kept_emulation").table("timing")["stopped_time"][0] > 0
     for descriptor in (read, write):
         os.close(descriptor)

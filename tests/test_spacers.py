@@ -45,7 +45,7 @@ def test_acks_that_a_gate_released_together_are_spread(spacer):
     together, spread = acklab.run(path(reverse=gate)), acklab.run(path(spacer, reverse=gate))
     assert together.flows["mean_ack_burst_l4"][0] > 3
     assert spread.flows["mean_ack_burst_l4"][0] < 1.5
-    # Each ACK that came in leaves, except those that still wait at the end.
+    # Each ACK that arrived leaves, except those that still wait at the end.
     assert back(spread)["total_packets_out_l2"] == pytest.approx(back(spread)["total_packets_in_l2"], abs=30)
 
 

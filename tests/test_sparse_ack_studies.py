@@ -35,7 +35,7 @@ def mean(runs, column, **of):
 
 def test_stations_that_thin(tmp_path):
     module, bench, measured = a_share("thinner_stations", tmp_path)
-    # Where frames go one by one, a driver that thins saves as much as TACK does.
+    # Without aggregation, a driver that thins ACKs saves as much as TACK.
     assert measured["gain_plain_g"] > 8
     assert measured["gain_scsc_g"] < 5
     runs = module.summary(module.again(bench, "cells"), *module.BY)
@@ -51,7 +51,7 @@ def test_requests_of_a_quic_sender(tmp_path):
         assert acks == pytest.approx(asked, rel=0.1), asked
     assert mean(runs, "acks", condition="clean", controller="BBR", request="phase") < 5
     assert measured["cubic_4"] == pytest.approx(1, abs=0.1)
-    # By phase means requests that change.
+    # The rule `phase` changes its requests, so it sends more frames.
     assert mean(runs, "frames", controller="BBR", request="phase") > mean(runs, "frames", controller="BBR", request="4")
 
 
@@ -101,13 +101,13 @@ def test_receive_timestamps(tmp_path):
     module, bench, measured = a_share("quic_receive_timestamps", tmp_path)
     assert measured["copa_4"] > 1.15
     assert measured["cubic_4"] == pytest.approx(1, abs=0.02)
-    # Late by 20 ms of an interval of 40 and more: a third at most.
+    # Packets that are late by 20 ms, with intervals of 40 ms and more: at most a third.
     assert 10 < measured["bursts_without"] < 34
     assert max(measured["bursts_with"], measured["jitter_with"], measured["clean_without"]) < 2
     runs = module.summary(module.load_sweep(bench.folder / module.SWEEP))
     octets = {one: mean(runs, "octets", controller="BBR", request="every 2", timestamps=one) for one in ("without", "with")}
-    # Three more of the type; the count of ranges; one range with its place, its count and two
-    # times, of which the first is one of seconds in µs.
+    # The type adds three bytes. The count of ranges follows, and a range with its position, its
+    # count and two times. The first is a time of seconds in µs.
     assert octets["with"] - octets["without"] == pytest.approx(3 + 1 + 1 + 1 + 4 + 2, abs=0.5)
 
 

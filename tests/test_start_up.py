@@ -103,7 +103,7 @@ def test_every_module_that_the_package_lists_is_public():
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_completion_offers_what_users_call(name):
-    # Neither what a module imports nor its submodules, some of which share the name of a function.
+    # Imported names and submodules are not offered. Some submodules have the name of a function.
     module = import_module(f"acklab.{name}")
     offered = {word for word in dir(module) if not word.startswith("__")}
     assert offered == set(getattr(module, "__all__", offered))

@@ -53,7 +53,7 @@ def test_a_single_seed_gives_the_least_no_interval():
         assert math.isnan(found.low)
         assert math.isnan(found.high)
         assert found.count == 1
-    # Nor does a single seed of one of them: NaN is not less than anything.
+    # A single seed of one of them gives no interval either: the NaN is not ignored.
     assert math.isnan(least([[4.0, 5.0], [6.0]]).low)
 
 
@@ -114,7 +114,7 @@ def test_intervals_of_a_crossing_cover(name, seeds):
 
 
 def test_a_crossing_is_the_zero_of_the_line_with_the_places_that_may_be_zero():
-    # Two seeds, t(0.975, 1) = 12.706. Without spread the interval is the zero itself: 10 + 10 ·
+    # Two seeds, t(0.975, 1) = 12.706. Without spread the interval is only the crossing: 10 + 10 ·
     # 3/(3 + 2).
     exact = crossing([0, 10, 20], [[5.0, 5.0], [3.0, 3.0], [-2.0, -2.0]])
     assert exact.row == pytest.approx((16, 16, 16))
@@ -137,9 +137,9 @@ def test_the_ratio_of_means_is_fiellers():
     above = [1.0, 2.0, 3.0]
     found, of_mean = ratio_of_means(above, [4.0] * 3), mean_interval(above)
     assert found.row == pytest.approx((0.5, of_mean.low / 4, of_mean.high / 4))
-    # Counts that are in proportion leave no doubt.
+    # Proportional counts give an interval of length zero.
     assert ratio_of_means([9.0, 10.0, 11.0], [18.0, 20.0, 22.0]).row == pytest.approx((0.5, 0.5, 0.5))
-    # A base that may be zero excludes no ratio, and one that is zero has none.
+    # With a denominator that may be zero, the interval has no ends. With zero, there is no ratio.
     assert math.isnan(ratio_of_means([1.0, 2.0], [0.0, 1.0]).low)
     assert math.isnan(ratio_of_means([1.0, 2.0], [0.0, 0.0]).mean)
 

@@ -198,7 +198,7 @@ def test_another_reading_of_a_statement_does_not_count(fake, study, tmp_path):
     reading = TWICE.replace('same_as = "drops"', 'reading_of = "drops"')
     (study.folder / "claims.toml").write_text(CLAIMS + reading)
     first, drops, double = run_study(find("test"), tmp_path / "out", quiet=True).findings
-    # It keeps a verdict of its own.
+    # It keeps its own verdict.
     assert (drops.verdict, double.verdict) == ("same direction", "reproduced")
     assert (double.reading_of, drops.reading_of) == ("test.drops", "")
     assert summary([first, drops, double]) == summary([first, drops]) == "1 of 2 reproduced"
@@ -213,7 +213,7 @@ def test_readings_of_the_claims_of_other_studies_do_not_count_beside_them(fake, 
     (study.folder / "claims.toml").write_text(CLAIMS + TWICE.replace('same_as = "drops"', 'reading_of = "other/double"'))
     first, drops, double = run_study(find("test"), tmp_path / "out", quiet=True).findings
     assert double.reading_of == "other.double"
-    # By itself the study has three statements, beside the other one two.
+    # Alone, the study has three statements; compared with the other one, two.
     assert summary([first, drops, double]) == "2 of 3 reproduced"
     assert counted([replace(double, id="other.double", reading_of=""), first, drops, double])[1:] == [first, drops]
 
@@ -517,6 +517,6 @@ def test_per_seed_returns_the_column_of_one_setting_in_the_order_of_the_seeds():
 def test_differences_are_taken_seed_by_seed():
     # 3 − 1 and 5 − 4.
     assert differences([3.0, 5.0], [1.0, 4.0]) == [2.0, 1.0]
-    # Two runs beside one have no difference by seed.
+    # Two runs and one run have no difference per seed.
     with pytest.raises(ValueError, match="zip"):
         differences([3.0, 5.0], [1.0])

@@ -84,7 +84,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_sweep_resumes(fake, scenario, tm
         time.sleep(0.2)
         _thread.interrupt_main()
 
-    # A shell that runs the tests in the background lets them ignore Ctrl-C.
+    # If a shell runs the tests in the background, they ignore Ctrl-C.
     ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Thread(target=interrupt_after_two, daemon=True).start()
     try:

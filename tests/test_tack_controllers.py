@@ -9,8 +9,8 @@ def test_the_quick_study_with_one_seed(tmp_path):
     bench = one_seed("tack_controllers", tmp_path)
     measured = module.measures(bench)
     for controller in ("vegas", "copa"):
-        # One seed: how far slow start overshoots is chance, and both take long to come back from
-        # it.
+        # One seed: the overshoot of slow start is random, and both controllers take long to recover
+        # from it.
         assert measured[f"{controller}_tack"].interval.mean > 0.75
         assert measured[f"{controller}_law"].interval.mean < 0.1
     table = module.sections(bench)[1].items[1]

@@ -19,7 +19,7 @@ def module(monkeypatch):
 def test_a_case_of_the_study(module, tmp_path):
     bench = one_seed("tack_wan", tmp_path)
     measured = module.measures(bench)
-    # β/RTTmin for 120 s, and little else.
+    # β/RTTmin for 120 s, and few other ACKs.
     assert measured["acks_tack_1"].interval.mean == pytest.approx(24_000, rel=0.08)
     assert measured["gain_1"].interval.mean > 8
     result = module.runs.again(bench, "cases")

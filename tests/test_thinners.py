@@ -76,7 +76,8 @@ def test_a_station_that_thins_sends_fewer_acks_and_receives_more():
     assert found[None][1] == 0
     for rule in RULES[1:]:
         assert found[rule][1] > 1000, (rule, found)
-        # An ACK that is not sent leaves its contention, preamble and Block ACK to data.
+        # An ACK that is not sent releases the time of its contention, preamble and Block ACK for
+        # data.
         assert found[rule][0] > found[None][0], (rule, found)
 
 

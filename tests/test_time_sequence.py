@@ -45,7 +45,7 @@ def test_acks_and_windows_are_steps_and_blocks_are_bars() -> None:
     assert _trace(figure, "acknowledged").line.shape == "hv"
     assert _trace(figure, "receive window, right edge").line.shape == "hv"
     np.testing.assert_allclose(_trace(figure, "SACK block").y[:2], [4.0, 5.0])
-    # The ACK at 14 ms repeats the number and the edge of the one before.
+    # The ACK at 14 ms has the number and the right edge of the previous one.
     assert list(_trace(figure, "duplicate ACK", "markers").x) == [0.014]
 
 
@@ -67,7 +67,7 @@ def test_a_distant_edge_of_the_window_does_not_flatten_the_data() -> None:
 def test_a_span_shows_the_data_and_the_acks_of_that_time() -> None:
     figure = time_sequence(_curves(), "Title", span=(0.010, 0.014))
     assert list(figure.layout.xaxis.range) == [0.010, 0.014]
-    # What lies around can be moved into view: as much again on either side.
+    # The view can be moved, by its own width to either side.
     bars = [trace for trace in figure.data if trace.name == "segment"][-1]
     assert np.nanmin(bars.x) == pytest.approx(0.006)
     assert _trace(figure, "acknowledged").x[0] == pytest.approx(0.010)

@@ -29,12 +29,12 @@ def claim(**fields):
         (103.1, 104, {}, "not reproduced"),
         (97, 103, {}, "reproduced"),
         (103.1, 104, {"direction": {"higher_than": 50}}, "same direction"),
-        # It may be reproduced or not; that it points the right way is certain.
+        # Whether it is reproduced is open, but its direction is certain.
         (98, 110, {"direction": {"higher_than": 50}}, "same direction"),
         (98, 110, {"direction": {"higher_than": 99}}, "undecided"),
         (40, 60, {"direction": {"higher_than": 50}}, "undecided"),
         (40, 49, {"direction": {"higher_than": 50}}, "not reproduced"),
-        # Against no effect at all it takes a tenth of the published one.
+        # With zero as the bound, the effect must be at least a tenth of the published one.
         (1, 2, {"direction": {"higher_than": 0}}, "not reproduced"),
         (9, 12, {"direction": {"higher_than": 0}}, "undecided"),
         (11, 12, {"direction": {"higher_than": 0}}, "same direction"),
@@ -42,7 +42,7 @@ def claim(**fields):
         (0.996, 0.999, {"published": 0.95, "tolerance": "5%", "no_effect": 1, "direction": {"lower_than": 1}}, "not reproduced"),
         (60, 70, {"published": 90, "tolerance": "factor 1.5"}, "reproduced"),
         (136, 137, {"published": 90, "tolerance": "factor 1.5"}, "not reproduced"),
-        # A sign within noise decides nothing.
+        # A sign within the noise is no evidence.
         (-1, 3, {"published": 0, "tolerance": "at least"}, "undecided"),
         (-3, 1, {"published": 0, "tolerance": "at most"}, "undecided"),
         (0, 3, {"published": 0, "tolerance": "at least"}, "reproduced"),

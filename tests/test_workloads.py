@@ -29,8 +29,8 @@ def test_arrivals_are_a_poisson_process_of_the_mean_gap():
     starts = sorted(result.flows["start_time"])
     gaps = [later - earlier for earlier, later in itertools.pairwise(starts)]
     mean = sum(gaps) / len(gaps)
-    # The mean of 399 exponential gaps lies within 15 % of 20 ms with three standard deviations, and
-    # its deviation is its mean.
+    # Within three standard deviations, the mean of 399 exponential gaps is within 15 % of 20 ms.
+    # The deviation of the gaps equals their mean.
     assert mean == pytest.approx(0.020, rel=0.15)
     deviation = (sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) ** 0.5
     assert deviation == pytest.approx(mean, rel=0.2)
@@ -75,8 +75,8 @@ def test_the_receiver_opens_requests_with_drawn_responses():
     )
     assert result.completions["sizes"][0] == "all"
     assert len(set(result.objects["size_l7"])) > 10
-    # From the opening of the connection to the last byte of the response: a round trip each for the
-    # handshake and for the request.
+    # From the opening of the connection to the last byte of the response: one round trip for the
+    # handshake and one for the request.
     assert result.completions["p50_completion_time_l7"][0] >= 0.020
 
 

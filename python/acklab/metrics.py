@@ -61,7 +61,8 @@ def is_metric(column: str) -> bool:
 def name_columns(columns: Sequence[str]) -> list[str]:
     """Returns the columns that name the rows of a table.
 
-    These are the first, for nodes of Wi-Fi cells also the second; none in a table of one row.
+    The first column names the rows; for nodes of Wi-Fi cells, the first two do. A table of one row
+    has no such column.
     """
     if columns[:2] == ["cell", "node"]:
         return ["cell", "node"]

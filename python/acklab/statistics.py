@@ -173,8 +173,8 @@ def event_rate(counts: Sequence[float], confidence: float = 0.95) -> Interval:
 
     Uses `rare_events` if fewer than half of the runs have any, otherwise Student's t.
 
-    If most counts are zero, Student's t covers too little: with one event in ten runs, two times of
-    three. If most are not, they need not be Poisson: a timeout in each run is not random.
+    If most counts are zero, the coverage of Student's t is too low: two thirds with one event in
+    ten runs. If most are positive, they may not be Poisson: a timeout in each run is not random.
     """
     is_rare = sum(count > 0 for count in counts) < len(counts) / 2
     return rare_events(counts, confidence=confidence) if is_rare else mean_interval(counts, confidence)
@@ -192,7 +192,7 @@ def _poisson(count: float, runs: int, confidence: float) -> tuple[float, float, 
 def ratio_of_means(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval:
     """Returns the ratio of two means with Fieller's interval.
 
-    For counts, some of which may be zero, so that seeds have no ratios to average.
+    It suits counts of which some may be zero, so that there are no ratios per seed to average.
 
     The values of a seed are paired. The interval has each ratio r for which Student's t does not
     distinguish the mean of above − r·below from zero. If it does not distinguish the mean of
@@ -221,7 +221,7 @@ def crossing(places: Sequence[float], samples: Sequence[Sequence[float]], confid
     The interval has each place at which Student's t does not distinguish the interpolated number
     from zero, and everything between such places, so it covers the crossing of the expected values.
     An end is NaN if the first or the last place is among them, because the crossing may lie beyond.
-    The result is NaN if the last mean is above zero, or none is.
+    The result is NaN if the last mean is above zero, or if no mean is.
     """
     columns = np.asarray(samples, dtype=np.float64)
     means, count = columns.mean(axis=1), columns.shape[1]

@@ -93,7 +93,7 @@ def _queues(runs: Values) -> Numbers:
     for arm in (SMALL, LARGE):
         yield f"queue_full_{arm.slots}", [length / arm.slots for length in runs.of(arm, TEN, "queue")]
     for arm in (SMALL, LARGE):
-        # Our length of the queue includes the frame in the MAC, and ns-2's does not.
+        # In acklab the queue includes the frame in the MAC, in ns-2 it does not.
         yield f"queue_mean_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "queue")]
         yield f"queue_most_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "longest")]
         for metric in ("delay", "rtt"):
@@ -106,7 +106,7 @@ def _stability(runs: Values) -> Numbers:
     for arm in (SMALL, LARGE):
         yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
         yield f"unfair_{arm.slots}", runs.of(arm, TEN, "jain")
-        # Counts, some of which are zero.
+        # Some of these counts are zero.
         yield f"timeouts_{arm.slots}", ratio_of_means(runs.of(arm.filtered, TEN, "timeouts"), runs.of(arm, TEN, "timeouts"))
     for arm in (SMALL_DELAYED[FIRST], DELAYED[FIRST]):
         yield f"delayed_unfair_{arm.slots}", runs.of(arm, TEN, "jain")

@@ -27,7 +27,7 @@ SENDERS_SEND = "sizes.toml:1 MB,greedy"
 
 CONTROLLERS_OF_QUIC = ["newreno", "cubic"]
 
-# With --quick: one path of each kind, and policies from many to few ACKs.
+# --quick runs one path of each kind, and policies from many to few ACKs.
 QUICK_PATHS = "paths.toml:short,geo,vdsl,default,nepal"
 QUICK_POLICIES = "policies.toml:per-packet,delayed,L = 16,tack"
 QUICK_QUIC = "quic.toml:every 2,every 10,chrome"

@@ -34,7 +34,7 @@ CONTENTS = {
     "no timestamps; checksum carried": {"wifi.0.hack.checksum": "carried", **WITHOUT_TIMESTAMPS},
 }
 
-# Frames that the loss of 2 % may apply to in ns-3.
+# Frames to which the loss of 2 % may apply in ns-3.
 LOST = {
     "2 % of data": {},
     "2 % of data and of link-layer ACKs": {"wifi.0.reception.channel.control_error_rate": 0.02},

@@ -73,7 +73,7 @@ def thinned(runs: pl.DataFrame) -> go.Figure:
             error_y=error_bars(half_widths(found)), hovertemplate="%{x}: %{y:.1f} Mbps",
         )  # fmt: skip
     tack = mean_interval(per_seed(runs, "goodput", arm=TACK))
-    # It is alone in its group, in the position of CUBIC.
+    # The bar is alone in its group, in the position of CUBIC.
     figure.add_bar(
         x=[TACK],
         y=[tack.mean],

@@ -58,8 +58,8 @@ def run_thinned(bench: Bench) -> SweepResult:
     for packets in THINNED:
         unpaced = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}', "flow.0.pacing": "never"}
         points[arm(UNPACED, packets)] = [*link, *lossy, *tcp, *overrides(unpaced)]
-        # An ACK requires more packets than the threshold, and disorder causes none
-        # (draft-ietf-quic-ack-frequency, sections 4 and 6).
+        # A receiver sends an ACK after more packets than the threshold, and none because of
+        # reordering (draft-ietf-quic-ack-frequency, sections 4 and 6).
         patient = {
             "flow.0.ack": f'{{policy = "ack-frequency", ack_eliciting_threshold = {packets - 1}, requested_max_ack_delay = "200ms", reordering_threshold = 0}}'
         }

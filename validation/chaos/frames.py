@@ -63,7 +63,7 @@ def frame(number: int) -> tuple[str, bytes]:
         ),
         "icmp": lambda: (0x0800, _ipv4(1, b"\x08\0" + struct.pack("!H", _sum(b"\x08\0\0\0" + body)) + body, number)),
         "vlan": lambda: (0x8100, struct.pack("!HH", flow + 1, 0x0800) + _ipv4(17, udp, number)),
-        # The second part of a datagram: no header of UDP stands in it.
+        # The second fragment of a datagram, which has no UDP header.
         "fragment": lambda: (0x0800, _ipv4(17, body + bytes(-len(body) % 8), number, 0x2000 | 185)),
         "malformed": lambda: (0x0800, bytes([0x40 | chance.randrange(5)]) + _ipv4(17, udp, number)[1:]),
         "arp": lambda: (0x0806, struct.pack("!HHBBH", 1, 0x0800, 6, 4, 2) + bytes(20) + body),
@@ -128,7 +128,7 @@ def receive(seconds: float) -> None:
                 flow = kind, number // len(KINDS) % _FLOWS
                 found["overtaken"] += number < last.get(flow, -1)
                 last[flow] = max(number, last.get(flow, -1))
-        # PACKET_STATISTICS of linux/if_packet.h: what this program was too slow for.
+        # PACKET_STATISTICS of linux/if_packet.h: the frames that this program was too slow to read.
         found["missed"] = struct.unpack("II", receiver.getsockopt(_PACKET, 6, 8))[1]
     print(json.dumps(found | {"octets": sum(len(frame(number)[1]) for number in seen)}))
 

@@ -117,7 +117,7 @@ def path(row: Row, folder: Path, seconds: float) -> None:
         ip("-n", WIRE, "link", "set", side, "down")
         time.sleep(chance.uniform(0.2, 3))
         ip("-n", WIRE, "link", "set", side, "up")
-        # The route of the kernel goes with the link.
+        # The kernel removes the route together with the link.
         for host in (NEAR, FAR):
             ip("-n", host, "route", "replace", "default", "via", f"{ADDRESSES[host].rpartition('.')[0]}.1")
 

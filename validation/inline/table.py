@@ -80,8 +80,8 @@ def between() -> Iterator[Standing]:
 def carried(payload: int, rate: int, seconds: int) -> Carried:
     """Measures the share of packets with this payload that is delivered at a rate."""
     with between() as path:
-        # Frames for a host that is not there: the stack of one that is would work on the same
-        # processor, and answer with errors of ICMP.
+        # The frames have the address of a host that does not exist. An existing host would use the
+        # same processor, and respond with ICMP errors.
         ip("-n", EAST, "neigh", "replace", NOBODY, "lladdr", "02:00:00:00:00:09", "dev", "lan")
         load = within(EAST, sys.executable, "-c", LOAD, NOBODY, payload, seconds, rate)
         before = path.processor_time()

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any
 
-# What the parent has imported, no child has to import again.
+# The children need not import the modules that the parent has imported.
 _CONTEXT = multiprocessing.get_context("fork")
 
 
@@ -67,7 +67,7 @@ def _start(function: Callable[[str], dict[str, Any]], item: str, limits: Limits)
 
 
 def _child(function: Callable[[str], dict[str, Any]], item: str, sender: Connection, limits: Limits) -> None:
-    # A group of its own, so that what it starts ends with it.
+    # It has its own process group, so that its children end with it.
     os.setpgid(0, 0)
     resource.setrlimit(resource.RLIMIT_AS, (limits.octets, limits.octets))
     try:
@@ -91,7 +91,7 @@ def _collect(one: _Running, limits: Limits) -> dict[str, Any]:
         outcome: dict[str, Any] = json.loads(one.receiver.recv_bytes())
         return outcome
     except EOFError:
-        # It is not reaped yet, so that its number is no other group's when that is ended below.
+        # It is not reaped yet, so no other group has its number when the group is killed below.
         ended = os.waitid(os.P_PID, _number(one), os.WEXITED | os.WNOWAIT)
         is_signal = ended is not None and ended.si_code != os.CLD_EXITED
         return {"failure": f"the process ended with {'signal' if is_signal else 'status'} {ended and ended.si_status}"}

@@ -13,8 +13,8 @@ def ack_ratio(path: Path, flow: Mapping[str, Any]) -> float:
     """
     is_behind = path.position in ("receiver", "behind")
     count = flow["total_acks_sent_l4"] if is_behind else flow["total_acks_delivered_l4"]
-    # What the path drops is lost on its one bottleneck, so that a capture behind it does not have
-    # it.
+    # The path drops packets only at its bottleneck, so a capture behind the bottleneck does not
+    # contain them.
     segments = flow["total_data_packets_l4"] - (flow["total_drops_l2"] if is_behind else 0)
     return float(segments / count)
 

@@ -117,7 +117,8 @@ def measured(capture: Path, counts: bool) -> dict[str, float]:
     """Measures the inspection of a capture in its own process; `counts` adds instructions."""
     code = (
         "import json, resource, sys; from acklab import _core; report = json.loads(_core.inspect(sys.argv[1])[0]); use = resource.getrusage(resource.RUSAGE_SELF);"
-        # That of getrusage would be the memory of this process, from which the other begins.
+        # The value of getrusage would be the memory of this process, from which the child was
+        # forked.
         "peak = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'));"
         "print(json.dumps({'packets': report['counts']['packets'], 'connections': report['counts']['connections'],"
         " 'malformed': report['counts']['malformed'], 'megabytes': int(peak) / 1e3, 'seconds': use.ru_utime + use.ru_stime}))"

@@ -32,7 +32,7 @@ def refutations(dissection: Dissection, way: Mapping[str, Any]) -> list[str]:
     by_direction = dissection.directions()
     data = [one for one in without_copies(by_direction.get((source, destination), [])) if one.length]
     answers = without_copies(by_direction.get((destination, source), []))
-    # The ACK of the handshake is one as well.
+    # The ACK of the handshake is also a pure ACK.
     acks = sum(packet.is_pure_ack for packet in answers if data and packet.number > data[0].number)
     missing = way["acks"]["missing"] or 0.0
     found = []
@@ -93,5 +93,5 @@ def _skipped_elsewhere(answers: Sequence[Packet], dissection: Dissection, sender
             times = others.get((one.identification + number) % 2**16, [])
             skipped += 1
             used += any(one.at <= at <= other.at for at in times)
-    # One of a hundred may coincide.
+    # One of a hundred may match by coincidence.
     return f"{used} of {skipped} skipped numbers are of other connections of the host" if used * 100 > skipped else None

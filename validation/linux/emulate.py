@@ -298,8 +298,8 @@ def in_child(namespace: str, function: Callable[..., None], *arguments: Any) -> 
         return child
     status = 1
     try:
-        # Above the emulator: a thread that is interrupted while it holds the socket delays the
-        # ACKs of that time.
+        # A priority above that of the emulator. A thread that is interrupted while it holds the
+        # socket delays the ACKs of that time.
         first_in_line(11)
         enter_namespace(namespace)
         function(*arguments)
@@ -321,8 +321,8 @@ def open_tun(namespace: str, address: str, gso_max_segs: int) -> int:
     inside = ("ip", "-n", namespace)
     run_command(*inside, "address", "add", f"{address}/24", "dev", "lab0")
     # Without a vnet header a TUN device offers no offloads. The kernel's TCP would still build
-    # large segments and have them cut above the device; one segment at most keeps a packet a packet
-    # for its own reckoning, too.
+    # large segments, to be split above the device. With at most one segment, TCP also counts single
+    # packets.
     run_command(*inside, "link", "set", "lab0", "mtu", "1500", "txqueuelen", "10000", "up")
     if gso_max_segs:
         run_command(*inside, "link", "set", "lab0", "gso_max_segs", str(gso_max_segs))
@@ -359,8 +359,7 @@ def netstat() -> dict[str, int]:
 def send(options: argparse.Namespace, report: int) -> None:
     """Writes without pause until the end, and reads TCP_INFO every 2 ms."""
     connection = socket.socket()
-    # By socket, because a namespace may not make its default of an algorithm that the machine
-    # restricts.
+    # Set per socket, because a namespace cannot use a restricted algorithm as its default.
     connection.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, options.congestion.encode())
     connection.connect((RECEIVER, PORT))
     connection.setblocking(False)
@@ -394,7 +393,7 @@ def receive(report: int) -> None:
         os.write(report, b"!")
         connection, _ = server.accept()
         buffer = bytearray(1 << 20)
-        # How far it came is in the trace; this only keeps the window open.
+        # The trace shows the progress; this only keeps the window open.
         while connection.recv_into(buffer):
             pass
 

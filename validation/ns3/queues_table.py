@@ -49,8 +49,7 @@ class Flow:
 CASES: Mapping[str, Sequence[Flow]] = {
     "12.3 Mbps": (Flow(0, 1472, 12_267_000),),
     "8, 5 and 0.07 Mbps": (Flow(0, 1472, 8_000_000), Flow(100_000, 1472, 5_000_000), Flow(350_000, 172, 68_800)),
-    # Their rates have no small common multiple, so that no packet always comes behind the same
-    # others.
+    # Their rates have no small common multiple, so that the order of packets varies.
     "six of 1.89 to 2.11 Mbps, 128 to 1472 octets": tuple(
         Flow(130_000 * place, payload, rate)
         for place, (payload, rate) in enumerate(

@@ -74,8 +74,8 @@ def main() -> None:
         gate = f"5 ms/{quota}" if quota else "none"
         print(f"{gate:8} {controller[3:]:11} {ack_every:3} " + " ".join(f"{cell:>15}" for cell in cells))
     if everything:
-        # CCperf states neither: its application rate and delay require 4 MB of buffer, and its
-        # sampled queue for short access links.
+        # CCperf states neither. Its application rate and delay require 4 MB of buffer, and its
+        # sampled queue requires short access links.
         got = run("TcpNewReno", 1, 10, "--buffer=4000000", "--edge=1ms")
         print("\nCCperf experiment #55, buffer 4 MB, access links 1 ms: measured (CCperf)")
         for name, want in CCPERF.items():

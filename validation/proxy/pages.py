@@ -97,7 +97,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self, port: int, congestion: str) -> None:
         super().__init__(("", port), Pages)
-        # Connections that are accepted have it, too.
+        # Accepted connections inherit it.
         self.socket.setsockopt(6, 13, congestion.encode())
 
 

@@ -63,7 +63,7 @@ class Drafts:
         self.schema = cache(self._schema)
 
     def _schema(self, rule: str) -> Schema:
-        # The first rule is what is validated.
+        # The first rule is the one that is validated.
         return Schema(f"validated = {rule}\n{self.text}")
 
     def faults(self, rule: str, value: object) -> Iterator[str]:

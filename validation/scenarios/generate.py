@@ -47,7 +47,7 @@ def _clean(random: Random, made: Scenario) -> None:
     """Draws one greedy flow over one link without faults: the flow has to use the link."""
     rate, delay = _log(random, 0.5, 300.0), _log(random, 0.3, 110.0)
     packets = _queue_packets(random, rate, delay)
-    # A stream of its own, so that the other draws are those of a FIFO.
+    # A separate random stream, so that the other draws are the same as with a FIFO.
     own = Random(f"queue of {made['title']}")
     queue = _active(own, packets, rate) if own.random() < 0.3 else _fifo(packets)
     made["link"] = [

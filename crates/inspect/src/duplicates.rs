@@ -14,8 +14,8 @@
 //! * Without such identifications: a pure ACK that is repeated immediately is a duplicate ACK (RFC
 //!   5681, §2), unless most data of the connection are duplicated.
 //!
-//! A NIC may have split only one of the copies. Both begin with the same identification, or the
-//! part has that of its segment within the larger packet.
+//! A NIC may have split only one of the copies. Then the part has the same identification as the
+//! larger packet, or the one that its segment gets when that packet is split.
 
 mod datagrams;
 

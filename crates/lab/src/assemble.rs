@@ -241,8 +241,8 @@ pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(Wor
 /// [`emulate`](crate::emulate()): its trace files, its cells and its routes.
 ///
 /// # Errors
-/// As for [`run`](crate::run()), with the same message, except for a strategy or transport that is
-/// not among those of `options`: only a run has those of the user.
+/// As for [`run`](crate::run()), with the same message. An unknown strategy or transport is no
+/// error, because only a run has the user's own strategies.
 pub fn check(scenario: &Scenario, options: &RunOptions) -> Result<(), Error> {
     match Parts::<Packet>::new(scenario, options) {
         Ok(_) | Err(Error::NoStrategy { .. }) => Ok(()),

@@ -32,8 +32,8 @@ pub(super) enum Place {
     At(u64),
     /// Farther away than any window. A single such segment may belong to another connection.
     Stray,
-    /// Farther away, and adjacent to the previous segment, which was also farther away: the capture
-    /// has a hole.
+    /// Farther away, and shortly after the previous segment, which was a stray: the capture has a
+    /// hole.
     Anew,
 }
 

@@ -104,8 +104,8 @@ impl Facts {
         if application > network && application >= buffer.max(peer) {
             return "application";
         }
-        // Each of the other factors keeps much data in flight. It is the limit, unless the path is,
-        // and only delays these data.
+        // Each of the other factors keeps much data in flight. So the flow is limited by the path,
+        // which delays these data, or else by that factor.
         if let Some(limit) = self.of_path() {
             limit
         } else if network >= buffer.max(peer) {
