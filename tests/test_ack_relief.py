@@ -7,7 +7,7 @@ import acklab
 from acklab.report import Figure, Table
 from acklab.studies import Bench, find
 from acklab.sweeps import Grid
-from conftest import load_every_variant, study_code
+from conftest import study_code
 
 
 @pytest.fixture
@@ -55,7 +55,3 @@ def test_a_share_of_the_study(module, tmp_path, monkeypatch):
 
 
 original = Bench.variants
-
-
-def test_every_variant_is_a_scenario():
-    load_every_variant("ack_relief", "cell.toml", ("cells.toml", "schemes.toml", "wan.toml"))
