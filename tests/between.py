@@ -89,11 +89,11 @@ class Standing:
     """Its tables, once it has ended in order."""
 
     def stalls(self) -> int:
-        """The number of its stalls, once it has ended in order."""
+        """Returns the number of its stalls, once it has ended in order."""
         return int(self.result["inline"][0]["stalls"]) if self.result else 0
 
     def processor_time(self) -> float:
-        """Its processor time in seconds."""
+        """Returns its processor time in seconds."""
         with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -119,7 +119,7 @@ class Stalled(AssertionError):
 def standing(*words: object, may_stall: bool = False) -> Iterator[Standing]:
     """Starts `acklab inline`, and ends it in order unless it was killed.
 
-    Raises `Stalled` if it stood still, unless it may.
+    Raises `Stalled` if it stalled and `may_stall` is false.
     """
     command = within(MIDDLE, sys.executable, "-m", "acklab", "inline", *words, "--json")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -20,11 +20,12 @@ _LONGEST = 60
 def page_in_a_browser(
     page: Path | str, until: str, find: str = "document.documentElement.outerHTML", height: int = 9000, width: int = 1200
 ) -> Any:
-    """Opens a page, a file or an address, waits until the expression `until` is true, and gives the
-    value of the expression `find`.
+    """Opens a page: a file or an address.
+
+    Waits until the expression `until` is true, and returns the value of the expression `find`.
 
     Raises TimeoutError. By default the window is high enough for all figures: those out of view are
-    drawn later. One of less than 600 pixels is that of a telephone.
+    drawn later. A window of less than 600 pixels is that of a telephone.
     """
     return asyncio.run(asyncio.wait_for(_open(page, until, find, height, width), _LONGEST))
 

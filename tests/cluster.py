@@ -38,7 +38,7 @@ def swept(out, points=20, seeds=10, **options):
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
-    """The results of a sweep on this machine."""
+    """Returns the results of a sweep on this machine."""
     folder = tmp_path_factory.mktemp("here") / "out"
     swept(folder)
     return contents(folder)
@@ -46,7 +46,7 @@ def here(tmp_path_factory):
 
 @pytest.fixture
 def cluster():
-    """A head without processors and two nodes of one."""
+    """Starts a head without processors, and two nodes with one processor each."""
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     for _ in range(2):
         made.add_node(num_cpus=1)
@@ -74,7 +74,7 @@ def _unmarked(place):
 
 
 def test_a_node_that_is_lost_costs_no_point(cluster, tmp_path):
-    """A node is lost in the middle of the sweep: its batches run again elsewhere."""
+    """A node fails during the sweep: its batches run again on other nodes."""
     third = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     killed: list[int] = []
@@ -186,9 +186,9 @@ def test_a_driver_that_ends_loses_nothing_that_was_finished(cluster, tmp_path, h
 
 
 def test_a_sweep_goes_on_after_the_head_was_restarted(tmp_path):
-    """Without a store, a head loses the state of its cluster.
+    """Without a store, the state of the cluster is lost with its head.
 
-    The driver ends with it, and the same command continues on the next cluster.
+    The driver then ends, and the same command continues on the next cluster.
     """
     out = tmp_path / "out"
     first = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
@@ -230,7 +230,7 @@ def test_a_run_killed_ten_times_at_random_instants_ends_with_the_same_octets(req
 
 @pytest.fixture
 def bucket():
-    """A bucket of a server of S3 on this machine (moto)."""
+    """Returns a bucket of an S3 server on this machine (moto)."""
     program = os.environ.get("MOTO_SERVER") or shutil.which("moto_server")
     if program is None:
         pytest.skip("needs moto_server")

@@ -22,7 +22,7 @@ def study_code(name: str) -> Any:
 def one_seed(name: str, folder: Path) -> Any:
     """Returns a bench on which one of our studies runs with one seed.
 
-    For those whose runs are long, and whose tests need no interval.
+    It is for studies with long runs, whose tests need no interval.
     """
     study = find(name)
     return Bench(
@@ -32,7 +32,7 @@ def one_seed(name: str, folder: Path) -> Any:
 
 @pytest.fixture
 def share_of_ack_policies(monkeypatch):
-    """The code of the study `ack_policies` with a share of its grid, which takes seconds."""
+    """Returns the code of the study `ack_policies` with a part of its grid, which takes seconds."""
     module = study_code("ack_policies")
     for name in ("QUICK_PATHS", "SENDERS_ON"):
         monkeypatch.setattr(module, name, "paths.toml:default,nepal")
@@ -45,11 +45,10 @@ def share_of_ack_policies(monkeypatch):
 
 
 def load_every_variant(study: str, scenario: str, *layers: tuple[str, ...]) -> Bench:
-    """Loads a scenario of a study under every variant, which fails unless each makes a valid
-    scenario.
+    """Loads a scenario of a study with every variant.
 
-    A layer is files of variants. Each variant of the first is laid under each of the second, and so
-    on. Returns the bench of the study.
+    Fails unless each combination is valid. A layer is a list of files of variants. Each variant of
+    the first layer is combined with each of the second, and so on. Returns the bench of the study.
     """
     bench = Bench(find(study), find(study).folder)
     laid = [[variant.set for file in layer for variant in bench.variants(file).chosen.values()] for layer in layers]
@@ -63,7 +62,7 @@ SCENARIO = 'duration = "15s"\nseed = 42\n\n[[flow]]\ncongestion = "newreno"\nsta
 
 @pytest.fixture
 def fake(monkeypatch):
-    """The fake core instead of the real one."""
+    """Replaces the real core by the fake one."""
     stand_in = FakeCore()
     for name, value in vars(FakeCore).items():
         if isinstance(value, FunctionType) and not name.startswith("_"):
@@ -79,7 +78,7 @@ def fake(monkeypatch):
 
 @pytest.fixture
 def scenario(tmp_path):
-    """A scenario file that the fake core accepts."""
+    """Returns a scenario file that the fake core accepts."""
     path = tmp_path / "scenario.toml"
     path.write_text(SCENARIO)
     return path

@@ -18,7 +18,7 @@ Wrap = Callable[[bytes], bytes]
 
 
 class Door(NamedTuple):
-    """A way to an IP packet."""
+    """A kind of headers around an IP packet."""
 
     link_type: int
     wrap: Wrap
@@ -63,7 +63,7 @@ def segment(ports: tuple[int, int], seq: int, ack: int, flags: int, length: int 
 def transfer(port: int, ip: Callable[[int, bytes], bytes] = ipv4) -> Iterator[bytes]:
     """Yields the packets of a download from this port.
 
-    Both ends have the addresses of `ip`'s, in one direction each, distinguished by ports.
+    All packets have the addresses that `ip` gives them, so only ports distinguish the ends.
     """
     there, back = (40_000, port), (port, 40_000)
     yield ip(6, segment(there, 0, 0, 0x02))
@@ -87,12 +87,12 @@ def ether_type(packet: bytes) -> bytes:
 
 
 def ethernet(packet: bytes, before: bytes = b"") -> bytes:
-    """Returns an Ethernet frame with an IP packet, behind these bytes with tags."""
+    """Returns an Ethernet frame with an IP packet behind these tags."""
     return b"\0\x1b\x21\0\0\x02\0\x1b\x21\0\0\x01" + before + ether_type(packet) + packet
 
 
 def snap(packet: bytes) -> bytes:
-    """LLC and SNAP before an IP packet."""
+    """Returns an IP packet behind LLC and SNAP."""
     return b"\xaa\xaa\x03\0\0\0" + ether_type(packet) + packet
 
 

@@ -44,7 +44,7 @@ class BatchResult:
 
 
 class FakeCore:
-    """One instance a test, so that `runs` counts only its own."""
+    """Each test has one instance, so that `runs` counts only its runs."""
 
     VERSION, REVISION, Cancel = VERSION, REVISION, Cancel
 

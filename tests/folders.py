@@ -1,4 +1,4 @@
-"""Folders as the tests compare them."""
+"""Reads folders, to compare them in tests."""
 
 from pathlib import Path
 

@@ -28,12 +28,12 @@ FIRST, STRIDE = int(sys.argv[3]), int(sys.argv[4])
 
 
 def swept(folder: Path, seeds: int) -> None:
-    """A sweep in small batches, so that packs are joined."""
+    """Runs a sweep in small batches, so that packs are joined."""
     sweep(BASE / "good.toml", grid=GRID, seeds=seeds, out=folder, quiet=True, jobs=1)
 
 
 def shown(folder: Path) -> str:
-    """Returns the message with which `load_sweep` refuses a folder; nothing if it does not."""
+    """Returns the message with which `load_sweep` refuses a folder, or an empty one."""
     try:
         found = acklab.load_sweep(folder)
         for name in found.tables:
@@ -44,7 +44,7 @@ def shown(folder: Path) -> str:
 
 
 def no_orphans(folder: Path) -> None:
-    """Every file of a pack has an entry, and nothing hidden is left."""
+    """Checks that every file of a pack has an entry, and that no hidden file is left."""
     entries = [Entry.read(path.stem, path.read_bytes()) for path in (folder / "points").glob("*.json")]
     named = {entry.file(name) for entry in entries for name in entry.files}
     assert {f"points/{path.name}" for path in (folder / "points").glob("*.parquet")} == named
@@ -53,7 +53,10 @@ def no_orphans(folder: Path) -> None:
 
 
 def a_sweep() -> int:
-    """Returns a new sweep: its remains mark it as unfinished, and the same command finishes it."""
+    """Returns a new sweep.
+
+    Its remains show that it is unfinished, and the same command finishes it.
+    """
     assert child(lambda: swept(BASE / "whole", 3)) == 0
     whole = contents(BASE / "whole")
 
@@ -74,7 +77,7 @@ def a_sweep() -> int:
 def an_extended_sweep() -> int:
     """Returns a sweep over more seeds in the folder of an earlier one.
 
-    There is the earlier one, whole, or the new one.
+    Afterwards the folder has either the complete earlier sweep or the new one.
     """
     assert child(lambda: swept(BASE / "before", 2)) == 0
 
@@ -93,9 +96,9 @@ def an_extended_sweep() -> int:
 
 
 def a_run() -> int:
-    """Returns a run with fewer tables in the place of an earlier one.
+    """Returns a run with fewer tables in the folder of an earlier one.
 
-    There is the earlier one, whole, or the new one.
+    Afterwards the folder has either the complete earlier run or the new one.
     """
 
     def first() -> None:

@@ -3,8 +3,8 @@
 Run as a program by `test_kills.py`.
 
 A step is the opening of a file for writing, a renaming, a removal, a new folder, or a file that is
-forced to the disk. Before that, half of the file is lost in every other round, as when the power
-fails.
+forced to the disk. In every other round, half of a file that is not yet on the disk is lost, as in
+a power failure.
 """
 
 import functools
@@ -26,7 +26,7 @@ class Killer:
     def __init__(self, folder: Path, at: int) -> None:
         """Kills at the step `at`, counted from 1.
 
-        Even ones lose half of a file that is not on the disk yet.
+        If `at` is even, half of a file that is not on the disk yet is lost.
         """
         self.folder, self.at, self.count = os.fspath(folder), at, 0
         sys.addaudithook(self._hook)
@@ -58,7 +58,10 @@ class Killer:
 
 
 def child(work: Callable[[], None]) -> int:
-    """Does work in a separate process. Returns its status; a negative one is that of a signal."""
+    """Does work in a separate process.
+
+    Returns its exit status, which is negative after a signal.
+    """
     pid = os.fork()
     if pid == 0:
         try:
@@ -81,7 +84,7 @@ def rounds(
     """Kills `work` at the step `first`, then `stride` steps later, and so on, until it ends by
     itself. Returns the last step.
 
-    Each round has a folder of its own from `fresh`. After a kill, `look` raises an exception if the
+    Each round has its own folder from `fresh`. After a kill, `look` raises an exception if the
     remains are not in order.
     """
     for at in range(first, 100_000, stride):

@@ -1,7 +1,4 @@
-"""The study of ACK filtering.
-
-Its numbers from made-up runs, and a share of it that takes seconds.
-"""
+"""The study of ACK filtering: its numbers from invented runs, and a part that takes seconds."""
 
 import dataclasses
 import math
@@ -42,7 +39,7 @@ def test_arms_have_names_and_settings_of_their_own():
 
 
 def made_up(mbps):
-    """Runs of two seeds, whose goodput is a function of the arm and the number of stations."""
+    """Returns runs of two seeds. The arm and the number of stations determine their goodput."""
     other = {
         "jain": 1.0,
         "timeouts": 3.0,

@@ -1,4 +1,4 @@
-"""The cost of ACKs on the air, compared with a log of it, and a share of the study."""
+"""The airtime of ACKs, compared with a log of the medium, and a part of the study."""
 
 import polars as pl
 import pytest

@@ -48,7 +48,7 @@ def flow(scenario, **changes):
 
 
 def test_a_tcp_sender_gets_the_rate_of_acks_that_it_asks_for():
-    """Four ACKs in a window of 103 segments would be for 25, so that `segments` decides."""
+    """Four ACKs per window of 103 segments would be one per 25 segments: `segments` decides."""
     delayed = flow(TCP, ack={"policy": "delayed"})
     asked = flow(TCP, ack={"policy": "ack-rate-request", "segments": 12})
     assert delayed["mean_data_per_ack_l4"] == pytest.approx(2, rel=0.03)
@@ -57,10 +57,10 @@ def test_a_tcp_sender_gets_the_rate_of_acks_that_it_asks_for():
 
 
 def test_a_rate_beyond_the_window_is_not_asked_for():
-    """127 segments are more than the window of 103.
+    """127 segments exceed the window of 103.
 
-    A sender that requested them would wait for the timer of 200 ms. Four ACKs in it are for 25, and
-    what is less than a quarter more than the rate in use is not requested.
+    A sender that requested them would wait for the timer of 200 ms. Four ACKs per window are an ACK
+    per 25 segments. A rate less than a quarter above the present one is not requested.
     """
     asked = flow(TCP, ack={"policy": "ack-rate-request", "segments": 127})
     assert 19.9 < asked["mean_data_per_ack_l4"] < 25.1
@@ -70,7 +70,8 @@ def test_a_rate_beyond_the_window_is_not_asked_for():
 def test_the_end_of_a_write_is_acknowledged_at_once():
     """Each write of 10 kB is seven segments.
 
-    With R = 16 and nothing that requests an immediate ACK its end would wait for the timer.
+    With R = 16 and without a request for an immediate ACK, the end of each write would wait for the
+    timer.
     """
     writes = copy.deepcopy(TCP) | {"duration": "6s"}
     writes["flow"][0]["traffic"] = {"model": "constant", "rate": "160kbps", "write": "10kB"}
@@ -86,8 +87,8 @@ def test_the_end_of_a_write_is_acknowledged_at_once():
 def test_a_thinner_and_a_sender_that_asks_remove_the_same_acks():
     """The thinner waits for four ACKs or 10 ms.
 
-    At 20 Mbps an ACK of eight segments comes every 4.7 ms by itself, and one thinned of four times
-    two as well.
+    At 20 Mbps a receiver that acknowledges eight segments sends an ACK every 4.7 ms. So does the
+    thinner, for four ACKs of two segments.
     """
     thinned = copy.deepcopy(TCP)
     thinned["link"][0]["reverse"]["thinner"] = {"rule": "every", "acks": 4, "hold": "10ms"}

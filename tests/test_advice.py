@@ -102,7 +102,7 @@ def test_a_gain_within_2_percent_in_one_scenario_is_no_change():
 
 @pytest.mark.parametrize(("seeds", "is_harm"), [(3, True), (2, False)])
 def test_harm_in_a_quarter_of_the_scenarios_is_named_although_the_median_is_unchanged(seeds, is_harm):
-    """Of ten scenarios, the third worst is the lower quartile: two may be random."""
+    """Of ten scenarios, the third worst is the lower quartile: two worse ones may be random."""
 
     class Costly(Known):
         def score(self, use, candidate, member, seconds, again):
@@ -207,8 +207,9 @@ def test_the_fit_tells_what_is_known_and_what_settles_the_rest():
 
 
 def test_a_capture_that_shows_neither_rate_nor_delay_has_nothing_to_recommend(tmp_path):
-    """A fit leaves out what is not known. A path without a rate and a delay is refused elsewhere,
-    but here it is the answer.
+    """A fit leaves out unknown parameters.
+
+    Elsewhere a path without rate and delay is refused, but here it is the result.
     """
     path = {"name": "path", "from": "sender", "to": "receiver", "forward": {}, "reverse": {}}
     flow = {"from": "sender", "to": "receiver", "transport": TCP}
@@ -304,8 +305,9 @@ def test_the_answer_depends_on_the_arguments_alone():
 
 
 def test_a_filter_in_cake_is_found_where_a_sweep_shows_it():
-    """A download's ACKs take a third of an upload's line, in which CAKE's ACK filter is off: the
-    upload under the download gains by it.
+    """The ACKs of a download take a third of the uplink, and CAKE's ACK filter is off.
+
+    An upload during the download gains by the filter.
     """
     line = {
         "name": "line",
@@ -385,8 +387,9 @@ def test_what_cannot_be_advised_is_refused():
 
 
 def test_a_transport_that_a_path_cannot_carry_is_no_choice():
-    """A proxy for TCP carries no QUIC: its runs have no score, and today's goodput is no gain for
-    it.
+    """A TCP proxy does not carry QUIC, so its runs have no score.
+
+    The present goodput is not a gain by the proxy.
     """
     racer = Known(lambda name, seed, seconds: None if name == "QUIC" else 10.0)
     standings = race(racer, USES["download"], [Candidate(TODAY), Candidate("QUIC")])

@@ -292,7 +292,7 @@ def test_long_tables_have_the_lines_of_short_ones():
 
 
 def test_ten_thousand_rows_are_written_in_a_moment(capsys):
-    """Rich takes half a millisecond for a row, five seconds for this table."""
+    """Rich takes half a millisecond per row, so five seconds for this table."""
     table = Table(MANY_ROWS.head, rows(10_000), text=MANY_ROWS.text)
     start = time.process_time()
     show_table(table)

@@ -8,7 +8,7 @@ from scripts.rust_modules import crate_graph
 
 
 def written(folder: Path, files):
-    """The folder, with these files in it."""
+    """Returns the folder after writing these files to it."""
     for name, text in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)

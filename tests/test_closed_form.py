@@ -1,4 +1,4 @@
-"""The mean cycle of a frame exchange, and of a download, against numbers worked out by hand."""
+"""The mean cycles of a frame exchange and of a download, and numbers calculated by hand."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""The command line: results on standard output, messages on standard error, exit codes that mean
-something.
-"""
+"""The command line: results on standard output, messages on standard error, and exit codes."""
 
 import json
 import os
@@ -23,7 +21,7 @@ EXPERIMENT = str(ROOT / "studies" / "ack_compression" / "experiment_55.toml")
 
 
 def process(*words):
-    """A command in a separate process."""
+    """Runs a command in a separate process."""
     arguments = [sys.executable, "-m", "acklab", *map(str, words)]
     return subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, check=False)
 
@@ -259,7 +257,10 @@ def test_studies_are_listed_and_unknown_ones_refused():
 
 
 def wait_for(condition, process):
-    """Waits until a process has reached a point. The time depends on the load of the machine."""
+    """Waits until a process has reached a point.
+
+    The duration depends on the load of the machine.
+    """
     until = time.monotonic() + 120
     while not condition() and time.monotonic() < until and process.poll() is None:
         time.sleep(0.05)

@@ -13,7 +13,7 @@ KINDS = ("run", "emulation", "sweep", "study")
 
 
 def emulated(result):
-    """The result of an emulation has one table more than that of a run."""
+    """Returns a result of an emulation, which has one table more than that of a run."""
     return dataclasses.replace(result, tables={**result.tables, "timing": pl.DataFrame({"trusted": ["yes"]}).to_arrow()})
 
 
@@ -30,7 +30,7 @@ def keep(kind, scenario, folder):
 
 
 def study_called(name):
-    """A study without scenarios, under the name of a folder."""
+    """Returns a study without scenarios that has the name of a folder."""
     study = find("ack_compression")
     return dataclasses.replace(study, file=study.file.model_copy(update={"claim": ()}), folder=study.folder.parent / name)
 

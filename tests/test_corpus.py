@@ -27,8 +27,9 @@ def _packet(at: float, *, is_data: bool, identification: int, seq: int = 1, ack:
 
 
 def _download(identifications: list[int]) -> Dissection:
-    """Returns a segment in each millisecond, of which each second one is acknowledged half a
-    millisecond later, with these identifications.
+    """Returns a segment per millisecond, with these identifications.
+
+    An ACK follows half a millisecond after every second one.
     """
     data = [_packet(1 + 0.001 * n, is_data=True, identification=n + 1, seq=1000 * n + 1) for n in range(2 * len(identifications))]
     acks = [

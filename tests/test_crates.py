@@ -1,4 +1,4 @@
-"""The crates of others: licences and versions."""
+"""Third-party crates: licences and versions."""
 
 import pytest
 

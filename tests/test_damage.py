@@ -1,4 +1,4 @@
-"""Damage of stored results: no command and no call uses it, wherever a bit has flipped."""
+"""Damaged results: no command and no call uses them, wherever a bit has flipped."""
 
 import json
 import os
@@ -23,7 +23,7 @@ PLACES = 40
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
-    """A run in `kept` and a sweep in `swept`."""
+    """Returns a folder with a run in `kept` and a sweep in `swept`."""
     folder = tmp_path_factory.mktemp("desk")
     (folder / "good.toml").write_text(SCENARIO)
     acklab.run(folder / "good.toml").save(folder / "kept")
@@ -33,7 +33,7 @@ def desk(tmp_path_factory):
 
 @pytest.fixture
 def copy(desk, tmp_path):
-    """The same, to be damaged."""
+    """Returns a copy of these results, to be damaged."""
     for name in ("kept", "swept"):
         shutil.copytree(desk / name, tmp_path / name)
     return tmp_path
@@ -46,7 +46,7 @@ def flip(path: Path, bit: int) -> None:
 
 
 def bits(path: Path):
-    """Bits of a file: near its beginning, near its end, and anywhere."""
+    """Returns positions of bits in a file: near its beginning, near its end, and at random."""
     count = 8 * path.stat().st_size
     chosen = random.Random(path.name)
     return [0, 40, count - 40, count - 1, *(chosen.randrange(count) for _ in range(PLACES))]

@@ -2,8 +2,8 @@
 
 Its Python, every line that begins with `$ acklab`, and scenarios that have a file name.
 
-A block of TOML or Python that begins with `# NAME.toml` or `# NAME.py` is that file; one that
-begins with `# in NAME.toml` is run behind the text of it.
+A block of TOML or Python that begins with `# NAME.toml` or `# NAME.py` is that file. A block that
+begins with `# in NAME.toml` is appended to that file and run.
 """
 
 import re
@@ -24,7 +24,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 
 
 def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
-    """Language and text of the blocks in these languages, in the order of the page."""
+    """Yields language and text of the blocks in these languages, in the order of the page."""
     pattern = rf"^```({'|'.join(languages)})\n(.*?)^```"
     return re.findall(pattern, page.read_text(encoding="utf-8"), re.M | re.S)
 
@@ -37,7 +37,7 @@ def results(tmp_path_factory):
 
 @pytest.fixture
 def desk(tmp_path, results, monkeypatch):
-    """A folder that looks like the root of the project to programs that run in it."""
+    """Returns a folder that looks like the project's root to programs that run in it."""
     (tmp_path / "studies").symlink_to(ROOT / "studies")
     (tmp_path / "out").symlink_to(results)
     monkeypatch.chdir(tmp_path)
@@ -103,7 +103,7 @@ def test_notebooks_of_the_site_have_their_tables_and_figures_with_an_svg_beside(
 
 @pytest.mark.parametrize("protocol", ["tcp", "quic", "tack", "quinn"])
 def test_strategies_of_the_guide_run_over_every_transport(protocol, desk):
-    """Both policies for receivers with a policy, and the controller everywhere."""
+    """Receivers with a policy run both policies, and all senders run the controller."""
     names: dict[str, Any] = {}
     for _, text in blocks(ROOT / "docs" / "guide" / "strategies.md", "python"):
         exec(compile(text, "strategies.md", "exec"), names)
@@ -128,7 +128,7 @@ def squeezed(text: str) -> str:
 
 
 def command(page: Path, line: str) -> str:
-    """Runs a command of a page and returns what it prints, squeezed."""
+    """Runs a command of a page and returns its output without repeated spaces."""
     arguments = line.removeprefix("$ acklab ")
     assert arguments != line, f"{page.name}: {line}"
     done = run_command(*shlex.split(arguments), cwd=Path.cwd())

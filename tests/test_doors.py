@@ -54,9 +54,7 @@ def enhanced(number: int, micros: int, frame: bytes, options: bytes = b"") -> by
 
 @pytest.fixture(scope="module")
 def every_door(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a file with a transfer behind each header, on a port of its own, of as many
-    interfaces.
-    """
+    """Returns a file with a transfer behind each header, each on its own port and interface."""
     octets = SECTION + b"".join(interface(door.link_type) for door in DOORS.values())
     for number, door in enumerate(DOORS.values()):
         for place, packet in enumerate(doors.transfer(FIRST_PORT + number)):
@@ -97,8 +95,9 @@ def test_tshark_finds_the_same_transfers(every_door):
 
 @pytest.mark.parametrize("ip", [doors.ipv4, doors.ipv6])
 def test_each_datagram_of_fragments_counts_once(tmp_path, ip):
-    """Each segment comes in two fragments, the second one first, and behind 24 bytes of the payload
-    of IP.
+    """Each segment arrives in two fragments, the second fragment first.
+
+    It begins after 24 bytes of the IP payload.
     """
     frames = []
     for number, packet in enumerate(doors.transfer(5001, ip)):
@@ -153,7 +152,7 @@ def test_each_msdu_of_an_aggregate_counts(tmp_path):
 def _zstd(octets: bytes) -> bytes:
     """Returns a frame of raw blocks (RFC 8878, §3.1.1).
 
-    A window of 1 MiB, and the size of no content.
+    Its window is 1 MiB, and it has no content size.
     """
     parts = [octets[start : start + 1000] for start in range(0, len(octets), 1000)]
     blocks = (struct.pack("<I", len(part) << 3 | (number == len(parts) - 1))[:3] + part for number, part in enumerate(parts))
@@ -244,7 +243,7 @@ def test_a_file_without_a_connection_names_what_it_holds(tmp_path, octets, expec
 
 
 def test_cut_options_are_counted_and_the_rest_is_followed(tmp_path):
-    """Of a header with 12 bytes of options, four are there."""
+    """Of the 12 bytes of options in a header, four were captured."""
     options = b"\x01\x01\x08\x0a" + bytes(8)
     frames = []
     for packet in doors.transfer(5001):

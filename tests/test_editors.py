@@ -18,9 +18,9 @@ TAPLO, PYRIGHT = (shutil.which(name, path=str(Path(sys.executable).parent)) for 
 
 
 def lint(file: Path) -> tuple[int, list[str]]:
-    """Returns the diagnostics of taplo, which editors use, for a file.
+    """Runs taplo, which editors use, on a file.
 
-    Its status, and each message with the line and what is marked there.
+    Returns its status, and each message with the line and the marked text.
     """
     assert TAPLO is not None
     done = subprocess.run(

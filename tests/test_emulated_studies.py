@@ -1,4 +1,4 @@
-"""Points of studies that are emulated: their files, and the numbers side by side."""
+"""Emulated points of studies: their files, and the tables that compare numbers."""
 
 import json
 import math
@@ -103,7 +103,7 @@ def test_gains_name_points_and_claims(tmp_path, monkeypatch):
 
 
 class Ran:
-    """The goodput that a run reports."""
+    """Sets the goodput that a run reports."""
 
     provenance = SimpleNamespace(command="acklab run")
 
@@ -126,9 +126,7 @@ def test_a_gain_is_a_geometric_mean_of_ratios_run_by_run():
 
 
 class Emulated(Ran):
-    """A run in which the hypervisor took too much of processors that were awake, unless they
-    halted.
-    """
+    """A run in which the hypervisor took too much time of processors, unless they may halt."""
 
     def __init__(self, processors):
         super().__init__(20.0, "yes" if processors == "halt" else "no")

@@ -1,6 +1,6 @@
 """Scenarios in real time, with the kernel's TCP and real programs.
 
-These tests need root and `/dev/net/tun`, and are skipped without. Other processes may delay packets
+The tests need root and `/dev/net/tun`, and are otherwise skipped. Other processes may delay packets
 at any time, so the tests check the events and not their exact times.
 """
 
@@ -62,7 +62,7 @@ def needs(*programs):
 
 
 def document(done):
-    """The result of a run that has finished, in time or not."""
+    """Returns the result of a run that has finished, in time or not."""
     assert done.returncode in (0, 3), done.stderr
     return json.loads(done.stdout)
 
@@ -126,7 +126,7 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
 @pytest.mark.timed
 @needs("ping", "tshark")
 def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
-    """As that of a simulated host does, even if the delivery was late."""
+    """A late delivery does not delay it: it leaves like the answer of a simulated host."""
     points = {"arrival": "btl_forward.out", "departure": "btl_reverse"}
     captures = "".join(f'[[capture]]\npoint = "{point}"\nfile = "{name}.pcap"\n' for name, point in points.items())
     words = ["ping", "-c", "10", "-i", "0.02", "{server}"]
@@ -151,9 +151,9 @@ def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
     ],
 )
 def test_the_kernel_takes_acks_that_a_spacer_made_or_spread(tmp_path, reverse, spacer):
-    """Made ACKs have checksums and numbers that the kernel accepts.
+    """The kernel accepts the checksums and numbers of created ACKs.
 
-    Spread ones arrive one by one.
+    ACKs that were spread arrive one by one.
     """
     text = PATH.format(duration="4s") + FLOW.format(congestion="reno") + '[measure]\nfrom = "1s"\n'
     before, behind = 'reverse = { delay = "7.5ms" }', f'reverse = {{ delay = "7.5ms", {reverse}, spacer = {spacer} }}'
@@ -195,7 +195,7 @@ STOLEN = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu{processor} 0 0 0 0 0 0 0 {ticks:06} 0 0\
 @pytest.mark.skipif(not os.access("/dev/cpu_dma_latency", os.W_OK), reason="needs /dev/cpu_dma_latency")
 @needs("unshare", "mount")
 def test_processors_halt_once_the_hypervisor_takes_too_much(tmp_path):
-    """A hypervisor that takes a fifth of a second once, by a `/proc/stat` of our own."""
+    """A hypervisor takes a fifth of a second once, according to a fake `/proc/stat`."""
     file = tmp_path / "stat"
     processor = min(os.sched_getaffinity(0))
     file.write_text(STOLEN.format(processor=processor, ticks=7), encoding="utf-8")
@@ -379,7 +379,7 @@ MAY_BECOME_NOBODY = USER_NAMESPACES.exists() and USER_NAMESPACES.read_text().str
 
 
 def as_nobody(folder, *words, device=True):
-    """Emulates as a user without rights, who may open the device as on most systems, or may not."""
+    """Emulates as a user without privileges, with or without permission to open the device."""
     folder.chmod(0o777)
     (folder / "scenario.toml").chmod(0o644)
     command = [*NOBODY, sys.executable, "-m", "acklab", "emulate", "scenario.toml", *words]
@@ -390,7 +390,7 @@ def as_nobody(folder, *words, device=True):
 
 @pytest.fixture
 def open_folder():
-    """A folder that every user can reach, as those of pytest are not."""
+    """Returns a folder that every user can access, unlike those of pytest."""
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 
@@ -421,7 +421,7 @@ def test_a_missing_permission_is_named_with_what_grants_it(open_folder):
 
 
 def running(mark):
-    """Whether a process has these bytes in its command line."""
+    """Returns whether the command line of a process has these bytes."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             line = path.read_bytes()
@@ -431,7 +431,10 @@ def running(mark):
 
 
 def named():
-    """The named namespaces, except those of `between`, which other tests create meanwhile."""
+    """Returns the named namespaces.
+
+    Those of `between` are excluded, because other tests create them meanwhile.
+    """
     return {path for path in Path("/run/netns").glob("*") if not path.name.startswith(("east", "middle", "west"))}
 
 
@@ -514,7 +517,7 @@ def test_a_report_of_an_emulation_without_flows(tmp_path):
 
 
 def started(folder, text, *words, prefix=()):
-    """An emulation that has begun: its application writes a file."""
+    """Starts an emulation, and waits until its application writes a file."""
     text += f'[[application]]\nname = "mark"\nnode = "server"\ncommand = "touch {folder / "begun"}; exec sleep 7{os.getpid()}"\n'
     (folder / "scenario.toml").write_text(text, encoding="utf-8")
     command = [*prefix, sys.executable, "-m", "acklab", "emulate", "scenario.toml", *map(str, words)]
@@ -558,7 +561,7 @@ def test_a_run_that_is_stopped_before_it_measures_keeps_nothing(tmp_path):
 
 @contextlib.contextmanager
 def load(processes):
-    """Processes that compute for as long as this lasts."""
+    """Runs processes that compute until the end of the block."""
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield
@@ -604,7 +607,7 @@ def test_a_loaded_machine_without_priority_is_said(tmp_path):
 
 
 def holds(process):
-    """The links of the descriptors of a process, and the network namespaces of its threads."""
+    """Returns the links of a process's descriptors, and its threads' network namespaces."""
     links = set()
     for pattern in ("fd/*", "task/*/ns/net"):
         for path in Path(f"/proc/{process}").glob(pattern):
@@ -619,9 +622,9 @@ def held():
 
 
 def test_nothing_is_held_after_a_kill(tmp_path):
-    """No namespace, and so no device within, and no request to keep processors awake.
+    """No namespace is left, so no device in it, and no request to keep processors awake.
 
-    The kernel keeps them for no process.
+    The kernel removes both with their process.
     """
     devices = set(os.listdir("/sys/class/net"))
     before = set().union(*held().values())

@@ -1,5 +1,6 @@
-"""`acklab fit`: a path starts from the inspection's intervals and stays in them, what is not shown
-is not known, and mechanisms are tested.
+"""`acklab fit`: a path stays within the inspection's intervals.
+
+Values that the capture does not show are unknown, and mechanisms are tested.
 """
 
 import math
@@ -110,8 +111,9 @@ def test_a_rate_that_the_capture_does_not_show_is_refused_with_what_to_give(down
 
 
 def test_a_rate_that_is_given_is_part_of_every_scenario_of_the_ensemble(download):
-    """The capture has no data towards the sender: with the rate that is given, all 20 scenarios are
-    simulated with it, and a run needs nothing else.
+    """The capture has no data towards the sender, so the user sets that rate.
+
+    All 20 scenarios are simulated with it, and a run requires no other setting.
     """
     found = fitting.fit(download, set=["link.path.reverse.rate=4Mbps"])
     assert [one.values.back_rate for one in found.members] == [pytest.approx(4.0)] * 20
@@ -240,8 +242,9 @@ SPACE = Space(
 
 
 def test_the_ensemble_narrows_to_what_repeats_the_measurement():
-    """The goodput is the rate, so that members have rates within the tolerance of 12 ± 0.3 Mbps;
-    the delay, which changes nothing, keeps its interval.
+    """The goodput is the rate, so members have rates within the tolerance of 12 ± 0.3 Mbps.
+
+    The delay has no effect, so its interval does not change.
     """
     measured = Summary({"goodput": Statistic(12.0, 0.3)})
     found = sample(SPACE, measured, lambda values, seed: Summary({"goodput": Statistic(values.rate, 0.0)}))
@@ -255,8 +258,9 @@ def test_the_ensemble_narrows_to_what_repeats_the_measurement():
 
 
 def test_nothing_outside_the_intervals_is_tried():
-    """No rate of the prior gives 30 Mbps: there is no member, and the closest is at the end of the
-    interval.
+    """No rate of the prior yields 30 Mbps, so there is no member.
+
+    The closest rate is the end of the interval.
     """
     found = sample(
         SPACE, Summary({"goodput": Statistic(30.0, 0.3)}), lambda values, seed: Summary({"goodput": Statistic(values.rate, 0.0)})
@@ -267,8 +271,9 @@ def test_nothing_outside_the_intervals_is_tried():
 
 
 def test_members_without_loss_stand_for_losses_that_are_rarer_than_those_tried():
-    """A share of losses below 1 in 3000, of which 1 in 100 is the most that the path has: no member
-    has a loss of the channel, but one of 1 in 10,000 was not tried.
+    """The loss rate is below 1 in 3000, and the prior ends at 1 in 100.
+
+    No member has channel loss, but a rate of 1 in 10,000 was not tried.
     """
     found = sample(
         SPACE,
@@ -284,7 +289,10 @@ def test_members_without_loss_stand_for_losses_that_are_rarer_than_those_tried()
 
 
 def gated(interval, quota):
-    """Both transfers over a gate behind the laptop, which releases so many packets at a time."""
+    """Returns both transfers over a gate behind the laptop.
+
+    The gate releases this number of packets at a time.
+    """
     link = {**BOTH["link"][0], "reverse": {"rate": "10Mbps", "delay": "10ms", "gate": {"interval": interval, "quota": quota}}}
     queue = {"discipline": "fifo", "limit": "100packets"}
     return BOTH | {"link": [{**link, "reverse": {**link["reverse"], "queue": queue}}]}
@@ -303,8 +311,10 @@ def test_a_gate_that_only_the_first_round_trip_shows_leaves_the_delay_of_packets
 
 
 def test_a_path_without_a_gate_has_no_unknown_delay(tmp_path):
-    """Of both transfers, and also if a receiver acknowledges eight segments at a time, of which the
-    first ACK waits for the eighth.
+    """Both transfers show it.
+
+    So does a receiver that acknowledges eight segments at a time, whose first ACK waits for the
+    eighth segment.
     """
     sparse = {**TCP, "ack": {"policy": "byte-counting", "segments": 8, "timer": "25ms"}}
     for transport in (TCP, sparse):
@@ -315,7 +325,7 @@ def test_a_path_without_a_gate_has_no_unknown_delay(tmp_path):
 
 
 def test_half_of_the_queues_without_an_upper_end_are_near_what_waited():
-    """Ten packets waited, and a full queue has at least 80 % of its limit at that percentile."""
+    """At that percentile ten packets waited, and a full queue has at least 80 % of its limit."""
     points = [(0.5, 0.5, share / 100, 0.5, 0.0, 0.5, 0.0, 0.0) for share in range(100)]
     queues = [SPACE.values(point).queue for point in points]
     assert sum(queue <= 12.5 for queue in queues) == pytest.approx(50 + 50 * math.log(1.25) / math.log(4), abs=2)
@@ -325,9 +335,10 @@ def test_half_of_the_queues_without_an_upper_end_are_near_what_waited():
 
 @pytest.mark.parametrize("point", ["server", "laptop"])
 def test_a_handshake_over_an_unknown_return_path_is_within_the_interval_of_the_propagation(tmp_path, point):
-    """A SYN of 60 bytes takes 30 ms over 16 kbps, and the base RTT is that of the handshake: the
-    interval has the propagation of 2 · 23 ms nevertheless, also where the laptop sends more ACKs
-    than the filter behind it lets pass.
+    """A SYN of 60 bytes takes 30 ms over 16 kbps, and the base RTT is that of the handshake.
+
+    Nevertheless the interval includes the propagation of 2 · 23 ms, even if the laptop sends more
+    ACKs than pass the filter behind it.
     """
     link = {
         "name": "line",
@@ -348,7 +359,7 @@ def test_a_handshake_over_an_unknown_return_path_is_within_the_interval_of_the_p
 
 @pytest.mark.parametrize("rate", [1.23e-5, 0.0826043, 0.0999999, 0.1, 12.3456789, 9876.54321])
 def test_every_rate_is_written_as_a_scenario_takes_it(rate):
-    """Scenarios have whole bits per second: six digits of 82.6 kbps in Mbps are finer."""
+    """Scenarios have whole bits per second, and six digits of 82.6 kbps in Mbps would be finer."""
     link = BOTH["link"][0]
     text = written(rate, "Mbps")
     acklab.check(BOTH | {"link": [{**link, "reverse": {**link["reverse"], "rate": text}}]})

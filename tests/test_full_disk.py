@@ -38,9 +38,9 @@ TELLING = "find disk -type f | sort | xargs -r sha256sum"
 
 
 def on_a_small_disk(folder, size, *steps):
-    """Runs commands of a shell with `disk` on a tmpfs.
+    """Runs shell commands with `disk` on a tmpfs.
 
-    Returns what each printed, with its standard error and status.
+    Returns the output, the standard error and the status of each.
     """
     folder.joinpath("disk").mkdir()
     script = [f"mount -t tmpfs -o size={size} none disk || exit 9"]

@@ -38,10 +38,10 @@ def test_an_exponent_is_that_of_the_time_over_the_work():
 
 
 def test_a_collision_of_many_stations_costs_their_square():
-    """All stations have data to send at once.
+    """All stations have data to send at the same time.
 
-    In a collision of n PPDUs each interferes with all others; to find them in one list of all took
-    n³.
+    In a collision of n PPDUs each interferes with all others. A search in one list of all PPDUs
+    took n³ steps.
     """
 
     def seconds(stations):

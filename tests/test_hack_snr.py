@@ -1,4 +1,4 @@
-"""The study of TCP/HACK by signal-to-noise ratio: its places, its envelope, and a share of it."""
+"""The study of TCP/HACK by signal-to-noise ratio: its positions, its envelope, and a part of it."""
 
 import math
 

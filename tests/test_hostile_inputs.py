@@ -501,7 +501,7 @@ def test_a_scenario_may_come_from_a_command(desk, fifo):
 
 
 class Silent(BaseException):
-    """An exception that no `except Exception` catches, without text."""
+    """An exception without text that `except Exception` does not catch."""
 
     def __str__(self):
         raise ValueError

@@ -23,7 +23,7 @@ HOST = "127.0.0.1"
 
 @contextmanager
 def process(*words):
-    """A command that prints one JSON object when it is ready, and that Ctrl-C ends."""
+    """Starts a command that prints one JSON object when it is ready, and ends it by Ctrl-C."""
     arguments = [sys.executable, "-m", "acklab", *map(str, words), "--json"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as running:
         try:
@@ -38,14 +38,14 @@ def process(*words):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Port and fingerprint of a server."""
+    """Returns the port and the fingerprint of a server."""
     with process("serve", "--port", 0, "--bind", HOST, "--state", tmp_path_factory.mktemp("state")) as ready:
         yield ready
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path, monkeypatch):
-    """The state folder of the client."""
+    """Returns the state folder of the client."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     return tmp_path / "acklab"
 
@@ -193,7 +193,7 @@ def test_amounts_have_the_prefixes_of_iperf3():
 
 @pytest.fixture
 def greeter():
-    """The port of a server that greets and hangs up."""
+    """Returns the port of a server that sends a greeting and closes the connection."""
     with socket.create_server((HOST, 0)) as listener:
 
         def serve():
@@ -241,9 +241,9 @@ def connect_again_and_again(host, port):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_what_is_unfinished_has_the_time_to_drain(tmp_path, monkeypatch, number):
-    """The first signal takes no new connection and lets the others go on.
+    """After the first signal, the tool accepts no new connection, and the others continue.
 
-    The second resets them.
+    The second signal resets them.
     """
     with socket.create_server((HOST, 0)) as target:
         to = f"{HOST}:{target.getsockname()[1]}"
@@ -296,9 +296,9 @@ def test_nonsense_is_refused_by_proxies(words, message):
 
 
 def test_the_log_of_a_measurement_is_advised(served, tmp_path):
-    """From a live pair to advice.
+    """From a measurement between two hosts to advice.
 
-    The larger log is that of the connection which carried the data.
+    The larger log is that of the connection that carried the data.
     """
     done = perf(
         served, "--fingerprint", served["fingerprint"], "--with", "tack", "-b", "20M", "--time", "3", "--qlog", tmp_path / "logs"

@@ -1,4 +1,4 @@
-"""The network in Rust decides as the one in Python that was trained; training repeats."""
+"""The network in Rust decides like the trained one in Python. Training is reproducible."""
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 A host in the east, a host in the west, and this program in the middle, each in a network namespace.
 
-These tests need root, `/dev/net/tun` and Linux 6.6, and are skipped without. Other processes may
+The tests need root, `/dev/net/tun` and Linux 6.6, and are otherwise skipped. Other processes may
 delay packets at any time, so the tests check the events and not their exact times. A test is run
 again if the machine stopped the path for longer than its grace.
 """
@@ -34,8 +34,9 @@ pytestmark = [
 
 
 def needs_iperf3(test):
-    """It has a real-time priority here (`between.PRIORITY`), and two of them would keep each other
-    from the processors.
+    """The program has a real-time priority here (`between.PRIORITY`).
+
+    Two of them would compete for the processors.
     """
     return pytest.mark.alone(pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")(test))
 
@@ -47,7 +48,7 @@ def _hosts():
 
 
 def ping(address, count=5, interval=0.05):
-    """The RTTs that a ping from the east reports, in milliseconds."""
+    """Returns the RTTs that a ping from the east reports, in milliseconds."""
     done = subprocess.run(
         within(EAST, "ping", "-c", count, "-i", interval, "-W", "2", address), capture_output=True, text=True, check=False
     )
@@ -117,8 +118,9 @@ def test_a_bridge_that_is_there_is_used_and_left_alone(hosts):
 
 @needs_iperf3
 def test_traffic_goes_on_when_it_is_killed(hosts):
-    """The process dies in the middle of a flow, which goes on by the bridge, and the kernel keeps
-    nothing of the process.
+    """The process is killed during a flow.
+
+    The flow continues over the bridge, and the kernel removes everything of the process.
     """
     bridge()
     before = links()
@@ -145,8 +147,9 @@ def test_a_bridge_of_its_own_stays_when_it_is_killed_and_is_taken_over(hosts):
 
 @pytest.mark.timed
 def test_traffic_goes_on_while_it_stands_still(hosts):
-    """A process that does nothing for two seconds, as one that hangs or starves, loses what it held
-    and nothing else.
+    """A process that hangs for two seconds loses only the packets that it held.
+
+    So does a process that gets no processor.
     """
     bridge()
     with standing("east", "west", "--delay", "40ms", may_stall=True) as path:
@@ -208,9 +211,7 @@ def test_acks_that_a_filter_removed_are_put_back(hosts):
 
 @needs_iperf3
 def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
-    """A line for each second, a page, captures before and after the filter, and tables that are
-    kept.
-    """
+    """A line for each second, a page, captures before and after the filter, and stored tables."""
     bridge()
     ip("-n", MIDDLE, "link", "set", "lo", "up")
     folder = tmp_path / "out"
@@ -254,7 +255,7 @@ def test_it_tells_what_it_does_while_it_does_it(hosts, tmp_path):
 
 @pytest.mark.timed
 def test_frames_that_are_not_ip_and_tags_pass(hosts):
-    """Tags of VLANs are kept, also around IP that takes the path.
+    """VLAN tags are preserved, also around IP packets that pass the path.
 
     Double tags and unknown protocols pass.
     """
@@ -297,8 +298,9 @@ raw = lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 
 
 def exchange(frames):
-    """Sends frames in the east, and returns those that arrive in the west, with the tags that the
-    kernel keeps apart.
+    """Sends frames in the east, and returns those that arrive in the west.
+
+    They include the tags that the kernel stores separately.
     """
     receive = EXCHANGE + (
         "receiver = raw(); receiver.bind(('lan', 3)); receiver.setsockopt(263, 8, 1); receiver.settimeout(1.5)\n"
@@ -332,7 +334,7 @@ def exchange(frames):
 def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
     """UDP at 20 Mbps: iperf3 counts datagrams that overtake others.
 
-    Those that wait in the path when it goes leave first.
+    When the path is removed, its waiting datagrams leave first.
     """
     bridge()
     with iperf3(2, "-u", "-b", "20M", "--length", "1000") as report:

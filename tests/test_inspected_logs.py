@@ -24,7 +24,7 @@ def sent(number, at):
 
 
 def acknowledged(number, at):
-    """An ACK of the packets 2 n and 2 n + 1."""
+    """Returns an ACK of the packets 2 n and 2 n + 1."""
     frames = [{"frame_type": "ack", "acked_ranges": [[2 * number, 2 * number + 1]]}]
     return {
         "time": at,
@@ -34,7 +34,7 @@ def acknowledged(number, at):
 
 
 def events(packets=PACKETS):
-    """A packet a millisecond, acknowledged by twos after 20 ms."""
+    """Returns a log with a packet per millisecond, and an ACK for every two after 20 ms."""
     told = [sent(number, number) for number in range(packets)]
     told += [acknowledged(number, 2 * number + 21) for number in range(packets // 2)]
     return sorted(told, key=lambda event: event["time"])
@@ -50,7 +50,7 @@ def trace(name, odcid, packets=PACKETS):
 
 @pytest.fixture
 def both_ends(tmp_path):
-    """A log of two traces, of which the first has more packets."""
+    """Returns a log of two traces, of which the first has more packets."""
     path = tmp_path / "both.json"
     log = {"qlog_version": "0.3", "traces": [trace("client", "0102030405060708090a"), trace("server", "beef", 20)]}
     path.write_text(json.dumps(log), encoding="utf-8")

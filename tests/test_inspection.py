@@ -30,9 +30,9 @@ PATH = {
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory):
-    """The folder with captures of both ends, and the flow's row.
+    """Returns the folder with captures of both ends, and the flow's row.
 
-    In 24 s CUBIC reduces its window often enough to be named.
+    In 24 s CUBIC reduces its window often enough to be identified.
     """
     folder = tmp_path_factory.mktemp("captures")
     return folder, acklab.run(PATH | {"duration": "24s"}, captures=folder).flows.row(0, named=True)
@@ -118,8 +118,9 @@ def test_handshake_and_spin_bit_tell_round_trips_of_quic(tmp_path, transport):
 
 
 def test_flights_tell_the_rate_although_a_gate_releases_their_acks_together(tmp_path):
-    """The queue holds less than the window of a round trip, which the gate makes three times as
-    long, so that the bottleneck is idle for most of the time.
+    """The gate triples the RTT, and the queue holds less than the window of a round trip.
+
+    So the bottleneck is idle for most of the time.
     """
     link: dict[str, Any] = PATH["link"][0]  # type: ignore[index]
     reverse = link["reverse"] | {"gate": {"interval": "100ms", "quota": 100}}
@@ -136,9 +137,9 @@ def test_flights_tell_the_rate_although_a_gate_releases_their_acks_together(tmp_
 
 
 def test_aggregates_have_the_period_of_their_ppdus(tmp_path):
-    """A single station, so that its A-MPDUs follow each other.
+    """With a single station, its A-MPDUs follow each other.
 
-    At most 5484 µs, or 64 MPDUs, and the exchange around them.
+    Each takes at most 5484 µs, or 64 MPDUs, and the rest of the exchange.
     """
     scenario = {
         "duration": "4s",

@@ -25,9 +25,9 @@ GUIDE = (ROOT / "docs/guide/advice.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """The programs of an environment into which a wheel was installed, without an index.
+    """Returns the programs of an environment into which a wheel was installed without an index.
 
-    What acklab depends on is that of the environment of the tests.
+    The dependencies are those of the environment of the tests.
     """
     folder = tmp_path_factory.mktemp("installed")
     # The core in the environment of the tests was built with this profile, so that little must be

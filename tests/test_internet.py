@@ -1,6 +1,6 @@
 """A node of an emulation that leads to other networks.
 
-A server in a namespace of its own stands for the Internet.
+A server in a separate namespace represents the Internet.
 """
 
 import contextlib
@@ -47,7 +47,10 @@ def ip(*words):
 
 @pytest.fixture
 def machine():
-    """The name of a namespace that represents this machine, with a server in another behind it."""
+    """Returns the name of a namespace that represents this machine.
+
+    A server in another namespace is behind it.
+    """
     inner, outer = f"acklab-machine-{os.getpid()}", f"acklab-outside-{os.getpid()}"
     with contextlib.ExitStack() as stack:
         for name in (inner, outer):
@@ -71,7 +74,7 @@ def emulate(machine, path, *command):
 
 
 def left(machine):
-    """What there is of devices and tables of nftables."""
+    """Returns the existing devices and the tables of nftables."""
     devices = subprocess.run(["ip", "-n", machine, "-o", "link"], capture_output=True, text=True, check=True).stdout
     rules = subprocess.run(
         ["ip", "netns", "exec", machine, "nft", "list", "ruleset"], capture_output=True, text=True, check=True

@@ -29,7 +29,7 @@ def connected(address):
 
 
 def response(address, request):
-    """What the server sends for the bytes of a request, until it closes."""
+    """Returns the bytes that the server sends for a request until it closes the connection."""
     with connected(address) as client:
         client.sendall(request)
         return b"".join(iter(lambda: client.recv(1 << 16), b""))

@@ -1,4 +1,4 @@
-"""Output fits any stream: encodings other than UTF-8, narrow terminals, and lines of help."""
+"""Output suits any stream: encodings other than UTF-8, narrow terminals, and lines of help."""
 
 import contextlib
 import io

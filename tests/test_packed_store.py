@@ -27,7 +27,7 @@ GRID = {"flow.0.congestion": ["newreno", "cubic"], "link.reverse.gate.interval":
 
 
 def pack(numbers, tables=("flows",)):
-    """Points by number: each has two rows a table, which contain the number."""
+    """Returns points by number. Each has two rows per table, which contain the number."""
     points = [
         StoredPoint(f"{number:032x}", number, "r", "v", f"acklab run {number}", ",".join(tables), "{}") for number in numbers
     ]
@@ -129,9 +129,9 @@ def test_a_damaged_pack_is_named_and_forgotten(tmp_path):
 
 
 def test_no_bit_that_flips_changes_a_table_unnoticed(fake, scenario, tmp_path):
-    """50 bits of the points.
+    """Flips 50 bits of the points.
 
-    Each is either without effect or seen, and the points are run again.
+    Each flip either has no effect, or is detected and the points run again.
     """
     out = tmp_path / "out"
     acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
@@ -242,7 +242,7 @@ def test_equal_failures_are_one_message_with_a_count(fake, scenario, tmp_path):
 
 
 def test_a_folder_of_an_earlier_version_opens(fake, scenario, tmp_path):
-    """Its summary lists the points, its grid has values of text, and its tables have no stamps."""
+    """The summary lists the points, the grid has values in text, and the tables have no stamps."""
     out = tmp_path / "out"
     new = acklab.sweep(scenario, grid=GRID, out=out, quiet=True)
     document = json.loads((out / "sweep.json").read_text())

@@ -45,7 +45,7 @@ def third(tmp_path):
 
 
 def changed(tmp_path, before, after):
-    """The script LOSS with a change, beside the files that it includes."""
+    """Writes the script LOSS with a change, beside the files that it includes."""
     text = LOSS.read_text()
     assert before in text
     (tmp_path / "common").mkdir()
@@ -116,9 +116,7 @@ def test_mistakes_of_the_command_line_are_told(words, message):
 
 
 def test_settings_of_the_caller_stand_above_the_script(third):
-    """An initial window of four passes for none of ten, and another ACK policy acknowledges each
-    segment.
-    """
+    """A script for a window of ten fails with four. Another policy acknowledges each segment."""
     failed = play([LOSS], set={"flow.0.initial_window": "4segments"})[0]
     assert failed.failures[0].found == "P. 1:4001(4000) ack 1 at 0.1 s"
     failed = play([third], set={"flow.0.ack": {"policy": "per-packet"}})[0]

@@ -1,4 +1,4 @@
-"""Results at a URL are read as those of a folder."""
+"""Results at a URL are read like those in a folder."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ GRID = {"flow.0.congestion": ["newreno", "cubic"]}
 
 @pytest.fixture
 def url():
-    """A folder of a store in memory, empty at first."""
+    """Returns an empty folder of a store in memory."""
     memory = fsspec.filesystem("memory")
     memory.store.clear()
     memory.pseudo_dirs.clear()
@@ -26,7 +26,7 @@ def url():
 
 
 def copied(folder, url):
-    """A copy of the files of a folder, below a URL."""
+    """Copies the files of a folder to a URL."""
     for path in folder.rglob("*"):
         if path.is_file():
             RemotePlace(url).write(str(path.relative_to(folder)), path.read_bytes())

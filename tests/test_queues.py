@@ -9,9 +9,9 @@ import acklab
 
 
 def cable(**queue):
-    """A download by BBR and an upload by CUBIC, with this queue upstream.
+    """Runs a download by BBR and an upload by CUBIC, with this queue upstream.
 
-    The rate of the download and its ACKs that arrived.
+    Returns the rate of the download and the number of its ACKs that arrived.
     """
     text = resources.files("acklab.templates").joinpath("cable.toml").read_text(encoding="utf-8")
     changes = {"duration": "6s", "measure.from": "2s", "flow.down.congestion": "bbr", "link.docsis.reverse.queue": queue}
@@ -43,8 +43,9 @@ def test_shaped_queues_are_refused_where_the_owner_decides_when_packets_leave():
 
 
 def test_the_cable_delivers_its_rates_with_cake_in_front_of_the_grants():
-    """A line of 300 and 12 Mbps: 1448 of 1500 bytes of a packet are payload, so that 290 and 11.6
-    Mbps are all that it carries.
+    """A line of 300 and 12 Mbps carries at most 290 and 11.6 Mbps of payload.
+
+    Packets of 1500 bytes have 1448 bytes of payload.
     """
     text = resources.files("acklab.templates").joinpath("cable.toml").read_text(encoding="utf-8")
     changes = {

@@ -44,7 +44,7 @@ def test_a_share_of_the_study(module, tmp_path):
 
 
 def _cells(figure):
-    """Column, line and ratio of each cell of a map."""
+    """Yields column, row and ratio of each cell of a map."""
     columns, lines, ratios = [], [], []
     for trace in figure.figure.data:
         for line, texts in zip(trace.y, trace.text, strict=True):

@@ -1,6 +1,6 @@
 """A sweep on a Ray cluster on this machine gives the bytes of one without Ray.
 
-`make validate-cluster` breaks clusters, too.
+`make validate-cluster` also tests failures of clusters.
 """
 
 from pathlib import Path

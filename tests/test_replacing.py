@@ -23,7 +23,7 @@ def kept(fake, scenario, tmp_path):
 
 
 def test_a_write_that_fails_leaves_the_earlier_result(kept, scenario, monkeypatch):
-    """The disk is full after some of the tables."""
+    """The disk becomes full after some of the tables are written."""
     written: list[Path] = []
     before, real = contents(kept), store._write
 
@@ -41,7 +41,7 @@ def test_a_write_that_fails_leaves_the_earlier_result(kept, scenario, monkeypatc
 
 @pytest.mark.parametrize("moves", range(5))
 def test_a_result_that_was_cut_off_while_it_took_its_place_is_finished_by_whoever_reads_it(kept, scenario, monkeypatch, moves):
-    """Killed after some of the files have moved: there is no mixture of old and new."""
+    """The process is killed after some of the files have moved: old and new files are not mixed."""
     real = Path.replace
     moved: list[Path] = []
 
@@ -134,7 +134,7 @@ file = "FILE"
 
 
 def test_a_capture_belongs_to_the_result(tmp_path):
-    """It is replaced with it, and it does not follow a link that stands in its place."""
+    """A capture is replaced together with the result. A link in its place is not followed."""
     (tmp_path / "precious").write_text("precious")
     (tmp_path / "path.toml").write_text(PATH.replace("FILE", "pcap/a.pcapng"))
     for expected in (0, 0):

@@ -1,4 +1,4 @@
-"""A report is one file with all of its parts, and its figures are drawn."""
+"""A report is one file with all its parts, and its figures are drawn."""
 
 import base64
 import gzip
@@ -151,7 +151,10 @@ def test_the_bar_of_a_bound_ends_with_the_farthest_number():
 
 
 def air(exchanges: int) -> pl.DataFrame:
-    """Exchanges of data and ACK, one millisecond apart; the third collides with a TCP ACK."""
+    """Returns exchanges of data and ACK at intervals of a millisecond.
+
+    The third collides with a TCP ACK.
+    """
     rows = []
     for number in range(exchanges):
         start, collides = 0.001 * number, number == 2
@@ -235,7 +238,7 @@ def test_a_large_figure_is_packed_and_drawn(tmp_path: Path):
 
 @needs_a_browser
 def test_figures_in_view_are_drawn_when_the_page_has_loaded(tmp_path: Path):
-    """A picture of a page is taken when it has loaded."""
+    """Browsers take the picture of a page when the page has loaded."""
     (tmp_path / "s").mkdir()
     DOCUMENT.write(tmp_path / "s")
     drawn = "document.querySelectorAll('.js-plotly-plot .main-svg').length > 0"
@@ -402,7 +405,7 @@ def test_names_are_not_broken_and_sentences_have_room():
 
 @pytest.fixture
 def scorecard(tmp_path, monkeypatch):
-    """The script, with a folder of its own for what it writes."""
+    """Returns the script with its own output folder."""
     spec = importlib.util.spec_from_file_location("scorecard", Path(__file__).parents[1] / "scripts" / "scorecard.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""The sample is the seed: how the flows of a run become one number, and what a ratio is."""
+"""Samples are seeds: how the flows of a run become one number, and how ratios are formed."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from acklab.statistics import intervals, mean_interval, ratios
 
 
 def runs_of(values, policy="p", src=None, **columns):
-    """A frame of flows: `values[seed][flow]`."""
+    """Returns a frame of flows: `values[seed][flow]`."""
     rows = [
         {
             "point": (policy, seed).__hash__() % 10**9,

@@ -17,10 +17,9 @@ def test_looks_double_and_share_the_error_by_seeds():
 
 
 def stopped(looks, confidences, trials, edge, seed):
-    """The share of trials in which the rule decides that the mean, which is 0, lies above `edge` or
-    below it, and the mean number of seeds.
+    """Returns the shares of trials with the verdicts above and below `edge`, and the mean of seeds.
 
-    Samples are normal with deviation 1.
+    Samples are normal, with mean 0 and deviation 1.
     """
     values = np.random.default_rng(seed).standard_normal((trials, looks[-1]))
     verdict = np.zeros(trials)
@@ -35,9 +34,9 @@ def stopped(looks, confidences, trials, edge, seed):
 
 
 def test_the_error_of_all_looks_together_is_kept():
-    """At the edge itself each verdict is wrong.
+    """If the mean is exactly at the edge, each verdict is wrong.
 
-    40,000 trials have a standard error of 0.11 points.
+    40,000 trials have a standard error of 0.11 percentage points.
     """
     looks = Looks.of(5, 80)
     of_rule = [looks.confidence(look) for look in range(len(looks.seeds))]

@@ -50,7 +50,7 @@ OWN = ["--set", 'flow.0.ack={policy = "custom", name = "Mine"}', "--strategy", "
 
 @pytest.fixture
 def desk(tmp_path):
-    """A folder with a scenario, a capture, a result, and a strategy that never returns."""
+    """Returns a folder with a scenario, a capture, a result, and a strategy that never returns."""
     (tmp_path / "path.toml").write_text(PATH.format(duration="2s"))
     (tmp_path / "long.toml").write_text(PATH.format(duration="100000s"))
     (tmp_path / "mine.py").write_text(LOOP)
@@ -60,7 +60,7 @@ def desk(tmp_path):
 
 @contextlib.contextmanager
 def begun(desk, *words, out=subprocess.PIPE):
-    """A command that runs."""
+    """Starts a command."""
     process = subprocess.Popen([sys.executable, "-m", "acklab", *words], stdout=out, stderr=subprocess.PIPE, text=True, cwd=desk)
     try:
         yield process
@@ -70,7 +70,7 @@ def begun(desk, *words, out=subprocess.PIPE):
 
 
 def ended(process, number=signal.SIGINT):
-    """The output of a command after a signal, within a short time."""
+    """Returns the output of a command that ends within a short time after a signal."""
     began = time.monotonic()
     process.send_signal(number)
     # No output is read before the end.

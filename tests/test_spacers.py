@@ -1,6 +1,6 @@
 """Spacers at the far end of a link.
 
-ACKs are spread over time, and those that an ACK filter has removed are put back.
+They spread ACKs over time, and restore those that an ACK filter has removed.
 """
 
 import pytest
@@ -9,7 +9,7 @@ import acklab
 
 
 def path(spacer=None, reverse=None, **flow):
-    """A download of 10 Mbps and 40 ms."""
+    """Runs a download at 10 Mbps and 40 ms."""
     reverse = {"delay": "20ms"} | (reverse or {}) | ({} if spacer is None else {"spacer": spacer})
     forward = {"rate": "10Mbps", "delay": "20ms", "queue": {"discipline": "fifo", "limit": "20packets"}}
     link = {"name": "line", "from": "server", "to": "client", "forward": forward, "reverse": reverse}
@@ -25,11 +25,12 @@ def back(result):
 
 
 def test_what_a_filter_has_removed_is_put_back():
-    """An ACK counts for two segments at most in slow start (RFC 3465), so that a window grows
-    faster with all ACKs than with some.
+    """In slow start an ACK counts for at most two segments (RFC 3465).
 
-    The preset was chosen because it gains: one that counts all bytes, such as `linux`, does not
-    (docs/models/spacers.md).
+    So a window grows faster with all ACKs than with some.
+
+    This preset was chosen because it gains. A preset that counts all bytes, such as `linux`, does
+    not (docs/models/spacers.md).
     """
     longer = {"duration": "40s"}
     filtered = acklab.run(path(reverse=THIN, preset="rfc") | longer)

@@ -1,6 +1,6 @@
 """A command imports no more than it uses.
 
-Modules are counted, for seconds depend on the machine.
+Modules are counted, because seconds depend on the machine.
 """
 
 import subprocess

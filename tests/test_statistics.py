@@ -1,4 +1,4 @@
-"""Statistics against values worked out by hand or printed in tables."""
+"""Statistics, compared with values calculated by hand or printed in tables."""
 
 import math
 
@@ -76,7 +76,7 @@ normal approximation).
 
 
 def covered(interval, truth, means, seeds):
-    """The share of tries in which the interval of noisy quantities has the true number inside."""
+    """Returns the share of tries in which the interval includes the true value."""
     chance = np.random.default_rng(1)
     found = [interval((np.asarray(means)[:, None] + chance.normal(size=(len(means), seeds))).tolist()) for _ in range(TRIES)]
     return sum(one.low <= truth <= one.high for one in found) / TRIES
@@ -100,7 +100,7 @@ CROSSINGS = {"steep": 17.0, "flat": 16 + 4 * 0.4, "at a place": 16.0}
 
 
 def holds(interval, truth):
-    """An end that is NaN is open."""
+    """Returns whether an interval includes a value. An end that is NaN is open."""
     return not (interval.low > truth) and not (interval.high < truth)
 
 

@@ -102,7 +102,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of 256 KiB."""
+    """Returns a folder on a disk of 256 KiB."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
@@ -137,8 +137,9 @@ def test_a_result_is_short_as_text_and_tables_in_a_notebook(fake, scenario):
 
 
 def test_what_arrow_reads_lies_in_memory_of_its_own(fake, scenario, tmp_path, monkeypatch):
-    """A thread of Arrow that releases memory of Python's while the interpreter ends aborts the
-    process: one `acklab show SWEEP` of eight.
+    """A thread of Arrow must not release Python's memory while the interpreter ends.
+
+    That aborted one of eight runs of `acklab show SWEEP`.
     """
     sources = []
     read = pq.read_table

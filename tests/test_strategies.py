@@ -1,6 +1,6 @@
 """Strategies written in Python.
 
-The same to the byte as what is built in, and their messages of failure.
+Their results equal those of built-in ones to the byte, and their errors have messages.
 """
 
 import multiprocessing
@@ -19,7 +19,7 @@ MINE = {"policy": "custom", "name": "mine"}
 
 
 def scenario(**flow):
-    """Two flows over a bottleneck with loss and jitter, so that every rule is used."""
+    """Returns two flows over a bottleneck with loss and jitter, so that every rule is used."""
     return {
         "duration": "8s",
         "seed": 5,
@@ -90,7 +90,7 @@ class Tack(acklab.AckPolicy):
 
 
 class NewReno(acklab.CongestionController):
-    """RFC 5681, section 3.1, growing by bytes (RFC 3465) as the preset `rfc` does."""
+    """RFC 5681, section 3.1, with growth by bytes (RFC 3465), as in the preset `rfc`."""
 
     def __init__(self, start):
         super().__init__(start)
@@ -121,9 +121,7 @@ class NewReno(acklab.CongestionController):
 
 
 def assert_same(one, other, *named):
-    """All tables are equal, to the byte, except for the columns with the names of the strategies
-    called.
-    """
+    """All tables are equal to the byte, except the columns with the names of strategies."""
     assert list(one.tables) == list(other.tables)
     for name in one.tables:
         ours, theirs = (
@@ -270,7 +268,7 @@ def test_threads_and_processes_change_nothing():
 
 
 class Watched(NewReno):
-    """Sees everything that a controller can see, and is paced."""
+    """A controller that reads everything that it can, and paces."""
 
     wants_delivery_rate = True
     instances: ClassVar[list["Watched"]]

@@ -488,9 +488,7 @@ def test_figures_are_named_strictly(tmp_path):
 
 
 def test_undecided_claims_get_more_seeds_and_the_others_none(fake, study, tmp_path):
-    """The tolerance is an edge in the middle of what the seeds give, so that four of them cannot
-    decide.
-    """
+    """The tolerance ends in the middle of the seeds' values, so four seeds cannot decide."""
     near = CLAIMS.replace('tolerance = "3%"', 'tolerance = "at least"')
     (study.folder / "claims.toml").write_text(near)
     few = run_study(find("test"), tmp_path / "out", quiet=True)

@@ -1,4 +1,4 @@
-"""A sweep stores finished points, resumes, and gives the same bytes in any way of running."""
+"""A sweep stores finished points, resumes, and yields the same bytes with every executor."""
 
 import _thread
 import itertools

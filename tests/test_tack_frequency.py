@@ -15,7 +15,7 @@ def module():
 def test_the_law_bends_where_the_path_holds_beta_times_l_packets(module):
     """Li et al., SIGCOMM 2020, section 4.1.
 
-    Periodic from a bandwidth-delay product of β·L·MSS on.
+    ACKs are periodic from a bandwidth-delay product of β·L·MSS.
     """
     rtt, mss = 0.08, 1500
     bend = 4 * 2 * mss * 8 / rtt

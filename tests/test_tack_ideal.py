@@ -1,4 +1,4 @@
-"""The study of ideal goodput: what the tool sends, and a share of the study."""
+"""The study of ideal goodput: the packets that the tool sends, and a part of the study."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The study of ranks runs: a share of it that takes seconds; and the ensemble of paths."""
+"""The study of ranks runs: a part of it that takes seconds, and the ensemble of paths."""
 
 import sys
 

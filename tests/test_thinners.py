@@ -1,7 +1,4 @@
-"""Thinners on links and in stations.
-
-The ACKs that they leave, and the effect on the flow.
-"""
+"""Thinners on links and in stations: the ACKs that pass, and the effect on the flow."""
 
 import pytest
 
@@ -11,8 +8,9 @@ RULES = ["every", "scsc", "dhd", "unisoc"]
 
 
 def dumbbell(thinner=None, **flow):
-    """Some seconds of a download of 50 Mbps and 20 ms with a receiver that acknowledges every
-    second segment.
+    """Runs some seconds of a download at 50 Mbps and 20 ms.
+
+    The receiver acknowledges every second segment.
     """
     reverse = {"rate": "1Gbps", "delay": "10ms"} | ({} if thinner is None else {"thinner": thinner})
     forward = {"rate": "50Mbps", "delay": "10ms", "queue": {"discipline": "fifo", "limit": "400packets"}}
@@ -22,7 +20,7 @@ def dumbbell(thinner=None, **flow):
 
 
 def cell(thinner=None):
-    """Three seconds of a download in a cell of 802.11n whose station has this thinner."""
+    """Runs three seconds of a download in a cell of 802.11n whose station has this thinner."""
     station = {"name": "phone"} | ({} if thinner is None else {"thinner": thinner})
     wlan = {"name": "wlan", "standard": "802.11n", "ap": {"name": "ap"}, "station": [station]}
     link = {

@@ -11,8 +11,10 @@ _SEGMENTS = 20
 
 
 def _curves(**others: Any) -> dict[str, Any]:
-    """Returns a segment of 1,000 bytes in each millisecond, acknowledged 10 ms later with a window
-    of 5,000 bytes, of which the fourth is retransmitted at 30 ms.
+    """Returns a segment of 1,000 bytes per millisecond.
+
+    Each is acknowledged 10 ms later with a window of 5,000 bytes, and the fourth is retransmitted
+    at 30 ms.
     """
     window = {
         "data": [(n / 1e3, 1000 * n, 1000) for n in range(_SEGMENTS)],

@@ -17,9 +17,9 @@ def test_a_network_has_its_published_statistics(name):
 
 
 def test_the_memory_of_a_network_decays_exponentially():
-    """Of a log-normal process whose logarithm has the correlation r(t).
+    """A log-normal process has the correlation (exp(s²·r) − 1) / (exp(s²) − 1).
 
-    (exp(s²·r) − 1) / (exp(s²) − 1).
+    Its logarithm has the correlation r(t).
     """
     found = statistics(network("tmobile-umts", 2000, seed=2)).correlations
     assert found[1] > found[2] > found[5] > found[10] > 0.1

@@ -1,4 +1,4 @@
-"""A configured mechanism that did nothing in a run is named."""
+"""If a configured mechanism had no effect in a run, a remark names it."""
 
 from acklab.unused import unused
 

@@ -1,4 +1,4 @@
-"""A variant has any number of overrides, and a sweep over variants repeats like any other."""
+"""A variant has any number of overrides. A sweep over variants is as reproducible as others."""
 
 import json
 

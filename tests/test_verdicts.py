@@ -1,4 +1,4 @@
-"""The rule of each verdict: the most that the whole interval supports."""
+"""The rule of verdicts: the strongest one that the whole interval supports."""
 
 import math
 from typing import Any

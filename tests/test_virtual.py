@@ -34,7 +34,7 @@ SCENARIO = {
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache of its own with two kernels, of which the second is newer."""
+    """Returns a separate cache with two kernels, of which the second is newer."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for release, built in (("6.1.9", "2026-01-01T00:00:00+00:00"), ("6.12.3", "2026-02-01T00:00:00+00:00")):
         kernel = GuestKernel(kernels.cache() / f"{release}-abc", release, "abc", "a tree", built)
