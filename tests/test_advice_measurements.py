@@ -3,7 +3,8 @@
 import json
 
 from scripts.places import read
-from validation.advice.table import MEASURED, PAGE, holds, places
+from validation.advice.records import MEASURED
+from validation.advice.table import PAGE, holds, places
 
 
 def test_the_page_has_the_numbers_that_were_measured_last():

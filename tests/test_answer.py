@@ -167,6 +167,19 @@ def test_all_metrics_and_some_of_them_are_shown_on_demand():
     unknown = acklab(*words, "--only", "mean_srt_l4")
     assert unknown.returncode == 2
     assert "found 'mean_srt_l4', expected a column such as mean_srtt_l4" in unknown.stderr
+    assert unknown.stdout == ""
+
+
+def test_json_has_the_chosen_columns(tmp_path: Path):
+    words = ["run", EXPERIMENT, "--set", "duration=1s", "--set", "flow.0.stop=1s", "--out", tmp_path / "out"]
+    chosen = ["--only", "mean_srtt_l4,agg_throughput_l4", "--json"]
+    ran = json.loads(acklab(*words, *chosen).stdout)
+    assert set(ran) == {"scenario", "seed", "revision", "command", "flows", "network"}
+    assert [set(row) for row in ran["flows"]] == [{"flow", "mean_srtt_l4"}]
+    assert set(ran["network"]) == {"flows", "mean_srtt_l4", "agg_throughput_l4"}
+    assert json.loads(acklab("show", tmp_path / "out", *chosen).stdout) == ran
+    unknown = acklab("show", tmp_path / "out", "--only", "nonsense", "--json")
+    assert "--only: found 'nonsense'" in unknown.stderr
 
 
 def test_what_cannot_work_is_found_before_the_run(tmp_path: Path):

@@ -62,3 +62,10 @@ def test_json_reads_as_toml_does(tmp_path):
     path = tmp_path / "kinds.json"
     path.write_text(json.dumps({"a": {"set": {"x": 1}}}))
     assert Variants.read(path).chosen["a"].set == ("x=1",)
+
+
+def test_variants_of_a_study_are_found_as_its_scenario_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = Variants.read("ack_policies/paths.toml", ["geo"])
+    assert list(found.chosen) == ["geo"]
+    assert list(Grid.of(["path=@ack_policies/paths.toml:geo"]).values) == ["path"]

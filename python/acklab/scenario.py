@@ -47,7 +47,7 @@ class Source:
             return cls(json.dumps(plain(scenario, ""), ensure_ascii=False), FROM_DICT, base or Path.cwd())
         if not isinstance(scenario, str | os.PathLike):
             raise UsageError(f"found a scenario of type {type(scenario).__name__}, expected the path of a file, or a dict")
-        path = _of_a_study(path_of(scenario, "scenario"))
+        path = of_a_study(path_of(scenario, "scenario"))
         form = "JSON" if path.suffix.lower() == ".json" else "TOML"
         return cls(read_text(path, "scenario", f"a scenario as {form} text", ScenarioError), printable(path), base or path.parent)
 
@@ -85,7 +85,7 @@ class Source:
         return shlex.join([*words, "--seed", str(seed)])
 
 
-def _of_a_study(path: Path) -> Path:
+def of_a_study(path: Path) -> Path:
     """Returns the path, or that of a study's file of this name if it does not exist here.
 
     An example is `ack_compression/experiment_55.toml`, in a checkout or in a wheel.

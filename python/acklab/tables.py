@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from acklab.airtime import by_use
 from acklab.errors import UsageError
-from acklab.metrics import best, is_metric, name_columns, written
+from acklab.metrics import best, is_metric, metrics, name_columns, written
 
 if TYPE_CHECKING:
     from acklab.result import Result
@@ -206,17 +206,43 @@ def _label(row: Mapping[str, Any], names: Sequence[str]) -> str:
     return " ".join(str(row[one]) for one in names) or "value"
 
 
+def refuse_unknown_columns(only: Sequence[str], known: Iterable[str] | None = None) -> None:
+    """Raises UsageError for a name that is not among the `known` columns, with similar ones.
+
+    By default, these are the columns of all tables of metrics.
+    """
+    every = dict.fromkeys((one.name for one in metrics() if one.table in METRIC_TABLES) if known is None else known)
+    for column in only:
+        if column not in every:
+            near = difflib.get_close_matches(column, every, n=3, cutoff=0.5)
+            raise UsageError(f"--only: found {column!r}, expected a column such as {', '.join(near or list(every)[-3:])}")
+
+
+def chosen_document(result: "Result", only: Sequence[str]) -> dict[str, Any]:
+    """Returns plain values of the result; with `only`, rows have their names and these columns.
+
+    Raises UsageError for a column that no table has.
+    """
+    document = result.to_dict()
+    if not only:
+        return document
+    chosen_tables(result, only)
+    found = {key: document[key] for key in ("scenario", "seed", "revision", "command")}
+    for name in METRIC_TABLES:
+        columns = result.arrow(name).column_names if name in result.tables else []
+        if own := [column for column in only if column in columns]:
+            rows = [{column: row[column] for column in [*name_columns(columns), *own]} for row in _rows(result, name)]
+            found[name] = rows[0] if name == "network" and len(rows) == 1 else rows
+    return found
+
+
 def chosen_tables(result: "Result", only: Sequence[str]) -> list[Table]:
     """Returns tables of only these columns, each with a row per flow, link or node.
 
     Raises UsageError for a column that no table has.
     """
     known = {name: result.arrow(name).column_names for name in METRIC_TABLES if name in result.tables}
-    for column in only:
-        if not any(column in columns for columns in known.values()):
-            every = dict.fromkeys(column for columns in known.values() for column in columns)
-            near = difflib.get_close_matches(column, every, n=3, cutoff=0.5)
-            raise UsageError(f"--only: found {column!r}, expected a column such as {', '.join(near or list(every)[-3:])}")
+    refuse_unknown_columns(only, (column for columns in known.values() for column in columns))
     shown = []
     for name, columns in known.items():
         # A column of several tables, such as a throughput, is shown where rows have names.

@@ -18,7 +18,7 @@ from acklab.runner import run_source
 from acklab.scenario import Source, with_seed
 from acklab.strategies import Strategies
 from acklab.strategy_files import faults_named, refuse_unused
-from acklab.tables import chosen_tables, tables_between, tables_of
+from acklab.tables import chosen_document, chosen_tables, refuse_unknown_columns, tables_between, tables_of
 from acklab.terminal import notify, run_bar, show_answers, show_table
 
 
@@ -56,6 +56,7 @@ def run_command(
     view: View = DEFAULT_VIEW,
 ) -> None:
     """Runs a scenario and shows the result. Stores its tables if a folder is given."""
+    refuse_unknown_columns(view.only)
     source = Source.of(file)
     scenario = source.load(with_seed(sets, seed))
     refuse_unused(strategies or {}, scenario)
@@ -75,7 +76,7 @@ def run_command(
         result = _run(source, sets, seed, captures, qlog, qlog_version, strategies)
         # The result is shown first: a folder that cannot be written loses nothing.
         if as_json:
-            print(json.dumps(finite(result.to_dict()), allow_nan=False))
+            print(json.dumps(finite(chosen_document(result, view.only)), allow_nan=False))
         else:
             show(result, view=view)
         if replacement is not None:

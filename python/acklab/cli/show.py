@@ -12,7 +12,7 @@ from acklab.files import printable
 from acklab.places import Place, place_of
 from acklab.result import Result, load_result
 from acklab.store import STUDY_FILE
-from acklab.tables import METRIC_TABLES, Table
+from acklab.tables import METRIC_TABLES, Table, chosen_document
 from acklab.terminal import notify, show_table
 
 
@@ -45,7 +45,7 @@ def _show(place: Place, as_json: bool, view: View) -> None:
         else:
             show_study(document.title, document.findings)
     elif as_json:
-        print(json.dumps(finite(load_result(place).to_dict()), allow_nan=False))
+        print(json.dumps(finite(chosen_document(load_result(place), view.only)), allow_nan=False))
     elif not place.exists("flows.parquet") and (below := _studies(place)):
         for one in below:
             _show(one, as_json, view)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from acklab.errors import UsageError
 from acklab.files import path_of, printable, read_text
-from acklab.scenario import overrides, texts_of
+from acklab.scenario import of_a_study, overrides, texts_of
 from acklab.store import SCENARIO_FILE, STUDY_FILE, SWEEP_FILE
 
 if TYPE_CHECKING:
@@ -62,8 +62,12 @@ class Variants:
 
     @classmethod
     def read(cls, path: str | Path, names: Iterable[str] = ()) -> "Variants":
-        """Reads variants from a TOML or JSON file: all, or those named. Raises UsageError."""
-        place = path_of(path, "variants")
+        """Reads variants from a TOML or JSON file: all, or those named.
+
+        As for scenarios, the file may be that of a study, such as `ack_policies/paths.toml`. Raises
+        UsageError.
+        """
+        place = of_a_study(path_of(path, "variants"))
         form = "JSON" if place.suffix == ".json" else "TOML"
         parse: Callable[[str], Any] = json.loads if form == "JSON" else tomllib.loads
         text = read_text(place, "variants", f"variants by name, as {form}", UsageError)
