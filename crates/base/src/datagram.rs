@@ -109,6 +109,12 @@ pub struct AckHeader {
     pub accurate_ecn: u8,
 }
 
+/// Returns `true` if the sequence number `number` of TCP is greater than `other` (RFC 9293, §3.4).
+#[must_use]
+pub const fn is_after(number: u32, other: u32) -> bool {
+    number.wrapping_sub(other).cast_signed() > 0
+}
+
 /// The blocks of a SACK option: the left edge of each, and its right edge, which is the sequence
 /// number after its last octet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

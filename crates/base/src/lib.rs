@@ -8,6 +8,7 @@
 //! | [`size`] | [`Bytes`]: a number of octets |
 //! | [`rate`] | [`Rate`], and the [`Serializer`] that turns sizes into transmission times without rounding drift |
 //! | [`mul_div`](mod@mul_div) | [`mul_div()`]: the quotient of a product and a divisor |
+//! | `decimal` | quantities as decimals with their unit |
 //! | [`units`] | quantities as text with their unit, as in scenarios: `15ms`, `16Mbps`, `1448B` |
 //! | [`random`] | named random streams, all derived from the run's one [`Seed`](random::Seed) |
 //! | [`id`] | [`NodeId`]: a packet's destination; [`FlowKey`]: its flow; [`PortId`]: an endpoint's attachment to a network |
@@ -24,6 +25,7 @@
 //! | [`endpoint`] | [`Endpoint`]: one end of a connection: a machine with a port, state, counters and events |
 
 pub mod datagram;
+mod decimal;
 pub mod ecn;
 pub mod endpoint;
 pub mod event;
@@ -42,7 +44,7 @@ pub mod time;
 pub mod units;
 pub mod world;
 
-pub use datagram::{AckHeader, Datagram, Opening};
+pub use datagram::{AckHeader, Datagram, Opening, is_after};
 pub use ecn::Ecn;
 pub use endpoint::{Content, CounterValue, Endpoint, Vitals};
 pub use event::Event;

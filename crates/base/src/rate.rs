@@ -1,6 +1,6 @@
 //! Rates, and transmission times without rounding drift.
 
-use crate::{Bytes, Duration, units};
+use crate::{Bytes, Duration, decimal};
 use std::fmt;
 
 /// A rate in bits per second, above zero.
@@ -33,7 +33,7 @@ impl Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        units::write(f, self.0, &[("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)])
+        decimal::write(f, self.0, &[("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("kbps", 1_000), ("bps", 1)])
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A run starts at [`Instant::ZERO`]. 64-bit nanoseconds last for 584 years.
 
-use crate::units;
+use crate::decimal;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
@@ -208,7 +208,7 @@ impl Div<u64> for Duration {
 impl fmt::Display for Duration {
     /// Uses the largest unit in which the value is at least one: `15ms`, `1.5s`, `751us`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        units::write(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
+        decimal::write(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
     }
 }
 

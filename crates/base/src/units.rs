@@ -95,19 +95,6 @@ fn parse(text: &str, what: &str, example: &str, units: &[(&str, u64)]) -> Result
     u64::try_from(scaled / scale).map_err(|_| refuse("it is too large"))
 }
 
-/// Writes `value` with the largest of `units` that does not exceed it, or with the first if `value`
-/// is zero. Parsing the text yields the same value.
-pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
-    let reached = units.iter().find(|(_, factor)| value >= *factor);
-    let (unit, factor) = reached.or(units.first()).copied().unwrap_or(("", 1));
-    let (whole, fraction) = (value / factor, value % factor);
-    if fraction == 0 {
-        return write!(f, "{whole}{unit}");
-    }
-    let digits = format!("{fraction:0width$}", width = factor.ilog10() as usize);
-    write!(f, "{whole}.{}{unit}", digits.trim_end_matches('0'))
-}
-
 /// The schema keyword that names the type of a quantity.
 pub const QUANTITY: &str = "x-acklab-quantity";
 

@@ -16,6 +16,7 @@
 
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Whole;
+use acklab_base::is_after;
 use acklab_wire::tcp::Timestamps;
 use std::collections::VecDeque;
 
@@ -172,10 +173,6 @@ impl RoundTrip {
 
 fn minimum(so_far: &mut Option<u64>, nanos: u64) {
     *so_far = Some(so_far.map_or(nanos, |minimum| minimum.min(nanos)));
-}
-
-const fn is_after(one: u32, other: u32) -> bool {
-    one.wrapping_sub(other).cast_signed() > 0
 }
 
 #[cfg(test)]

@@ -39,7 +39,6 @@ pub mod jitter;
 pub mod link;
 pub mod loss;
 pub mod mtu;
-mod numbers;
 pub mod queue;
 pub mod server;
 pub mod spacer;

@@ -14,8 +14,9 @@
 //! does the ACK that ends a loss recovery: partial ACKs before it would look like further losses
 //! (RFC 6582, §3.2).
 
-use crate::numbers::is_after;
-use acklab_base::{AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate, mul_div};
+use acklab_base::{
+    AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate, is_after, mul_div,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;

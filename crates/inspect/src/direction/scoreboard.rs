@@ -1,6 +1,7 @@
 //! Data that have passed the point and are not acknowledged.
 
 use super::sequence::SequenceSpace;
+use acklab_base::is_after;
 use acklab_wire::tcp::SackBlock;
 use std::collections::VecDeque;
 
@@ -135,7 +136,7 @@ impl Scoreboard {
                 self.sacked -= sent.end - sent.start;
             }
             if sent.retransmissions > 0 {
-                let is_older = |value: u32| echo.is_some_and(|echo| value.wrapping_sub(echo).cast_signed() > 0);
+                let is_older = |value: u32| echo.is_some_and(|echo| is_after(value, echo));
                 covered.needless += u64::from(!sent.is_sacked && sent.value.is_some_and(is_older));
             }
             covered.segments.add(sent, sent.end - sent.start, mss, echo);

@@ -9,8 +9,7 @@
 //! that it is lost; here it passes.
 
 use super::{Fate, Rule, Settings};
-use crate::numbers::is_after;
-use acklab_base::{AckHeader, Duration, Instant};
+use acklab_base::{AckHeader, Duration, Instant, is_after};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

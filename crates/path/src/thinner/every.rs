@@ -5,8 +5,7 @@
 //! thinner. All other packets pass immediately.
 
 use super::{Fate, Rule, Settings};
-use crate::numbers::is_after;
-use acklab_base::{AckHeader, Duration, Instant};
+use acklab_base::{AckHeader, Duration, Instant, is_after};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -11,8 +11,7 @@
 //! Not modelled: the limit of sixteen flows.
 
 use super::{Fate, Rule, Settings};
-use crate::numbers::is_after;
-use acklab_base::{AckHeader, Bytes, Duration, Instant, Opening};
+use acklab_base::{AckHeader, Bytes, Duration, Instant, Opening, is_after};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -10,8 +10,7 @@
 //! while an ACK of the flow waits in its own queue for the bus.
 
 use super::{Fate, Rule, Settings};
-use crate::numbers::is_after;
-use acklab_base::{AckHeader, Duration, Instant, Opening};
+use acklab_base::{AckHeader, Duration, Instant, Opening, is_after};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

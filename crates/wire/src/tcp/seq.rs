@@ -25,7 +25,7 @@ impl SeqNumber {
     /// Returns `true` if this number is after `other`, by less than half of the sequence space.
     #[must_use]
     pub const fn is_after(self, other: Self) -> bool {
-        self.0.wrapping_sub(other.0).cast_signed() > 0
+        acklab_base::is_after(self.0, other.0)
     }
 }
 

@@ -13,11 +13,10 @@
 
 use super::chain::Chain;
 use super::{AckFilter, Rule};
-use crate::numbers::is_after;
 use crate::queue::Settings;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
-use acklab_base::{AckHeader, Datagram, FlowKey};
+use acklab_base::{AckHeader, Datagram, FlowKey, is_after};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
