@@ -1,6 +1,5 @@
 //! The counters of a link inside the measurement window.
 
-use crate::queue::Waiting;
 use crate::thinner::Removed;
 use acklab_base::{Bytes, Duration, FlowKey, Instant, mul_div};
 use std::ops::Range;
@@ -57,6 +56,14 @@ pub struct Counters {
     pub bytes_unused: Bytes,
     /// The queue's length over time.
     pub queue: QueueLength,
+}
+
+/// The size and times of a queued packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) arrived: Instant,
+    pub(crate) leaves: Instant,
+    pub(crate) size: Bytes,
 }
 
 /// [`Counters`] with the window to which they are restricted, and optional logs.

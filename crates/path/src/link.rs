@@ -9,11 +9,11 @@ mod flight;
 
 pub use config::{LinkConfig, TraceFile};
 
-use crate::counters::{Counters, Passage, Tally};
+use crate::counters::{Counters, Passage, Tally, Waiting};
 use crate::demand::Terminal;
 use crate::gate::Gate;
 use crate::mtu::Mtu;
-use crate::queue::{PacketQueue, Queue, Verdict, Waiting, mark};
+use crate::queue::{PacketQueue, Queue, Verdict, mark};
 use crate::server::Server;
 use crate::spacer::Spacer;
 use crate::thinner::Thinner;

@@ -14,21 +14,20 @@ pub mod dualpi2;
 pub mod fifo;
 pub mod fq_codel;
 pub mod pie;
-mod precomputed;
 mod registry;
 #[cfg(test)]
 pub(crate) mod sample;
 
 pub use ack_filter::newest::{Keeps, Place};
 pub use buffer::Buffer;
-pub(crate) use precomputed::{PrecomputedFifo, Waiting};
+pub(crate) use fifo::PrecomputedFifo;
+pub(crate) use registry::PacketQueue;
 pub use registry::QueueConfig;
-pub(crate) use registry::{PacketQueue, Settings};
 
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
-use acklab_base::{Bytes, Datagram, Ecn, Instant};
+use acklab_base::{Bytes, Datagram, Duration, Ecn, Instant, Rate};
 
 /// The result of offering a packet to a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +48,39 @@ pub struct HeadDrops {
     pub packets: u64,
     /// Their octets.
     pub bytes: Bytes,
+}
+
+/// The settings of a discipline in a scenario. Every discipline has a `limit`, the capacity of the
+/// queue, which is unlimited by default.
+pub(crate) trait Settings: Copy + Default {
+    /// The [`Discipline`] that these settings configure.
+    type Discipline<D>;
+
+    /// Returns an empty queue with these settings. Its random decisions draw from `draws`.
+    fn discipline<D: Datagram>(self, draws: Stream) -> Self::Discipline<D>;
+
+    /// Returns an empty queue that need not store packets, if the discipline permits departures to
+    /// be computed on arrival.
+    fn precomputed(self) -> Option<PrecomputedFifo> {
+        None
+    }
+
+    /// Returns the names and values of the settings that are times.
+    fn times(&self) -> Vec<(&'static str, Duration)> {
+        Vec::new()
+    }
+
+    /// Checks the settings that are neither limits nor times. The error is the name of one, and its
+    /// expected value.
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        Ok(())
+    }
+
+    /// Returns the rate to which the discipline shapes traffic; only a link can wait for it.
+    /// Returns `None` if packets leave as fast as the link takes them.
+    fn shaper(&self) -> Option<Rate> {
+        None
+    }
 }
 
 /// The contract of a discipline: a queue of packets with their arrival times. It counts the packets

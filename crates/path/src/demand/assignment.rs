@@ -1,11 +1,19 @@
 //! The network control centre: requests in flight, and the slots that it assigns.
 
 use super::DemandConfig;
-use super::request::Request;
 use super::slots::Slots;
 use acklab_base::Rate;
 use std::collections::VecDeque;
 use std::ops::Range;
+
+/// A capacity request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// The rate in bits per second; zero leaves the current rate unchanged.
+    pub(super) rate: u64,
+    /// The volume in octets, in addition to earlier requests.
+    pub(super) volume: u64,
+}
 
 /// The requests and assignments of one terminal. No request and no assignment is lost.
 #[derive(Clone, Debug)]

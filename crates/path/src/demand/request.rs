@@ -6,17 +6,8 @@
 //! arrivals, and volume is requested for the rest. That module repeats a request of volume if the
 //! control centre may have dropped it, which cannot happen here.
 
-use super::assignment::Assignment;
+use super::assignment::{Assignment, Request};
 use super::{DemandConfig, Standard};
-
-/// A capacity request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Request {
-    /// The rate in bits per second; zero leaves the current rate unchanged.
-    pub(super) rate: u64,
-    /// The volume in octets, in addition to earlier requests.
-    pub(super) volume: u64,
-}
 
 /// The scaling factors of a requested rate in kbit/s and of a requested volume in octets
 /// (`m_rbdcScalingFactors`, `m_vbdcScalingFactors`).

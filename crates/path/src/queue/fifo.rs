@@ -1,6 +1,10 @@
 //! First in, first out, with a limit and an optional marking threshold.
 
-use super::{Discipline, PrecomputedFifo, Settings, Verdict, has_room, mark};
+mod precomputed;
+
+pub(crate) use precomputed::PrecomputedFifo;
+
+use super::{Discipline, Settings, Verdict, has_room, mark};
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;

@@ -4,46 +4,13 @@
 //! below. From the list, the macro generates [`QueueConfig`], [`PacketQueue`] and everything that
 //! enumerates disciplines.
 
-use super::{Discipline, HeadDrops, PrecomputedFifo, Verdict};
+use super::{Discipline, HeadDrops, PrecomputedFifo, Settings, Verdict};
 use crate::counters::Tally;
 use acklab_base::random::Stream;
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Datagram, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The settings of a discipline in a scenario. Every discipline has a `limit`, the capacity of the
-/// queue, which is unlimited by default.
-pub(crate) trait Settings: Copy + Default {
-    /// The [`Discipline`] that these settings configure.
-    type Discipline<D>;
-
-    /// Returns an empty queue with these settings. Its random decisions draw from `draws`.
-    fn discipline<D: Datagram>(self, draws: Stream) -> Self::Discipline<D>;
-
-    /// Returns an empty queue that need not store packets, if the discipline permits departures to
-    /// be computed on arrival.
-    fn precomputed(self) -> Option<PrecomputedFifo> {
-        None
-    }
-
-    /// Returns the names and values of the settings that are times.
-    fn times(&self) -> Vec<(&'static str, Duration)> {
-        Vec::new()
-    }
-
-    /// Checks the settings that are neither limits nor times. The error is the name of one, and its
-    /// expected value.
-    fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        Ok(())
-    }
-
-    /// Returns the rate to which the discipline shapes traffic; only a link can wait for it.
-    /// Returns `None` if packets leave as fast as the link takes them.
-    fn shaper(&self) -> Option<Rate> {
-        None
-    }
-}
 
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $name:literal => $Variant:ident($($module:ident)::+),)*) => {

@@ -4,8 +4,8 @@
 //! instant on arrival and passes the packet to the channel immediately. Only its size and times
 //! stay here, to compute the queue's length when the next packet arrives.
 
-use super::fifo::Fifo;
-use crate::counters::Tally;
+use super::Fifo;
+use crate::counters::{Tally, Waiting};
 use acklab_base::units::Limit;
 use acklab_base::{Bytes, Instant};
 
@@ -14,14 +14,6 @@ pub(crate) struct PrecomputedFifo {
     fifo: Fifo<Waiting>,
     /// When the first of them leaves, or [`Instant::FAR_FUTURE`] if the queue is empty.
     next: Instant,
-}
-
-/// The size and times of a queued packet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub(crate) arrived: Instant,
-    pub(crate) leaves: Instant,
-    pub(crate) size: Bytes,
 }
 
 impl PrecomputedFifo {
