@@ -10,6 +10,7 @@
 //! | [`mul_div`](mod@mul_div) | [`mul_div()`]: the quotient of a product and a divisor |
 //! | `decimal` | quantities as decimals with their unit |
 //! | [`units`] | quantities as text with their unit, as in scenarios: `15ms`, `16Mbps`, `1448B` |
+//! | `registry` | [`registry!`] and [`contract!`]: the enums of strategies from one list |
 //! | [`random`] | named random streams, all derived from the run's one [`Seed`](random::Seed) |
 //! | [`id`] | [`NodeId`]: a packet's destination; [`FlowKey`]: its flow; [`PortId`]: an endpoint's attachment to a network |
 //! | [`flow_table`] | [`FlowTable`]: a map keyed by flow, with a deterministic order |
@@ -38,6 +39,7 @@ pub mod port;
 pub mod prefetch;
 pub mod random;
 pub mod rate;
+mod registry;
 pub mod size;
 pub mod stream_event;
 pub mod time;

@@ -67,6 +67,11 @@ trait Protocol: Clone {
     /// Its abilities.
     const ABILITIES: Abilities;
 
+    /// Returns its abilities.
+    fn abilities(&self) -> Abilities {
+        Self::ABILITIES
+    }
+
     /// Returns the name in tables, which may depend on the settings.
     fn name(&self) -> &str {
         Self::NAME
@@ -107,75 +112,46 @@ trait Protocol: Clone {
     fn endpoints(&self, maker: &Maker<'_>, version: IpVersion) -> Result<Endpoints, Error>;
 }
 
-/// Defines [`Transport`] from a list of the settings of transports. `boxed` settings are stored on
-/// the heap, so they do not enlarge the type.
-macro_rules! transports {
-    ($($(#[doc = $doc:literal])+ $Variant:ident($Settings:ty) $($boxed:ident)?,)+) => {
-        /// A transport protocol and its settings.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "protocol", rename_all = "kebab-case")]
-        #[schemars(extend("x-acklab-shorthand" = "flat"))]
-        pub enum Transport {
-            $($(#[doc = $doc])+ $Variant(stored!($Settings $(, $boxed)?)),)+
-        }
+acklab_base::registry! {
+    /// A transport protocol and its settings.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(tag = "protocol")]
+    #[schemars(extend("x-acklab-shorthand" = "flat"))]
+    settings Transport;
 
-        /// The names of all transports, and their abilities.
-        const ABILITIES: &[(&str, Abilities)] = &[$((<$Settings>::NAME, <$Settings>::ABILITIES)),+];
-
-        /// Evaluates `$then` with the settings of a transport.
-        macro_rules! each {
-            ($transport:expr, $settings:ident => $then:expr) => {
-                match $transport {
-                    $(Transport::$Variant($settings) => $then,)+
-                }
-            };
-        }
-
-        impl Transport {
-            /// Returns its abilities.
-            pub(crate) const fn abilities(&self) -> Abilities {
-                match self {
-                    $(Self::$Variant(_) => <$Settings>::ABILITIES,)+
-                }
-            }
-
-            /// Returns the same transport with all settings written out.
-            pub(crate) fn in_full(&self) -> Self {
-                match self {
-                    $(Self::$Variant(settings) => Self::$Variant(settings.written_out().into()),)+
-                }
-            }
-        }
-    };
-}
-
-/// The type in which [`Transport`] stores settings.
-macro_rules! stored {
-    ($Settings:ty) => { $Settings };
-    ($Settings:ty, boxed) => { Box<$Settings> };
-}
-
-transports! {
     /// TCP (RFC 9293).
-    Tcp(acklab_transport::tcp::Settings) boxed,
+    "tcp" => Tcp(acklab_transport::tcp::Settings) boxed,
     /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement.
     /// Supports the `traffic` models `constant`, `poisson` and `video`, and none of TCP's settings.
-    Udp(acklab_transport::udp::Settings),
+    "udp" => Udp(acklab_transport::udp::Settings),
     /// TACK (Li et al., SIGCOMM 2020) as a separate transport over UDP: it sends few
     /// acknowledgments, and the receiver detects losses, times round trips and measures rates.
-    Tack(acklab_transport::tack::Settings) boxed,
+    "tack" => Tack(acklab_transport::tack::Settings) boxed,
     /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets
     /// that encryption adds are counted.
-    Quic(Ends<acklab_transport::quic::Settings>) boxed,
+    "quic" => Quic(Ends<acklab_transport::quic::Settings>) boxed,
     /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold
     /// the keys.
-    Quinn(acklab_quinn::Settings) boxed,
+    "quinn" => Quinn(acklab_quinn::Settings) boxed,
     /// A transport of the user, which must be added to the run. All keys except its name are its
     /// own settings.
-    Custom(Custom),
+    "custom" => Custom(Custom),
 }
 
+/// The names of all transports, and their abilities.
+const ABILITIES: &[(&str, Abilities)] = &every!(Of => (Of::NAME, Of::ABILITIES));
+
 impl Transport {
+    /// Returns its abilities.
+    pub(crate) fn abilities(&self) -> Abilities {
+        each!(self, settings => settings.abilities())
+    }
+
+    /// Returns the same transport with all settings written out.
+    pub(crate) fn in_full(&self) -> Self {
+        make!(self, settings => settings.written_out())
+    }
+
     /// Returns the name in tables.
     #[must_use]
     pub fn name(&self) -> &str {

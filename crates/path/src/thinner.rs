@@ -32,16 +32,18 @@ pub(crate) enum Fate {
     IsRemoved,
 }
 
-/// The rule of a thinner, with its state of one flow.
-pub(crate) trait Rule {
-    /// Records that the connection is opened in this direction.
-    fn opens(&mut self, _options: Opening) {}
+acklab_base::contract! {
+    /// The rule of a thinner, with its state of one flow.
+    pub(crate) trait Rule, delegated by delegate_rule {
+        /// Records that the connection is opened in this direction.
+        fn opens(&mut self, _options: Opening) {}
 
-    /// Decides on an acknowledging segment. `holds` is `true` if an ACK of the flow is held.
-    fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate;
+        /// Decides on an acknowledging segment. `holds` is `true` if an ACK of the flow is held.
+        fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate;
 
-    /// Records that the held ACK leaves because its time has passed.
-    fn releases(&mut self, _now: Instant) {}
+        /// Records that the held ACK leaves because its time has passed.
+        fn releases(&mut self, _now: Instant) {}
+    }
 }
 
 /// The settings of a rule.

@@ -11,6 +11,7 @@
 //! | [`connection_id`] | [`ConnectionId`] |
 //! | [`number`] | [`PacketNumber`], a packet number in the form of a header (§17.1, appendix A) |
 //! | [`header`] | long and short headers (§17) |
+//! | `kind` | types of frames |
 //! | [`frame`] | the frames of packets (§19; draft-ietf-quic-ack-frequency, draft-ietf-quic-receive-ts) |
 //! | [`ack`] | ACK frames |
 //! | [`ack_ranges`] | [`AckRanges`]: the packet numbers that they acknowledge |
@@ -27,6 +28,7 @@ pub mod error;
 pub mod frame;
 pub mod frames;
 pub mod header;
+mod kind;
 pub mod number;
 
 pub use ack::{Ack, EcnCounts, TimestampRange};

@@ -39,7 +39,6 @@
 //! | [`parameters`] | the handshake parameters of an endpoint |
 //! | [`protected`] | the form of packets that are protected |
 //! | [`version`] | the response to an unknown version |
-//! | [`varint`] | integers of variable length (RFC 9000, §16) |
 //! | [`encode`] and [`decode()`] | octets |
 
 pub mod decode;
@@ -50,7 +49,6 @@ pub mod number;
 pub mod parameters;
 pub mod protected;
 pub mod time;
-pub mod varint;
 pub mod version;
 
 pub use decode::{DecodeError, decode};

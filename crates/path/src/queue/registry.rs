@@ -12,141 +12,39 @@ use acklab_base::{Bytes, Datagram, Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-macro_rules! disciplines {
-    ($($(#[$doc:meta])* $name:literal => $Variant:ident($($module:ident)::+),)*) => {
-        /// A queue discipline.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "discipline", deny_unknown_fields)]
-        pub enum QueueConfig {
-            $(
-                $(#[$doc])*
-                #[serde(rename = $name)]
-                $Variant(super::$($module)::+::Config),
-            )*
-        }
+acklab_base::registry! {
+    /// A queue discipline.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(tag = "discipline", deny_unknown_fields)]
+    settings QueueConfig: Settings;
 
-        impl QueueConfig {
-            /// Returns all disciplines with their default settings, in the order of the registry.
-            pub fn built_in() -> impl Iterator<Item = Self> {
-                [$(Self::$Variant(super::$($module)::+::Config::default()),)*].into_iter()
-            }
+    /// Queued packets, in the order of a discipline.
+    #[derive(Clone, Debug)]
+    strategies pub(crate) PacketQueue<D>: Discipline;
 
-            /// Returns the name of the discipline in scenarios.
-            #[must_use]
-            pub const fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$Variant(_) => $name,)*
-                }
-            }
-
-            /// Returns the capacity of the queue, if it is limited.
-            #[must_use]
-            pub const fn limit(&self) -> Option<Limit> {
-                match self {
-                    $(Self::$Variant(settings) => settings.limit,)*
-                }
-            }
-
-            /// Returns the same discipline with this limit.
-            #[must_use]
-            pub const fn with_limit(mut self, limit: Option<Limit>) -> Self {
-                match &mut self {
-                    $(Self::$Variant(settings) => settings.limit = limit,)*
-                }
-                self
-            }
-
-            /// Returns the names and values of the settings that are times; they must be above
-            /// zero.
-            #[must_use]
-            pub fn times(&self) -> Vec<(&'static str, Duration)> {
-                match self {
-                    $(Self::$Variant(settings) => settings.times(),)*
-                }
-            }
-
-            /// Checks the settings that are neither limits nor times.
-            ///
-            /// # Errors
-            /// The name of a setting with an invalid value, and the expected value.
-            pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-                match self {
-                    $(Self::$Variant(settings) => settings.check(),)*
-                }
-            }
-
-            /// Returns the rate to which the discipline shapes traffic, if any.
-            #[must_use]
-            pub fn shaper(&self) -> Option<Rate> {
-                match self {
-                    $(Self::$Variant(settings) => settings.shaper(),)*
-                }
-            }
-
-            pub(super) fn precomputed(self) -> Option<PrecomputedFifo> {
-                match self {
-                    $(Self::$Variant(settings) => settings.precomputed(),)*
-                }
-            }
-        }
-
-        $(
-            impl From<super::$($module)::+::Config> for QueueConfig {
-                fn from(settings: super::$($module)::+::Config) -> Self {
-                    Self::$Variant(settings)
-                }
-            }
-        )*
-
-        /// Queued packets, in the order of a discipline.
-        #[derive(Clone, Debug)]
-        pub(crate) enum PacketQueue<D> {
-            $($Variant(<super::$($module)::+::Config as Settings>::Discipline<D>),)*
-        }
-
-        impl<D: Datagram> PacketQueue<D> {
-            pub(crate) fn new(config: QueueConfig, draws: Stream) -> Self {
-                match config {
-                    $(QueueConfig::$Variant(settings) => Self::$Variant(settings.discipline(draws)),)*
-                }
-            }
-        }
-
-        /// Evaluates an expression with the discipline of a [`PacketQueue`].
-        macro_rules! each {
-            ($self:expr, $discipline:ident => $then:expr) => {
-                match $self {
-                    $(PacketQueue::$Variant($discipline) => $then,)*
-                }
-            };
-        }
-    };
-}
-
-disciplines! {
     /// First in, first out; drops at the tail when it is full.
-    "fifo" => Fifo(fifo),
+    "fifo" => Fifo(super::fifo::Config),
     /// Controlled delay: drops or marks at the head while packets wait longer than `target` (RFC
     /// 8289).
-    "codel" => CoDel(codel),
+    "codel" => CoDel(super::codel::Config),
     /// Pure ACKs leave before all other packets (RFC 3449, §5.4.1).
-    "acks-first" => AcksFirst(acks_first),
+    "acks-first" => AcksFirst(super::acks_first::Config),
     /// A FIFO in which a newer pure ACK supersedes an older one of its flow.
-    "ack-filter" => AckFilter(ack_filter::newest),
+    "ack-filter" => AckFilter(super::ack_filter::newest::Config),
     /// A FIFO with the ACK filter of CAKE. An older pure ACK is removed if a newer one supersedes
     /// it and, unless `aggressive` is set, another superseded one is between them (Linux's
     /// `cake_ack_filter`).
-    "cake-ack-filter" => CakeAckFilter(ack_filter::cake),
+    "cake-ack-filter" => CakeAckFilter(super::ack_filter::cake::Config),
     /// A queue with CoDel for each flow, served in turns; new flows are served first (RFC 8290).
-    "fq-codel" => FqCodel(fq_codel),
+    "fq-codel" => FqCodel(super::fq_codel::Config),
     /// CAKE: fairness between hosts and flows, with its own AQM, an ACK filter and a shaper
     /// (Linux's `sch_cake`).
-    "cake" => Cake(cake),
+    "cake" => Cake(super::cake::Config),
     /// Drops on arrival with a probability that a controller derives from the queueing delay (RFC
     /// 8033).
-    "pie" => Pie(pie),
+    "pie" => Pie(super::pie::Config),
     /// Two coupled queues, for scalable (L4S) and for classic traffic (RFC 9332).
-    "dualpi2" => DualPi2(dualpi2),
+    "dualpi2" => DualPi2(super::dualpi2::Config),
 }
 
 impl Default for QueueConfig {
@@ -156,6 +54,43 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
+    /// Returns the capacity of the queue, if it is limited.
+    #[must_use]
+    pub const fn limit(&self) -> Option<Limit> {
+        each_settings!(self, settings => settings.limit)
+    }
+
+    /// Returns the same discipline with this limit.
+    #[must_use]
+    pub const fn with_limit(mut self, limit: Option<Limit>) -> Self {
+        each_settings!(&mut self, settings => settings.limit = limit);
+        self
+    }
+
+    /// Returns the names and values of the settings that are times; they must be above zero.
+    #[must_use]
+    pub fn times(&self) -> Vec<(&'static str, Duration)> {
+        each_settings!(self, settings => settings.times())
+    }
+
+    /// Checks the settings that are neither limits nor times.
+    ///
+    /// # Errors
+    /// The name of a setting with an invalid value, and the expected value.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        each_settings!(self, settings => settings.check())
+    }
+
+    /// Returns the rate to which the discipline shapes traffic, if any.
+    #[must_use]
+    pub fn shaper(&self) -> Option<Rate> {
+        each_settings!(self, settings => settings.shaper())
+    }
+
+    pub(super) fn precomputed(self) -> Option<PrecomputedFifo> {
+        each_settings!(self, settings => settings.precomputed())
+    }
+
     /// Returns the same discipline without a limit, for an owner that enforces the limit itself.
     #[must_use]
     pub const fn without_limit(self) -> Self {
@@ -164,6 +99,10 @@ impl QueueConfig {
 }
 
 impl<D: Datagram> PacketQueue<D> {
+    pub(crate) fn new(config: QueueConfig, draws: Stream) -> Self {
+        make!(config, settings => settings.discipline(draws))
+    }
+
     /// See [`Discipline::offer`].
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: D, room: bool, tally: &mut Tally) -> Verdict<D> {

@@ -1,7 +1,7 @@
 //! ACK frames (RFC 9000, §19.3).
 
 use super::AckRanges;
-use super::frame::kind;
+use super::kind;
 use crate::varint;
 
 /// An ACK frame.

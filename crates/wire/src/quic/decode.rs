@@ -4,8 +4,8 @@
 //! octets: RFC 9000 lets a sender choose the length of an integer, and whether a stream frame has a
 //! Length field.
 
-use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};
+use super::kind;
 use super::{
     Ack, AckFrequency, AckRanges, Close, ConnectionId, Crypto, Datagram, Direction, EcnCounts, Frame, Frames, Header,
     Long, LongKind, NewConnectionId, OlderRanges, Packet, PacketNumber, Short, Stream, TAG, TimestampRange, VERSION,

@@ -1,7 +1,7 @@
 //! Encodes packets.
 
-use super::frame::kind;
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, SPIN};
+use super::kind;
 use super::{Ack, AckFrequency, Close, Datagram, Direction, Frame, Header, LongKind, Packet, Stream, TAG, VERSION};
 use crate::Endpoints;
 use crate::ipv4::{self, Carried, Extent, IPV4_HEADER, Ipv4Fields, TooLong};

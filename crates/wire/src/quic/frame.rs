@@ -1,46 +1,7 @@
 //! The frames of packets (RFC 9000, §19).
 
-use super::{Ack, ConnectionId, PacketType};
+use super::{Ack, ConnectionId, PacketType, kind};
 use crate::varint;
-
-/// Types of frames. All except a few are one octet as a varint.
-pub(super) mod kind {
-    pub(crate) const PADDING: u64 = 0x00;
-    pub(crate) const PING: u64 = 0x01;
-    pub(crate) const ACK: u64 = 0x02;
-    pub(crate) const ACK_ECN: u64 = 0x03;
-    pub(crate) const RESET_STREAM: u64 = 0x04;
-    pub(crate) const STOP_SENDING: u64 = 0x05;
-    pub(crate) const CRYPTO: u64 = 0x06;
-    pub(crate) const NEW_TOKEN: u64 = 0x07;
-    /// The three low bits are OFF, LEN and FIN.
-    pub(crate) const STREAM: u64 = 0x08;
-    pub(crate) const OFF: u64 = 0x04;
-    pub(crate) const LEN: u64 = 0x02;
-    pub(crate) const FIN: u64 = 0x01;
-    pub(crate) const MAX_DATA: u64 = 0x10;
-    pub(crate) const MAX_STREAM_DATA: u64 = 0x11;
-    pub(crate) const MAX_STREAMS_BIDI: u64 = 0x12;
-    pub(crate) const MAX_STREAMS_UNI: u64 = 0x13;
-    pub(crate) const DATA_BLOCKED: u64 = 0x14;
-    pub(crate) const STREAM_DATA_BLOCKED: u64 = 0x15;
-    pub(crate) const STREAMS_BLOCKED_BIDI: u64 = 0x16;
-    pub(crate) const STREAMS_BLOCKED_UNI: u64 = 0x17;
-    pub(crate) const NEW_CONNECTION_ID: u64 = 0x18;
-    pub(crate) const RETIRE_CONNECTION_ID: u64 = 0x19;
-    pub(crate) const PATH_CHALLENGE: u64 = 0x1a;
-    pub(crate) const PATH_RESPONSE: u64 = 0x1b;
-    pub(crate) const CONNECTION_CLOSE: u64 = 0x1c;
-    pub(crate) const APPLICATION_CLOSE: u64 = 0x1d;
-    pub(crate) const HANDSHAKE_DONE: u64 = 0x1e;
-    /// draft-ietf-quic-ack-frequency, §5.
-    pub(crate) const IMMEDIATE_ACK: u64 = 0x1f;
-    /// draft-ietf-quic-ack-frequency, §4.
-    pub(crate) const ACK_FREQUENCY: u64 = 0xaf;
-    /// draft-ietf-quic-receive-ts-03, §4.
-    pub(crate) const ACK_RECEIVE_TIMESTAMPS: u64 = 0x0317_8307;
-    pub(crate) const ACK_RECEIVE_TIMESTAMPS_ECN: u64 = 0x0317_8308;
-}
 
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,8 +18,6 @@ use crate::tcp::Flags;
 
 /// The low bits of the master sequence number, in all formats.
 pub(super) const MSN: Lsb = Lsb::new(4, 4, 16);
-/// The scaled ACK number of `rnd_4` and `seq_4`.
-pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The time to live in `rnd_8` and `seq_8`.
 const TTL: Lsb = Lsb::new(3, 3, 8);
 

@@ -5,7 +5,7 @@ use super::co::Context;
 use super::context::State;
 use super::crc::Crc;
 use super::ip_id::Behavior;
-use super::octets::{Octets, Reader, put};
+use super::octets::{Octets, Reader, put, read_urgent_pointer};
 use super::options::{self, ItemTable};
 use super::{Cid, Error};
 use crate::Endpoints;
@@ -176,10 +176,4 @@ fn read_dynamic(endpoints: Endpoints, known: Option<&Context>, reader: &mut Read
     let mut state = State { ack, list, msn, behavior, ip_id_offset: 0, ecn_used, ack_stride };
     state.set_ip_id_offset(msn);
     Ok(Established { context: Context { state, table, is_damaged: false }, checksum })
-}
-
-/// Reads an urgent pointer, which is zero in a pure ACK.
-pub(super) fn read_urgent_pointer(reader: &mut Reader) -> Result<(), Error> {
-    let [high, low] = reader.array()?;
-    if high | low == 0 { Ok(()) } else { Err(Error::Chain { what: "the urgent pointer", found: high | low }) }
 }

@@ -87,3 +87,9 @@ impl<const N: usize> Fields<N> {
         }))
     }
 }
+
+/// Reads an urgent pointer, which is zero in a pure ACK.
+pub(super) fn read_urgent_pointer(reader: &mut Reader) -> Result<(), Error> {
+    let [high, low] = reader.array()?;
+    if high | low == 0 { Ok(()) } else { Err(Error::Chain { what: "the urgent pointer", found: high | low }) }
+}

@@ -1,7 +1,9 @@
 //! The step by which ACK numbers advance (RFC 6846, §8.2: `ack_stride`, `field_scaling`).
 
-use super::formats::ACK_SCALED;
+use super::wlsb::Lsb;
 
+/// The scaled ACK number of `rnd_4` and `seq_4`.
+pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
 /// The number of consecutive equal advances after which the step is sent. Sending it costs five to
 /// seven octets more than an ACK number, and saves one octet in each later ACK.
 const CONFIDENCE: u8 = 4;

@@ -6,12 +6,13 @@
 use super::frame::kind;
 use super::{
     ConnectionId, Crypto, EcnCounts, Extension, Frame, Frames, HEADER, Loss, Packet, Parameters, PktSeq, Run, Stream,
-    Sync, TAG, Tack, Timestamp, VERSION, varint, version,
+    Sync, TAG, Tack, Timestamp, VERSION, version,
 };
 use crate::Endpoints;
 use crate::ipv4::Checksums;
 use crate::octets::Octets;
 use crate::udp::header::{self, HeaderError, Received};
+use crate::varint::short as varint;
 use acklab_base::Ecn;
 
 /// The largest offset of a stream (RFC 9000, §4.5).

@@ -1,11 +1,12 @@
 //! Encodes packets.
 
 use super::frame::kind;
-use super::{Frame, HEADER, Packet, Run, Stream, TAG, Tack, VERSION, varint, version};
+use super::{Frame, HEADER, Packet, Run, Stream, TAG, Tack, VERSION, version};
 use crate::Endpoints;
 use crate::ipv4::{self, Carried, Extent, IPV4_HEADER, Ipv4Fields, TooLong};
 use crate::pdu::Pdu as _;
 use crate::udp::{self, UDP_HEADER};
+use crate::varint::short as varint;
 use etherparse::IpNumber;
 
 /// Replaces the contents of `octets` with the octets of `packet`, unprotected and with zeros for

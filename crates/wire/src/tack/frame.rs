@@ -1,6 +1,7 @@
 //! The frames of a packet.
 
-use super::{ConnectionId, Parameters, PktSeq, Timestamp, varint};
+use super::{ConnectionId, Parameters, PktSeq, Timestamp};
+use crate::varint::short as varint;
 use std::ops::Range;
 
 /// Types of frames, each its first octet.

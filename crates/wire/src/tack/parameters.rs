@@ -3,9 +3,8 @@
 //! Each parameter is an identifier, a length and a value, as in RFC 9000, §18, in the order of the
 //! identifiers. Unknown parameters are stored, but have no effect.
 
-use super::varint;
 use crate::octets::Octets;
-use crate::varint as wide;
+use crate::varint::{self as wide, short as varint};
 
 mod id {
     pub(super) const WINDOW: u32 = 0x01;

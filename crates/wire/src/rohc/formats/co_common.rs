@@ -5,8 +5,7 @@ use crate::rohc::Error;
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
 use crate::rohc::ip_id::Behavior;
-use crate::rohc::ir::read_urgent_pointer;
-use crate::rohc::octets::{Fields, Octets, Reader, put};
+use crate::rohc::octets::{Fields, Octets, Reader, put, read_urgent_pointer};
 use crate::rohc::wlsb::Lsb;
 use crate::tcp::Flags;
 

@@ -1,8 +1,7 @@
 //! Base headers for an IP-ID that is random or zero (RFC 6846, §8.2: `rnd_1` … `rnd_8`).
 
 use super::{
-    ACK_SCALED, Base, TTL, Unchanged, msn, push, reaches, set_ack, set_rsf, set_scaled_ack, set_seq, set_ttl, ttl,
-    window,
+    Base, TTL, Unchanged, msn, push, reaches, set_ack, set_rsf, set_scaled_ack, set_seq, set_ttl, ttl, window,
 };
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -104,7 +103,7 @@ impl Format {
             Self::One => ONE.pack([ONE_IS, ONE_SEQ.code(seq), msn, push, crc], out),
             Self::Three => THREE.pack([0, THREE_ACK.code(ack), msn, push, crc], out),
             Self::Four => {
-                let scaled = ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
+                let scaled = stride::ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
                 FOUR.pack([FOUR_IS, scaled, msn, push, crc], out);
             }
             Self::Five => FIVE.pack([FIVE_IS, push, msn, crc, FIVE_SEQ.code(seq), FIVE_ACK.code(ack)], out),

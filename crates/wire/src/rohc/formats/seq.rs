@@ -1,8 +1,8 @@
 //! Base headers for a sequential IP-ID (RFC 6846, §8.2: `seq_1` … `seq_8`).
 
 use super::{
-    ACK_SCALED, Base, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, set_ack, set_ip_id_offset,
-    set_rsf, set_scaled_ack, set_seq, set_ttl, ttl, window,
+    Base, TTL, Unchanged, ip_id_offset, msn, push, reaches, reaches_ip_id, set_ack, set_ip_id_offset, set_rsf,
+    set_scaled_ack, set_seq, set_ttl, ttl, window,
 };
 use crate::rohc::context::{References, State};
 use crate::rohc::crc::Crc;
@@ -105,7 +105,7 @@ impl Format {
             Self::One => ONE.pack([ONE_IS, ID.code(id), ONE_SEQ.code(seq), msn, push, crc], out),
             Self::Three => THREE.pack([THREE_IS, ID.code(id), THREE_ACK.code(ack), msn, push, crc], out),
             Self::Four => {
-                let scaled = ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
+                let scaled = stride::ACK_SCALED.code(stride::scaled(new.ack_stride, ack).0);
                 FOUR.pack([0, scaled, FOUR_ID.code(id), msn, push, crc], out);
             }
             Self::Five => {
