@@ -5,7 +5,7 @@ mod contention;
 mod edca;
 mod window;
 
-pub use category::{Category, Overrides, Parameters};
+pub use category::{Category, Control, Overrides, Parameters};
 pub(crate) use contention::{Contention, EdcafId, LaneId, RxEnd};
 pub use edca::EdcaSet;
-pub use window::{Control, Window};
+pub use window::Window;

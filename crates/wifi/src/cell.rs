@@ -48,6 +48,7 @@ mod contenders;
 mod dequeue;
 mod dialect;
 mod distribution;
+mod error;
 mod exchange;
 mod fail;
 mod hack;
@@ -67,8 +68,8 @@ mod timers;
 mod transmit;
 
 pub use capacity::Cycle;
+pub use error::Error;
 pub use observe::QueueView;
-pub use setup::Error;
 
 use crate::config::CellConfig;
 use crate::packet::Packet;
@@ -76,7 +77,8 @@ use crate::phy;
 use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant, Machine};
 use arrivals::Arrivals;
-use backlog::{Backlog, Status, Txq, TxqId};
+use backlog::{Backlog, Status, Txq};
+use by_id::TxqId;
 use contenders::Contenders;
 use distribution::Distribution;
 use measurement::Measurement;

@@ -6,7 +6,8 @@
 //! | `mode` | the mode of a PPDU: its rate and its duration |
 //! | `control` | the rates of control frames |
 //! | `timing` | interframe spaces and timeouts |
-//! | `band` | frequency bands |
+//! | `band` | frequency bands and channel widths |
+//! | `guard` | guard intervals |
 //!
 //! Clauses are those of IEEE Std 802.11-2020: 15 DSSS, 16 HR/DSSS (b), 17 OFDM (a), 18 ERP (g), 19
 //! HT (n), 21 VHT (ac). Clause 27 HE (ax) is that of 802.11ax-2021, and clause 36 EHT (be) that of
@@ -15,13 +16,15 @@
 mod band;
 mod control;
 pub mod generation;
+mod guard;
 mod mode;
 mod timing;
 
-pub use band::Band;
+pub use band::{Band, Width};
 pub use control::ControlRates;
 pub use generation::{Format, Standard};
-pub use mode::{Guard, Mode, Modulation, Width};
+pub use guard::Guard;
+pub use mode::{Mode, Modulation};
 pub use timing::Timing;
 
 use schemars::JsonSchema;

@@ -1,6 +1,5 @@
 //! Access categories and their parameters.
 
-use super::window::Control;
 use crate::phy::Standard;
 use acklab_base::Duration;
 use schemars::JsonSchema;
@@ -76,6 +75,18 @@ impl Category {
     }
 }
 
+/// How failures and successes change the contention window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Doubled on failure, back to CWmin on success (10.3.3).
+    #[default]
+    Standard,
+    /// Doubled on failure, halved on success: CWmin follows the contention (Kim et al., VTC 2006,
+    /// Figure 9).
+    Mimd,
+}
+
 /// Overrides of the EDCA parameters of one category. Absent values are those of the standard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -123,13 +134,6 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Returns the parameters of DCF without QoS, and of the default [`EdcaSet`](super::EdcaSet)
-    /// with QoS.
-    #[must_use]
-    pub const fn of(standard: Standard, category: Category) -> Self {
-        if standard.has_qos() { super::EdcaSet::Ns3.parameters(category, false) } else { Self::dcf(standard) }
-    }
-
     /// Returns the parameters of DCF: the PHY's aCWmin, aCWmax and DIFS.
     #[must_use]
     pub const fn dcf(standard: Standard) -> Self {

@@ -1,6 +1,7 @@
 //! Sets of EDCA parameters by name.
 
 use super::{Category, Control, Parameters};
+use crate::phy::Standard;
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,14 @@ impl EdcaSet {
             }
             _ => parameters,
         }
+    }
+}
+
+impl Parameters {
+    /// Returns the parameters of DCF without QoS, and of the default [`EdcaSet`] with QoS.
+    #[must_use]
+    pub const fn of(standard: Standard, category: Category) -> Self {
+        if standard.has_qos() { EdcaSet::Ns3.parameters(category, false) } else { Self::dcf(standard) }
     }
 }
 

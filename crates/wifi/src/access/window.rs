@@ -3,21 +3,7 @@
 mod mimd;
 mod standard;
 
-use super::Parameters;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// How failures and successes change the contention window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Control {
-    /// Doubled on failure, back to CWmin on success (10.3.3).
-    #[default]
-    Standard,
-    /// Doubled on failure, halved on success: CWmin follows the contention (Kim et al., VTC 2006,
-    /// Figure 9).
-    Mimd,
-}
+use super::{Control, Parameters};
 
 /// The contention window of one EDCAF, in slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

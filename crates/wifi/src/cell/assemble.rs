@@ -1,7 +1,6 @@
 //! A PPDU with data is assembled from the waiting packets when its EDCAF has won the medium.
 
-use super::exchange::Data;
-use super::rules::Response;
+use super::exchange::{Data, Response};
 use super::{Cell, TxqId};
 use crate::frame;
 use crate::originator::{MissedResponse, Mpdu};

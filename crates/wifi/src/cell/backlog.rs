@@ -1,6 +1,6 @@
 //! The queues of all nodes, and the EDCAFs that send from them.
 
-use super::by_id::ById;
+use super::by_id::{ById, TxqId};
 use super::queue::Ready;
 use crate::access::{Category, EdcafId, LaneId, Parameters, Window};
 use crate::config::{QueueCounts, Queues};
@@ -12,11 +12,6 @@ use acklab_base::{Bytes, Datagram, Instant};
 use acklab_path::counters::QueueLength;
 use acklab_path::queue::{self, Buffer, Verdict};
 use std::ops::Range;
-
-/// A frame queue for one peer and category: mac80211's txq, with both sides of its Block ACK
-/// agreement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TxqId(pub(super) u32);
 
 /// The queues and EDCAFs of all nodes.
 #[derive(Clone, Debug)]

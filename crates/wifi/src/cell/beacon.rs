@@ -3,8 +3,7 @@
 //! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after the
 //! beacon fell due. It elicits no response.
 
-use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase};
-use super::rules::Response;
+use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase, Response};
 use super::{ACCESS_POINT, Cell, TxqId};
 use crate::access::EdcafId;
 use crate::packet::Packet;

@@ -1,9 +1,13 @@
 //! Vectors indexed by a dedicated type, so that an ID cannot index the wrong vector.
 
-use super::backlog::TxqId;
 use crate::access::EdcafId;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
+
+/// A frame queue for one peer and category: mac80211's txq, with both sides of its Block ACK
+/// agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TxqId(pub(super) u32);
 
 /// An index into such a vector.
 pub(super) trait Id: Copy {

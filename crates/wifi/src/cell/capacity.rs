@@ -1,7 +1,7 @@
 //! The capacity of a cell: the mean cycle of one saturated sender, alone on the medium and without
 //! errors.
 
-use super::rules::Response;
+use super::exchange::Response;
 use super::{ACCESS_POINT, Cell, TxqId};
 use crate::access::{Category, Control, Parameters};
 use crate::frame;

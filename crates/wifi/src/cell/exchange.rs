@@ -1,7 +1,6 @@
 //! A frame exchange in progress: the PPDU on the air, and the next steps.
 
 use super::TxqId;
-use super::rules::Response;
 use crate::access::EdcafId;
 use crate::originator::Mpdu;
 use crate::phy::Mode;
@@ -46,6 +45,15 @@ impl Exchange {
             _ => self.sender,
         }
     }
+}
+
+/// The response frame that a PPDU elicits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Response {
+    None,
+    Cts,
+    Ack,
+    BlockAck,
 }
 
 /// The received part of a PPDU with data.

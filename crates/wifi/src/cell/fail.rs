@@ -1,8 +1,7 @@
 //! Handling of missing response frames: retry counters, and frames that are given up.
 
 use super::dialect::MimdLimit;
-use super::exchange::{Exchange, FrameKind, Phase};
-use super::rules::Response;
+use super::exchange::{Exchange, FrameKind, Phase, Response};
 use super::{Cell, TxqId};
 use crate::access::EdcafId;
 use crate::config::{AfterMissed, Queues};

@@ -1,7 +1,6 @@
 //! TCP ACKs held for response frames: appended to them, and delivered with them.
 
-use super::exchange::{Exchange, FrameKind};
-use super::rules::Response;
+use super::exchange::{Exchange, FrameKind, Response};
 use super::{Cell, TxqId};
 use crate::hack::driver::ReceivedPpdu;
 use crate::hack::{Counters, End, Variant};

@@ -1,8 +1,7 @@
 //! Measurement of a cell, and the log of its PPDUs.
 
 use super::backlog::Edcaf;
-use super::exchange::{Exchange, FrameKind, Phase};
-use super::rules::Response;
+use super::exchange::{Exchange, FrameKind, Phase, Response};
 use super::{Cell, on_the_air};
 use crate::access::Category;
 use crate::airtime::{Airtime, Use};

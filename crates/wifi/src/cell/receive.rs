@@ -1,8 +1,7 @@
 //! The end of a PPDU: reception, and the response frame.
 
 use super::arrivals::pass_up;
-use super::exchange::{Exchange, FrameKind, Phase};
-use super::rules::Response;
+use super::exchange::{Exchange, FrameKind, Phase, Response};
 use super::{Cell, Txq};
 use crate::airtime::Use;
 use crate::frame;

@@ -1,7 +1,7 @@
 //! The configuration of a cell, resolved to the values that the machine uses.
 
 use super::dialect::{self, BackoffRange, CollidingSenders, DialectRules, Durations, EifsEnd, Encapsulation, Sensing};
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Response};
 use crate::access::RxEnd;
 use crate::config::{Access, AfterMissed, CellConfig, Delivery, EifsAfterCollision, Protection, Queues, Retries};
 use crate::frame;
@@ -59,15 +59,6 @@ pub(super) struct NodeSettings<'a> {
     pub(super) rate: rate::RateConfig,
     /// The time after which it senses a transmission: aCCATime or later.
     pub(super) cca: Duration,
-}
-
-/// The response frame that a PPDU elicits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Response {
-    None,
-    Cts,
-    Ack,
-    BlockAck,
 }
 
 impl Rules {

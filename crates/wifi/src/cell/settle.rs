@@ -1,8 +1,7 @@
 //! The end of a response frame: acknowledgment of MPDUs.
 
 use super::arrivals::pass_up;
-use super::exchange::{Exchange, FrameKind, Phase};
-use super::rules::Response;
+use super::exchange::{Exchange, FrameKind, Phase, Response};
 use super::{Cell, Txq, TxqId};
 use crate::airtime::Use;
 use crate::originator::MissedResponse;

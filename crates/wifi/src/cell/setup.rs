@@ -1,16 +1,18 @@
 //! Creation of a cell, and of its queues and EDCAFs when a flow first needs them.
 
-use super::backlog::{Backlog, Edcaf, Occupancy, Status, Txq, TxqId};
+use super::backlog::{Backlog, Edcaf, Occupancy, Status, Txq};
 use super::beacon::Beacons;
+use super::by_id::TxqId;
 use super::contenders::Contenders;
 use super::distribution::Distribution;
+use super::exchange::Response;
 use super::measurement::Measurement;
 use super::medium::Medium;
 use super::queue::Ready;
-use super::rules::{Response, Rules};
+use super::rules::Rules;
 use super::thin::Thinners;
 use super::timers::Timers;
-use super::{Arrivals, Cell};
+use super::{Arrivals, Cell, Error};
 use crate::access::{Category, EdcafId, Parameters, Window};
 use crate::config::CellConfig;
 use crate::originator::Originator;
@@ -22,35 +24,6 @@ use acklab_base::random::Seed;
 use acklab_base::{Bytes, Instant};
 use acklab_path::counters::QueueLength;
 use acklab_path::queue::Buffer;
-use std::fmt;
-
-/// The reason why a configuration does not describe a possible cell.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Error {
-    /// The rate control of a node.
-    Rate {
-        /// Its node.
-        node: String,
-        /// The reason.
-        source: rate::Refusal,
-    },
-    /// A basic rate is not a rate of the standard.
-    BasicRate,
-    /// The configuration of reception.
-    Reception(reception::config::Fault),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rate { node, source } => write!(f, "{node}: {source}"),
-            Self::BasicRate => write!(f, "a basic rate is no rate of the standard"),
-            Self::Reception(fault) => write!(f, "reception.{}: expected {}", fault.path, fault.expected),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 impl<D: Packet> Cell<D> {
     /// Returns a cell that carries no flows yet.

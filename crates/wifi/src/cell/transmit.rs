@@ -1,7 +1,6 @@
 //! The start of a frame exchange by an EDCAF that has won the medium.
 
-use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase};
-use super::rules::Response;
+use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase, Response};
 use super::{Cell, TxqId};
 use crate::access::EdcafId;
 use crate::config::Protection;

@@ -1,6 +1,5 @@
-//! Frequency bands.
+//! Frequency bands and channel widths.
 
-use super::Width;
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,5 +67,54 @@ impl Band {
 impl fmt::Display for Band {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// Channel width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Width {
+    /// 20 MHz; of DSSS, 22 MHz.
+    #[serde(rename = "20MHz")]
+    Mhz20,
+    /// 40 MHz.
+    #[serde(rename = "40MHz")]
+    Mhz40,
+    /// 80 MHz.
+    #[serde(rename = "80MHz")]
+    Mhz80,
+    /// 160 MHz.
+    #[serde(rename = "160MHz")]
+    Mhz160,
+    /// 320 MHz, at 6 GHz.
+    #[serde(rename = "320MHz")]
+    Mhz320,
+}
+
+impl Width {
+    /// All, narrowest first.
+    pub const ALL: [Self; 5] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160, Self::Mhz320];
+
+    /// Returns the width in megahertz.
+    #[must_use]
+    pub const fn megahertz(self) -> u16 {
+        match self {
+            Self::Mhz20 => 20,
+            Self::Mhz40 => 40,
+            Self::Mhz80 => 80,
+            Self::Mhz160 => 160,
+            Self::Mhz320 => 320,
+        }
+    }
+
+    /// Returns the width in hertz.
+    #[must_use]
+    pub fn hertz(self) -> f64 {
+        f64::from(self.megahertz()) * 1e6
+    }
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}MHz", self.megahertz())
     }
 }

@@ -5,100 +5,10 @@ mod modulation;
 
 pub use modulation::Modulation;
 
-use super::Format;
 use super::generation::{Coding, Phy};
+use super::{Format, Guard, Width};
 use acklab_base::{Duration, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// Channel width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Width {
-    /// 20 MHz; of DSSS, 22 MHz.
-    #[serde(rename = "20MHz")]
-    Mhz20,
-    /// 40 MHz.
-    #[serde(rename = "40MHz")]
-    Mhz40,
-    /// 80 MHz.
-    #[serde(rename = "80MHz")]
-    Mhz80,
-    /// 160 MHz.
-    #[serde(rename = "160MHz")]
-    Mhz160,
-    /// 320 MHz, at 6 GHz.
-    #[serde(rename = "320MHz")]
-    Mhz320,
-}
-
-/// Guard interval between symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Guard {
-    /// 400 ns: the short one of HT and VHT.
-    #[serde(rename = "400ns")]
-    Ns400,
-    /// 800 ns: the long one of HT and VHT, the shortest of HE and EHT.
-    #[serde(rename = "800ns")]
-    Ns800,
-    /// 1600 ns, of HE and EHT.
-    #[serde(rename = "1600ns")]
-    Ns1600,
-    /// 3200 ns, of HE and EHT.
-    #[serde(rename = "3200ns")]
-    Ns3200,
-}
-
-impl Width {
-    /// All, narrowest first.
-    pub const ALL: [Self; 5] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160, Self::Mhz320];
-
-    /// Returns the width in megahertz.
-    #[must_use]
-    pub const fn megahertz(self) -> u16 {
-        match self {
-            Self::Mhz20 => 20,
-            Self::Mhz40 => 40,
-            Self::Mhz80 => 80,
-            Self::Mhz160 => 160,
-            Self::Mhz320 => 320,
-        }
-    }
-
-    /// Returns the width in hertz.
-    #[must_use]
-    pub fn hertz(self) -> f64 {
-        f64::from(self.megahertz()) * 1e6
-    }
-}
-
-impl fmt::Display for Width {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}MHz", self.megahertz())
-    }
-}
-
-impl Guard {
-    /// All, shortest first.
-    pub const ALL: [Self; 4] = [Self::Ns400, Self::Ns800, Self::Ns1600, Self::Ns3200];
-
-    /// Returns the interval in nanoseconds.
-    #[must_use]
-    pub const fn nanoseconds(self) -> u16 {
-        match self {
-            Self::Ns400 => 400,
-            Self::Ns800 => 800,
-            Self::Ns1600 => 1_600,
-            Self::Ns3200 => 3_200,
-        }
-    }
-}
-
-impl fmt::Display for Guard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}ns", self.nanoseconds())
-    }
-}
 
 /// The parameters of a PPDU that determine its duration (those of the TXVECTOR that this model
 /// uses).
