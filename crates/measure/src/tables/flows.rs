@@ -2,7 +2,6 @@
 
 use super::ending::Ending;
 use super::limits::{Facts, HopUse};
-use super::objects;
 use crate::metric::Better::{Less, More, Neither};
 use crate::metric::{Metric, Rows, count, number, text};
 use crate::probe::FlowProbe;
@@ -201,7 +200,7 @@ impl<'a> FlowResult<'a> {
     }
 
     fn time_to_first_octet(&self) -> Option<f64> {
-        let times: Vec<f64> = self.receiver()?.objects.iter().filter_map(objects::time_to_first_octet).collect();
+        let times: Vec<f64> = self.receiver()?.objects.iter().filter_map(time_to_first_octet).collect();
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
@@ -319,6 +318,16 @@ impl<'a> FlowResult<'a> {
         let (sent, acks_sent) = (self.sent()?, self.acks_sent()?);
         (acks_sent > 0).then(|| sent as f64 / acks_sent as f64)
     }
+}
+
+/// Returns the milliseconds from the request of an object to `at`.
+pub(super) fn since_request(object: &page::Object, at: Option<Instant>) -> Option<f64> {
+    Some(at?.since(object.requested?).as_millis_f64())
+}
+
+/// Returns the milliseconds from the request of an object to its first octet.
+pub(super) fn time_to_first_octet(object: &page::Object) -> Option<f64> {
+    since_request(object, object.begun)
 }
 
 fn ms(nanos: Option<f64>) -> Option<f64> {

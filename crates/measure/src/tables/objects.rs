@@ -1,6 +1,6 @@
 //! The objects table, with a row for each object of a page.
 
-use super::flows::FlowResult;
+use super::flows::{FlowResult, since_request, time_to_first_octet};
 use crate::metric::Better::{Less, Neither};
 use crate::metric::{Metric, Rows, count, number, text};
 use acklab_app::page::Object;
@@ -25,16 +25,6 @@ impl<'a> ObjectResult<'a> {
     fn since_start(&self, at: Option<Instant>) -> Option<f64> {
         at.map(|at| at.as_secs_f64() - self.flow.start)
     }
-}
-
-/// Returns the milliseconds from the request of an object to `at`.
-fn since_request(object: &Object, at: Option<Instant>) -> Option<f64> {
-    Some(at?.since(object.requested?).as_millis_f64())
-}
-
-/// Returns the milliseconds from the request of an object to its first octet.
-pub(super) fn time_to_first_octet(object: &Object) -> Option<f64> {
-    since_request(object, object.begun)
 }
 
 pub(super) struct ObjectRows;
