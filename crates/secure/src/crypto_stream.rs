@@ -1,5 +1,6 @@
 //! The bytes of the handshake at one level (RFC 9001, §4.1.3).
 
+use acklab_wire::tack::{Crypto, Frame};
 use std::collections::BTreeMap;
 
 /// The maximum number of bytes stored beyond the first gap: TLS messages have at most 64 KiB (RFC
@@ -44,6 +45,11 @@ impl CryptoStream {
         let kept: usize = self.early.values().map(|octets| octets.len() + PIECE).sum();
         (kept as u64 <= 2 * MOST).then_some(ready)
     }
+}
+
+/// Returns the frame of bytes of the handshake.
+pub(crate) const fn crypto_frame(offset: usize, octets: &[u8]) -> Frame {
+    Frame::Crypto(Crypto { offset: offset as u32, length: octets.len() as u16 })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The first datagram of a client, which a server reads before it stores any state, and the
 //! stateless answers to it.
 
-use crate::protection::{Side, encipher, initial_keys};
+use crate::Outbox;
+use crate::crypto_stream::crypto_frame;
+use crate::protection::{Side, append_level, encipher, initial_keys};
 use crate::refused::Refused;
-use crate::session::append_level;
-use crate::{Outbox, Piece};
 use acklab_base::Ecn;
 use acklab_wire::tack::decode::decode_frames;
 use acklab_wire::tack::encode::append_frame;
@@ -96,7 +96,7 @@ impl Hello {
     fn answer(&self, frame: Frame, out: &mut Outbox) {
         let Some(keys) = initial_keys(&self.source.0.to_be_bytes(), Side::Server) else { return };
         let frames = std::iter::once(frame).collect();
-        if append_level(out, Level::Initial, self.source, 0, Timestamp(0), &frames, &[], &keys.local) {
+        if append_level(&mut out.octets, Level::Initial, self.source, 0, Timestamp(0), &frames, &[], &keys.local) {
             out.end(Ecn::NotEct);
         }
     }
@@ -115,8 +115,7 @@ pub(crate) fn seal_open(packet: &Packet, open: &Frame, crypto: &[u8], token: Opt
     if let Some(token) = token {
         append_frame(&Frame::Token(token.into()), octets);
     }
-    let piece = Piece::crypto(0, crypto);
-    append_frame(&piece, octets);
+    append_frame(&crypto_frame(0, crypto), octets);
     octets.extend_from_slice(crypto);
     let length = octets.len() - start + acklab_wire::tack::TAG as usize;
     if length > MIN_OPEN {

@@ -1,9 +1,10 @@
 //! The protection of one packet (RFC 9001, §5.3, §5.4).
 
-use acklab_wire::tack::PktSeq;
-use acklab_wire::tack::protected::{MASKED, SAMPLE};
+use acklab_wire::tack::encode::append_frame;
+use acklab_wire::tack::protected::{LENGTH, Level, MASKED, SAMPLE, first_octet};
+use acklab_wire::tack::{ConnectionId, Frames, PktSeq, TAG, Timestamp};
 use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
-use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, Version};
+use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, Version};
 
 /// Octets of PKT.SEQ.
 const NUMBER: usize = 4;
@@ -83,4 +84,37 @@ pub(crate) fn decipher<'a>(
 ) -> Option<&'a [u8]> {
     let (header, payload) = packet.split_at_mut(number_at + NUMBER);
     key.decrypt_in_place(number, header, payload).ok()
+}
+
+/// Appends a packet of the handshake to a datagram. `crypto` are the bytes of its last frame.
+/// Returns `false`, and appends nothing, if it is too long.
+#[expect(clippy::too_many_arguments, reason = "they are the fields of a packet")]
+pub(crate) fn append_level(
+    octets: &mut Vec<u8>,
+    level: Level,
+    to: ConnectionId,
+    number: u64,
+    departed: Timestamp,
+    frames: &Frames,
+    crypto: &[u8],
+    keys: &DirectionalKeys,
+) -> bool {
+    let start = octets.len();
+    octets.push(first_octet(level, false, number as u32));
+    octets.extend_from_slice(&to.0.to_be_bytes());
+    let length = 8 + frames.wire_len() + TAG;
+    let Ok(length) = u16::try_from(length) else {
+        octets.truncate(start);
+        return false;
+    };
+    octets.extend_from_slice(&length.to_be_bytes());
+    octets.extend_from_slice(&(number as u32).to_be_bytes());
+    octets.extend_from_slice(&departed.0.to_be_bytes());
+    frames.iter().for_each(|frame| append_frame(frame, octets));
+    octets.extend_from_slice(crypto);
+    let sealed = seal(octets, start, 9 + LENGTH, number, &*keys.header, &*keys.packet);
+    if !sealed {
+        octets.truncate(start);
+    }
+    sealed
 }

@@ -16,9 +16,9 @@ use crate::protection::{Side, initial_keys};
 use crate::refused::RefusedCounts;
 use crate::reset::TOKEN;
 use acklab_base::Ecn;
+use acklab_wire::tack::ConnectionId;
 use acklab_wire::tack::protected::Level;
 use acklab_wire::tack::version::{AMPLIFICATION, MIN_OPEN};
-use acklab_wire::tack::{ConnectionId, Crypto, Frame};
 use rustls::pki_types::ServerName;
 use rustls::quic::{ClientConnection, Connection, KeyChange, Keys, ServerConnection, Version};
 use rustls::{ClientConfig, ServerConfig};
@@ -26,8 +26,6 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-
-pub(crate) use seal::append_level;
 
 /// The default maximum number of packets sealed with the same keys: half of the limit of AES-GCM
 /// (RFC 9001, §6.6).
@@ -48,13 +46,6 @@ pub struct Piece {
     pub offset: u64,
     /// Their range in the datagram.
     pub at: Range<usize>,
-}
-
-impl Piece {
-    /// Returns the frame of bytes of the handshake.
-    pub(crate) const fn crypto(offset: usize, octets: &[u8]) -> Frame {
-        Frame::Crypto(Crypto { offset: offset as u32, length: octets.len() as u16 })
-    }
 }
 
 /// An event for the driver.

@@ -1,15 +1,15 @@
 //! Converts packets to datagrams.
 
 use super::{Flight, LAST_MESSAGE_INTERVAL, Session};
+use crate::Outbox;
+use crate::crypto_stream::crypto_frame;
 use crate::hello::{seal_open, without_padding};
-use crate::protection::{self, Side};
-use crate::{Outbox, Piece};
+use crate::protection::{Side, append_level};
 use acklab_base::Ecn;
 use acklab_wire::tack::encode::append_frame;
 use acklab_wire::tack::protected::{LENGTH, Level, first_octet};
 use acklab_wire::tack::version::MIN_OPEN;
 use acklab_wire::tack::{ConnectionId, Frame, Frames, HEADER, Packet, TAG, Timestamp};
-use rustls::quic::DirectionalKeys;
 use std::ops::Range;
 
 /// A packet of the handshake, not counting the bytes that it carries.
@@ -91,11 +91,20 @@ impl Session {
             if length == 0 {
                 continue;
             }
-            let frames: Frames = std::iter::once(Piece::crypto(sent, &rest[..length])).collect();
+            let frames: Frames = std::iter::once(crypto_frame(sent, &rest[..length])).collect();
             let keys = if index == 0 { &self.initial } else { &self.handshake };
             let Some(keys) = keys else { return false };
             let number = self.numbers[index];
-            if !append_level(out, level, self.remote, number, departed, &frames, &rest[..length], &keys.local) {
+            if !append_level(
+                &mut out.octets,
+                level,
+                self.remote,
+                number,
+                departed,
+                &frames,
+                &rest[..length],
+                &keys.local,
+            ) {
                 return false;
             }
             self.numbers[index] += 1;
@@ -117,10 +126,18 @@ impl Session {
         if octets.is_empty() || (packet.frames.payload() > 0 && !is_turn) {
             return;
         }
-        let frames: Frames = std::iter::once(Piece::crypto(0, octets)).collect();
+        let frames: Frames = std::iter::once(crypto_frame(0, octets)).collect();
         let number = self.numbers[1];
-        if append_level(out, Level::Handshake, packet.connection, number, packet.departed, &frames, octets, &keys.local)
-        {
+        if append_level(
+            &mut out.octets,
+            Level::Handshake,
+            packet.connection,
+            number,
+            packet.departed,
+            &frames,
+            octets,
+            &keys.local,
+        ) {
             self.numbers[1] += 1;
             if packet.frames.wire_len() as usize > ROOM_BESIDE {
                 out.end(Ecn::NotEct);
@@ -181,44 +198,19 @@ impl Session {
         let index = usize::from(level == Level::Handshake);
         if let Some(keys) = keys
             && self.remote != ConnectionId(0)
-            && append_level(out, level, self.remote, self.numbers[index], Timestamp(0), &frames, &[], &keys.local)
+            && append_level(
+                &mut out.octets,
+                level,
+                self.remote,
+                self.numbers[index],
+                Timestamp(0),
+                &frames,
+                &[],
+                &keys.local,
+            )
         {
             self.numbers[index] += 1;
             self.end(Ecn::NotEct, out);
         }
     }
-}
-
-/// Appends a packet of the handshake to the current datagram. `crypto` are the bytes of its last
-/// frame. Returns `false`, and appends nothing, if it is too long.
-#[expect(clippy::too_many_arguments, reason = "they are the fields of a packet")]
-pub(crate) fn append_level(
-    out: &mut Outbox,
-    level: Level,
-    to: ConnectionId,
-    number: u64,
-    departed: Timestamp,
-    frames: &Frames,
-    crypto: &[u8],
-    keys: &DirectionalKeys,
-) -> bool {
-    let octets = &mut out.octets;
-    let start = octets.len();
-    octets.push(first_octet(level, false, number as u32));
-    octets.extend_from_slice(&to.0.to_be_bytes());
-    let length = 8 + frames.wire_len() + TAG;
-    let Ok(length) = u16::try_from(length) else {
-        octets.truncate(start);
-        return false;
-    };
-    octets.extend_from_slice(&length.to_be_bytes());
-    octets.extend_from_slice(&(number as u32).to_be_bytes());
-    octets.extend_from_slice(&departed.0.to_be_bytes());
-    frames.iter().for_each(|frame| append_frame(frame, octets));
-    octets.extend_from_slice(crypto);
-    let sealed = protection::seal(octets, start, 9 + LENGTH, number, &*keys.header, &*keys.packet);
-    if !sealed {
-        octets.truncate(start);
-    }
-    sealed
 }
