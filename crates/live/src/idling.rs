@@ -1,8 +1,8 @@
 //! The behavior of idle processors while packets are carried: they stay awake, unless a hypervisor
 //! makes this worse than halting.
 
+use crate::run_delay::Wait;
 use crate::steal::Steal;
-use crate::wait::Wait;
 use crate::{AwakeProcessors, WallClock};
 use acklab_base::Instant;
 use std::str::FromStr;

@@ -25,8 +25,7 @@
 //! | [`cpu_latency`] | [`AwakeProcessors`]: processors that do not halt while they are idle |
 //! | [`steal`] | [`Steal`]: the stolen time of processors |
 //! | [`idling`] | [`Wakefulness`](idling::Wakefulness): processors stay awake, or halt when too much of their time is stolen |
-//! | [`wait`] | [`Wait`]: the time that a runnable thread or processor waited |
-//! | [`run_delay`] | [`RunDelays`]: the time that runnable threads wait for a processor |
+//! | [`run_delay`] | [`RunDelays`]: the time that runnable threads wait for a processor; [`Wait`]: the longest in an interval |
 //! | [`standstill`] | [`Standstill`]: the times at which a processor stood still |
 //! | `sys` | the system calls without a safe wrapper: the only unsafe code |
 //!
@@ -56,7 +55,6 @@ pub mod steal;
 mod sys;
 pub mod tun;
 pub mod udp;
-pub mod wait;
 pub mod wake_latency;
 
 pub use clock::WallClock;
@@ -69,10 +67,9 @@ pub use household::Household;
 pub use lateness::Lateness;
 pub use namespace::Namespace;
 pub use outlet::Outlet;
-pub use run_delay::RunDelays;
+pub use run_delay::{RunDelays, Wait};
 pub use socket::TcpInfo;
 pub use standstill::Standstill;
 pub use steal::Steal;
 pub use tun::Tun;
-pub use wait::Wait;
 pub use wake_latency::WakeLatency;

@@ -4,7 +4,6 @@
 //! (the second number of `/proc/PID/task/TID/schedstat`, Documentation/scheduler/sched-stats.rst).
 //! The count excludes a virtual processor that its host has stopped.
 
-use crate::wait::Wait;
 use acklab_base::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,6 +11,18 @@ use std::path::{Path, PathBuf};
 
 /// The interval over which waiting is summed. Lateness is judged over the same interval.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The longest wait in an interval: of a thread for a processor, or of a virtual processor for one
+/// of its host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wait {
+    /// The beginning of the interval.
+    pub began: Instant,
+    /// Its end.
+    pub ended: Instant,
+    /// The waiting time, as a share of the interval.
+    pub share: f64,
+}
 
 /// The waiting times of some threads, second by second.
 ///

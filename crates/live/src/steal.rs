@@ -4,7 +4,7 @@
 //! something else (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. An idle processor
 //! does not count, unless it polls instead of halting.
 
-use crate::wait::Wait;
+use crate::run_delay::Wait;
 use acklab_base::{Duration, Instant};
 use rustix::thread::CpuSet;
 use std::collections::BTreeMap;
