@@ -11,11 +11,6 @@ use crate::direction::{Ack, Data, Passing};
 use crate::rate::{Point, advancing};
 use crate::writes::{Pause, is_full};
 
-/// The minimum number of full-sized segments that agree on a rate. Chosen, for 20 trains of eight
-/// segments or 160 pairs. CapProbe stops after 40 to 100 pairs (Kapoor et al., *CapProbe: A Simple
-/// and Accurate Capacity Estimation Technique*, SIGCOMM 2004, §4), which it chooses by their delay.
-pub(crate) const MIN_SEGMENTS: u64 = 160;
-
 /// Data that may belong to a busy period.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {

@@ -11,10 +11,22 @@ use crate::quic::ids::Ids;
 use crate::quic::offload::Offload;
 use crate::quic::recognise::Datagram;
 use crate::quic::spin::Spins;
-use crate::report::{Connection as Described, Protocol};
 use acklab_wire::quic::ConnectionId;
 use acklab_wire::tcp::{Flags, Segment};
+use serde::Serialize;
 use std::net::SocketAddr;
+
+/// The protocol of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// TCP.
+    Tcp,
+    /// QUIC. Only its headers and the spin bit can be read.
+    Quic,
+    /// The log of an endpoint in qlog: QUIC, or a transport that uses its terms.
+    Log,
+}
 
 /// A connection.
 #[derive(Clone, Debug)]
@@ -226,10 +238,5 @@ impl Connection {
     /// Returns the number of windows of packets that each direction keeps.
     pub(crate) const fn windows(&self) -> usize {
         self.directions[0].trace.max_windows()
-    }
-
-    /// Returns the description of the connection, captured with a clock of `tick` nanoseconds.
-    pub(crate) fn describe(&self, tick: f64) -> Described {
-        Described::of(self, self.ends.map(|end| end.to_string()), tick)
     }
 }

@@ -22,6 +22,19 @@ pub(crate) struct Packet<'a> {
     pub(crate) time_to_live: u8,
 }
 
+/// The effect of an acknowledgment on data in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acknowledged {
+    /// Octets that it acknowledges for the first time.
+    pub(crate) octets: u64,
+    /// Octets still in flight.
+    pub(crate) flight: u64,
+    /// Octets of its packet.
+    pub(crate) size: u64,
+    /// `true` if it arrived without data.
+    pub(crate) is_pure: bool,
+}
+
 /// Returns the time to live (RFC 791, §3.1) or the hop limit (RFC 8200, §3) of a packet.
 pub(crate) fn time_to_live(packet: &IpPacket) -> u8 {
     const PLACES: [usize; 2] = [8, 7];

@@ -24,7 +24,8 @@
 //! | `packet` | packets and their frames in the terms of all drafts |
 //! | `scalar` | numbers that some stacks write as strings |
 //! | `connection` | analyses the packets of one connection |
-//! | `log` | the traces of a log, and counts of unknown events |
+//! | `log` | the traces of a log |
+//! | `summary` | counts of traces, packets and unknown events |
 
 mod connection;
 mod contained;
@@ -35,9 +36,9 @@ mod packet;
 mod read;
 mod records;
 mod scalar;
+mod summary;
 mod times;
 
-pub(crate) use connection::Acknowledged;
 pub use header::Source;
-pub use log::Summary;
 pub use read::{BYTE_ORDER_MARK, Error, Log, SEPARATOR, read};
+pub use summary::Summary;

@@ -9,6 +9,7 @@ mod losses;
 mod rate;
 mod round_trip;
 
+pub use crate::connection::Protocol;
 pub use acks::Acks;
 pub use clock::{Clock, Step};
 pub use controller::Controller;
@@ -65,18 +66,6 @@ pub struct Counts {
     /// Packets without a connection, by the reason.
     #[serde(flatten)]
     pub unopened: Unopened,
-}
-
-/// The protocol of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Protocol {
-    /// TCP.
-    Tcp,
-    /// QUIC. Only its headers and the spin bit can be read.
-    Quic,
-    /// The log of an endpoint in qlog: QUIC, or a transport that uses its terms.
-    Log,
 }
 
 /// A connection.

@@ -2,9 +2,9 @@
 //! longest are evicted. A connection that ends is described with the clock's tick so far.
 
 use crate::clock::Clock;
-use crate::connection::Connection;
+use crate::connection::{Connection, Protocol};
 use crate::finished::Finished;
-use crate::report::{self, Protocol};
+use crate::report;
 use acklab_base::{Datagram, FlowKey};
 use acklab_wire::IpPacket;
 use std::collections::BTreeMap;
@@ -174,7 +174,8 @@ impl Slots {
     }
 
     fn end<P>(&mut self, connection: &Connection, clock: &Clock<P>) {
-        self.finished.push(connection.describe(clock.tick()));
+        let names = connection.ends.map(|end| end.to_string());
+        self.finished.push(report::Connection::of(connection, names, clock.tick()));
     }
 
     /// Returns the number of connections, and the largest of them.

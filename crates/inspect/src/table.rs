@@ -1,6 +1,7 @@
 //! Assigns frames to connections.
 
 use crate::clock::{Clock, JumpEvidence};
+use crate::connection::Protocol;
 use crate::decapsulate::{Decapsulator, Found, LinkType};
 use crate::duplicates::Datagrams;
 use crate::hosts::{Between, Hosts};
@@ -8,7 +9,7 @@ use crate::packet::{Packet, ipv4_source, time_to_live};
 use crate::quic::flows::{Belongs, Flows};
 use crate::quic::recognise as quic;
 use crate::repetition::Repetition;
-use crate::report::{self, Protocol, Report};
+use crate::report::{self, Report};
 use crate::slots::{Ends, Place, Slots};
 use acklab_base::{Datagram, Instant};
 use acklab_wire::IpPacket;

@@ -2,7 +2,7 @@
 //! connection (RFC 7323, §3). Kohno, Broido, Claffy, *Remote Physical Device Fingerprinting*, IEEE
 //! S&P 2005, identify hosts by them.
 
-use super::jump::JumpEvidence;
+use super::jump::{JumpEvidence, Passed};
 use super::timeline::WINDOW;
 use crate::receiver_clock::known_tick;
 use acklab_wire::tcp::Timestamps;
@@ -38,17 +38,6 @@ struct Stamps {
     last: u32,
     /// The tick in nanoseconds, if it is measured.
     tick: Option<f64>,
-}
-
-/// The time since the last packet of an end, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Passed {
-    /// The time by the clock of the capture. Negative if it has stepped back.
-    pub(super) captured: f64,
-    /// The bounds of the time by the clock of the end.
-    pub(super) bounds: (f64, f64),
-    /// `true` if its tick is measured.
-    pub(super) is_measured: bool,
 }
 
 impl EndClocks {

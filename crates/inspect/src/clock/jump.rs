@@ -16,7 +16,6 @@
 //! * The times. Packets that return to times from before the jump were out of order. Times that
 //!   continue after the jump show a step.
 
-use super::end_clocks::Passed;
 use super::timeline::WINDOW;
 
 /// The shortest jump ahead in nanoseconds that a continuation can classify. By then, four timeouts
@@ -31,6 +30,17 @@ const GOING_ON: usize = 2;
 const AGREE: (f64, f64) = (0.1, 20e6);
 /// The maximum number of packets held after a jump ahead, and after a jump back. Chosen.
 const MAX_PACKETS: (usize, usize) = (16, 64);
+
+/// The time since the last packet of an end, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Passed {
+    /// The time by the clock of the capture. Negative if it has stepped back.
+    pub(super) captured: f64,
+    /// The bounds of the time by the clock of the end.
+    pub(super) bounds: (f64, f64),
+    /// `true` if its tick is measured.
+    pub(super) is_measured: bool,
+}
 
 /// The evidence of a packet on a jump. Ends are those of its connection.
 #[derive(Clone, Copy, Debug, PartialEq)]

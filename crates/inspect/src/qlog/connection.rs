@@ -2,8 +2,9 @@
 
 use super::packet::Packet;
 use super::scalar::Scalar;
-use crate::connection::Connection;
-use crate::report::{Connection as Described, Protocol};
+use crate::connection::{Connection, Protocol};
+use crate::packet::Acknowledged;
+use crate::report::Connection as Described;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -45,19 +46,6 @@ impl Outstanding {
         self.octets = self.octets.saturating_sub(removed.1);
         Some(removed)
     }
-}
-
-/// The effect of an acknowledgment on data in flight.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Acknowledged {
-    /// Octets that it acknowledges for the first time.
-    pub(crate) octets: u64,
-    /// Octets still in flight.
-    pub(crate) flight: u64,
-    /// Octets of its packet.
-    pub(crate) size: u64,
-    /// `true` if it arrived without data.
-    pub(crate) is_pure: bool,
 }
 
 /// One connection of a log.

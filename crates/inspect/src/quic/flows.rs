@@ -4,7 +4,7 @@ use super::header::is_long;
 use super::ids::Directory;
 use super::recognise::{Datagram, Others, Recognised};
 use crate::clock::Clock;
-use crate::report::Protocol;
+use crate::connection::Protocol;
 use crate::slots::{Ends, Place, Slots};
 use acklab_base::{Datagram as _, FlowKey};
 use acklab_wire::IpPacket;
