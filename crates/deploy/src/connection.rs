@@ -1,7 +1,7 @@
 //! A connection, and its streams.
 
 use crate::association::{Association, Counters, Ends, Wakers};
-use crate::endpoint::Inner;
+use crate::driver::Driver;
 use crate::error::Lost;
 use crate::hub::Handle;
 use crate::pipe::{Inlet, Outlet, ReadError, WriteError};
@@ -29,7 +29,7 @@ pub struct Connection {
 
 #[derive(Debug)]
 struct Owner {
-    endpoint: Arc<Inner>,
+    driver: Arc<Driver>,
     handle: Handle,
 }
 
@@ -41,31 +41,31 @@ impl Drop for Owner {
 
 impl Owner {
     fn close(&self, code: u32) {
-        let shared = &self.endpoint.shared;
+        let shared = &self.driver.shared;
         shared.lock().close(shared.now(), self.handle, code);
         shared.stir();
     }
 
     /// Acts on the connection, and wakes its thread. Returns `None` if the connection is gone.
     fn with<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
-        let result = self.endpoint.shared.lock().with(self.handle, act);
-        self.endpoint.shared.stir();
+        let result = self.driver.shared.lock().with(self.handle, act);
+        self.driver.shared.stir();
         result
     }
 
     /// Acts on the connection without changes that are visible to the peer. Returns `None` if the
     /// connection is gone.
     fn look<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
-        self.endpoint.shared.lock().look(self.handle, act)
+        self.driver.shared.lock().look(self.handle, act)
     }
 
     /// Records that the application has written to a stream or read from it.
     fn note(&self, stream: u32) {
-        self.endpoint.shared.note(self.handle, stream);
+        self.driver.shared.note(self.handle, stream);
     }
 
     fn lost(&self) -> Lost {
-        self.endpoint.shared.lock().lost(self.handle).unwrap_or(Lost::TimedOut)
+        self.driver.shared.lock().lost(self.handle).unwrap_or(Lost::TimedOut)
     }
 }
 
@@ -77,8 +77,8 @@ fn wait(wakers: &mut Vec<Waker>, context: &Context<'_>) {
 }
 
 impl Connection {
-    pub(crate) fn new(endpoint: Arc<Inner>, handle: Handle) -> Self {
-        Self { inner: Arc::new(Owner { endpoint, handle }) }
+    pub(crate) fn new(driver: Arc<Driver>, handle: Handle) -> Self {
+        Self { inner: Arc::new(Owner { driver, handle }) }
     }
 
     pub(crate) async fn established(&self) -> Result<(), Lost> {
@@ -153,7 +153,7 @@ impl Connection {
     pub async fn send_message(&self, message: &[u8], lifetime: Duration) -> Result<(), Lost> {
         let (mut send, receive) = self.open_stream().await?;
         drop(receive);
-        let until = self.inner.endpoint.shared.now() + lifetime;
+        let until = self.inner.driver.shared.now() + lifetime;
         self.inner.with(|end| end.limit_stream(send.half.id, until));
         let mut written = 0;
         while written < message.len() {
@@ -192,7 +192,7 @@ impl Connection {
     /// [`Config::transport`](crate::Config::transport), and raise them once the client is
     /// authenticated.
     pub fn raise_limits(&self, streams: u32, receive_buffer: acklab_base::Bytes) {
-        let now = self.inner.endpoint.shared.now();
+        let now = self.inner.driver.shared.now();
         self.inner.with(|end| end.raise_limits(now, streams, receive_buffer.get()));
     }
 
@@ -219,7 +219,7 @@ impl Connection {
     /// Returns the measurements of the connection so far, or `None` if it is gone.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
-        let now = self.inner.endpoint.shared.now();
+        let now = self.inner.driver.shared.now();
         self.inner.look(|end| Statistics::of(now, end))
     }
 
@@ -229,7 +229,7 @@ impl Connection {
     /// # Errors
     /// If its log cannot be written.
     pub fn finish_recording(&self) -> Option<Result<Vec<Table>, qlog::Error>> {
-        let now = self.inner.endpoint.shared.now();
+        let now = self.inner.driver.shared.now();
         self.inner.look(|end| end.finish_recording(now)).flatten()
     }
 
@@ -295,7 +295,7 @@ impl SendStream {
     /// Ends the half: nothing more will be written.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
-            let now = self.half.connection.endpoint.shared.now();
+            let now = self.half.connection.driver.shared.now();
             self.half.connection.with(|end| end.finish_stream(now, self.half.id));
         }
     }
@@ -325,7 +325,7 @@ impl Drop for SendStream {
         if !self.has_ended {
             self.reset(NO_REASON);
         }
-        let now = self.half.connection.endpoint.shared.now();
+        let now = self.half.connection.driver.shared.now();
         self.half.connection.with(|end| end.release_stream(now, self.half.id, 0));
     }
 }
@@ -407,7 +407,7 @@ impl ReceiveStream {
 
 impl Drop for ReceiveStream {
     fn drop(&mut self) {
-        let now = self.half.connection.endpoint.shared.now();
+        let now = self.half.connection.driver.shared.now();
         self.half.connection.with(|end| end.release_stream(now, self.half.id, 1));
     }
 }

@@ -62,12 +62,14 @@
 //! | [`hub`] | [`Hub`]: all connections of a socket, without the socket |
 //! | [`tools`] | `serve`, `perf` and `proxy` |
 //! | `association` | the state of one connection: protection, streams and path |
+//! | `driver` | the thread that serves all connections of a socket |
 //! | `moderation` | decides when to poll a socket again |
 //! | `pipe` | bytes between applications and the thread of an endpoint |
 
 mod association;
 pub mod config;
 pub mod connection;
+mod driver;
 pub mod endpoint;
 pub mod error;
 pub mod hub;

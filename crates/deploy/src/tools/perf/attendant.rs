@@ -1,7 +1,7 @@
 //! The server's side of a measurement.
 
 use super::channel::Channel;
-use super::contender::{Quic, Transport};
+use super::contender::{CONTROL_BUFFER, Quic, Transport};
 use super::protocol::{self, Message, Plan, Preface};
 use super::traffic::{Load, Meter, Sink};
 use crate::config;
@@ -18,8 +18,6 @@ use tokio::sync::{Notify, mpsc};
 
 /// The maximum buffers that a client may request.
 const LARGEST_BUFFER: u64 = 64 << 20;
-/// The bytes that a control connection may send ahead of its reader. Chosen: some messages.
-pub(super) const CONTROL_BUFFER: acklab_base::Bytes = acklab_base::Bytes(64 << 10);
 /// The time after which a silent client is abandoned, in addition to the length of its measurement.
 const GRACE: Duration = Duration::from_secs(60);
 

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// The bytes that a control connection may send ahead of its reader. Chosen: some messages.
+pub(super) const CONTROL_BUFFER: Bytes = Bytes(64 << 10);
+
 /// The bytes in flight that QUIC's flow control allows, as many as [TACK's](config::settings).
 const QUIC_WINDOW: Bytes = Bytes(16 << 20);
 /// The maximum window that may be requested.
@@ -75,7 +78,7 @@ impl Default for Quic {
 impl Quic {
     /// Returns the settings of control connections.
     pub(crate) fn of_control() -> Self {
-        Self { window: super::attendant::CONTROL_BUFFER, ..Self::default() }
+        Self { window: CONTROL_BUFFER, ..Self::default() }
     }
 
     pub(crate) fn transport(self) -> Arc<quinn::TransportConfig> {

@@ -53,7 +53,7 @@ impl Allow {
         Ok(match &self.who {
             Who::Public => public::is_public_elsewhere(address, leads_here)?,
             Who::Anyone => true,
-            Who::Network(network, bits) => is_within(address, *network, *bits),
+            Who::Network(network, bits) => public::is_within(address, *network, *bits),
             Who::Name(wanted) => name == Some(wanted),
             Who::Below(suffix) => name.is_some_and(|name| name.ends_with(suffix)),
         })
@@ -63,18 +63,6 @@ impl Allow {
     pub(super) fn excludes_this_host(&self) -> bool {
         self.who == Who::Public
     }
-}
-
-fn bits(address: IpAddr) -> (u128, u8) {
-    match address {
-        IpAddr::V4(address) => (u128::from(u32::from(address)) << 96, 32),
-        IpAddr::V6(address) => (u128::from(address), 128),
-    }
-}
-
-pub(super) fn is_within(address: IpAddr, network: IpAddr, length: u8) -> bool {
-    let difference = bits(address).0 ^ bits(network).0;
-    address.is_ipv4() == network.is_ipv4() && (length == 0 || difference >> (128 - u32::from(length)) == 0)
 }
 
 impl FromStr for Allow {
@@ -104,7 +92,7 @@ fn parse(text: &str) -> Option<Allow> {
         ("public", ..) => Who::Public,
         ("*", ..) => Who::Anyone,
         (_, Ok(address), length) => {
-            let most = bits(address).1;
+            let most = public::bits(address).1;
             let length = length.map_or(Some(most), |length| length.parse().ok().filter(|length| *length <= most))?;
             Who::Network(address, length)
         }

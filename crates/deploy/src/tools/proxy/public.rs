@@ -1,6 +1,5 @@
 //! Addresses of the public Internet.
 
-use super::allow::is_within;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -81,6 +80,20 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }
+}
+
+/// Returns the bits of an address, from the highest on, and their number.
+pub(super) fn bits(address: IpAddr) -> (u128, u8) {
+    match address {
+        IpAddr::V4(address) => (u128::from(u32::from(address)) << 96, 32),
+        IpAddr::V6(address) => (u128::from(address), 128),
+    }
+}
+
+/// Returns `true` if the first `length` bits of `address` are those of `network`.
+pub(super) fn is_within(address: IpAddr, network: IpAddr, length: u8) -> bool {
+    let difference = bits(address).0 ^ bits(network).0;
+    address.is_ipv4() == network.is_ipv4() && (length == 0 || difference >> (128 - u32::from(length)) == 0)
 }
 
 #[cfg(test)]
