@@ -6,6 +6,7 @@
 
 use super::document::{Node, Origin, Shown, Table, Value};
 use super::refuse::{Problem, suggestion};
+use super::schema;
 use super::types::{SHORTHAND, Type, kind_of};
 use acklab_base::units::{self, Limit, Segments, UnitError};
 use acklab_base::{Bytes, Duration, Rate};
@@ -16,7 +17,7 @@ use serde_json::Value as Json;
 /// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that the
 /// new variant does not have.
 pub(super) fn check(document: &mut Node) -> Result<(), Problem> {
-    Check { path: Vec::new() }.value(document, Type::scenario())
+    Check { path: Vec::new() }.value(document, schema::scenario())
 }
 
 struct Check {
@@ -204,7 +205,7 @@ impl Check {
         let within = known.iter().filter_map(|(key, schema)| {
             let member = table.get(key).filter(|member| member.shown == Shown::Nothing)?;
             let Value::Table(table) = &member.node.value else { return None };
-            kind_of(table, &Type::new(schema).kinds()?)?.properties()
+            kind_of(table, &expected.part(schema).kinds()?)?.properties()
         });
         let within = within.flatten().filter(|(_, schema)| schema.get("const").is_none());
         self.path.push(key.clone());

@@ -2,10 +2,19 @@
 //! are checked against.
 
 use super::Scenario;
-use super::shorthand::pair_of;
-use super::types::{ALIASES, SHORTHAND, Type};
+use super::types::{ALIASES, SHORTHAND, Type, pair_of};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+/// The schema of scenarios without shorthands. Draft 2020-12 allows other keywords beside a
+/// reference: the description of a key, for example.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| generate(SchemaSettings::draft2020_12()));
+
+/// Returns the type of a scenario.
+pub(super) fn scenario() -> Type<'static> {
+    Type::new(&SCHEMA)
+}
 
 /// Returns the JSON Schema (draft 7, which editors know best) of a scenario.
 ///

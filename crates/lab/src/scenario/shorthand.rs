@@ -14,7 +14,8 @@
 
 use super::document::{Member, Node, Origin, Shown, Table, Value};
 use super::refuse::Problem;
-use super::types::{SHORTHAND, Type, kind_of};
+use super::schema;
+use super::types::{SHORTHAND, Type, kind_of, pair_of};
 use acklab_transport::fault::LONGEST_TIME;
 use serde_json::{Map, Value as Json};
 
@@ -35,7 +36,7 @@ pub(super) fn write_out(document: &mut Node) {
     {
         flows.iter_mut().for_each(gather);
     }
-    names(document, Type::scenario());
+    names(document, schema::scenario());
 }
 
 /// Adds an empty list of flows to a scenario with applications or interfaces, which are at
@@ -219,16 +220,6 @@ fn name(node: &mut Node, kinds: &[Type<'static>]) {
     }
 }
 
-/// Returns the name of a variant with exactly one required key besides the tag, and that key: `{
-/// name = value }` is a shorthand for both.
-pub(super) fn pair_of<'a>(kind: Type<'a>, tag: &str) -> Option<(&'a str, &'a str)> {
-    let name = kind.names(tag).next()?;
-    match kind.required().filter(|key| *key != tag).collect::<Vec<_>>()[..] {
-        [key] => Some((name, key)),
-        _ => None,
-    }
-}
-
 /// Returns `true` if `key` is a setting of a transport that may be given in a flat flow.
 fn is_flat_key(key: &str) -> bool {
     let of_flow = flow_keys().is_some_and(|known| known.contains_key(key));
@@ -236,7 +227,7 @@ fn is_flat_key(key: &str) -> bool {
 }
 
 fn flow() -> Option<Type<'static>> {
-    Type::scenario().property("flow")?.items()
+    schema::scenario().property("flow")?.items()
 }
 
 fn flow_keys() -> Option<&'static Map<String, Json>> {

@@ -5,10 +5,7 @@
 //! for editors, which repeats a type at each use.
 
 use super::document::{Table, Value};
-use super::schema::generate;
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json};
-use std::sync::LazyLock;
 
 /// The schema keyword that names the [shorthand](super::shorthand) of a tagged table: `"name"` or
 /// `"flat"`.
@@ -16,29 +13,30 @@ pub(super) const SHORTHAND: &str = "x-acklab-shorthand";
 /// The schema keyword for the aliases of a variant's name.
 pub(super) const ALIASES: &str = "x-acklab-aliases";
 
-/// The schema of scenarios without shorthands. Draft 2020-12 allows other keywords beside a
-/// reference: the description of a key, for example.
-static SCHEMA: LazyLock<Json> = LazyLock::new(|| generate(SchemaSettings::draft2020_12()));
-
 /// A type: the keywords of a schema, and those of the definition to which it refers.
 #[derive(Clone, Copy)]
 pub(super) struct Type<'a> {
     schema: &'a Json,
-    definition: Option<&'static Json>,
-}
-
-impl Type<'static> {
-    /// Returns the type of a scenario.
-    pub(super) fn scenario() -> Self {
-        Self::new(&SCHEMA)
-    }
+    definition: Option<&'a Json>,
+    /// The definitions to which the schema and its parts refer.
+    definitions: Option<&'a Json>,
 }
 
 impl<'a> Type<'a> {
+    /// Returns the type of this whole schema, with its definitions.
     pub(super) fn new(schema: &'a Json) -> Self {
+        Self::within(schema, schema.get("$defs"))
+    }
+
+    /// Returns the type of a part of this schema.
+    pub(super) fn part(self, schema: &'a Json) -> Self {
+        Self::within(schema, self.definitions)
+    }
+
+    fn within(schema: &'a Json, definitions: Option<&'a Json>) -> Self {
         let reference = schema.get("$ref").and_then(Json::as_str);
-        let definition = reference.and_then(|reference| SCHEMA.get("$defs")?.get(reference.strip_prefix("#/$defs/")?));
-        Self { schema, definition }
+        let definition = reference.and_then(|reference| definitions?.get(reference.strip_prefix("#/$defs/")?));
+        Self { schema, definition, definitions }
     }
 
     /// Returns the value of a keyword.
@@ -57,7 +55,7 @@ impl<'a> Type<'a> {
 
     /// Returns the type of the value of `key`.
     pub(super) fn property(self, key: &str) -> Option<Self> {
-        self.properties()?.get(key).map(Self::new)
+        self.properties()?.get(key).map(|schema| self.part(schema))
     }
 
     pub(super) fn knows(self, key: &str) -> bool {
@@ -66,7 +64,7 @@ impl<'a> Type<'a> {
 
     /// Returns the type of the entries of a list.
     pub(super) fn items(self) -> Option<Self> {
-        self.get("items").map(Self::new)
+        self.get("items").map(|schema| self.part(schema))
     }
 
     /// Returns the keys that a table must have.
@@ -81,7 +79,7 @@ impl<'a> Type<'a> {
 
     /// Returns the variants of a tagged table.
     pub(super) fn kinds(self) -> Option<Vec<Self>> {
-        Some(self.get("oneOf")?.as_array()?.iter().map(Self::new).collect())
+        Some(self.get("oneOf")?.as_array()?.iter().map(|schema| self.part(schema)).collect())
     }
 
     /// Returns the key whose value is fixed in this variant: the tag.
@@ -110,23 +108,35 @@ pub(super) fn kind_of<'a>(table: &Table, kinds: &[Type<'a>]) -> Option<Type<'a>>
     kinds.iter().copied().find(|kind| kind.names(tag).any(|known| known == name))
 }
 
+/// Returns the name of a variant with exactly one required key besides the tag, and that key: `{
+/// name = value }` is a shorthand for both.
+pub(super) fn pair_of<'a>(kind: Type<'a>, tag: &str) -> Option<(&'a str, &'a str)> {
+    let name = kind.names(tag).next()?;
+    match kind.required().filter(|key| *key != tag).collect::<Vec<_>>()[..] {
+        [key] => Some((name, key)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::schema::{generate, scenario};
     use super::*;
+    use schemars::generate::SchemaSettings;
 
-    /// Returns the schema of a type without references in it.
-    fn written_out(schema: &Json) -> Json {
+    /// Returns a part of the schema of `whole` without references in it.
+    fn written_out(whole: Type<'_>, schema: &Json) -> Json {
         match schema {
-            Json::Array(items) => items.iter().map(written_out).collect(),
+            Json::Array(items) => items.iter().map(|item| written_out(whole, item)).collect(),
             Json::Object(own) => {
                 let mut all = own.clone();
-                let definition = Type::new(schema).definition.and_then(Json::as_object);
+                let definition = whole.part(schema).definition.and_then(Json::as_object);
                 assert!(definition.is_none_or(|it| !it.contains_key("$ref")), "{own:?} refers to a reference");
                 for (keyword, value) in definition.into_iter().flatten() {
                     all.entry(keyword).or_insert_with(|| value.clone());
                 }
                 all.retain(|keyword, _| keyword != "$ref");
-                all.iter().map(|(keyword, value)| (keyword.clone(), written_out(value))).collect()
+                all.iter().map(|(keyword, value)| (keyword.clone(), written_out(whole, value))).collect()
             }
             other => other.clone(),
         }
@@ -135,13 +145,13 @@ mod tests {
     /// No keyword is lost or added when a type refers to another.
     #[test]
     fn a_reference_stands_for_what_it_refers_to() {
-        let mut with_references = SCHEMA.clone();
+        let mut with_references = generate(SchemaSettings::draft2020_12());
         let mut without = generate(SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true));
         for (schema, keywords) in [(&mut with_references, &["$schema", "$defs"][..]), (&mut without, &["$schema"])] {
             schema.as_object_mut().unwrap().retain(|keyword, _| !keywords.contains(&keyword.as_str()));
         }
         assert!(with_references.to_string().len() * 4 < without.to_string().len());
-        let first = difference("", &written_out(&with_references), &without);
+        let first = difference("", &written_out(scenario(), &with_references), &without);
         assert!(first.is_none(), "{}", first.unwrap_or_default());
     }
 
