@@ -10,7 +10,8 @@
 //! | [`mul_div`](mod@mul_div) | [`mul_div()`]: the quotient of a product and a divisor |
 //! | `decimal` | quantities as decimals with their unit |
 //! | [`units`] | quantities as text with their unit, as in scenarios: `15ms`, `16Mbps`, `1448B` |
-//! | `registry` | [`registry!`] and [`contract!`]: the enums of strategies from one list |
+//! | `registry` | [`registry!`]: the enums of strategies from one list |
+//! | `contract` | [`contract!`]: a contract, and its delegation by such an enum |
 //! | [`random`] | named random streams, all derived from the run's one [`Seed`](random::Seed) |
 //! | [`id`] | [`NodeId`]: a packet's destination; [`FlowKey`]: its flow; [`PortId`]: an endpoint's attachment to a network |
 //! | [`flow_table`] | [`FlowTable`]: a map keyed by flow, with a deterministic order |
@@ -25,6 +26,7 @@
 //! | [`limiting_factor`] | [`LimitingFactor`]: the factor that limits a sender |
 //! | [`endpoint`] | [`Endpoint`]: one end of a connection: a machine with a port, state, counters and events |
 
+mod contract;
 pub mod datagram;
 mod decimal;
 pub mod ecn;

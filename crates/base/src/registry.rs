@@ -1,4 +1,4 @@
-//! Generates the enums of a registry from one list, and the delegation of a contract.
+//! Generates the enums of a registry from one list.
 
 /// Generates, from a list of built-in strategies:
 ///
@@ -209,69 +209,119 @@ macro_rules! registry {
     };
 }
 
-/// Declares a contract, and generates `$delegate!(Type, each)`, which implements it for an enum of a
-/// [`registry!`]: each method calls that of the variant. So a new method is written once.
-///
-/// A method is written as in any trait. `@inline` before `fn` marks its delegation for inlining.
-#[macro_export]
-macro_rules! contract {
-    ($(#[$meta:meta])* $vis:vis trait $Trait:ident, delegated by $delegate:ident { $($methods:tt)* }) => {
-        $crate::contract!(@method [$(#[$meta])* $vis] $Trait $delegate [] [] $($methods)*);
-    };
+#[cfg(test)]
+#[expect(unreachable_pub, private_interfaces, reason = "the enums are public, and only tested here")]
+mod tests {
+    use rules::{Rule, delegate_rule};
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
 
-    (@method $head:tt $Trait:ident $delegate:ident [$($trait:tt)*] [$($delegated:tt)*]
-        $(#[$doc:meta])* $(@$inline:ident)? fn $name:ident(&mut $self:ident $(, $arg:ident: $Arg:ty)* $(,)?)
-        $(-> $Ret:ty)? $body:block $($rest:tt)*) => {
-        $crate::contract!(@method $head $Trait $delegate
-            [$($trait)* $(#[$doc])* fn $name(&mut $self $(, $arg: $Arg)*) $(-> $Ret)? $body]
-            [$($delegated)* { [$($inline)?] $name [&mut $self] $self [$($arg: $Arg),*] [$(-> $Ret)?] }]
-            $($rest)*);
-    };
-    (@method $head:tt $Trait:ident $delegate:ident [$($trait:tt)*] [$($delegated:tt)*]
-        $(#[$doc:meta])* $(@$inline:ident)? fn $name:ident(&mut $self:ident $(, $arg:ident: $Arg:ty)* $(,)?)
-        $(-> $Ret:ty)?; $($rest:tt)*) => {
-        $crate::contract!(@method $head $Trait $delegate
-            [$($trait)* $(#[$doc])* fn $name(&mut $self $(, $arg: $Arg)*) $(-> $Ret)?;]
-            [$($delegated)* { [$($inline)?] $name [&mut $self] $self [$($arg: $Arg),*] [$(-> $Ret)?] }]
-            $($rest)*);
-    };
-    (@method $head:tt $Trait:ident $delegate:ident [$($trait:tt)*] [$($delegated:tt)*]
-        $(#[$doc:meta])* $(@$inline:ident)? fn $name:ident(&$self:ident $(, $arg:ident: $Arg:ty)* $(,)?)
-        $(-> $Ret:ty)? $body:block $($rest:tt)*) => {
-        $crate::contract!(@method $head $Trait $delegate
-            [$($trait)* $(#[$doc])* fn $name(&$self $(, $arg: $Arg)*) $(-> $Ret)? $body]
-            [$($delegated)* { [$($inline)?] $name [&$self] $self [$($arg: $Arg),*] [$(-> $Ret)?] }]
-            $($rest)*);
-    };
-    (@method $head:tt $Trait:ident $delegate:ident [$($trait:tt)*] [$($delegated:tt)*]
-        $(#[$doc:meta])* $(@$inline:ident)? fn $name:ident(&$self:ident $(, $arg:ident: $Arg:ty)* $(,)?)
-        $(-> $Ret:ty)?; $($rest:tt)*) => {
-        $crate::contract!(@method $head $Trait $delegate
-            [$($trait)* $(#[$doc])* fn $name(&$self $(, $arg: $Arg)*) $(-> $Ret)?;]
-            [$($delegated)* { [$($inline)?] $name [&$self] $self [$($arg: $Arg),*] [$(-> $Ret)?] }]
-            $($rest)*);
-    };
+    mod rules {
+        crate::contract! {
+            pub(super) trait Rule, delegated by delegate_rule {
+                fn counts(&mut self, _packets: u64) {}
 
-    (@method [$($head:tt)*] $Trait:ident $delegate:ident [$($trait:tt)*]
-        [$({ [$($inline:ident)?] $name:ident [$($receiver:tt)*] $self:ident [$($arg:ident: $Arg:ty),*] [$($Ret:tt)*] })*]
-    ) => {
-        $($head)* trait $Trait {
-            $($trait)*
-        }
+                @inline fn limit(&self, scale: u64) -> u64;
 
-        /// Implements the contract for an enum of a registry.
-        macro_rules! $delegate {
-            ($Type:ident, $each:ident) => {
-                impl $Trait for $Type {
-                    $(
-                        $(#[$inline])?
-                        fn $name($($receiver)* $(, $arg: $Arg)*) $($Ret)* {
-                            $each!($self, strategy => strategy.$name($($arg),*))
-                        }
-                    )*
+                fn name(&self) -> &str {
+                    "without a name"
                 }
-            };
+            }
         }
-        pub(crate) use $delegate;
-    };
+    }
+
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    struct Fixed {
+        limit: u64,
+    }
+
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    struct Counted {}
+
+    trait Settings {
+        type Made: Rule;
+        fn make(self) -> Self::Made;
+    }
+
+    impl Settings for Fixed {
+        type Made = Self;
+        fn make(self) -> Self {
+            self
+        }
+    }
+
+    impl Rule for Fixed {
+        fn limit(&self, scale: u64) -> u64 {
+            self.limit * scale
+        }
+    }
+
+    struct Count(u64);
+
+    impl Settings for Counted {
+        type Made = Count;
+        fn make(self) -> Count {
+            Count(0)
+        }
+    }
+
+    impl Rule for Count {
+        fn counts(&mut self, packets: u64) {
+            self.0 += packets;
+        }
+
+        fn limit(&self, scale: u64) -> u64 {
+            self.0 * scale
+        }
+
+        fn name(&self) -> &str {
+            "count"
+        }
+    }
+
+    registry! {
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "rule")]
+        settings Config: Settings;
+
+        strategies Strategy: Made;
+
+        custom { name: String } as Box<dyn Rule>;
+
+        "fixed" or "constant" => Fixed(Fixed),
+        "counted" => Counted(Counted) boxed,
+    }
+
+    delegate_rule!(Strategy, each);
+
+    impl Strategy {
+        fn new(config: Config) -> Option<Self> {
+            Some(make!(config, settings => settings.make(), else return None))
+        }
+    }
+
+    fn config(text: &str) -> Config {
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn each_name_and_alias_selects_its_settings() {
+        assert_eq!(Config::built_in().map(|config| config.name().to_owned()).collect::<Vec<_>>(), ["fixed", "counted"]);
+        assert_eq!(config(r#"{ "rule": "constant", "limit": 3 }"#), Fixed { limit: 3 }.into());
+        let custom = config(r#"{ "rule": "custom", "name": "mine" }"#);
+        assert_eq!(custom.name(), "mine");
+        assert_eq!(each_settings!(&custom, _settings => true, else false), false);
+        assert!(Strategy::new(custom).is_none());
+    }
+
+    #[test]
+    fn each_method_of_the_contract_reaches_the_strategy() {
+        let mut strategies: Vec<Strategy> =
+            [Fixed { limit: 3 }.into(), Counted {}.into()].into_iter().flat_map(Strategy::new).collect();
+        strategies.push(Strategy::Custom(Box::new(Fixed { limit: 1 })));
+        strategies.iter_mut().for_each(|strategy| strategy.counts(5));
+        let limits: Vec<(u64, &str)> = strategies.iter().map(|strategy| (strategy.limit(2), strategy.name())).collect();
+        // Only the second counts packets and has a name.
+        assert_eq!(limits, [(6, "without a name"), (10, "count"), (2, "without a name")]);
+    }
 }

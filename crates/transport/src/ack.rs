@@ -29,6 +29,7 @@ pub mod quic;
 mod ranges;
 mod registry;
 mod round_trip;
+mod settings;
 pub mod tack;
 mod tcp;
 #[cfg(test)]
@@ -40,8 +41,9 @@ pub use delivery::Delivery;
 pub use held::Held;
 pub use ledger::{Arrival, Ledger, Packet, Span, Tally};
 pub use ranges::Ranges;
-pub use registry::{Policy, PolicyConfig, Settings, Timer};
+pub use registry::{Policy, PolicyConfig};
 pub use round_trip::{Echo, RoundTrip};
+pub use settings::{Settings, Timer};
 pub use tcp::{Room, TcpEvents};
 
 use acklab_base::random::Stream;
@@ -50,40 +52,42 @@ use acklab_base::{Duration, Instant};
 /// The window of the minimum round trip, for receivers that never forget it.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// The contract of a policy: it decides when an ACK leaves, and nothing else.
-pub trait AckPolicy {
-    /// Decides about `arrival`, which `ledger` and `held` already include. A past instant means at
-    /// once. A decision to acknowledge later does not postpone an ACK that is already scheduled.
-    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
+acklab_base::contract! {
+    /// The contract of a policy: it decides when an ACK leaves, and nothing else.
+    pub trait AckPolicy, delegated by delegate_policy {
+        /// Decides about `arrival`, which `ledger` and `held` already include. A past instant means at
+        /// once. A decision to acknowledge later does not postpone an ACK that is already scheduled.
+        @inline fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
 
-    /// Returns an empty ledger that measures what the policy uses: [round
-    /// trips](Ledger::with_round_trip), the [delivery rate](Ledger::with_delivery), or neither.
-    /// Called once.
-    fn ledger(&self) -> Ledger {
-        Ledger::default()
-    }
+        /// Returns an empty ledger that measures what the policy uses: [round
+        /// trips](Ledger::with_round_trip), the [delivery rate](Ledger::with_delivery), or neither.
+        /// Called once.
+        fn ledger(&self) -> Ledger {
+            Ledger::default()
+        }
 
-    /// Returns `true` if the policy decides by time. A due ACK may then report everything that a
-    /// host processes together. A policy that counts packets decides after each packet.
-    fn goes_by_time(&self) -> bool {
-        false
-    }
+        /// Returns `true` if the policy decides by time. A due ACK may then report everything that a
+        /// host processes together. A policy that counts packets decides after each packet.
+        fn goes_by_time(&self) -> bool {
+            false
+        }
 
-    /// Records that an ACK has been sent, for any reason.
-    fn on_ack_sent(&mut self, _now: Instant) {}
+        /// Records that an ACK has been sent, for any reason.
+        fn on_ack_sent(&mut self, _now: Instant) {}
 
-    /// Sets the ACK frequency law that the sender requests.
-    fn on_frequency(&mut self, _law: tack::Law) {}
+        /// Sets the ACK frequency law that the sender requests.
+        fn on_frequency(&mut self, _law: tack::Law) {}
 
-    /// Returns the policy itself, if it uses the events that only TCP has.
-    fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
-        None
-    }
+        /// Returns the policy itself, if it uses the events that only TCP has.
+        fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
+            None
+        }
 
-    /// Returns the name in the `acks` table of the policy's own reason [`Reason::Custom`] with this
-    /// number.
-    fn reason(&self, _own: u8) -> &str {
-        "custom"
+        /// Returns the name in the `acks` table of the policy's own reason [`Reason::Custom`] with this
+        /// number.
+        fn reason(&self, _own: u8) -> &str {
+            "custom"
+        }
     }
 }
 
@@ -124,16 +128,15 @@ mod tests {
 
     #[test]
     fn a_custom_policy_cannot_ask_for_the_past() {
-        let mut policy = late();
-        let (now, ledger) = (Instant::from_nanos(5), Ledger::default());
-        let held = Held { next: 0, beyond: &[], sack: true, newer: 0 };
-        assert_eq!(
-            policy.decide(now, &Arrival::InOrder, &ledger, held),
-            Decision::At(now, Reason::Custom(OwnReason::N3))
-        );
+        let policy = late();
         assert_eq!(policy.reason_name(Reason::Custom(OwnReason::N3)), "late");
         assert_eq!(policy.reason_name(Reason::Timer), "timer");
         assert_eq!(format!("{policy:?}"), "Custom(Custom(\"late\"))");
+        let mut acknowledger = Acknowledger::new(policy);
+        let now = Instant::from_nanos(5);
+        acknowledger.decide(now, Arrival::InOrder, Held { next: 0, beyond: &[], sack: true, newer: 0 });
+        // The policy requests the arrival time of the newest data, of which there are none: zero.
+        assert_eq!(acknowledger.deadline(), Some(now));
     }
 
     #[test]

@@ -8,7 +8,6 @@
 //! | `input` | the inputs of a controller: ACKs, transmissions, losses |
 //! | `window` | the congestion window, and its growth and reduction |
 //! | `departures` | the records of transmissions for Verus, Sprout and Indigo |
-//! | `phase` | the purpose for which a controller needs feedback |
 //! | `model` | parts that BBR 1 and BBR 3 share |
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
@@ -32,10 +31,10 @@ mod input;
 mod model;
 pub mod newreno;
 pub mod pcc;
-mod phase;
 mod position;
 pub mod prague;
 mod registry;
+mod settings;
 pub mod slow_start;
 pub mod sprout;
 pub mod vegas;
@@ -45,9 +44,9 @@ mod window;
 pub(crate) use controlled_window::ControlledWindow;
 pub use input::{Ack, Lost, Sent, Signal};
 pub use model::gain::Gain;
-pub use phase::Phase;
 pub use position::Position;
-pub use registry::{Controller, ControllerConfig, Settings};
+pub use registry::{Controller, ControllerConfig};
+pub use settings::Settings;
 pub use slow_start::SlowStart;
 pub use window::{Acked, FlightMeasure, Growth, Window};
 
@@ -93,104 +92,119 @@ pub struct Start {
     pub random: Stream,
 }
 
-/// The contract of a controller. The sender calls, in this order:
-///
-/// 1. [`on_established`](Self::on_established) once, after the handshake;
-/// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer
-///    changes the [`CongestionState`];
-/// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer marked lost;
-/// 4. [`on_outcomes`](Self::on_outcomes), if [`wants_outcomes`](Self::wants_outcomes), and then
-///    [`on_ack`](Self::on_ack) for every ACK;
-/// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves;
-/// 6. [`on_deadline`](Self::on_deadline) at the [deadline](Self::deadline) of a controller that
-///    [keeps time](Self::keeps_time).
-///
-/// During a recovery, the sender itself reduces the window to the threshold (PRR), unless the
-/// controller [governs the window](Self::governs_window).
-pub trait CongestionControl {
-    /// Processes the end of the handshake. `rtt` is its round-trip time, or `None` if the SYN was
-    /// retransmitted.
-    fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
+/// The purpose for which a controller needs feedback at present. A sender may adapt its requests for
+/// ACKs to it (draft-ietf-ccwg-bbr, section on the impact of changing ACK frequency).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It searches for bandwidth, and needs frequent samples of the delivery rate: BBR's Startup,
+    /// `ProbeBW_REFILL` and `ProbeBW_UP`.
+    Probes,
+    /// It relies on its estimates: BBR's Drain, `ProbeBW_DOWN` and `ProbeBW_CRUISE`.
+    Cruises,
+    /// It has drained the queue to measure the minimum round trip: BBR's `ProbeRTT`.
+    ProbesRtt,
+}
 
-    /// Adopts the current ACK frequency law of TACK's receiver.
-    fn on_frequency(&mut self, _law: Law) {}
+acklab_base::contract! {
+    /// The contract of a controller. The sender calls, in this order:
+    ///
+    /// 1. [`on_established`](Self::on_established) once, after the handshake;
+    /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer
+    ///    changes the [`CongestionState`];
+    /// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer marked lost;
+    /// 4. [`on_outcomes`](Self::on_outcomes), if [`wants_outcomes`](Self::wants_outcomes), and then
+    ///    [`on_ack`](Self::on_ack) for every ACK;
+    /// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves;
+    /// 6. [`on_deadline`](Self::on_deadline) at the [deadline](Self::deadline) of a controller that
+    ///    [keeps time](Self::keeps_time).
+    ///
+    /// During a recovery, the sender itself reduces the window to the threshold (PRR), unless the
+    /// controller [governs the window](Self::governs_window).
+    pub trait CongestionControl, delegated by delegate_controller {
+        /// Processes the end of the handshake. `rtt` is its round-trip time, or `None` if the SYN was
+        /// retransmitted.
+        fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
 
-    /// Processes an ACK.
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+        /// Adopts the current ACK frequency law of TACK's receiver.
+        fn on_frequency(&mut self, _law: Law) {}
 
-    /// Returns the slow-start threshold after a congestion event. `flight` is the amount to be
-    /// reduced ([`FlightMeasure`]).
-    fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64;
+        /// Processes an ACK.
+        fn on_ack(&mut self, window: &mut Window, ack: &Ack);
 
-    /// Processes the entry of congestion control into `state`.
-    fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
+        /// Returns the slow-start threshold after a congestion event. `flight` is the amount to be
+        /// reduced ([`FlightMeasure`]).
+        fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64;
 
-    /// Processes the undo of the last reduction, which was spurious. The window has been restored,
-    /// unless the controller [governs it](Self::governs_window).
-    fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
+        /// Processes the entry of congestion control into `state`.
+        fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
 
-    /// Processes a transmission that was marked lost.
-    fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
+        /// Processes the undo of the last reduction, which was spurious. The window has been restored,
+        /// unless the controller [governs it](Self::governs_window).
+        fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
 
-    /// Processes a data segment that has left.
-    fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
+        /// Processes a transmission that was marked lost.
+        fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
 
-    /// Processes the outcomes of transmissions that this ACK revealed, or a timer since the
-    /// previous ACK.
-    fn on_outcomes(&mut self, _fates: &[Transmission]) {}
+        /// Processes a data segment that has left.
+        @inline fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
-    /// Returns `true` if the controller has its own clock. Only then is its
-    /// [deadline](Self::deadline) read.
-    fn keeps_time(&self) -> bool {
-        false
-    }
+        /// Processes the outcomes of transmissions that this ACK revealed, or a timer since the
+        /// previous ACK.
+        fn on_outcomes(&mut self, _fates: &[Transmission]) {}
 
-    /// Returns when [`on_deadline`](Self::on_deadline) must be called, or `None`. Each other call
-    /// may change it.
-    fn deadline(&self) -> Option<Instant> {
-        None
-    }
+        /// Returns `true` if the controller has its own clock. Only then is its
+        /// [deadline](Self::deadline) read.
+        fn keeps_time(&self) -> bool {
+            false
+        }
 
-    /// Processes the deadline, with an estimated `in_flight` bytes in flight. Afterwards the
-    /// deadline must be later than `now`, or `None`.
-    fn on_deadline(&mut self, _now: Instant, _window: &mut Window, _in_flight: u64) {}
+        /// Returns when [`on_deadline`](Self::on_deadline) must be called, or `None`. Each other call
+        /// may change it.
+        fn deadline(&self) -> Option<Instant> {
+            None
+        }
 
-    /// Returns the pacing rate, or `None` if the controller sets none.
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
+        /// Processes the deadline, with an estimated `in_flight` bytes in flight. Afterwards the
+        /// deadline must be later than `now`, or `None`.
+        fn on_deadline(&mut self, _now: Instant, _window: &mut Window, _in_flight: u64) {}
 
-    /// Returns `true` if the controller also sets the window in a recovery and after a timeout.
-    fn governs_window(&self) -> bool {
-        false
-    }
+        /// Returns the pacing rate, or `None` if the controller sets none.
+        @inline fn pacing_rate(&self) -> Option<Rate> {
+            None
+        }
 
-    /// Returns the number of congestion windows that a send buffer should hold (Linux's
-    /// `tcp_sndbuf_expand`).
-    fn send_buffer_windows(&self) -> u64 {
-        2
-    }
+        /// Returns `true` if the controller also sets the window in a recovery and after a timeout.
+        fn governs_window(&self) -> bool {
+            false
+        }
 
-    /// Returns `true` if the controller reads [`Ack::rate`].
-    fn wants_delivery_rate(&self) -> bool {
-        false
-    }
+        /// Returns the number of congestion windows that a send buffer should hold (Linux's
+        /// `tcp_sndbuf_expand`).
+        fn send_buffer_windows(&self) -> u64 {
+            2
+        }
 
-    /// Returns `true` if the controller limited sending on purpose at the last ACK, as BBR does in
-    /// `ProbeRTT`. Rate samples of segments that leave then are marked application-limited.
-    fn limits_itself(&self) -> bool {
-        false
-    }
+        /// Returns `true` if the controller reads [`Ack::rate`].
+        fn wants_delivery_rate(&self) -> bool {
+            false
+        }
 
-    /// Returns the purpose for which the controller needs feedback at present, or `None` if
-    /// feedback makes no difference.
-    fn phase(&self) -> Option<Phase> {
-        None
-    }
+        /// Returns `true` if the controller limited sending on purpose at the last ACK, as BBR does in
+        /// `ProbeRTT`. Rate samples of segments that leave then are marked application-limited.
+        fn limits_itself(&self) -> bool {
+            false
+        }
 
-    /// Returns `true` if the controller requires the outcome of each transmission.
-    fn wants_outcomes(&self) -> bool {
-        false
+        /// Returns the purpose for which the controller needs feedback at present, or `None` if
+        /// feedback makes no difference.
+        fn phase(&self) -> Option<Phase> {
+            None
+        }
+
+        /// Returns `true` if the controller requires the outcome of each transmission.
+        fn wants_outcomes(&self) -> bool {
+            false
+        }
     }
 }
 

@@ -15,7 +15,6 @@
 //! | [`quic`] | the QUIC transport |
 //! | [`reading`] | the times at which an application reads |
 //! | [`recovery`] | loss recovery: detection and repair of losses |
-//! | `registry` | the macro that generates the enums of policies and of controllers |
 //! | [`send_buffer`] | the bytes that the application has written |
 //! | [`streams`] | byte streams, for transports that number packets |
 //! | [`tack`] | the TACK transport |
@@ -39,6 +38,7 @@ pub mod pacing;
 pub mod quic;
 pub mod reading;
 pub mod recovery;
+#[cfg(test)]
 mod registry;
 pub mod send_buffer;
 pub mod streams;

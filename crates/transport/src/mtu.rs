@@ -10,7 +10,7 @@
 //! detects repeated losses of packets above the minimum size while smaller ones arrive. It then
 //! returns to the minimum size, and searches below the failed size.
 
-use acklab_base::{Duration, Instant};
+use acklab_base::{Duration, Event, Instant};
 
 /// The number of lost probes of one size after which the size is too large (`MAX_PROBES`, RFC 8899,
 /// §5.1.2).
@@ -84,6 +84,12 @@ impl Search {
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Returns the event that reports this size, without the `below` bytes of lower layers.
+    #[must_use]
+    pub const fn size_event(&self, below: u64) -> Event {
+        Event::DatagramSize { octets: self.size - below }
     }
 
     /// Returns the size that every path must carry (`BASE_PLPMTU`), the maximum of essential

@@ -21,7 +21,6 @@
 //! | probes without feedback from the peer | `probe` |
 //! | the idle timeout, and keep-alives | `idle` |
 //! | the limit of answers to an unvalidated address | `amplification` |
-//! | the largest packet of the path | `mtu` |
 //! | validation of the path in both directions | `path` |
 //! | skipped numbers, which detect acknowledgments of packets not yet received | `skip` |
 //! | refused packets of a peer | [`refusal`] |
@@ -47,7 +46,6 @@ mod idle;
 mod input;
 pub mod lists;
 mod loss;
-mod mtu;
 mod output;
 mod path;
 mod port;

@@ -106,7 +106,11 @@ impl Acknowledger {
     /// Consults the policy about the newest arrival, which the ledger and `held` already include.
     #[inline(always)]
     pub fn decide(&mut self, now: Instant, arrival: Arrival, held: Held<'_>) {
-        let decision = self.policy.decide(now, &arrival, &self.ledger, held);
+        let decision = match self.policy.decide(now, &arrival, &self.ledger, held) {
+            // A custom policy may request an instant in the past.
+            Decision::At(at, reason) => Decision::At(at.max(now), reason),
+            decision => decision,
+        };
         self.follow(now, decision);
     }
 

@@ -4,58 +4,28 @@
 //! end of this file. [`PolicyConfig`], [`Policy`] and all other enumerations of policies are
 //! generated from that list.
 
-use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, TcpEvents};
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer, delegate_policy};
 use crate::fault::{Fault, above_zero};
-use crate::registry::registry;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The settings of a built-in policy in a scenario.
-pub trait Settings: Copy + Default {
-    /// The policy that decides.
-    type Policy: AckPolicy;
-
-    /// Creates the policy with these settings, for one connection.
-    fn policy(self) -> Self::Policy;
-
-    /// Returns the maximum delay of an ACK while data are unacknowledged, if the settings limit it.
-    fn longest_delay(&self) -> Option<Duration> {
-        None
-    }
-
-    /// Returns the timers among the settings.
-    fn timers(&self) -> Vec<Timer> {
-        Vec::new()
-    }
-}
-
-/// A timer among the settings of a policy. It must be above zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timer {
-    /// Its name.
-    pub key: &'static str,
-    /// Its length.
-    pub value: Duration,
-    /// Its maximum.
-    pub most: Option<Duration>,
-}
-
-impl Timer {
-    /// Creates a time without an upper bound.
-    pub(super) const fn new(key: &'static str, value: Duration) -> Self {
-        Self { key, value, most: None }
-    }
-}
-
-registry! {
+acklab_base::registry! {
     /// An ACK policy and its settings.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(tag = "policy", deny_unknown_fields)]
     settings PolicyConfig: Settings;
 
     /// A policy with its state.
-    strategies Policy: AckPolicy, new(config: PolicyConfig) calls policy() -> Policy;
+    #[derive(Debug)]
+    #[expect(missing_docs, reason = "the variants are those of the settings")]
+    strategies pub Policy: Policy;
+
+    custom {
+        /// Its name in the run.
+        #[schemars(length(max = 32), example = &"mine")]
+        name: crate::custom::Name,
+    } as crate::custom::Custom<dyn AckPolicy + Send>;
 
     /// Acknowledges every segment at once.
     "per-packet" => PerPacket(super::per_packet::PerPacket),
@@ -121,42 +91,15 @@ impl PolicyConfig {
     }
 }
 
-impl AckPolicy for Policy {
-    #[inline]
-    fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision {
-        match each!(self, policy => policy.decide(now, arrival, ledger, held)) {
-            // A custom policy may request an instant in the past.
-            Decision::At(at, reason) => Decision::At(at.max(now), reason),
-            decision => decision,
-        }
-    }
-
-    fn ledger(&self) -> Ledger {
-        each!(self, policy => policy.ledger())
-    }
-
-    fn goes_by_time(&self) -> bool {
-        each!(self, policy => policy.goes_by_time())
-    }
-
-    fn on_ack_sent(&mut self, now: Instant) {
-        each!(self, policy => policy.on_ack_sent(now));
-    }
-
-    fn on_frequency(&mut self, law: super::tack::Law) {
-        each!(self, policy => policy.on_frequency(law));
-    }
-
-    fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
-        each!(self, policy => policy.tcp_events())
-    }
-
-    fn reason(&self, own: u8) -> &str {
-        each!(self, policy => policy.reason(own))
-    }
-}
+delegate_policy!(Policy, each);
 
 impl Policy {
+    /// Creates the policy with these settings. Returns `None` if it is custom.
+    #[must_use]
+    pub fn new(config: PolicyConfig) -> Option<Self> {
+        Some(make!(config, settings => settings.policy(), else return None))
+    }
+
     /// Returns the name of a reason in the `acks` table.
     #[must_use]
     pub fn reason_name(&self, reason: Reason) -> &str {
@@ -170,7 +113,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::testing::assert_schema_names;
+    use crate::registry::assert_schema_names;
 
     #[test]
     fn the_schema_names_what_is_built_in() {

@@ -3,38 +3,17 @@
 //! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the
 //! list in this file. [`ControllerConfig`] and [`Controller`] are generated from that list.
 
-use super::constants::Constants;
-use super::{Ack, CongestionControl, Lost, Phase, Sent, Signal, Start, Window, newreno};
+use super::{Ack, CongestionControl, Lost, Phase, Sent, Settings, Signal, Start, Window, delegate_controller, newreno};
 use crate::ack::tack::Law;
 use crate::fault::Fault;
 use crate::recovery::CongestionState;
 use crate::recovery::transmission::Transmission;
-use crate::registry::registry;
 use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// The settings of a built-in controller: its constants, with the published values as defaults.
-pub trait Settings: Constants + Copy + Default {
-    /// The controller itself.
-    type Controller: CongestionControl;
-
-    /// Returns `true` if the receiver must report the amount of marked data.
-    fn counts_marks(&self) -> bool {
-        false
-    }
-
-    /// Returns `true` for a controller of L4S, whose packets leave as ECT(1) (RFC 9331, §2).
-    fn is_scalable(&self) -> bool {
-        false
-    }
-
-    /// Creates the controller with these constants for one connection.
-    fn controller(&self, start: &Start) -> Self::Controller;
-}
-
-registry! {
+acklab_base::registry! {
     /// A congestion controller and its constants.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(tag = "algorithm", deny_unknown_fields)]
@@ -42,7 +21,15 @@ registry! {
     settings ControllerConfig: Settings;
 
     /// A controller with its state.
-    strategies Controller: CongestionControl, new(config: &ControllerConfig, start: &Start) calls controller(start) -> Controller;
+    #[derive(Debug)]
+    #[expect(missing_docs, reason = "the variants are those of the settings")]
+    strategies pub Controller: Controller;
+
+    custom {
+        /// Its name in the run.
+        #[schemars(length(max = 32), example = &"mine")]
+        name: crate::custom::Name,
+    } as crate::custom::Custom<dyn CongestionControl + Send>;
 
     /// RFC 5681: slow start, congestion avoidance, half of the window after a loss.
     "newreno" or "reno" => NewReno(super::newreno::Config),
@@ -107,92 +94,22 @@ impl ControllerConfig {
     }
 }
 
-impl CongestionControl for Controller {
-    fn on_established(&mut self, now: Instant, window: &mut Window, rtt: Option<Duration>) {
-        each!(self, controller => controller.on_established(now, window, rtt));
-    }
-
-    fn on_frequency(&mut self, law: Law) {
-        each!(self, controller => controller.on_frequency(law));
-    }
-
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        each!(self, controller => controller.on_ack(window, ack));
-    }
-
-    fn ssthresh(&mut self, now: Instant, window: &Window, flight: u64, signal: Signal) -> u64 {
-        each!(self, controller => controller.ssthresh(now, window, flight, signal))
-    }
-
-    fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
-        each!(self, controller => controller.on_state(now, window, state));
-    }
-
-    fn on_undo(&mut self, now: Instant, window: &mut Window) {
-        each!(self, controller => controller.on_undo(now, window));
-    }
-
-    fn on_lost(&mut self, window: &Window, lost: &Lost) {
-        each!(self, controller => controller.on_lost(window, lost));
-    }
-
-    #[inline]
-    fn on_sent(&mut self, window: &mut Window, sent: &Sent) {
-        each!(self, controller => controller.on_sent(window, sent));
-    }
-
-    fn on_outcomes(&mut self, outcomes: &[Transmission]) {
-        each!(self, controller => controller.on_outcomes(outcomes));
-    }
-
-    fn keeps_time(&self) -> bool {
-        each!(self, controller => controller.keeps_time())
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        each!(self, controller => controller.deadline())
-    }
-
-    fn on_deadline(&mut self, now: Instant, window: &mut Window, in_flight: u64) {
-        each!(self, controller => controller.on_deadline(now, window, in_flight));
-    }
-
-    #[inline]
-    fn pacing_rate(&self) -> Option<Rate> {
-        each!(self, controller => controller.pacing_rate())
-    }
-
-    fn send_buffer_windows(&self) -> u64 {
-        each!(self, controller => controller.send_buffer_windows())
-    }
-
-    fn governs_window(&self) -> bool {
-        each!(self, controller => controller.governs_window())
-    }
-
-    fn wants_delivery_rate(&self) -> bool {
-        each!(self, controller => controller.wants_delivery_rate())
-    }
-
-    fn limits_itself(&self) -> bool {
-        each!(self, controller => controller.limits_itself())
-    }
-
-    fn phase(&self) -> Option<Phase> {
-        each!(self, controller => controller.phase())
-    }
-
-    fn wants_outcomes(&self) -> bool {
-        each!(self, controller => controller.wants_outcomes())
+impl Controller {
+    /// Creates the controller with these settings. Returns `None` if it is custom.
+    #[must_use]
+    pub fn new(config: &ControllerConfig, start: &Start) -> Option<Self> {
+        Some(make!(config, settings => settings.controller(start), else return None))
     }
 }
+
+delegate_controller!(Controller, each);
 
 #[cfg(test)]
 mod tests {
     use super::super::Growth;
     use super::super::testing::start;
     use super::*;
-    use crate::registry::testing::{assert_schema_names, variants};
+    use crate::registry::{assert_schema_names, variants};
 
     #[test]
     fn the_schema_names_what_is_built_in() {

@@ -2,8 +2,8 @@
 
 use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
-use super::mtu::datagram_size;
 use acklab_base::Instant;
+use acklab_wire::tack::BELOW;
 
 impl Connection {
     pub(super) fn wake_timers(&mut self, now: Instant) {
@@ -45,7 +45,7 @@ impl Connection {
         self.sender.on_probe_timeout();
         if self.mtu.on_timeout(self.sender.expiries().in_a_row()) {
             self.sender.count_black_hole();
-            self.events.push(datagram_size(&self.mtu));
+            self.events.push(self.mtu.size_event(BELOW));
         }
         let is_open = self.phase == Phase::Established;
         if !is_open {

@@ -12,7 +12,6 @@ use crate::recovery::manager::{Context, PersistentCongestion, Report};
 use crate::recovery::packets::{Lost, Packet, Progress};
 use crate::tack::ecn::Validation;
 use crate::tack::lists;
-use crate::tack::mtu::datagram_size;
 use crate::tack::path::Path;
 use crate::tack::rate::{self, RateSource};
 use crate::tack::refusal::Refusal;
@@ -20,7 +19,7 @@ use crate::tack::streams::Streams;
 use crate::tack::sync::Synced;
 use crate::tack::timing::RoundTrips;
 use acklab_base::{Duration, Event, Instant, mul_div};
-use acklab_wire::tack::{Loss, PktSeq, Run, Tack, Timestamp};
+use acklab_wire::tack::{BELOW, Loss, PktSeq, Run, Tack, Timestamp};
 
 /// The validated part of a TACK.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +198,7 @@ impl Context<Content> for Contents<'_> {
             }
             Some(Control::Mtu(size)) => {
                 self.mtu.on_acknowledged(number, size);
-                self.events.push(datagram_size(self.mtu));
+                self.events.push(self.mtu.size_event(BELOW));
             }
             _ => {}
         }
