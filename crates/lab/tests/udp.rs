@@ -77,8 +77,8 @@ fn above_capacity_the_surplus_is_lost() {
     assert_close("goodput", number(&tables, "mean_throughput_l7"), capacity, 1e-3);
     assert_close("loss", number(&tables, "share_lost_l4"), 1.0 - capacity / 20.0, 1e-3);
     assert_eq!(count(&tables, "total_reordered_l4"), 0);
-    // Datagrams that were dropped last are not yet missing at the receiver. The first lost of the
-    // window were dropped before it.
+    // Datagrams that were dropped last are not yet missing at the receiver. The datagrams that were
+    // found missing first had been dropped before the window.
     assert!(count(&tables, "total_lost_l4").abs_diff(count(&tables, "total_drops_l2")) <= 50);
     let (most, gap) = (21.0 * SERVICE_MS + DELAY_MS, 0.4);
     let delay = number(&tables, "mean_one_way_delay_l4");

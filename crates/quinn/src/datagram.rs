@@ -26,7 +26,7 @@ pub struct Datagram {
     pub(crate) payload: u32,
     /// The offset of the first of them.
     pub(crate) offset: Option<u64>,
-    /// Whether a 1-RTT packet acknowledges.
+    /// Whether one of its 1-RTT packets contains an acknowledgment.
     pub(crate) acknowledges: bool,
 }
 

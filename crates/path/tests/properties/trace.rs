@@ -69,7 +69,7 @@ pub(crate) fn traces_are_served_or_refused(octets: &[u8]) {
             assert!(served - at_once <= opportunities, "{served} packets in {opportunities}");
         }
     }
-    // Each packet takes an opportunity, and a period has one at least. Behind the last instant,
+    // Each packet takes an opportunity, and each period has at least one. After the last instant,
     // nothing leaves.
     let last = text.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).max().unwrap_or(0);
     let is_in_time = last.saturating_mul(PACKETS + 1) < u64::MAX / 1_000_000;
