@@ -55,8 +55,9 @@ pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 acklab_base::contract! {
     /// The contract of a policy: it decides when an ACK leaves, and nothing else.
     pub trait AckPolicy, delegated by delegate_policy {
-        /// Decides about `arrival`, which `ledger` and `held` already include. A past instant means at
-        /// once. A decision to acknowledge later does not postpone an ACK that is already scheduled.
+        /// Decides about `arrival`, which `ledger` and `held` already include. A past instant means
+        /// at once. A decision to acknowledge later does not postpone an ACK that is already
+        /// scheduled.
         @inline fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
 
         /// Returns an empty ledger that measures what the policy uses: [round
@@ -66,8 +67,8 @@ acklab_base::contract! {
             Ledger::default()
         }
 
-        /// Returns `true` if the policy decides by time. A due ACK may then report everything that a
-        /// host processes together. A policy that counts packets decides after each packet.
+        /// Returns `true` if the policy decides by time. A due ACK may then report everything that
+        /// a host processes together. A policy that counts packets decides after each packet.
         fn goes_by_time(&self) -> bool {
             false
         }
@@ -83,8 +84,8 @@ acklab_base::contract! {
             None
         }
 
-        /// Returns the name in the `acks` table of the policy's own reason [`Reason::Custom`] with this
-        /// number.
+        /// Returns the name in the `acks` table of the policy's own reason [`Reason::Custom`] with
+        /// this number.
         fn reason(&self, _own: u8) -> &str {
             "custom"
         }

@@ -9,6 +9,7 @@
 //! | `window` | the congestion window, and its growth and reduction |
 //! | `departures` | the records of transmissions for Verus, Sprout and Indigo |
 //! | `model` | parts that BBR 1 and BBR 3 share |
+//! | `settings` | the contract of settings |
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
 //!
@@ -92,8 +93,8 @@ pub struct Start {
     pub random: Stream,
 }
 
-/// The purpose for which a controller needs feedback at present. A sender may adapt its requests for
-/// ACKs to it (draft-ietf-ccwg-bbr, section on the impact of changing ACK frequency).
+/// The purpose for which a controller needs feedback at present. A sender may adapt its requests
+/// for ACKs to it (draft-ietf-ccwg-bbr, section on the impact of changing ACK frequency).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// It searches for bandwidth, and needs frequent samples of the delivery rate: BBR's Startup,
@@ -121,8 +122,8 @@ acklab_base::contract! {
     /// During a recovery, the sender itself reduces the window to the threshold (PRR), unless the
     /// controller [governs the window](Self::governs_window).
     pub trait CongestionControl, delegated by delegate_controller {
-        /// Processes the end of the handshake. `rtt` is its round-trip time, or `None` if the SYN was
-        /// retransmitted.
+        /// Processes the end of the handshake. `rtt` is its round-trip time, or `None` if the SYN
+        /// was retransmitted.
         fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
 
         /// Adopts the current ACK frequency law of TACK's receiver.
@@ -138,8 +139,8 @@ acklab_base::contract! {
         /// Processes the entry of congestion control into `state`.
         fn on_state(&mut self, _now: Instant, _window: &mut Window, _state: CongestionState) {}
 
-        /// Processes the undo of the last reduction, which was spurious. The window has been restored,
-        /// unless the controller [governs it](Self::governs_window).
+        /// Processes the undo of the last reduction, which was spurious. The window has been
+        /// restored, unless the controller [governs it](Self::governs_window).
         fn on_undo(&mut self, _now: Instant, _window: &mut Window) {}
 
         /// Processes a transmission that was marked lost.
@@ -158,8 +159,8 @@ acklab_base::contract! {
             false
         }
 
-        /// Returns when [`on_deadline`](Self::on_deadline) must be called, or `None`. Each other call
-        /// may change it.
+        /// Returns when [`on_deadline`](Self::on_deadline) must be called, or `None`. Each other
+        /// call may change it.
         fn deadline(&self) -> Option<Instant> {
             None
         }
@@ -189,8 +190,8 @@ acklab_base::contract! {
             false
         }
 
-        /// Returns `true` if the controller limited sending on purpose at the last ACK, as BBR does in
-        /// `ProbeRTT`. Rate samples of segments that leave then are marked application-limited.
+        /// Returns `true` if the controller limited sending on purpose at the last ACK, as BBR does
+        /// in `ProbeRTT`. Rate samples of segments that leave then are marked application-limited.
         fn limits_itself(&self) -> bool {
             false
         }

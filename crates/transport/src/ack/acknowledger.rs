@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 ///    policy [`decide`](Self::decide). The transport [`demand`](Self::demand)s an ACK that it
 ///    requires at once, and limits the delay to what it has promised its peer with
 ///    [`oblige`](Self::oblige).
-/// If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent). Also report
-/// ACKs that leave for another reason, such as those with data.
-/// Call [`wake`](Self::wake) at the [`deadline`](Self::deadline).
+/// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent). Also report
+///    ACKs that leave for another reason, such as those with data.
+/// 3. Call [`wake`](Self::wake) at the [`deadline`](Self::deadline).
 #[derive(Debug)]
 pub struct Acknowledger {
     ledger: Ledger,

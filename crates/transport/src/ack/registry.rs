@@ -4,7 +4,7 @@
 //! end of this file. [`PolicyConfig`], [`Policy`] and all other enumerations of policies are
 //! generated from that list.
 
-use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer, delegate_policy};
+use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer, delegate_policy, tack};
 use crate::fault::{Fault, above_zero};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;

@@ -3,6 +3,7 @@
 //! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the
 //! list in this file. [`ControllerConfig`] and [`Controller`] are generated from that list.
 
+use super::constants::Constants;
 use super::{Ack, CongestionControl, Lost, Phase, Sent, Settings, Signal, Start, Window, delegate_controller, newreno};
 use crate::ack::tack::Law;
 use crate::fault::Fault;
