@@ -296,3 +296,13 @@ def test_an_axis_may_change_the_duration(fake, scenario, tmp_path):
     plan = Plan.of(Source.of(scenario), grid, 2)
     assert plan.simulated_seconds(()) == 2002
     assert plan.simulated_seconds([point.digest for point in plan.points[2:]]) == 2
+
+
+@pytest.mark.parametrize("bounds", ["80kbps..120.5kbps", "0.1Mbps..0.1001Mbps", "1000bps..2000bps", "0.5Gbps..1Gbps"])
+def test_a_drawn_rate_is_one_that_a_scenario_takes(bounds):
+    """Rates are whole bits per second: six digits of kbps are finer."""
+    link = {"name": "a", "from": "x", "to": "y", "forward": {"delay": "1ms"}, "reverse": {"delay": "1ms"}}
+    scenario = {"duration": "1s", "seed": 1, "link": [link], "flow": [{"from": "x", "to": "y", "preset": "linux"}]}
+    for seed in range(1, 9):
+        drawn = Variation.parse("link.a.forward.rate", bounds).draw(seed)
+        acklab.check({**scenario, "link": [{**link, "forward": {"delay": "1ms", "rate": drawn}}]})

@@ -180,6 +180,14 @@ def split_values(text: str) -> list[str]:
     return [*parts, current.strip()]
 
 
+_DIGITS = {
+    **{"packets": 0, "segments": 0, "B": 0},
+    **{"ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9},
+    **{"bps": 0, "kbps": 3, "Mbps": 6, "Gbps": 9},
+}
+"""Digits behind the point of a draw, by unit: a scenario refuses finer values."""
+
+
 @dataclass(frozen=True)
 class Variation:
     """A value of the scenario that is drawn per seed, uniformly between two bounds of one kind.
@@ -211,15 +219,16 @@ class Variation:
         first, last = (float(Decimal(bound[1]) * family[bound[2]] / family[unit]) for bound in bounds if bound is not None)
         if not first < last:
             raise UsageError(f"{key}: found {text!r}, expected the first bound to be less than the second")
-        # Times are whole nanoseconds; packets, segments and bytes are whole. Other draws have a
-        # resolution of a thousandth of the range, so that small probabilities differ.
+        # Times are whole nanoseconds, rates whole bits per second; packets, segments and bytes are
+        # whole. Other draws have a resolution of a thousandth of the range, so that small
+        # probabilities differ.
         fine = max(6, 3 - math.floor(math.log10(last - first)))
         return cls(
             key,
             first,
             last,
             unit,
-            digits={"packets": 0, "segments": 0, "B": 0, "ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9}.get(unit, fine),
+            digits=_DIGITS.get(unit, fine),
         )
 
     def __str__(self) -> str:
