@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ _MAX_ROWS = 40
 """Maximum number of rows on a terminal. A file or a pipe receives all."""
 _SENTENCE = 40
 """Characters beyond which a cell is a sentence, which is wrapped."""
+_NUMBER = re.compile(r"[-+−]?[\d.,]+(e[-+]?\d+)?( ± [\d.,]+(e[-+]?\d+)?)?|–?")
+"""A number with its interval, a dash, or nothing."""
 _GAP = 2
 """Characters between two columns."""
 
@@ -84,14 +87,15 @@ def _drawn(table: "Table") -> "RichTable":
         units = table.numeric_from == 2 and index == 1
         is_number = table.is_number(index)
         justify: Literal["left", "right"] = "right" if is_number else "left"
-        # A number that is broken cannot be copied.
+        # A number that is broken cannot be copied. Columns of values may have long texts, too.
+        is_whole = is_number and all(_NUMBER.fullmatch(visible(row[index])) for row in table.rows)
         drawn.add_column(
             Text(visible(name)),
             justify=justify,
             style="dim" if units else "",
             overflow="fold",
-            no_wrap=is_number,
-            min_width=widths[index] if is_number else None,
+            no_wrap=is_whole,
+            min_width=widths[index] if is_whole else None,
         )
     for line, row in enumerate(table.rows):
         cells = (Text(visible(cell), style="bold" if (line, place) in table.best else "") for place, cell in enumerate(row))
