@@ -31,6 +31,7 @@ use super::model::aggregation::AckEpoch;
 use super::model::filter::TwoPeriodMax;
 use super::model::full_pipe::FullPipe;
 use super::model::gain::Gain;
+use super::model::loss_round::LossRound;
 use super::model::pacing::PacingRate;
 use super::model::probe_rtt::ProbeRttTimer;
 use super::model::rounds::Rounds;
@@ -119,7 +120,7 @@ pub struct Bbr3 {
     was_full: bool,
     /// BBR.drain_start_round.
     drain_began: u64,
-    losses: startup::Losses,
+    losses: LossRound,
 
     cycle: probe_bw::Cycle,
     long_term: long_term::LongTerm,
@@ -165,7 +166,7 @@ impl Bbr3 {
             is_full: false,
             was_full: false,
             drain_began: 0,
-            losses: startup::Losses::default(),
+            losses: LossRound::default(),
             cycle: probe_bw::Cycle::default(),
             long_term: long_term::LongTerm::default(),
             short_term: short_term::ShortTerm::default(),
@@ -260,6 +261,7 @@ impl CongestionControl for Bbr3 {
         self.bandwidth = self.max_bandwidth.get().min(self.short_term.bandwidth);
         self.pacing.follow(self.bandwidth, self.state.pacing_gain(&self.constants), self.was_full);
         self.set_window(window, ack);
+        self.losses.end_ack(ack);
     }
 
     /// Processes a loss event (`OnEnterFastRecovery`, `OnEnterRTO`, §5.6.4.4). BBR does not use the
@@ -287,8 +289,9 @@ impl CongestionControl for Bbr3 {
     /// `HandleLostPacket` (§5.5.10.2).
     fn on_lost(&mut self, window: &Window, lost: &Lost) {
         self.total_delivered = lost.total_delivered;
-        self.losses.note(lost);
-        self.note_loss(window);
+        if self.losses.on_lost(lost) {
+            self.save_upon_loss(window.cwnd);
+        }
         self.check_lost_probe(window, lost);
     }
 

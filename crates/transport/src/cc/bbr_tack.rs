@@ -23,11 +23,12 @@
 //! and Drain, the end of Startup, the restart after idle, and packet conservation in the first
 //! round of a recovery. It also includes the room at both ends for packets that leave in
 //! [bursts](Burst), which matters if a path holds little more than a burst. If a receiver reports
-//! no rate, as over TCP, the sender's samples replace it.
+//! no rate, as over TCP, the sender's samples replace it. Losses in Startup count by the rule of
+//! version 3 ([`startup`]).
 
 mod recovery;
+mod startup;
 
-use super::bbr;
 use super::constants::constants;
 use super::model::aggregation::AckEpoch;
 use super::model::filter::TwoPeriodMax;
@@ -35,17 +36,22 @@ use super::model::full_pipe::FullPipe;
 use super::model::gain::{Gain, delivered_in};
 use super::model::pacing::PacingRate;
 use super::model::rounds::Rounds;
-use super::{Ack, CongestionControl, Sent, Settings, Signal, Start, Window};
+use super::{Ack, CongestionControl, Lost, Sent, Settings, Signal, Start, Window};
+use super::{bbr, bbr3};
 use crate::ack::tack::law::{LONGEST_DELAY, Law, Path};
 use crate::pacing::Burst;
 use crate::recovery::CongestionState;
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant, Rate, mul_div};
 use recovery::{Limits, Recovery};
+use startup::StartupLosses;
 
 /// The constants that the paper leaves to BBR, or adopts from it, have the values of BBR, version
 /// 1.
 const V1: bbr::Config = bbr::Config::PUBLISHED;
+
+/// The losses that count in Startup are those of BBR, version 3.
+const V3: bbr3::Config = bbr3::Config::PUBLISHED;
 
 /// TACK intervals per round trip at the published frequency: β (Li et al., SIGCOMM 2020, §4.1).
 const BETA: u32 = 4;
@@ -102,6 +108,14 @@ constants! {
         /// version 1.
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = V1.full_bandwidth_rounds,
+        /// BBR.LossThresh: the loss rate that a round of Startup may have, as a share of the data
+        /// in flight; as in BBR, version 3.
+        #[schemars(range(min = 0.0, max = 0.99))]
+        loss_threshold: Gain = V3.loss_threshold,
+        /// BBRStartupFullLossCnt: the lost ranges of a round of Startup from which losses count; as
+        /// in BBR, version 3.
+        #[schemars(range(min = 1))]
+        full_loss_count: u32 = V3.full_loss_count,
         /// The maximum time over which bursts of acknowledgments are compensated (IETF 101, as in
         /// BBR, version 1).
         extra_acked_time: Duration = V1.extra_acked_time,
@@ -167,6 +181,10 @@ pub struct BbrTack {
     extra_acked: TwoPeriodMax,
     extra_began: u64,
     recovery: Recovery,
+    losses: StartupLosses,
+    /// Losses have ended Startup, and no round of losses has begun since (BBR.undo_state of version
+    /// 3).
+    has_lost_startup: bool,
 }
 
 impl BbrTack {
@@ -198,6 +216,8 @@ impl BbrTack {
             extra_acked: TwoPeriodMax::default(),
             extra_began: 0,
             recovery: Recovery::default(),
+            losses: StartupLosses::default(),
+            has_lost_startup: false,
         }
     }
 
@@ -264,7 +284,14 @@ impl BbrTack {
 
     fn update_state(&mut self, ack: &Ack) {
         let is_limited = ack.rate.is_none_or(|sample| sample.is_app_limited);
-        let Config { full_bandwidth_growth, full_bandwidth_rounds, cycle_intervals, .. } = self.constants;
+        let Config {
+            full_bandwidth_growth,
+            full_bandwidth_rounds,
+            cycle_intervals,
+            loss_threshold,
+            full_loss_count,
+            ..
+        } = self.constants;
         match self.state {
             State::Startup => {
                 self.note_queue(ack);
@@ -272,7 +299,9 @@ impl BbrTack {
                     && !is_limited
                     && !self.is_held()
                     && self.full_pipe.on_round(self.max_bandwidth(), full_bandwidth_growth, full_bandwidth_rounds);
-                if is_full {
+                self.has_lost_startup =
+                    self.has_queued_lately() && self.losses.are_high(ack, loss_threshold, full_loss_count);
+                if is_full || self.has_lost_startup {
                     self.state = State::Drain;
                 }
             }
@@ -294,9 +323,13 @@ impl BbrTack {
     /// longer by a quarter, which shows that packets waited in a queue: then so much was in flight
     /// that the rate would have grown by a quarter.
     fn is_held(&self) -> bool {
+        self.recovery.sees_conserved() && !self.has_queued_lately()
+    }
+
+    /// Returns `true` if a packet waited in a queue within as many rounds as show a full pipe.
+    fn has_queued_lately(&self) -> bool {
         let lately = u64::from(self.constants.full_bandwidth_rounds);
-        let has_queued = self.queued_in.is_some_and(|round| self.rounds.count() <= round + lately);
-        self.recovery.sees_conserved() && !has_queued
+        self.queued_in.is_some_and(|round| self.rounds.count() <= round + lately)
     }
 
     fn note_queue(&mut self, ack: &Ack) {
@@ -411,7 +444,11 @@ impl BbrTack {
         let limits =
             Limits { between: self.between_tacks(), least: self.min_window(), is_full: self.state != State::Startup };
         let conserved = self.recovery.conserves();
-        let cwnd = self.recovery.window(window.cwnd, ack, limits);
+        let Config { full_loss_count, full_bandwidth_rounds, .. } = self.constants;
+        let counts = limits.is_full
+            || !self.recovery.is_over()
+            || self.losses.begin_recovery(full_loss_count, full_bandwidth_rounds);
+        let cwnd = if counts { self.recovery.window(window.cwnd, ack, limits) } else { window.cwnd };
         if self.recovery.conserves() && !conserved {
             // As in Linux's BBR, this gives conserved packets their own round of ACKs.
             self.rounds.begin(ack.total_delivered);
@@ -452,11 +489,13 @@ impl CongestionControl for BbrTack {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.update_bandwidth(ack);
         self.update_aggregation(window, ack);
+        self.losses.update(ack, self.rounds.starts());
         self.update_state(ack);
         self.update_min_rtt(ack);
         self.update_interval();
         self.set_pacing();
         self.set_window(window, ack);
+        self.losses.end_ack(ack);
     }
 
     /// The threshold is not used.
@@ -474,6 +513,15 @@ impl CongestionControl for BbrTack {
     fn on_undo(&mut self, _now: Instant, window: &mut Window) {
         self.full_pipe = FullPipe::default();
         window.cwnd = self.recovery.end(window.cwnd);
+        self.losses.forget();
+        if std::mem::take(&mut self.has_lost_startup) {
+            self.state = State::Startup;
+        }
+    }
+
+    fn on_lost(&mut self, _window: &Window, lost: &Lost) {
+        let is_first = self.losses.on_lost(lost);
+        self.has_lost_startup &= !is_first;
     }
 
     #[inline]
@@ -506,7 +554,7 @@ mod tests {
     use super::super::Position;
     use super::super::testing::{MSS, ack, sample, sent, start};
     use super::*;
-    use crate::recovery::delivery_rate::Sample;
+    use crate::recovery::delivery_rate::{Sample, Stamp};
 
     const RTT: Duration = Duration::from_millis(40);
     const INTERVAL: Duration = Duration::from_millis(10);
@@ -532,6 +580,45 @@ mod tests {
 
         fn now(&self) -> Instant {
             Instant::ZERO + INTERVAL * self.tacks
+        }
+
+        /// Loses `ranges` packets that are not adjacent.
+        fn lose(&mut self, ranges: u64) {
+            for range in 0..ranges {
+                self.controller.on_lost(
+                    &self.window,
+                    &Lost {
+                        now: self.now(),
+                        sent_at: Instant::ZERO,
+                        bytes: MSS,
+                        start: Position(2 * range),
+                        end: Position(2 * range + 1),
+                        stamp: Stamp::default(),
+                        total_delivered: 10 * MSS * self.tacks,
+                        total_lost: 0,
+                    },
+                );
+            }
+        }
+
+        /// A TACK of a fast recovery that ends a round and reports `ranges` lost packets, and as
+        /// many of the 100 packets in flight.
+        fn lossy_round(&mut self, rtt: Duration, ranges: u64) {
+            self.tacks += 1;
+            self.lose(ranges);
+            let total = 10 * MSS * self.tacks;
+            let rate =
+                Sample { lost: ranges * MSS, tx_in_flight: 100 * MSS, ..sample(1000 * self.tacks, total - 10 * MSS) };
+            let ack = Ack {
+                state: CongestionState::Recovery,
+                has_sack: true,
+                total_delivered: total,
+                lost: ranges * MSS,
+                in_flight: 100 * MSS,
+                rate: Some(rate),
+                ..ack(self.now(), 10, rtt)
+            };
+            self.controller.on_ack(&mut self.window, &ack);
         }
 
         fn tack(&mut self, rtt: Duration) -> u64 {
@@ -562,8 +649,8 @@ mod tests {
     }
 
     /// Two TACKs per round trip deliver ten packets each, the same in every round. If each TACK
-    /// reports a loss, one round conserves, the next grows, and half a round later the next
-    /// recovery begins.
+    /// reports six lost ranges, one round conserves, the next grows, and half a round later the
+    /// next recovery begins.
     #[test]
     fn rounds_of_conserved_packets_do_not_tell_that_the_pipe_is_full() {
         let tacks_until_full = |loses: bool, rtt: Duration| {
@@ -584,6 +671,7 @@ mod tests {
                     sent_to: Position(10 * count + 20),
                     ..ack(path.now(), 10, rtt)
                 };
+                path.lose(if loses { 6 } else { 0 });
                 path.controller.on_ack(&mut path.window, &ack);
                 path.controller.state != State::Startup
             })
@@ -593,9 +681,51 @@ mod tests {
         assert_eq!(tacks_until_full(true, RTT * 5 / 4), Some(8), "if packets wait in a queue, all count");
     }
 
+    /// Five ranges in a round of Startup change nothing; six begin to conserve packets
+    /// (BBRStartupFullLossCnt). A loss in each of three rounds does as well. Once the pipe has been
+    /// full, each loss does.
+    #[test]
+    fn a_few_losses_in_startup_are_not_believed() {
+        let conserves = |state: State, rounds: &[u64]| {
+            let mut path = Path::new();
+            path.controller.state = state;
+            rounds.iter().for_each(|ranges| path.lossy_round(RTT, *ranges));
+            path.controller.recovery.conserves()
+        };
+        assert_eq!([5, 6].map(|ranges| conserves(State::Startup, &[ranges])), [false, true]);
+        assert!(!conserves(State::Startup, &[1, 1, 0, 1, 1]), "a round without a loss lies between them");
+        assert!(conserves(State::Startup, &[1, 1, 1]));
+        assert!(conserves(State::Stable, &[1]));
+    }
+
+    /// Rounds of a recovery that lose six of 100 packets end Startup if packets have waited in a
+    /// queue: a round trip longer by a quarter. The first of them begins the recovery. An undo
+    /// returns to Startup, unless more losses have followed.
+    #[test]
+    fn high_loss_with_a_queue_ends_startup() {
+        let after = |rtt: Duration, ranges: u64| {
+            let mut path = Path::new();
+            path.tack(RTT);
+            (0..2).for_each(|_| path.lossy_round(rtt, ranges));
+            path
+        };
+        assert_eq!(after(RTT, 6).controller.state, State::Startup, "without a queue");
+        assert_eq!(after(RTT * 5 / 4, 2).controller.state, State::Startup, "2 % may be lost");
+        let mut path = after(RTT * 5 / 4, 6);
+        assert_ne!(path.controller.state, State::Startup);
+        path.controller.on_undo(path.now(), &mut path.window);
+        assert_eq!(path.controller.state, State::Startup);
+
+        let mut path = after(RTT * 5 / 4, 6);
+        path.lose(1);
+        path.controller.on_undo(path.now(), &mut path.window);
+        assert_ne!(path.controller.state, State::Startup);
+    }
+
     #[test]
     fn a_loss_begins_a_round() {
         let mut path = Path::new();
+        path.controller.state = State::Stable;
         let mut count = |delivered: u64, lost: u64, prior: u64| {
             path.tacks += 1;
             let rate = Some(sample(1000, prior * MSS));

@@ -58,7 +58,7 @@ impl Bbr3 {
 
     /// `StartProbeBW_DOWN`.
     pub(super) fn enter_down(&mut self, now: Instant) {
-        self.short_term.reset_signals();
+        self.reset_signals();
         self.long_term.stop_raising();
         self.pick_wait();
         self.cycle.began = now;

@@ -1,27 +1,10 @@
 //! Startup searches for the bandwidth; Drain empties the queue that Startup built (§5.3.1, §5.3.2).
 
-use super::long_term::is_too_high;
 use super::undo::UndoState;
 use super::{Bbr3, Config, State};
+use crate::cc::Ack;
 use crate::cc::model::full_pipe::FullPipe;
 use crate::cc::model::gain::Gain;
-use crate::cc::{Ack, Lost, Position};
-use crate::recovery::CongestionState;
-
-/// Counts the ranges lost in a round.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Losses {
-    ranges: u32,
-    last_end: Option<Position>,
-}
-
-impl Losses {
-    /// Records a loss. Adjacent ranges count as one.
-    pub(super) fn note(&mut self, lost: &Lost) {
-        self.ranges += u32::from(self.last_end != Some(lost.start));
-        self.last_end = Some(lost.end);
-    }
-}
 
 impl Bbr3 {
     pub(super) const fn enter_startup(&mut self) {
@@ -57,22 +40,11 @@ impl Bbr3 {
 
     /// `CheckStartupHighLoss` (§5.3.1.3).
     fn check_high_loss(&mut self, ack: &Ack) {
-        let ends_round = self.short_term.round_starts;
-        let is_high = ack.state == CongestionState::Recovery
-            && if self.has_sack {
-                ends_round
-                    && self.losses.ranges >= self.constants.full_loss_count
-                    && is_too_high(self.constants.loss_threshold, ack.rate.as_ref(), true)
-            } else {
-                ack.lost > 0
-            };
-        if self.state == State::Startup && !self.was_full && is_high {
+        let Config { loss_threshold, full_loss_count, .. } = self.constants;
+        if self.state == State::Startup && !self.was_full && self.losses.is_high(ack, loss_threshold, full_loss_count) {
             self.undo.state = UndoState::Startup;
             (self.is_full, self.was_full) = (true, true);
             self.long_term.inflight = self.bdp(self.bandwidth, Gain::ONE).max(self.short_term.latest_inflight);
-        }
-        if ends_round {
-            self.losses = Losses::default();
         }
     }
 

@@ -36,7 +36,7 @@ impl Bbr3 {
     /// `HandleSpuriousLossDetection` (§5.5.11.2).
     pub(super) fn handle_spurious_loss(&mut self, window: &mut Window) {
         self.restore_window(window);
-        self.short_term.has_loss = false;
+        self.losses.forget();
         self.reset_full_pipe(0);
         self.short_term.bandwidth = self.short_term.bandwidth.max(self.undo.short_term_bandwidth);
         self.short_term.inflight = self.short_term.inflight.max(self.undo.short_term_inflight);

@@ -46,6 +46,11 @@ pub(super) struct Limits {
 }
 
 impl Recovery {
+    /// Returns `true` if no recovery is in progress.
+    pub(super) fn is_over(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
     /// Returns `true` if the flow sends exactly as much as is delivered.
     pub(super) fn conserves(&self) -> bool {
         self.phase == Phase::Conservation

@@ -34,8 +34,8 @@ fn startup_with_losses(ranges: u64, lost: u64) -> Bench {
     bench.round(80, 100);
     bench.round(100, 100);
     bench.bbr.ssthresh(bench.now, &bench.window, 0, Signal::Loss);
-    (0..ranges).for_each(|index| bench.lose(2 * index, 100, 0));
     bench.bbr.on_state(bench.now, &mut bench.window, CongestionState::Recovery);
+    (0..ranges).for_each(|index| bench.lose(2 * index, 100, 0));
     bench.ack(Duration::from_millis(1), 80, 0, |ack| ack.state = CongestionState::Recovery);
     assert_eq!(bench.bbr.state, State::Startup, "a round of recovery has to pass");
     let prior = bench.delivered;
