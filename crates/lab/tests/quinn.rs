@@ -86,6 +86,49 @@ fn both_ends_write() {
     assert_eq!(tables.counts("flows", "total_delivered_bytes_l7"), [1_000_000, 100_000]);
 }
 
+/// A path that loses a packet in twenty each way.
+const LOSSY: &str = r#"
+duration = "20s"
+seed = 1
+
+[[link]]
+name = "path"
+from = "a"
+to = "b"
+forward = { rate = "20Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "100packets" }, loss = { model = "independent", probability = 0.05 } }
+reverse = { rate = "20Mbps", delay = "20ms", queue = { discipline = "fifo", limit = "100packets" }, loss = { model = "independent", probability = 0.05 } }
+
+[[flow]]
+from = "a"
+to = "b"
+traffic = { model = "greedy" }
+"#;
+
+/// Where both ends have more data than their windows permit, quinn-proto sends no ACK by itself:
+/// it applies the window to any packet while data wait (`Connection::poll_transmit`). ACKs leave
+/// with the next data or with a probe, after 100 ms and more. In RFC 9002, §7, packets with ACK
+/// frames only are not congestion controlled, and our QUIC sends them. With data one way, both
+/// agree.
+#[test]
+fn quinn_proto_holds_acks_back_with_its_data() {
+    let ends = [r#"{protocol="quinn"}"#, r#"{protocol="quic", preset="quinn", packet="1228B"}"#];
+    for seed in 1..=3 {
+        let run = |end: &str, back: &[&str]| {
+            let (seed, end) = (format!("seed={seed}"), format!("flow.0.transport={end}"));
+            let sets: Vec<&str> = [seed.as_str(), end.as_str()].into_iter().chain(back.iter().copied()).collect();
+            let tables = Tables::run(LOSSY, &sets, None);
+            let goodput: f64 = tables.numbers("flows", "mean_throughput_l7").iter().sum();
+            (goodput, tables.counts("flows", "total_acks_sent_l4"))
+        };
+        let [(quinn, _), (ours, _)] = ends.map(|end| run(end, &[]));
+        assert!((ours / quinn - 1.0).abs() < 0.05, "seed {seed}: {ours} and {quinn} Mbps one way");
+        let [(quinn, none), (ours, some)] = ends.map(|end| run(end, &["flow.0.back.model=greedy"]));
+        assert_eq!(none, [0, 0], "seed {seed}");
+        assert!(some.iter().all(|acks| *acks > 300), "seed {seed}: {some:?}");
+        assert!(quinn < ours / 2.0, "seed {seed}: {ours} and {quinn} Mbps both ways");
+    }
+}
+
 /// tshark decrypts the capture without further options. It counts as many datagrams and ACK frames
 /// as both ends.
 #[test]

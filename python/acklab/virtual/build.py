@@ -44,8 +44,20 @@ _ESSENTIAL = (
     "TUN",
     "INET",
     "TCP_CONG_CUBIC",
+    # TCP counts delayed ACKs and retransmission timers in jiffies: at 100 Hz they are 10 ms.
+    "HZ=1000",
 )
 """Options that every emulation requires. Others may be unknown to an older or newer tree."""
+
+_HZ = """
+config HZ
+	int
+	default 1000
+"""
+"""An option that `arch/um/Kconfig` fixes at 100.
+
+The first default of an option holds, so this one comes first.
+"""
 
 Progress = Callable[[str], None]
 
@@ -110,7 +122,7 @@ def _given(tree: Path) -> tuple[Path, str]:
 
 def _kernel(tree: Path, origin: str, config: Path, out: Path, progress: Progress) -> GuestKernel:
     out.mkdir()
-    make = ["make", "-C", str(tree), f"O={out}", "ARCH=um"]
+    make = ["make", "-C", str(tree), f"O={out}", "ARCH=um", f"KBUILD_KCONFIG={_top(tree, out.parent)}"]
     progress("configuring")
     _run([*make, f"KCONFIG_ALLCONFIG={config}", "allnoconfig"], "make allnoconfig")
     digest = _checked(out / ".config", tree)
@@ -124,6 +136,14 @@ def _kernel(tree: Path, origin: str, config: Path, out: Path, progress: Progress
         _run(["gcc", "-O2", "-shared", "-fPIC", "-o", str(out.parent / "host.so"), str(library)], "gcc")
     now = datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="seconds")
     return _stored(GuestKernel(out.parent, release, digest, origin, now), out / ".config")
+
+
+def _top(tree: Path, place: Path) -> Path:
+    """Writes the top of the options of `tree`, with the guest's HZ before those of the tree."""
+    title, rest = (tree / "Kconfig").read_text(encoding="utf-8").split("\nsource ", maxsplit=1)
+    top = place / "Kconfig"
+    top.write_text(f"{title}\n{_HZ}\nsource {rest}", encoding="utf-8")
+    return top
 
 
 def _stored(kernel: GuestKernel, config: Path) -> GuestKernel:
@@ -145,7 +165,7 @@ def _stored(kernel: GuestKernel, config: Path) -> GuestKernel:
 def _checked(config: Path, tree: Path) -> str:
     """Returns the digest of a configuration. Raises RunError if an essential option is missing."""
     text = config.read_text(encoding="utf-8")
-    enabled = set(re.findall(r"^CONFIG_(\w+)=y$", text, re.MULTILINE))
+    enabled = set(re.findall(r"^CONFIG_(\w+)=y$", text, re.MULTILINE)) | set(re.findall(r"^CONFIG_(HZ=\d+)$", text, re.MULTILINE))
     missing = [name for name in _ESSENTIAL if name not in enabled]
     if missing:
         raise RunError(f"kernel build: {tree} does not enable {', '.join(missing)}; expected a tree of Linux 6.1 or newer")
