@@ -101,6 +101,22 @@ def test_a_build_is_refused_before_it_begins(tmp_path, monkeypatch):
         build.build("6.12")
 
 
+def test_jiffies_of_ten_milliseconds_are_refused(tmp_path):
+    """`arch/um/Kconfig` fixes HZ at 100, whatever a configuration has; the top of the options has its own first."""
+    (tmp_path / "Kconfig").write_text('mainmenu "Linux"\n\nsource "init/Kconfig"\n\nsource "arch/um/Kconfig"\n', encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    top = build._top(tmp_path, tmp_path / "out").read_text(encoding="utf-8")
+    assert top.startswith('mainmenu "Linux"\n')
+    assert top.index("default 1000") < top.index('source "init/Kconfig"') < top.index('source "arch/um/Kconfig"')
+    config = tmp_path / ".config"
+    options = "".join(f"CONFIG_{name}=y\n" for name in build._ESSENTIAL if name != "HZ=1000")
+    config.write_text(options + "CONFIG_HZ=1000\n", encoding="utf-8")
+    build._checked(config, tmp_path)
+    config.write_text(options + "CONFIG_HZ=100\n", encoding="utf-8")
+    with pytest.raises(RunError, match="does not enable HZ=1000"):
+        build._checked(config, tmp_path)
+
+
 needs_a_kernel = pytest.mark.skipif(not kernels.kernels(), reason="needs a guest kernel: acklab kernel build")
 
 
@@ -209,3 +225,37 @@ def test_programs_run_in_the_guest_and_their_files_are_kept(tmp_path):
     assert "3 packets transmitted, 3 received" in done.stdout
     assert "time=20." in done.stdout
     assert not Path("/etc/acklab-was-here").exists(), "changes of files stay in the guest"
+
+
+def twin_of_the_preset() -> str | None:
+    """Returns the name of a kernel of 6.12 with jiffies of a millisecond."""
+    for kernel in kernels.kernels():
+        config = (kernel.folder / "config").read_text(encoding="utf-8")
+        if kernel.release.startswith("6.12.") and "CONFIG_HZ=1000" in config.splitlines():
+            return kernel.name
+    return None
+
+
+@pytest.mark.skipif(twin_of_the_preset() is None, reason="needs a guest kernel 6.12 with HZ=1000: acklab kernel build")
+@pytest.mark.timed
+@pytest.mark.parametrize(
+    ("rate", "delay", "limit", "congestion", "duration"),
+    [
+        # Overshoot and recovery, with the queue of a long path.
+        ("25Mbps", "30ms", "125packets", "bbr", "6s"),
+        ("1Mbps", "25ms", "20packets", "cubic", "15s"),
+        # The send buffer limits: 4 MiB are 1840 segments, and the path holds 3300.
+        ("1Gbps", "20ms", None, "cubic", "1s"),
+    ],
+)
+def test_the_simulation_is_the_kernel(rate, delay, limit, congestion, duration):
+    """The kernel's TCP in virtual time and the preset `linux` give the same goodput and, within
+    their quick ACKs, the same number of ACKs."""
+    forward = {"rate": rate, "delay": delay} | ({"queue": {"discipline": "fifo", "limit": limit}} if limit else {})
+    path = {"name": "path", "from": "server", "to": "client", "forward": forward, "reverse": {"delay": delay}}
+    flow = {"from": "server", "to": "client", "preset": "linux", "congestion": congestion, "kernel": "v6.12"}
+    scenario = SCENARIO | {"duration": duration, "link": [path], "flow": [flow]}
+    simulated, kernel = acklab.run(scenario), acklab.emulate(scenario, clock="virtual", kernel=twin_of_the_preset())
+    for column, bound in (("mean_throughput_l4", 0.005), ("total_acks_sent_l4", 0.06), ("total_data_packets_l4", 0.01)):
+        simulation, guest = (results.flows[column][0] for results in (simulated, kernel))
+        assert abs(simulation / guest - 1) < bound, f"{column}: {simulation} simulated, {guest} of the kernel"

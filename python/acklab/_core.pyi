@@ -543,6 +543,7 @@ def emulate(
     watch: Callable[[str], None] | None = None,
     processors: str = "auto",
     internet: str | None = None,
+    takes_time: bool = True,
 ) -> EmulationResult: ...
 def inline(
     text: str,

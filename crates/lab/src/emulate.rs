@@ -60,6 +60,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use traffic::Applications;
+pub use traffic::Pace;
 pub use trust::Verdict;
 
 /// Options of an emulation that are not part of the scenario.
@@ -77,6 +78,8 @@ pub struct EmulateOptions {
     pub live: Option<Sender<Sample>>,
     /// The requested behavior of idle processors.
     pub processors: IdleProcessors,
+    /// How applications of flows write.
+    pub pace: Pace,
 }
 
 /// A command that uses the terminal.
@@ -141,8 +144,8 @@ fn emulate_while(
     let jobs = stage.jobs(scenario, options)?;
 
     // From here on, the threads share the clock.
-    let applications =
-        Applications::start(traffic, clock).map_err(host_error("cannot start the applications of flows"))?;
+    let applications = Applications::start(traffic, options.pace, clock)
+        .map_err(host_error("cannot start the applications of flows"))?;
     let has_jobs = !jobs.is_empty();
     let commands = if has_jobs {
         Some(Commands::start(jobs, clock).map_err(host_error("cannot start the thread of the commands"))?)

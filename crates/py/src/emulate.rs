@@ -5,7 +5,7 @@ use crate::errors::{RunError, failed, refused};
 use crate::run::arrow_tables;
 use crate::threads::in_a_thread;
 use acklab_lab::emulate::permission::{self, Permission};
-use acklab_lab::emulate::{Calibration, EmulateOptions, Foreground, IdleProcessors};
+use acklab_lab::emulate::{Calibration, EmulateOptions, Foreground, IdleProcessors, Pace};
 use acklab_lab::{RunOptions, scenario};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,11 +82,12 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 /// `outputs` is the folder for the output of applications; `node` and `words` are a command that
 /// uses the terminal; `watch` is called each second with a sample of the run as JSON; `processors`
 /// is the behavior of idle processors: "auto", "awake" or "halt"; `internet` is the node that leads
-/// to the networks of this machine. The other arguments are those of `run`. Raises `ScenarioError`
-/// and `RunError`. After `cancel` is cancelled, it returns the measurements so far, or raises
-/// `Cancelled` if there are none. Ctrl-C stops a run of the main thread.
+/// to the networks of this machine; `takes_time` is false in a guest whose programs take no time.
+/// The other arguments are those of `run`. Raises `ScenarioError` and `RunError`. After `cancel` is
+/// cancelled, it returns the measurements so far, or raises `Cancelled` if there are none. Ctrl-C
+/// stops a run of the main thread.
 #[pyfunction]
-#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, processors="auto", internet=None))]
+#[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, processors="auto", internet=None, takes_time=true))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
 pub(crate) fn emulate(
     py: Python<'_>,
@@ -102,9 +103,11 @@ pub(crate) fn emulate(
     watch: Option<Py<PyAny>>,
     processors: &str,
     internet: Option<String>,
+    takes_time: bool,
 ) -> PyResult<EmulationResult> {
     let scenario = scenario::load(text, name, &sets, None).map_err(|why| refused(&why))?;
     let processors = idle_processors(processors)?;
+    let pace = if takes_time { Pace::Sliced } else { Pace::AtOnce };
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
     let run = RunOptions { base, captures, ..RunOptions::default() };
     let foreground = node.zip(words).map(|(node, words)| Foreground { node, words });
@@ -112,7 +115,7 @@ pub(crate) fn emulate(
     let has_terminal = foreground.is_some();
     let (to, samples) = mpsc::channel();
     let options =
-        EmulateOptions { run, outputs, internet, foreground, live: watch.is_some().then_some(to), processors };
+        EmulateOptions { run, outputs, internet, foreground, live: watch.is_some().then_some(to), processors, pace };
     let show = move |py: Python<'_>| {
         let Some(watch) = &watch else { return Ok(()) };
         samples.try_iter().try_for_each(|sample| {

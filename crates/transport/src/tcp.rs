@@ -16,6 +16,7 @@ mod clock;
 pub mod config;
 pub mod connection;
 pub mod ecn;
+pub mod kernel;
 pub mod receiver;
 mod refusal;
 pub mod rules;
@@ -24,6 +25,7 @@ pub mod settings;
 
 pub use config::Preset;
 pub use connection::Connection;
+pub use kernel::Kernel;
 pub use receiver::Receiver;
 pub use rules::Rules;
 pub use sender::Sender;

@@ -36,6 +36,7 @@ def main(file: Path) -> None:
                 _core.emulate(
                     request["text"], request["name"], request["sets"], request["base"], request["captures"], request["outputs"],
                     node=node, words=words, cancel=cancel, watch=watch, processors="halt",
+                    takes_time=False,
                 )
             )  # fmt: skip
             for name, table in done.tables.items():

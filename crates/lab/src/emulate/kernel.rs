@@ -33,6 +33,11 @@ pub(super) const PARAMETERS: [(&str, &str); 5] = [
     ("net/ipv6/conf/default/addr_gen_mode", "1"),
 ];
 
+/// `tcp_wmem[1]` and `tcp_rmem[1]` of Linux, the initial sizes of buffers (`tcp_init` in
+/// `net/ipv4/tcp.c`).
+const INITIAL_SEND_BUFFER: u64 = 16 << 10;
+const INITIAL_RECEIVE_BUFFER: u64 = 128 << 10;
+
 /// Parameters that the results list, because TCP depends on them.
 pub(super) const REPORTED: [&str; 18] = [
     "net/ipv4/tcp_sack",
@@ -129,14 +134,27 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
         let options = if config.timestamps.is_some() { 12 } else { 0 };
         request.options.mss = Some(config.mss.get() as u32 + options);
     }
-    request.options.send_buffer =
-        (config.send_buffer != usual.send_buffer).then_some(config.send_buffer.get() as usize);
-    request.options.receive_buffer =
-        (config.receive_buffer != usual.receive_buffer).then_some(config.receive_buffer.get() as usize);
+    buffers(&config, &mut request);
     request.metrics.initial_window = (config.initial_window != usual.initial_window).then_some(config.initial_window.0);
     request.metrics.min_rto_ms = (config.rto.min != usual.rto.min).then_some(config.rto.min.as_millis() as u32);
     remaining(settings, &default).map_or(Ok(()), |(key, found, expected)| Err(refuse(&key, found, &expected)))?;
     Ok(Some(request))
+}
+
+/// Limits the memory to which buffers grow. A buffer that is smaller than its initial size has its
+/// size from the start.
+fn buffers(config: &TcpConfig, request: &mut Request) {
+    let (sent, received) = (config.send_buffer.get(), config.receive_buffer.get());
+    if sent < INITIAL_SEND_BUFFER {
+        request.options.send_buffer = Some(sent as usize);
+    } else {
+        request.parameters.insert("net/ipv4/tcp_wmem", format!("4096 {INITIAL_SEND_BUFFER} {sent}"));
+    }
+    if received < INITIAL_RECEIVE_BUFFER {
+        request.options.receive_buffer = Some(received as usize);
+    } else {
+        request.parameters.insert("net/ipv4/tcp_rmem", format!("4096 {INITIAL_RECEIVE_BUFFER} {received}"));
+    }
 }
 
 /// Leaves ACKs to the kernel, or sets a route on which it acknowledges every segment.
@@ -151,8 +169,9 @@ fn quick_ack(config: &TcpConfig, request: &mut Request) -> Result<(), (String, &
     }
 }
 
-/// The settings that a request can express.
-const SETTABLE: [&str; 13] = [
+/// The settings that a request can express. The kernel that runs determines how its buffers grow.
+const SETTABLE: [&str; 14] = [
+    "kernel",
     "congestion",
     "ack",
     "sack",
@@ -201,7 +220,12 @@ impl<'a> Agreement<'a> {
             if agreed != value {
                 return Err(Error::Kernel {
                     flow: flow.name.clone(),
-                    key: parameter.trim_start_matches("net/ipv4/tcp_").to_owned(),
+                    key: match *parameter {
+                        "net/ipv4/tcp_wmem" => "send_buffer",
+                        "net/ipv4/tcp_rmem" => "receive_buffer",
+                        other => other.trim_start_matches("net/ipv4/tcp_"),
+                    }
+                    .to_owned(),
                     found: value.clone(),
                     expected: format!(
                         "{agreed} as for flow \"{owner}\", because the flows of a node share this parameter"

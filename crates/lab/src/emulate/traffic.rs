@@ -21,6 +21,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
+pub use stream::Pace;
 use stream::{CHUNK, StreamWorker};
 
 /// The interval of checks whether the thread should end.
@@ -48,13 +49,13 @@ impl Applications {
     ///
     /// # Errors
     /// If the system permits no further thread or descriptor.
-    pub(super) fn start(ends: Vec<TrafficEnd>, clock: WallClock) -> io::Result<Self> {
+    pub(super) fn start(ends: Vec<TrafficEnd>, pace: Pace, clock: WallClock) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let watch = Watch::new()?;
         let mut workers = Vec::new();
         for (number, end) in (0..).zip(ends) {
             workers.push(match end {
-                TrafficEnd::Stream(end) => Worker::Stream(StreamWorker::new(end, &watch, number)?),
+                TrafficEnd::Stream(end) => Worker::Stream(StreamWorker::new(end, pace, &watch, number)?),
                 TrafficEnd::Datagrams(end) => Worker::Datagrams(DatagramWorker::new(end, &watch, number)?),
             });
         }

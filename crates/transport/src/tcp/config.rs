@@ -7,6 +7,7 @@
 pub use super::settings::TcpConfig;
 
 use super::ecn;
+use super::kernel::Kernel;
 use super::receiver::ReceiveWindow;
 use super::sender::{AfterIdle, SendBufferLimit};
 use crate::{ack, cc, pacing, recovery};
@@ -55,6 +56,12 @@ pub enum Dialect {
 }
 
 impl TcpConfig {
+    /// Returns `true` if the receive buffer grows.
+    #[must_use]
+    pub fn is_autotuned(&self) -> bool {
+        self.receive_window == ReceiveWindow::Autotuned
+    }
+
     /// Returns the inputs of the controller of the flow `flow`.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
@@ -120,6 +127,7 @@ const RFC: TcpConfig = TcpConfig {
     send_buffer_limit: SendBufferLimit::Payload,
     receive_buffer: Bytes(4 << 20),
     receive_window: ReceiveWindow::WholeBuffer,
+    kernel: Kernel::V6_18,
     sack: true,
     dsack: true,
     window_scaling: true,
@@ -163,7 +171,8 @@ const RFC: TcpConfig = TcpConfig {
 const LINUX: TcpConfig = TcpConfig {
     // tcp_wmem[2] is 4 MiB, and tcp_sndbuf_expand grows sk_sndbuf up to it.
     send_buffer_limit: SendBufferLimit::Memory,
-    // tcp_moderate_rcvbuf = 1.
+    // tcp_rcv_space_adjust grows sk_rcvbuf up to tcp_rmem[2], with tcp_moderate_rcvbuf = 1.
+    receive_buffer: Kernel::V6_18.largest_receive_buffer(),
     receive_window: ReceiveWindow::Autotuned,
     rtt_clock: RttClock::SendTimes,
     // tcp_reno_cong_avoid counts acknowledged segments.

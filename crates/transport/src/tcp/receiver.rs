@@ -136,14 +136,13 @@ impl Receiver {
         let buffer = config.receive_buffer.get();
         let acknowledger = Acknowledger::new(policy);
         let is_measured = acknowledger.ledger().round_trip.is_some();
-        let is_autotuned = config.receive_window == ReceiveWindow::Autotuned;
         let shift = (0..14).find(|shift| buffer >> shift <= u64::from(u16::MAX)).unwrap_or(14);
         Self {
             config,
             initial,
             window_shift: shift,
             window: Window::new(buffer, config.mss.get(), config.dialect.rules().beyond_window),
-            autotuning: is_autotuned.then(|| Autotuning::new(buffer, is_measured)),
+            autotuning: config.is_autotuned().then(|| Autotuning::new(config.kernel, buffer, is_measured)),
             clock: config.timestamps.map(TickClock::new),
             agreed: None,
             timestamp_to_echo: 0,

@@ -9,6 +9,7 @@ mod check;
 
 use super::config::{Dialect, Preset, RttClock};
 use super::ecn;
+use super::kernel::Kernel;
 use super::receiver::ReceiveWindow;
 use super::sender::{AfterIdle, SendBufferLimit};
 use crate::{ack, cc, pacing, recovery};
@@ -105,7 +106,8 @@ settings! {
         send_buffer: Bytes,
         /// The quantity that `send_buffer` limits.
         send_buffer_limit: SendBufferLimit,
-        /// The largest receive window, at most 1 GiB (RFC 7323, §2.2).
+        /// The receive buffer, at most 1 GiB (RFC 7323, §2.2). `receive_window` determines the
+        /// window that it offers.
         #[schemars(example = "4MiB")]
         receive_buffer: Bytes,
         /// The part of `receive_buffer` that the receiver offers, independent of its ACK policy.
@@ -172,6 +174,9 @@ settings! {
         rto_restart: rto::Restart => rto.restart,
     }
     said {
+        /// With `receive_window = "autotuned"`: the version of Linux whose buffer grows. It
+        /// determines the default of `receive_buffer` as well.
+        kernel: Kernel,
         /// Send timestamps in every segment (RFC 7323, §3).
         timestamps: bool,
         /// The tick of the timestamp clock.
@@ -179,6 +184,8 @@ settings! {
         timestamp_tick: Duration,
     }
     held {
+        /// The version of Linux whose receive buffer grows.
+        kernel: Kernel,
         /// Retransmission timer.
         rto: rto::RtoConfig,
         /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
@@ -202,7 +209,13 @@ impl Settings {
             Some(true) => Some(preset.timestamps.unwrap_or(TIMESTAMP_TICK)),
             None => preset.timestamps,
         };
+        let kernel = self.kernel.unwrap_or(preset.kernel);
         TcpConfig {
+            kernel,
+            receive_buffer: match self.receive_window.unwrap_or(preset.receive_window) {
+                ReceiveWindow::Autotuned => kernel.largest_receive_buffer(),
+                ReceiveWindow::WholeBuffer => Preset::Rfc.config().receive_buffer,
+            },
             slow_start: self.preset.slow_start(&congestion),
             // Linux's tcp_ca_needs_ecn.
             ecn: match (congestion.is_scalable(), congestion.counts_marks()) {
@@ -222,6 +235,7 @@ impl Settings {
     pub fn in_full(&self) -> Self {
         let config = self.config();
         Self {
+            kernel: config.is_autotuned().then_some(config.kernel),
             timestamps: Some(config.timestamps.is_some()),
             timestamp_tick: config.timestamps,
             ecn_option: (config.ecn == ecn::EcnConfig::Accurate).then_some(config.ecn_option),

@@ -15,9 +15,23 @@ pub(super) const CHUNK: usize = 256 << 10;
 /// The kernel takes about 20 µs for these 22 segments, but half a millisecond for a third of a send
 /// buffer of 4 MiB, which becomes free at once.
 const SLICE: usize = 32 << 10;
+/// The octets that one system call writes at the most: all that a send buffer holds. A boundary
+/// between two writes may leave a short segment.
+const LARGEST_WRITE: usize = 4 << 20;
 /// The time that is left to the other thread between two slices. Slices then reach some 4 Gbps, as
 /// much as one link carries.
 const PAUSE: Duration = Duration::from_micros(50);
+
+/// How applications write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// In slices with pauses, so that packets are carried meanwhile.
+    #[default]
+    Sliced,
+    /// All that the kernel accepts at once, as applications of a simulation do. Programs of a guest
+    /// in virtual time take no time, so that no packet waits.
+    AtOnce,
+}
 
 /// One end of a connection.
 pub(in super::super) struct StreamEnd {
@@ -43,12 +57,13 @@ pub(super) struct StreamWorker {
     /// The connection, once it is accepted; for the connecting end, its socket.
     connection: Option<Tcp>,
     is_open: bool,
+    pace: Pace,
     /// When the next slice is written, if data are left.
     resume: Option<Instant>,
 }
 
 impl StreamWorker {
-    pub(super) fn new(end: StreamEnd, watch: &Watch, number: usize) -> io::Result<Self> {
+    pub(super) fn new(end: StreamEnd, pace: Pace, watch: &Watch, number: usize) -> io::Result<Self> {
         // The end that accepts waits for connections first.
         let interest = if end.peer.is_none() { Interest::Both } else { end.interest() };
         watch.add(&end.socket, number, interest)?;
@@ -62,7 +77,7 @@ impl StreamWorker {
                 Some(end.socket.try_clone()?)
             }
         };
-        Ok(Self { end, connection, is_open: false, resume: None })
+        Ok(Self { end, connection, is_open: false, pace, resume: None })
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
@@ -99,7 +114,7 @@ impl StreamWorker {
             shown: &self.end.shown,
             is_open: &mut self.is_open,
             buffer,
-            slice: SLICE,
+            slice: if self.pace == Pace::Sliced { SLICE } else { usize::MAX },
             error: None,
         };
         let shown = &self.end.shown;
@@ -156,7 +171,8 @@ impl StreamPort for SocketPort<'_> {
         *self.is_open = true;
         let mut written = 0;
         while written < octets && self.slice > 0 && self.error.is_none() {
-            let chunk = usize::try_from(octets - written).unwrap_or(usize::MAX).min(self.slice);
+            let most = self.slice.min(LARGEST_WRITE);
+            let chunk = usize::try_from(octets - written).unwrap_or(usize::MAX).min(most);
             let result = self.socket.write(&ZEROS[..chunk]);
             match self.keep(result) {
                 0 => break,
@@ -199,4 +215,4 @@ impl StreamPort for SocketPort<'_> {
 }
 
 /// The data that applications write.
-static ZEROS: [u8; SLICE] = [0; SLICE];
+static ZEROS: [u8; LARGEST_WRITE] = [0; LARGEST_WRITE];

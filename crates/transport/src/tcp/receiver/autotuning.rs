@@ -1,13 +1,14 @@
-//! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.18; function names
-//! in parentheses).
+//! The window that Linux's receive buffer would offer (`net/ipv4/tcp_input.c`, 6.12 or 6.18;
+//! function names in parentheses).
 //!
-//! The buffer grows by what the application reads per round trip (`tcp_rcv_space_adjust`). The
-//! offered window follows it, up to `receive_buffer`. So autotuning limits how fast a sender can
-//! start, whatever the ACK policy. The policy receives each segment that makes the window grow;
-//! Linux's policy acknowledges it at once. Data that are unread, or beyond gaps, take room. The
-//! kernel converts memory into bytes of window by the payload's share of a segment's memory
-//! (`tcp_win_from_space`).
+//! The buffer grows by what the application reads per round trip (`tcp_rcv_space_adjust`). Its
+//! memory grows up to `receive_buffer`, and the offered window follows it. So autotuning limits how
+//! fast a sender can start, whatever the ACK policy. The policy receives each segment that makes the
+//! window grow; Linux's policy acknowledges it at once. Data that are unread, or beyond gaps, take
+//! room. The kernel converts memory into bytes of window by the payload's share of a segment's
+//! memory (`tcp_win_from_space`).
 
+use super::super::kernel::Kernel;
 use super::Receiver;
 use super::full_size::SHORTEST_FULL_SIZE;
 use super::unread::{Unread, memory_of};
@@ -23,8 +24,8 @@ use std::ops::Range;
 pub enum ReceiveWindow {
     /// All of `receive_buffer` minus unread data.
     WholeBuffer,
-    /// The window that Linux's autotuning offers. `receive_buffer` is then the maximum size of the
-    /// buffer (`tcp_rmem[2]`).
+    /// The window that Linux's autotuning offers. `receive_buffer` is then the maximum to which the
+    /// memory of the buffer grows from 128 KiB (`tcp_rmem[2]`). The window never exceeds it.
     Autotuned,
 }
 
@@ -34,10 +35,10 @@ const WHOLE: u64 = 256;
 const DEFAULT_RATIO: u64 = WHOLE / 2;
 /// `tcp_rmem[1]`: the initial memory of the buffer, 128 KiB.
 const INITIAL: u64 = 128 << 10;
-/// `tcp_rmem[2]`: its default maximum of memory, 32 MiB since 6.16.
-const LARGEST: u64 = 32 << 20;
-/// `tcp_select_initial_window`: the initial, unscaled window.
-const INITIAL_WINDOW: u64 = u16::MAX as u64;
+/// `tcp_rcv_space_adjust` of 6.12: what it adds to a round trip's data, in segments.
+const CUSHION: u64 = 16;
+/// `tcp_select_initial_window`: the initial window is not scaled (RFC 7323, §2.2).
+const MAX_INITIAL_WINDOW: u64 = u16::MAX as u64;
 /// `TCP_INIT_CWND`, in segments: the initial estimate of a round trip's data, limited to the first
 /// window (`tcp_init_buffer_space`).
 const INITIAL_SEGMENTS: u64 = 10;
@@ -53,12 +54,30 @@ pub(super) struct Autotuning {
 }
 
 impl Autotuning {
-    /// Creates the state before the first segment. The limit is the kernel's default or a window of
-    /// `largest`. `is_measured`: the ACK policy measures round trips, and autotuning uses its
-    /// estimates.
-    pub(super) fn new(largest: u64, is_measured: bool) -> Self {
+    /// Creates the state before the handshake. The memory grows up to `largest`. `is_measured`: the
+    /// ACK policy measures round trips, and autotuning uses these.
+    pub(super) fn new(kernel: Kernel, largest: u64, is_measured: bool) -> Self {
         let own = (!is_measured).then(|| Box::new(RoundTrip::new(FOR_EVER)));
-        Self { buffer: ReceiveBuffer::new(largest), round_trip: own }
+        Self { buffer: ReceiveBuffer::new(kernel, largest), round_trip: own }
+    }
+
+    /// Returns the window of a SYN: the whole segments of `full_size` that the buffer holds
+    /// (`tcp_select_initial_window`).
+    pub(super) fn initial_window(&self, full_size: u64) -> u64 {
+        let window = window_of(self.buffer.memory, DEFAULT_RATIO).min(MAX_INITIAL_WINDOW);
+        if window > full_size { window / full_size * full_size } else { window }
+    }
+
+    /// Adopts the window that the handshake has `offered`, for segments of `full_size`.
+    pub(super) fn open(&mut self, offered: u64, full_size: u64) {
+        self.buffer.open(offered, full_size);
+    }
+
+    /// Begins the first round trip with the first segment after the handshake
+    /// (`tcp_init_buffer_space`).
+    #[inline]
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.buffer.began.get_or_insert((now, 0));
     }
 
     /// Returns the window that an ACK would offer now.
@@ -124,7 +143,9 @@ impl Receiver {
 /// The state of the buffer.
 #[derive(Clone, Debug)]
 struct ReceiveBuffer {
-    /// The maximum window, as a `tcp_rmem[2]` above the default permits.
+    kernel: Kernel,
+    /// `tcp_rmem[2]`: the maximum of its memory, and of the window if that is less than the initial
+    /// memory.
     largest: u64,
     /// `scaling_ratio`: the bytes of window per 256 bytes of memory.
     ratio: u64,
@@ -137,10 +158,9 @@ struct ReceiveBuffer {
     /// `rcvq_space.space`: the maximum number of bytes that the application has read in a round
     /// trip.
     per_round_trip: u64,
-    /// `rcvq_space.time` and `.seq`: the start of the present round trip, and the position of the
-    /// stream then.
-    began: (Instant, u64),
-    /// The end of the data in order: rcv.nxt.
+    /// `rcvq_space.time` and `.seq`: when the present round trip began, and where the stream stood.
+    began: Option<(Instant, u64)>,
+    /// The octets that have arrived in order: rcv.nxt.
     next: u64,
     /// The part of them that the application has not read.
     unread: Unread,
@@ -176,15 +196,16 @@ struct Flow {
 }
 
 impl ReceiveBuffer {
-    const fn new(largest: u64) -> Self {
+    const fn new(kernel: Kernel, largest: u64) -> Self {
         Self {
+            kernel,
             largest,
             ratio: DEFAULT_RATIO,
             memory: INITIAL,
             clamp: window_of(INITIAL, DEFAULT_RATIO),
-            offered: INITIAL_WINDOW,
+            offered: 0,
             per_round_trip: 0,
-            began: (Instant::ZERO, 0),
+            began: None,
             next: 0,
             unread: Unread::new(),
             held: 0,
@@ -192,8 +213,18 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Returns the offered window (`__tcp_select_window`): `rcv_ssthresh`, limited to the free
-    /// buffer, and zero if little is free.
+    /// Adopts the window that the handshake has `offered` (`tcp_init_buffer_space`). 6.12 keeps a
+    /// segment of `full_size` back; 6.18 does not.
+    fn open(&mut self, offered: u64, full_size: u64) {
+        self.offered = match self.kernel {
+            Kernel::V6_12 if self.clamp > 2 * full_size => offered.min(self.clamp - full_size),
+            _ => offered.min(self.clamp),
+        };
+        self.per_round_trip = self.offered.min(INITIAL_SEGMENTS * full_size);
+    }
+
+    /// Returns the offered window (`__tcp_select_window`): `rcv_ssthresh`, as far as the buffer is
+    /// free, and none if that is little.
     fn window(&self) -> u64 {
         let free = self.free();
         let is_little = free < window_of(self.memory, self.ratio) >> 4 || free < self.full_size;
@@ -214,19 +245,25 @@ impl ReceiveBuffer {
     fn arrive(&mut self, now: Instant, arrived: &Arrived) -> bool {
         let flow = &arrived.flow;
         self.make_room();
-        self.held = (self.held + arrived.octets).saturating_sub(arrived.advanced);
-        self.next += arrived.advanced;
         self.full_size = flow.full_size;
         self.measure(flow.full_size);
+        let grows = self.grow_window(arrived);
+        self.held = (self.held + arrived.octets).saturating_sub(arrived.advanced);
+        let before = self.next;
+        self.next += arrived.advanced;
         if !flow.is_read_at_once {
             self.unread.queue(arrived.advanced, arrived.octets, flow.full_size);
         }
-        let grows = self.grow_window(arrived);
         if arrived.advanced == 0 {
-            // tcp_data_queue_ofo
-            self.grow_buffer(self.per_round_trip, flow.beyond);
+            if self.kernel == Kernel::V6_18 {
+                // tcp_data_queue_ofo
+                self.grow_buffer(self.per_round_trip, flow);
+            }
         } else if flow.is_read_at_once {
-            self.adjust(now, flow);
+            // The application reads this segment first, and then those behind the gap that it
+            // fills.
+            let first = arrived.octets.min(arrived.advanced);
+            self.adjust(now, flow, before + first);
         }
         grows
     }
@@ -236,7 +273,7 @@ impl ReceiveBuffer {
     fn read(&mut self, now: Instant, octets: u64, flow: &Flow) {
         let first = octets.min(self.unread.first());
         self.unread.take(first);
-        self.adjust(now, flow);
+        self.adjust(now, flow, self.next - self.unread.octets());
         self.unread.take(octets - first);
     }
 
@@ -244,12 +281,7 @@ impl ReceiveBuffer {
     /// (`tcp_clamp_window`).
     fn make_room(&mut self) {
         let taken = self.unread.memory() + memory_for(self.held, self.ratio);
-        self.memory = self.memory.max(taken.min(self.most()));
-    }
-
-    /// Returns `tcp_rmem[2]`.
-    fn most(&self) -> u64 {
-        LARGEST.max(memory_for(self.largest, self.ratio))
+        self.memory = self.memory.max(taken.min(self.largest));
     }
 
     /// Adapts the ratio to the full size (`tcp_measure_rcv_mss`), because segments of other sizes
@@ -262,16 +294,22 @@ impl ReceiveBuffer {
         if ratio != self.ratio {
             self.ratio = ratio;
             self.clamp = window_of(self.memory, ratio);
-            // tcp_set_window_clamp
-            self.offered = self.offered.min(self.clamp);
+            match self.kernel {
+                Kernel::V6_12 => self.per_round_trip = self.per_round_trip.min(self.clamp),
+                // tcp_set_window_clamp
+                Kernel::V6_18 => self.offered = self.offered.min(self.clamp),
+            }
         }
     }
 
     /// Grows the window by two segments, as far as the buffer allows (`tcp_grow_window`). Without
-    /// SACK, the window does not grow while a gap is open (`tcp_data_queue_ofo`), because an ACK
-    /// with another window is no duplicate.
+    /// SACK it does not while a gap is open (`tcp_data_queue_ofo`): an ACK with another window is
+    /// no duplicate. The segment itself takes memory as well, and those behind the gap that it
+    /// fills still do.
     fn grow_window(&mut self, arrived: &Arrived) -> bool {
-        let limit = self.free().min(self.clamp);
+        let taken = self.unread.memory() + memory_of(arrived.octets);
+        let free = window_of(self.memory.saturating_sub(taken), self.ratio).saturating_sub(self.held);
+        let limit = free.min(self.clamp).min(self.largest);
         let shows_gap = arrived.advanced == 0 && !arrived.flow.has_sack;
         if limit <= self.offered || arrived.octets < SHORTEST || shows_gap {
             return false;
@@ -281,29 +319,32 @@ impl ReceiveBuffer {
     }
 
     /// Adapts the buffer once per round trip to the bytes that the application has read, minus the
-    /// bytes left (`tcp_rcv_space_adjust`).
-    fn adjust(&mut self, now: Instant, flow: &Flow) {
-        let (since, from) = self.began;
+    /// bytes left (`tcp_rcv_space_adjust`). It has read `read` bytes so far.
+    fn adjust(&mut self, now: Instant, flow: &Flow, read: u64) {
+        let (since, from) = *self.began.get_or_insert((now, 0));
         let Some(round_trip) = flow.round_trip else { return };
         if now.since(since) < round_trip {
             return;
         }
-        let read = self.next - self.unread.octets();
-        let copied = (read - from).saturating_sub(self.unread.octets());
-        self.per_round_trip = self.per_round_trip.max((INITIAL_SEGMENTS * flow.full_size).min(INITIAL_WINDOW));
+        let copied = (read - from).saturating_sub(self.next - read);
         if copied > self.per_round_trip {
-            self.grow_buffer(copied, flow.beyond);
+            self.grow_buffer(copied, flow);
         }
-        self.began = (now, read);
+        self.began = Some((now, read));
     }
 
-    /// Grows the buffer to twice the data of a round trip, more if these have increased, plus the
-    /// data beyond gaps (`tcp_rcvbuf_grow`).
-    fn grow_buffer(&mut self, copied: u64, beyond: u64) {
+    /// Grows the buffer to twice the data of a round trip, and more if these have increased. 6.12
+    /// adds a cushion (`tcp_rcv_space_adjust`), 6.18 what lies beyond gaps (`tcp_rcvbuf_grow`).
+    fn grow_buffer(&mut self, copied: u64, flow: &Flow) {
         let before = std::mem::replace(&mut self.per_round_trip, copied);
-        let grown = u128::from(2 * copied) * u128::from(copied - before) / u128::from(before.max(1));
-        let window = u128::from(2 * copied + beyond) + 2 * grown;
-        let memory = memory_for(window.min(u128::from(u64::MAX / WHOLE)) as u64, self.ratio).min(self.most());
+        let (cushion, beyond) = match self.kernel {
+            Kernel::V6_12 => (CUSHION * flow.full_size, 0),
+            Kernel::V6_18 => (0, flow.beyond),
+        };
+        let steady = 2 * copied + cushion;
+        let grown = u128::from(steady) * u128::from(copied - before) / u128::from(before.max(1));
+        let window = u128::from(steady + beyond) + 2 * grown;
+        let memory = memory_for(window.min(u128::from(u64::MAX / WHOLE)) as u64, self.ratio).min(self.largest);
         if memory > self.memory {
             self.memory = memory;
             self.clamp = window_of(memory, self.ratio);
@@ -332,6 +373,17 @@ mod tests {
 
     const MSS: u64 = 1448;
 
+    /// Returns the buffer of an end that has offered 45 segments of 1448 octets, as kernels do.
+    fn buffer_of(kernel: Kernel) -> ReceiveBuffer {
+        let mut buffer = ReceiveBuffer::new(kernel, kernel.largest_receive_buffer().get());
+        buffer.open(45 * MSS, MSS);
+        buffer
+    }
+
+    fn buffer() -> ReceiveBuffer {
+        buffer_of(Kernel::V6_18)
+    }
+
     /// Returns a full-sized segment in order, before the round trip is known.
     const fn in_order(octets: u64) -> Arrived {
         let flow = Flow { full_size: octets, beyond: 0, round_trip: None, has_sack: true, is_read_at_once: true };
@@ -359,11 +411,11 @@ mod tests {
             .collect()
     }
 
-    /// From 65,535 to 81,920 bytes in steps of 2,896 are six segments. A slow flow fills no more
+    /// From 65,160 to 80,480 bytes in steps of 2,896 are six segments. A slow flow fills no more
     /// than the first buffer.
     #[test]
     fn a_slow_flow_never_outgrows_the_first_buffer() {
-        let grows = growth(&mut ReceiveBuffer::new(0), 0, 200, 10);
+        let grows = growth(&mut buffer(), 0, 200, 10);
         assert_eq!(grows.iter().filter(|grows| **grows).count(), 6);
         assert!(grows[..6].iter().all(|grows| *grows));
     }
@@ -372,10 +424,11 @@ mod tests {
     /// follows segment by segment.
     #[test]
     fn a_fast_flow_grows_the_buffer_by_what_a_round_trip_brings() {
-        let mut buffer = ReceiveBuffer::new(0);
+        let mut buffer = buffer();
         growth(&mut buffer, 0, 2500, 100);
         assert!(buffer.clamp > 2 * 100 * MSS, "{}", buffer.clamp);
-        assert_eq!(buffer.offered, buffer.clamp, "in the end all of it is offered");
+        let free = window_of(buffer.memory - memory_of(MSS), buffer.ratio);
+        assert_eq!(buffer.offered, free, "in the end all of it is offered, except the segment that arrives");
         assert!(!growth(&mut buffer, 2500, 300, 100).contains(&true));
     }
 
@@ -384,7 +437,8 @@ mod tests {
     /// never grow.
     #[test]
     fn large_segments_grow_the_buffer_as_well() {
-        let mut buffer = ReceiveBuffer::new(0);
+        let mut buffer = ReceiveBuffer::new(Kernel::V6_18, Kernel::V6_18.largest_receive_buffer().get());
+        buffer.open(64_000, 8000);
         for k in 0..200 {
             // The data that the window permits arrive in each round trip of 23 ms.
             let per_round_trip = buffer.window() / 8000;
@@ -397,11 +451,69 @@ mod tests {
         assert!(buffer.window() > 20 * 65_535, "{}", buffer.window());
     }
 
+    /// The windows that the kernels announce on a path of 1 Mbps, 6.12.117 in virtual time and
+    /// 6.18.44 in real time: 65,160 octets on the SYN-ACK, then 67,072 (in units of 128) or 68,608
+    /// (in units of 1024), and at last 80,512 or 80,896.
+    #[test]
+    fn the_first_windows_are_those_of_the_kernels() {
+        for (kernel, unit, windows) in [(Kernel::V6_12, 128, [67_072, 80_512]), (Kernel::V6_18, 1024, [68_608, 80_896])]
+        {
+            let autotuning = Autotuning::new(kernel, kernel.largest_receive_buffer().get(), true);
+            assert_eq!((autotuning.initial_window(1448), autotuning.initial_window(1460)), (65_160, 64_240));
+            let mut buffer = buffer_of(kernel);
+            let announced = [1, 20].map(|segments| {
+                growth(&mut buffer, 0, segments, 10);
+                buffer.window().next_multiple_of(unit)
+            });
+            assert_eq!(announced, windows, "{kernel:?}");
+        }
+    }
+
+    /// 18 segments in a round trip and then 36. 6.12.117 ends with a window of 382,336 octets, in
+    /// units of 128: (2 · 36 + 16) · 3 segments. 6.18 adds no 16.
+    #[test]
+    fn the_buffer_of_each_kernel_grows_by_its_own_rule() {
+        for (kernel, segments) in [(Kernel::V6_12, 264), (Kernel::V6_18, 216)] {
+            let mut buffer = buffer_of(kernel);
+            buffer.measure(MSS);
+            buffer.per_round_trip = 18 * MSS;
+            buffer.grow_buffer(36 * MSS, &in_order(MSS).flow);
+            assert_eq!(buffer.clamp + 1, segments * MSS, "{kernel:?}");
+        }
+    }
+
+    /// 30 segments beyond a gap let the buffer of 6.18 grow to twice the first round trip's ten and
+    /// these, and that of 6.12 not at all.
+    #[test]
+    fn data_beyond_a_gap_grow_the_buffer_of_one_kernel() {
+        for (kernel, clamp) in [(Kernel::V6_12, 81_920), (Kernel::V6_18, 60 * MSS)] {
+            let mut buffer = buffer_of(kernel);
+            let beyond = beyond_a_gap(MSS);
+            let arrived = Arrived { flow: Flow { beyond: 40 * MSS, ..beyond.flow }, ..beyond };
+            buffer.arrive(Instant::ZERO, &arrived);
+            assert_eq!(buffer.clamp.next_multiple_of(MSS), clamp.next_multiple_of(MSS), "{kernel:?}");
+        }
+    }
+
+    /// The segment that fills a gap is read first, when those behind it are still unread. So the
+    /// round trip that ends with it brings 18 segments less 30.
+    #[test]
+    fn a_gap_that_closes_ends_no_large_round_trip() {
+        let mut buffer = buffer();
+        let round_trip = Duration::from_millis(100);
+        for k in 0..18 {
+            buffer.arrive(Instant::ZERO + Duration::from_millis(k), &measured(MSS, round_trip));
+        }
+        let arrived = Arrived { advanced: 31 * MSS, ..measured(MSS, round_trip) };
+        buffer.arrive(Instant::ZERO + round_trip, &arrived);
+        assert_eq!((buffer.per_round_trip, buffer.clamp), (10 * MSS, 81_920));
+    }
+
     /// A segment of 1000 bytes takes as much memory as one of 1448, so that the first buffer is
     /// smaller than the first window.
     #[test]
     fn shorter_segments_leave_less_window() {
-        let mut buffer = ReceiveBuffer::new(0);
+        let mut buffer = buffer();
         let arrived = in_order(1000);
         assert!(!buffer.arrive(Instant::ZERO, &arrived));
         assert_eq!((buffer.ratio, buffer.window()), (111, 131_072 * 111 / 256));
@@ -412,7 +524,7 @@ mod tests {
     /// Data beyond a gap take room, so the window does not grow until the gap closes.
     #[test]
     fn data_beyond_a_gap_takes_room() {
-        let mut buffer = ReceiveBuffer::new(0);
+        let mut buffer = buffer();
         growth(&mut buffer, 0, 10, 10);
         assert!(!buffer.arrive(Instant::ZERO, &beyond_a_gap(MSS)));
         assert_eq!(buffer.held, MSS);
@@ -428,7 +540,7 @@ mod tests {
     /// less than a segment.
     #[test]
     fn unread_data_shut_the_window_before_the_memory_is_full() {
-        let mut buffer = ReceiveBuffer::new(0);
+        let mut buffer = buffer();
         let round_trip = Duration::from_millis(20);
         for k in 0..56 {
             buffer.arrive(Instant::ZERO, &unread(MSS, round_trip));
@@ -445,7 +557,7 @@ mod tests {
     /// A window that is rounded up permits more data than the memory holds.
     #[test]
     fn an_overcommitted_buffer_grows_and_its_window_does_not() {
-        let mut buffer = ReceiveBuffer::new(0);
+        let mut buffer = buffer();
         for _ in 0..60 {
             buffer.arrive(Instant::ZERO, &unread(MSS, Duration::from_millis(20)));
         }
@@ -457,7 +569,7 @@ mod tests {
     #[test]
     fn a_late_reader_grows_no_buffer() {
         let growth_by = |segments_per_read: u64| {
-            let mut buffer = ReceiveBuffer::new(0);
+            let mut buffer = buffer();
             let round_trip = Duration::from_millis(20);
             for k in 0..4000 {
                 let now = Instant::ZERO + round_trip * (k + 1) / 50;
@@ -476,7 +588,7 @@ mod tests {
     #[test]
     fn without_sack_a_segment_beyond_a_gap_leaves_the_window() {
         for has_sack in [true, false] {
-            let mut buffer = ReceiveBuffer::new(0);
+            let mut buffer = buffer();
             let beyond = beyond_a_gap(MSS);
             let arrived = Arrived { flow: Flow { has_sack, ..beyond.flow }, ..beyond };
             assert_eq!(buffer.arrive(Instant::ZERO, &arrived), has_sack);

@@ -25,6 +25,7 @@ impl Receiver {
             return Refusal::Connection.into();
         }
         self.agree(segment, self.config.ecn.accept(segment.flags));
+        self.open_window(self.initial_window());
         self.echo.take_syn(segment);
         self.syn_ack_due = true;
         Fate::Taken
@@ -41,12 +42,21 @@ impl Receiver {
             has_scaling,
             requests: Offer::of(&self.config).agreed(options),
         });
-        let shift = if has_scaling { self.window_shift } else { 0 };
-        self.window = self.window.agree(self.config.receive_buffer.get(), shift);
-        self.select_window();
         self.timestamp_to_echo = options.timestamps.map_or(0, |timestamps| timestamps.value);
         self.echo = Echo::new(ecn, self.config.ecn_option, &self.config.dialect.rules());
         self.syn = segment.ecn;
+    }
+
+    /// Opens the receive window, of which the handshake has `offered` so much.
+    pub(super) fn open_window(&mut self, offered: u16) {
+        let has_scaling = self.agreed.is_some_and(|agreed| agreed.has_scaling);
+        let shift = if has_scaling { self.window_shift } else { 0 };
+        self.window = self.window.agree(self.config.receive_buffer.get(), shift, offered);
+        let full_size = self.announced_payload();
+        if let Some(autotuning) = &mut self.autotuning {
+            autotuning.open(u64::from(offered), full_size);
+        }
+        self.select_window();
     }
 
     /// Processes the end of the stream: everything including the FIN has arrived. An end that only
@@ -76,6 +86,9 @@ impl Receiver {
             return Fate::Duplicate;
         }
         self.measure_handshake(now);
+        if let Some(autotuning) = &mut self.autotuning {
+            autotuning.begin(now);
+        }
         let length = segment.sequence_len();
         if length == 0 {
             self.echo.take_control(segment);

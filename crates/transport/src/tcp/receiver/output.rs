@@ -29,8 +29,7 @@ impl Receiver {
             seq: self.initial,
             ack: agreed.first,
             flags: Flags::SYN | Flags::ACK | self.echo.answer(self.syn, self.syn_ack_timeouts),
-            // RFC 7323, §2.2: not scaled.
-            window: u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX),
+            window: self.initial_window(),
             options: Options {
                 timestamps: self.timestamps(now, agreed),
                 mss: Some(announced_mss(&self.config)),

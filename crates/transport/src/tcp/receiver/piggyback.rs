@@ -13,17 +13,18 @@ const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
 impl Receiver {
-    /// Writes this end's receive window to its `syn` (RFC 7323, §2.2: not scaled), and the scale of
-    /// later windows.
+    /// Writes this end's receive window to its `syn`, and the scale of later windows.
     pub(in crate::tcp) fn offer_window(&self, syn: &mut Segment) {
-        syn.window = u16::try_from(self.config.receive_buffer.get()).unwrap_or(u16::MAX);
+        syn.window = self.initial_window();
         syn.options.window_scale = self.config.window_scaling.then_some(self.window_shift);
     }
 
     /// Processes the peer's `syn_ack`. `sent_at` is the departure of this end's SYN, if it left
     /// once.
     pub(in crate::tcp) fn open_by(&mut self, now: Instant, syn_ack: &Segment, sent_at: Option<Instant>) {
+        let offered = self.initial_window();
         self.agree(syn_ack, self.config.ecn.conclude(syn_ack.flags));
+        self.open_window(offered);
         self.echo.take_syn_ack(syn_ack);
         self.syn_sent_at = sent_at;
         self.measure_handshake(now);

@@ -43,12 +43,11 @@ impl Window {
         self.rule == BeyondWindow::TakenWhole && !self.has_unread(next)
     }
 
-    /// Adopts the unit of the window field: 2^`shift` bytes.
-    pub(super) fn agree(self, buffer: u64, shift: u8) -> Self {
+    /// Adopts the unit of the window field, 2^`shift` bytes, and the window that the handshake has
+    /// offered.
+    pub(super) fn agree(self, buffer: u64, shift: u8, offered: u16) -> Self {
         let size = (buffer >> shift).min(u64::from(u16::MAX)) << shift;
-        // The unscaled window of the SYN-ACK (RFC 7323, §2.2).
-        let edge = buffer.min(u64::from(u16::MAX));
-        Self { size, shift, edge, ..self }
+        Self { size, shift, edge: u64::from(offered), ..self }
     }
 
     /// Sets the window that autotuning selects now; `None` without autotuning.
@@ -174,6 +173,13 @@ impl Receiver {
     #[inline]
     pub(super) fn select_window(&mut self) {
         self.window.autotune(self.autotuning.as_ref().map(Autotuning::selected));
+    }
+
+    /// Returns the window field of this end's SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2).
+    pub(super) fn initial_window(&self) -> u16 {
+        let whole = self.config.receive_buffer.get();
+        let initial = self.autotuning.as_ref().map(|autotuning| autotuning.initial_window(self.announced_payload()));
+        u16::try_from(initial.unwrap_or(whole).min(whole)).unwrap_or(u16::MAX)
     }
 
     /// Returns the window field of an ACK that leaves now.

@@ -21,6 +21,7 @@ impl Settings {
     /// Returns the first invalid setting.
     pub fn check(&self) -> Result<(), Fault> {
         self.sizes()?;
+        self.kernel()?;
         self.timeouts()?;
         self.timestamps()?;
         self.options()?;
@@ -48,6 +49,14 @@ impl Settings {
             if buffer > largest {
                 return Err(Fault::expected(key, format!("at most {}GiB", largest.get() >> 30)));
             }
+        }
+        Ok(())
+    }
+
+    fn kernel(&self) -> Result<(), Fault> {
+        if self.kernel.is_some() && !self.config().is_autotuned() {
+            let reason = "only `receive_window = \"autotuned\"` has the buffer of a kernel";
+            return Err(Fault::misplaced("kernel", reason));
         }
         Ok(())
     }
