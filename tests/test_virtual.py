@@ -102,7 +102,9 @@ def test_a_build_is_refused_before_it_begins(tmp_path, monkeypatch):
 
 
 def test_jiffies_of_ten_milliseconds_are_refused(tmp_path):
-    """`arch/um/Kconfig` fixes HZ at 100, whatever a configuration has; the top of the options has its own first."""
+    """`arch/um/Kconfig` fixes HZ at 100 in any configuration. The top of the options has its own
+    first.
+    """
     (tmp_path / "Kconfig").write_text('mainmenu "Linux"\n\nsource "init/Kconfig"\n\nsource "arch/um/Kconfig"\n', encoding="utf-8")
     (tmp_path / "out").mkdir()
     top = build._top(tmp_path, tmp_path / "out").read_text(encoding="utf-8")
