@@ -103,6 +103,12 @@ class AskPath:
     def in_slow_start(self) -> bool:
         """Whether the window is below the slow-start threshold."""
     @property
+    def is_reno(self) -> bool:
+        """Whether the controller is NewReno."""
+    @property
+    def phase(self) -> Literal["probes", "cruises", "probes-rtt"] | None:
+        """What the controller needs feedback for, if it reports that."""
+    @property
     def srtt(self) -> int:
         """Smoothed RTT, in nanoseconds."""
     @property
@@ -148,6 +154,30 @@ class Arrival:
     @property
     def closes_gap(self) -> bool:
         """For "fills-gap": whether all data that waited are in order now."""
+    @property
+    def span(self) -> tuple[int, int]:
+        """Range on the number line: stream offsets, or the packet number and the next."""
+    @property
+    def number(self) -> int | None:
+        """Packet number, over QUIC and TACK."""
+    @property
+    def bytes(self) -> int:
+        """Payload in bytes; over QUIC, the size of the packet."""
+    @property
+    def advanced(self) -> int:
+        """Bytes by which it extended the stream; the payload where packets have numbers."""
+    @property
+    def continues(self) -> bool:
+        """Whether it counts in `Ledger.segments`: it extended the stream or has a number."""
+    @property
+    def push(self) -> bool:
+        """Whether it has the push flag (RFC 9293, section 3.1), which only TCP has."""
+    @property
+    def timestamp(self) -> int | None:
+        """Time of departure by the sender's clock, modulo 2**32.
+
+        TSval of TCP in ticks (RFC 7323), over TACK microseconds, over QUIC None.
+        """
 
 @final
 class Ledger:
@@ -179,6 +209,9 @@ class Ledger:
     def full_size(self) -> int:
         """Payload of the largest segment so far, in bytes."""
     @property
+    def unit(self) -> int:
+        """Length of a full-sized segment in ranges: `full_size`, or 1 where packets have numbers."""
+    @property
     def arrived_segments(self) -> int:
         """Segments with data since the last ACK, in order or not."""
     @property
@@ -208,6 +241,12 @@ class Ledger:
     @property
     def has_sack(self) -> bool:
         """Whether ACKs report data beyond gaps (RFC 2018)."""
+    @property
+    def newer(self) -> int:
+        """Ranges of the last ACK that changed after the range that this arrival extends.
+
+        All of them if the arrival begins a range.
+        """
     @property
     def handshake_rtt(self) -> int | None:
         """RTT of the handshake, in nanoseconds.
@@ -271,8 +310,22 @@ class ControllerStart:
     def growth(self) -> Literal["per-ack", "per-segment", "byte-counting"]:
         """Unit of window growth in the simulated stack."""
     @property
+    def slow_start(
+        self,
+    ) -> Literal["classic", "hystart-plus-plus", "linux-hystart", "ns3-hystart", "quiche-hystart"]:
+        """Rule that ends slow start before a loss."""
+    @property
+    def dialect(self) -> Literal["reference", "linux", "ns3"]:
+        """Version of a controller that stacks implement differently."""
+    @property
     def paced(self) -> bool:
         """Whether the sender paces even if the controller sets no rate."""
+    @property
+    def burst(self) -> tuple[int, int, bool] | None:
+        """Burst that pacing permits, if it permits bursts.
+
+        Minimum packets, the nanoseconds whose data also fit, and whether a late sender catches up.
+        """
     @property
     def seed(self) -> int:
         """Seed for random numbers of the controller.
@@ -411,6 +464,18 @@ class RateSample:
         Differs from `delivered` if the receiver reports the rate, as TACK's does.
         """
     @property
+    def send_elapsed(self) -> int:
+        """Part of the interval in which the bytes were sent."""
+    @property
+    def reported_interval(self) -> int | None:
+        """Interval that the receiver reports, if it reports the rate."""
+    @property
+    def since_silence(self) -> int:
+        """Time from the application's last silence to the newest transmission.
+
+        2**64 - 1 without a silence.
+        """
+    @property
     def prior_delivered(self) -> int:
         """Total delivered bytes when the newest transmission was sent."""
     @property
@@ -495,6 +560,29 @@ class Lost:
     @property
     def is_app_limited(self) -> bool:
         """Whether the application had no more data when it was sent."""
+    @property
+    def delivered_at(self) -> int:
+        """Time of the last delivery when it was sent."""
+    @property
+    def first_sent_at(self) -> int:
+        """Time at which the sending began that its rate sample covers."""
+    @property
+    def received_at(self) -> int | None:
+        """Arrival of the last delivery before it, by the receiver's clock, if that is reported."""
+
+@final
+class Transmission:
+    """A transmission and its outcome, which is not a loss."""
+
+    @property
+    def sent_at(self) -> int:
+        """Time of the transmission, in nanoseconds."""
+    @property
+    def outcome(self) -> Literal["delivered", "unknown"]:
+        """Outcome. It is unknown if an acknowledgment is ambiguous."""
+    @property
+    def was_lost(self) -> bool:
+        """Whether a delivered transmission counted as lost before."""
 
 VERSION: str
 PORT: int

@@ -36,6 +36,7 @@ from acklab._core import (
     PolicyStart,
     RateSample,
     Sent,
+    Transmission,
     Window,
 )
 
@@ -54,6 +55,10 @@ recovery; after a timeout.
 """
 Signal = Literal["loss", "mark", "timeout"]
 """Cause of a window reduction: a detected loss, an echoed mark, an expired retransmission timer."""
+Phase = Literal["probes", "cruises", "probes-rtt"]
+"""What a controller needs feedback for: a search for bandwidth, estimates that it relies on, a
+measurement of the minimum RTT.
+"""
 Strategies = Mapping[str, Callable[[Any], Any]]
 """Classes, or other callables that create a strategy, by their names in scenarios."""
 
@@ -65,8 +70,9 @@ class AckPolicy(ABC):
     this one if it has the same methods.
 
     The receiver measures round trips and the delivery rate only if the attributes below request
-    them. They are read once. A custom policy cannot receive an ACK ratio from the sender (RFC
-    5690).
+    them. They are read once. A custom policy cannot receive an ACK ratio (RFC 5690) or an ACK rate
+    (draft-ietf-tcpm-ack-rate-request) from the sender: only the built-in policy of that name makes
+    the sender send them.
     """
 
     rtt_window: int | None = None
@@ -79,6 +85,11 @@ class AckPolicy(ABC):
     """
     bandwidth_intervals: int = 4
     """Samples of the delivery rate per round trip, if it is measured."""
+    goes_by_time: ClassVar[bool] = False
+    """Whether the policy decides by time, not by counts. Read once.
+
+    Over TACK, a due ACK then reports everything that a host processes together.
+    """
 
     def __init__(self, start: PolicyStart) -> None:
         """Creates a policy.
@@ -101,6 +112,12 @@ class AckPolicy(ABC):
     def on_ack_sent(self, now: int) -> None:  # noqa: B027 - what need not be said
         """Called after any ACK was sent; no data are unacknowledged now."""
 
+    def on_frequency(self, packets: int, beta: int) -> None:  # noqa: B027 - what need not be said
+        """Called over TACK when the sender requests other constants of the law of TACK.
+
+        `packets` is L, the full-sized packets per ACK, `beta` the ACKs per minimum RTT.
+        """
+
     def on_first_mark(self) -> None:  # noqa: B027 - what need not be said
         """Called over TCP at the first mark since the sender last reduced its window.
 
@@ -110,6 +127,48 @@ class AckPolicy(ABC):
     def on_window_reduced(self) -> None:  # noqa: B027 - what need not be said
         """Called over TCP when the sender signals that it has reduced its window (CWR)."""
 
+    def on_window_growth(self) -> None:  # noqa: B027 - what need not be said
+        """Called over TCP when the present segment enlarges the receive window (autotuning)."""
+
+    def on_push(self, is_read: bool) -> None:  # noqa: B027 - what need not be said
+        """Called over TCP before `decide` for an in-order segment that ends a write.
+
+        It has the push flag, or is not full-sized. `is_read` is true if the application has read
+        it.
+        """
+
+    def on_data_sent(self, now: int) -> None:  # noqa: B027 - what need not be said
+        """Called over TCP when a segment with data of this end carries the acknowledgment."""
+
+    def on_unread(self, is_short: bool, shrinks: bool) -> None:  # noqa: B027 - what need not be said
+        """Called over TCP when an arrival or ACK finds data that the application has not read.
+
+        `is_short` is true if less than half of the receive buffer is free, `shrinks` if an ACK
+        would offer a smaller window than the last one.
+        """
+
+    def on_read(self, ledger: Ledger) -> str | None:
+        """Called over TCP when the application has read.
+
+        Returns the reason for an ACK now, or None. The reason has no effect if nothing waits for an
+        ACK.
+        """
+        return None
+
+    def on_emptied(self) -> str | None:
+        """Called over TCP when the application has read all data, while data wait for their ACK.
+
+        Returns the reason for an ACK now, or None.
+        """
+        return None
+
+    def on_fin(self, now: int, ledger: Ledger) -> Decision | None:
+        """Called over TCP at the peer's FIN after complete data, if this end may still send.
+
+        Returns the decision; None acknowledges at once (RFC 9293, section 3.10.7.4).
+        """
+        return None
+
 
 class CongestionController(ABC):
     """Controls how much a sender may have in flight. Each flow that names it has one instance.
@@ -118,21 +177,20 @@ class CongestionController(ABC):
     change `window.cwnd` and `window.ssthresh`. In a recovery and after a timeout the sender itself
     moves the window to the threshold, unless `governs_window` is true. Methods that a class does
     not define cost nothing. A class need not inherit from this one if it has the same methods.
-
-    The outcome of each single transmission and a clock (`on_outcomes` and `deadline` of a
-    controller in Rust) are not available here.
     """
 
     governs_window: ClassVar[bool] = False
     """Whether the controller sets the window in a recovery and after a timeout. Read once."""
     wants_delivery_rate: ClassVar[bool] = False
     """Whether the controller uses `Ack.rate`, which is measured only in this case. Read once."""
+    send_buffer_windows: ClassVar[int] = 2
+    """The congestion windows that an automatic send buffer holds. Read once."""
 
     def __init__(self, start: ControllerStart) -> None:
         """Creates a controller.
 
-        `start` has `mss` and `initial_window` in bytes, `growth` as in the scenario, `paced` and
-        `seed`.
+        `start` has `mss` and `initial_window` in bytes, `growth` and `slow_start` as in the
+        scenario, `dialect`, `paced`, `burst` and `seed`.
 
         `paced` is true if the sender paces even if the controller sets no rate. `seed` is for
         random numbers of the controller.
@@ -187,6 +245,38 @@ class CongestionController(ABC):
         """
         return None
 
+    def on_frequency(self, packets: int, beta: int) -> None:  # noqa: B027 - what need not be said
+        """Called over TACK with the constants of the law of the receiver.
+
+        `packets` is L, the full-sized packets per ACK, `beta` the ACKs per minimum RTT.
+        """
+
+    def on_outcomes(self, outcomes: list[Transmission]) -> None:  # noqa: B027 - what need not be said
+        """Called before `on_ack` with the outcomes of transmissions except losses.
+
+        The ACK has revealed them, or a timer since the ACK before it.
+        """
+
+    def deadline(self) -> int | None:
+        """Returns the time of the next `on_deadline`, or None.
+
+        Called after each other call that may change the window.
+        """
+        return None
+
+    def on_deadline(self, now: int, window: Window, in_flight: int) -> None:  # noqa: B027 - what need not be said
+        """Called at the deadline, with an estimate of the bytes in flight.
+
+        Afterwards the deadline must be later than `now`, or None.
+        """
+
+    def phase(self) -> Phase | None:
+        """Returns what the controller needs feedback for, or None if that makes no difference.
+
+        Rules of requesting ACKs see it as `AskPath.phase`.
+        """
+        return None
+
 
 class AskRule(ABC):
     """Requests ACKs from the peer of a QUIC sender (draft-ietf-quic-ack-frequency).
@@ -234,12 +324,14 @@ __all__ = [
     "Ledger",
     "Lost",
     "Now",
+    "Phase",
     "PolicyStart",
     "RateSample",
     "Sent",
     "Signal",
     "State",
     "Strategies",
+    "Transmission",
     "Window",
 ]
 

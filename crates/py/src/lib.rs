@@ -59,7 +59,7 @@ mod _core {
     #[pymodule_export]
     use super::strategies::controller::ControllerStart;
     #[pymodule_export]
-    use super::strategies::facts::{Ack, Lost, RateSample, Sent, Window};
+    use super::strategies::facts::{Ack, Lost, RateSample, Sent, Transmission, Window};
     #[pymodule_export]
     use super::strategies::policy::{Arrival, At, Hold, Ledger, Now, PolicyStart};
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! A rule of requesting ACKs written in Python.
 
+use super::facts::phase_name;
 use super::{Fault, required, seed};
 use crate::errors::UsageError;
 use acklab_base::{Duration, Instant};
@@ -20,6 +21,8 @@ pub(crate) struct AskPath {
     mss: u64,
     cwnd: u64,
     in_slow_start: bool,
+    is_reno: bool,
+    phase: Option<&'static str>,
     srtt: u64,
     min_rtt: u64,
     delivery_rate: Option<u64>,
@@ -29,15 +32,19 @@ pub(crate) struct AskPath {
 
 impl AskPath {
     fn new(path: &ask::Path) -> Self {
+        // Each field by name, so that one more does not compile before Python has it.
+        let ask::Path { mss, cwnd, in_slow_start, is_reno, phase, srtt, min_rtt, rate, recoveries, lost_acks } = *path;
         Self {
-            mss: path.mss,
-            cwnd: path.cwnd,
-            in_slow_start: path.in_slow_start,
-            srtt: path.srtt.as_nanos(),
-            min_rtt: path.min_rtt.as_nanos(),
-            delivery_rate: path.rate.map(|octets| octets.saturating_mul(8)),
-            recoveries: path.recoveries,
-            lost_acks: path.lost_acks,
+            mss,
+            cwnd,
+            in_slow_start,
+            is_reno,
+            phase: phase.map(phase_name),
+            srtt: srtt.as_nanos(),
+            min_rtt: min_rtt.as_nanos(),
+            delivery_rate: rate.map(|octets| octets.saturating_mul(8)),
+            recoveries,
+            lost_acks,
         }
     }
 }

@@ -1,14 +1,20 @@
 //! A congestion controller written in Python.
 
-use super::facts::{Ack, Lost, Sent, Window, state_name};
+use super::facts::{Ack, Lost, Sent, Transmission, Window, phase_named, state_name};
 use super::{Fault, optional, required, seed};
 use crate::errors::UsageError;
 use acklab_base::{Duration, Instant, Rate};
-use acklab_transport::cc::{self, CongestionControl, Growth, Signal};
-use acklab_transport::recovery::CongestionState;
+use acklab_transport::ack::tack::law::Law;
+use acklab_transport::cc::{self, CongestionControl, Dialect, Growth, Phase, Signal, SlowStart};
+use acklab_transport::pacing::Burst;
+use acklab_transport::recovery::{CongestionState, transmission};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+
+/// The congestion windows that a send buffer holds, as for a controller in Rust that does not set
+/// it (`CongestionControl::send_buffer_windows`).
+const SEND_BUFFER_WINDOWS: u64 = 2;
 
 /// The argument of a controller's constructor.
 #[pyclass(module = "acklab.strategies", frozen, get_all)]
@@ -16,8 +22,42 @@ pub(crate) struct ControllerStart {
     mss: u64,
     initial_window: u64,
     growth: &'static str,
+    slow_start: &'static str,
+    dialect: &'static str,
     paced: bool,
+    burst: Option<(u32, u64, bool)>,
     seed: u64,
+}
+
+impl ControllerStart {
+    fn new(start: &cc::Start) -> Self {
+        // Each field by name, so that one more does not compile before Python has it.
+        let cc::Start { mss, initial_window, growth, slow_start, dialect, paced, burst, random } = start;
+        Self {
+            mss: *mss,
+            initial_window: *initial_window,
+            growth: match growth {
+                Growth::PerAck => "per-ack",
+                Growth::PerSegment => "per-segment",
+                Growth::ByteCounting => "byte-counting",
+            },
+            slow_start: match slow_start {
+                SlowStart::Classic {} => "classic",
+                SlowStart::HystartPlusPlus(_) => "hystart-plus-plus",
+                SlowStart::LinuxHystart(_) => "linux-hystart",
+                SlowStart::Ns3Hystart(_) => "ns3-hystart",
+                SlowStart::QuicheHystart(_) => "quiche-hystart",
+            },
+            dialect: match dialect {
+                Dialect::Reference => "reference",
+                Dialect::Linux => "linux",
+                Dialect::Ns3 => "ns3",
+            },
+            paced: *paced,
+            burst: burst.map(|Burst { packets, time, catches_up }| (packets, time.as_nanos(), catches_up)),
+            seed: seed(random),
+        }
+    }
 }
 
 fn signal_name(py: Python<'_>, signal: Signal) -> &Bound<'_, PyString> {
@@ -33,6 +73,8 @@ pub(super) struct PythonController {
     name: String,
     /// `None` if the constructor failed.
     methods: Option<Methods>,
+    /// The deadline that the last call left.
+    deadline: Option<Instant>,
     fault: Fault,
 }
 
@@ -48,8 +90,14 @@ struct Methods {
     on_sent: Option<Py<PyAny>>,
     limits_itself: Option<Py<PyAny>>,
     pacing_rate: Option<Py<PyAny>>,
+    on_frequency: Option<Py<PyAny>>,
+    on_outcomes: Option<Py<PyAny>>,
+    on_deadline: Option<Py<PyAny>>,
+    deadline: Option<Py<PyAny>>,
+    phase: Option<Py<PyAny>>,
     governs_window: bool,
     wants_delivery_rate: bool,
+    send_buffer_windows: u64,
 }
 
 impl Methods {
@@ -67,8 +115,16 @@ impl Methods {
             on_sent: method("on_sent")?,
             limits_itself: method("limits_itself")?,
             pacing_rate: method("pacing_rate")?,
+            on_frequency: method("on_frequency")?,
+            on_outcomes: method("on_outcomes")?,
+            on_deadline: method("on_deadline")?,
+            deadline: method("deadline")?,
+            phase: method("phase")?,
             governs_window: flag("governs_window")?,
             wants_delivery_rate: flag("wants_delivery_rate")?,
+            send_buffer_windows: controller
+                .getattr_opt("send_buffer_windows")?
+                .map_or(Ok(SEND_BUFFER_WINDOWS), |windows| windows.extract())?,
         })
     }
 
@@ -82,22 +138,20 @@ impl Methods {
 
 impl PythonController {
     pub(super) fn new(factory: &Py<PyAny>, name: &str, start: &cc::Start, fault: &Fault) -> Self {
-        let methods = fault.unless(|py| {
-            let growth = match start.growth {
-                Growth::PerAck => "per-ack",
-                Growth::PerSegment => "per-segment",
-                Growth::ByteCounting => "byte-counting",
-            };
-            let (mss, initial_window) = (start.mss, start.initial_window);
-            let start = ControllerStart { mss, initial_window, growth, paced: start.paced, seed: seed(&start.random) };
-            Methods::of(&factory.bind(py).call1((start,))?, name)
-        });
-        Self { name: name.to_owned(), methods, fault: fault.clone() }
+        let methods = fault.unless(|py| Methods::of(&factory.bind(py).call1((ControllerStart::new(start),))?, name));
+        Self { name: name.to_owned(), methods, deadline: None, fault: fault.clone() }
+    }
+
+    /// Reads the deadline after a call that may have changed it.
+    fn read_deadline(&mut self) {
+        let Some(method) = self.methods.as_ref().and_then(|methods| methods.deadline.as_ref()) else { return };
+        let read = self.fault.unless(|py| method.bind(py).call0()?.extract::<Option<u64>>());
+        self.deadline = read.flatten().map(Instant::from_nanos);
     }
 
     /// Calls a method that may change the window, and copies the window back.
     fn call_with_window(
-        &self,
+        &mut self,
         window: &mut cc::Window,
         which: impl FnOnce(&Methods) -> Option<&Py<PyAny>>,
         call: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, Window>) -> PyResult<()>,
@@ -114,6 +168,7 @@ impl PythonController {
         if let Some(changed) = changed {
             (window.cwnd, window.ssthresh) = changed;
         }
+        self.read_deadline();
     }
 }
 
@@ -171,6 +226,67 @@ impl CongestionControl for PythonController {
             |methods| methods.on_sent.as_ref(),
             |method, window| method.call1((window, Sent(*sent))).map(|_| ()),
         );
+    }
+
+    fn on_frequency(&mut self, law: Law) {
+        let Law { packets, beta } = law;
+        let Some(method) = self.methods.as_ref().and_then(|methods| methods.on_frequency.as_ref()) else { return };
+        self.fault.unless(|py| method.bind(py).call1((packets, beta)).map(|_| ()));
+    }
+
+    fn on_outcomes(&mut self, outcomes: &[transmission::Transmission]) {
+        let Some(method) = self.methods.as_ref().and_then(|methods| methods.on_outcomes.as_ref()) else { return };
+        self.fault.unless(|py| {
+            let outcomes: Vec<Transmission> = outcomes.iter().copied().map(Transmission).collect();
+            method.bind(py).call1((outcomes,)).map(|_| ())
+        });
+    }
+
+    fn wants_outcomes(&self) -> bool {
+        self.methods.as_ref().is_some_and(|methods| methods.on_outcomes.is_some())
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.methods.as_ref().is_some_and(|methods| methods.deadline.is_some())
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    fn on_deadline(&mut self, now: Instant, window: &mut cc::Window, in_flight: u64) {
+        self.call_with_window(
+            window,
+            |methods| methods.on_deadline.as_ref(),
+            |method, window| method.call1((now.as_nanos(), window, in_flight)).map(|_| ()),
+        );
+        if let Some(deadline) = self.deadline.filter(|deadline| *deadline <= now) {
+            let (name, found, now) = (&self.name, deadline.as_nanos(), now.as_nanos());
+            self.fault.unless(|_| -> PyResult<()> {
+                Err(UsageError::new_err(format!(
+                    "strategies[\"{name}\"]: deadline: found {found} after on_deadline, expected a time after {now}, or None"
+                )))
+            });
+            self.deadline = None;
+        }
+    }
+
+    fn send_buffer_windows(&self) -> u64 {
+        self.methods.as_ref().map_or(SEND_BUFFER_WINDOWS, |methods| methods.send_buffer_windows)
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        let method = self.methods.as_ref()?.phase.as_ref()?;
+        let phase = self.fault.unless(|py| {
+            let Some(name) = method.bind(py).call0()?.extract::<Option<String>>()? else { return Ok(None) };
+            phase_named(&name).map(Some).ok_or_else(|| {
+                let own = &self.name;
+                UsageError::new_err(format!(
+                    "strategies[\"{own}\"]: phase: found \"{name}\", expected probes, cruises, probes-rtt or None"
+                ))
+            })
+        });
+        phase.flatten()
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -1,9 +1,10 @@
 //! The arguments of a congestion controller written in Python.
 
 use acklab_base::{Duration, Instant};
-use acklab_transport::cc;
+use acklab_transport::cc::{self, Phase};
 use acklab_transport::recovery::CongestionState;
 use acklab_transport::recovery::delivery_rate::Sample;
+use acklab_transport::recovery::transmission::{self, Outcome};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -190,6 +191,21 @@ impl RateSample {
     }
 
     #[getter]
+    const fn send_elapsed(&self) -> u64 {
+        self.0.send_elapsed.as_nanos()
+    }
+
+    #[getter]
+    fn reported_interval(&self) -> Option<u64> {
+        self.0.reported_interval.map(Duration::as_nanos)
+    }
+
+    #[getter]
+    const fn since_silence(&self) -> u64 {
+        self.0.since_silence.as_nanos()
+    }
+
+    #[getter]
     const fn prior_delivered(&self) -> u64 {
         self.0.prior_delivered
     }
@@ -322,6 +338,21 @@ impl Lost {
     }
 
     #[getter]
+    const fn delivered_at(&self) -> u64 {
+        self.0.stamp.delivered_at.as_nanos()
+    }
+
+    #[getter]
+    const fn first_sent_at(&self) -> u64 {
+        self.0.stamp.first_sent_at.as_nanos()
+    }
+
+    #[getter]
+    fn received_at(&self) -> Option<u64> {
+        Some(self.0.stamp.received_at.as_nanos()).filter(|at| *at > 0)
+    }
+
+    #[getter]
     const fn is_app_limited(&self) -> bool {
         self.0.stamp.is_app_limited
     }
@@ -329,6 +360,50 @@ impl Lost {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
+}
+
+/// A transmission and its outcome.
+#[pyclass(module = "acklab.strategies", frozen)]
+#[derive(Debug)]
+pub(crate) struct Transmission(pub(super) transmission::Transmission);
+
+#[pymethods]
+impl Transmission {
+    #[getter]
+    const fn sent_at(&self) -> u64 {
+        self.0.sent_at.as_nanos()
+    }
+
+    #[getter]
+    fn outcome<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
+        match self.0.outcome {
+            Outcome::Delivered { was_lost: _ } => intern!(py, "delivered"),
+            Outcome::Unknown => intern!(py, "unknown"),
+        }
+    }
+
+    #[getter]
+    const fn was_lost(&self) -> bool {
+        matches!(self.0.outcome, Outcome::Delivered { was_lost: true })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// Returns the name of a controller's phase in Python.
+pub(super) const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Probes => "probes",
+        Phase::Cruises => "cruises",
+        Phase::ProbesRtt => "probes-rtt",
+    }
+}
+
+/// Returns the phase of this name.
+pub(super) fn phase_named(name: &str) -> Option<Phase> {
+    [Phase::Probes, Phase::Cruises, Phase::ProbesRtt].into_iter().find(|phase| phase_name(*phase) == name)
 }
 
 /// Returns the name of a congestion state in Python.

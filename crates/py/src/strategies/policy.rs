@@ -9,7 +9,8 @@ pub(crate) use ledger::{Arrival, Ledger};
 use super::{Fault, optional, required, seed};
 use crate::errors::UsageError;
 use acklab_base::{Duration, Instant};
-use acklab_transport::ack::{self, AckPolicy, Decision, Held, TcpEvents};
+use acklab_transport::ack::tack::law::Law;
+use acklab_transport::ack::{self, AckPolicy, Decision, Held, Reason, Room, TcpEvents};
 use pyo3::prelude::*;
 
 /// The argument of a policy's constructor.
@@ -32,9 +33,40 @@ pub(super) struct PythonPolicy {
 struct Methods {
     decide: Py<PyAny>,
     on_ack_sent: Option<Py<PyAny>>,
+    on_frequency: Option<Py<PyAny>>,
+    tcp: TcpMethods,
+    goes_by_time: bool,
+    meters: Meters,
+}
+
+/// The methods for events that only TCP has.
+struct TcpMethods {
     on_first_mark: Option<Py<PyAny>>,
     on_window_reduced: Option<Py<PyAny>>,
-    meters: Meters,
+    on_window_growth: Option<Py<PyAny>>,
+    on_push: Option<Py<PyAny>>,
+    on_data_sent: Option<Py<PyAny>>,
+    on_unread: Option<Py<PyAny>>,
+    on_read: Option<Py<PyAny>>,
+    on_emptied: Option<Py<PyAny>>,
+    on_fin: Option<Py<PyAny>>,
+}
+
+impl TcpMethods {
+    fn of(policy: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let method = |method: &str| optional(policy, "AckPolicy", method);
+        Ok(Self {
+            on_first_mark: method("on_first_mark")?,
+            on_window_reduced: method("on_window_reduced")?,
+            on_window_growth: method("on_window_growth")?,
+            on_push: method("on_push")?,
+            on_data_sent: method("on_data_sent")?,
+            on_unread: method("on_unread")?,
+            on_read: method("on_read")?,
+            on_emptied: method("on_emptied")?,
+            on_fin: method("on_fin")?,
+        })
+    }
 }
 
 /// The measurements that the policy needs from the receiver.
@@ -88,12 +120,40 @@ impl PythonPolicy {
             Ok(Methods {
                 decide: required(&policy, name, "decide", "an ACK policy")?,
                 on_ack_sent: optional(&policy, "AckPolicy", "on_ack_sent")?,
-                on_first_mark: optional(&policy, "AckPolicy", "on_first_mark")?,
-                on_window_reduced: optional(&policy, "AckPolicy", "on_window_reduced")?,
+                on_frequency: optional(&policy, "AckPolicy", "on_frequency")?,
+                tcp: TcpMethods::of(&policy)?,
+                goes_by_time: policy.getattr_opt("goes_by_time")?.map_or(Ok(false), |flag| flag.extract())?,
                 meters: Meters::of(&policy, name)?,
             })
         });
         Self { name: name.to_owned(), methods, reasons: Vec::new(), fault: fault.clone() }
+    }
+
+    /// Calls a method that returns nothing.
+    fn call(
+        &self,
+        which: impl FnOnce(&Methods) -> &Option<Py<PyAny>>,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
+    ) {
+        if let Some(method) = self.methods.as_ref().and_then(|methods| which(methods).as_ref()) {
+            self.fault.unless(|py| call(method.bind(py)));
+        }
+    }
+
+    /// Calls a method that returns something, which `read` reads, or `None`.
+    fn consult<T>(
+        &mut self,
+        which: impl FnOnce(&TcpMethods) -> &Option<Py<PyAny>>,
+        call: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+        read: impl FnOnce(&str, &mut Vec<String>, &Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        let Self { name, methods: Some(methods), reasons, fault } = self else { return None };
+        let method = which(&methods.tcp).as_ref()?;
+        let returned = fault.unless(|py| {
+            let returned = call(method.bind(py))?;
+            if returned.is_none() { Ok(None) } else { read(name, reasons, &returned).map(Some) }
+        });
+        returned.flatten()
     }
 }
 
@@ -101,9 +161,9 @@ impl AckPolicy for PythonPolicy {
     fn decide(&mut self, now: Instant, arrival: &ack::Arrival, ledger: &ack::Ledger, held: Held<'_>) -> Decision {
         let Self { name, methods: Some(methods), reasons, fault } = self else { return Decision::Hold };
         let decided = fault.unless(|py| {
-            let facts = (now.as_nanos(), Arrival(*arrival), Ledger::new(ledger, held));
+            let facts = (now.as_nanos(), Arrival::new(*arrival, ledger), Ledger::new(ledger, held));
             let returned = methods.decide.bind(py).call1(facts)?;
-            decision::decision(name, reasons, &returned)
+            decision::decision(name, "decide", reasons, &returned)
         });
         decided.unwrap_or(Decision::Hold)
     }
@@ -119,14 +179,21 @@ impl AckPolicy for PythonPolicy {
         }
     }
 
+    fn goes_by_time(&self) -> bool {
+        self.methods.as_ref().is_some_and(|methods| methods.goes_by_time)
+    }
+
     fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
         Some(self)
     }
 
     fn on_ack_sent(&mut self, now: Instant) {
-        if let Some(Methods { on_ack_sent: Some(on_ack_sent), .. }) = &self.methods {
-            self.fault.unless(|py| on_ack_sent.bind(py).call1((now.as_nanos(),)).map(|_| ()));
-        }
+        self.call(|methods| &methods.on_ack_sent, |method| method.call1((now.as_nanos(),)).map(|_| ()));
+    }
+
+    fn on_frequency(&mut self, law: Law) {
+        let Law { packets, beta } = law;
+        self.call(|methods| &methods.on_frequency, |method| method.call1((packets, beta)).map(|_| ()));
     }
 
     fn reason(&self, own: u8) -> &str {
@@ -136,14 +203,55 @@ impl AckPolicy for PythonPolicy {
 
 impl TcpEvents for PythonPolicy {
     fn on_first_mark(&mut self) {
-        if let Some(Methods { on_first_mark: Some(on_first_mark), .. }) = &self.methods {
-            self.fault.unless(|py| on_first_mark.bind(py).call0().map(|_| ()));
-        }
+        self.call(|methods| &methods.tcp.on_first_mark, |method| method.call0().map(|_| ()));
     }
 
     fn on_window_reduced(&mut self) {
-        if let Some(Methods { on_window_reduced: Some(on_window_reduced), .. }) = &self.methods {
-            self.fault.unless(|py| on_window_reduced.bind(py).call0().map(|_| ()));
-        }
+        self.call(|methods| &methods.tcp.on_window_reduced, |method| method.call0().map(|_| ()));
+    }
+
+    fn on_window_growth(&mut self) {
+        self.call(|methods| &methods.tcp.on_window_growth, |method| method.call0().map(|_| ()));
+    }
+
+    fn on_push(&mut self, is_read: bool) {
+        self.call(|methods| &methods.tcp.on_push, |method| method.call1((is_read,)).map(|_| ()));
+    }
+
+    fn on_data_sent(&mut self, now: Instant) {
+        self.call(|methods| &methods.tcp.on_data_sent, |method| method.call1((now.as_nanos(),)).map(|_| ()));
+    }
+
+    fn on_unread(&mut self, room: Room) {
+        let Room { is_short, shrinks } = room;
+        self.call(|methods| &methods.tcp.on_unread, |method| method.call1((is_short, shrinks)).map(|_| ()));
+    }
+
+    fn on_read(&mut self, ledger: &ack::Ledger, held: Held<'_>) -> Option<Reason> {
+        self.consult(
+            |methods| &methods.on_read,
+            |method| method.call1((Ledger::new(ledger, held),)),
+            |name, reasons, returned| decision::why(name, "on_read", reasons, returned),
+        )
+    }
+
+    fn on_emptied(&mut self) -> Option<Reason> {
+        self.consult(
+            |methods| &methods.on_emptied,
+            |method| method.call0(),
+            |name, reasons, returned| decision::why(name, "on_emptied", reasons, returned),
+        )
+    }
+
+    fn on_fin(&mut self, now: Instant, ledger: &ack::Ledger, held: Held<'_>) -> Option<Decision> {
+        let decided = self.consult(
+            |methods| &methods.on_fin,
+            |method| method.call1((now.as_nanos(), Ledger::new(ledger, held))),
+            |name, reasons, returned| decision::decision(name, "on_fin", reasons, returned),
+        );
+        decided.map(|decision| match decision {
+            Decision::At(at, reason) => Decision::At(at.max(now), reason),
+            decision => decision,
+        })
     }
 }

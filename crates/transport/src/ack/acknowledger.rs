@@ -75,16 +75,16 @@ impl Acknowledger {
     }
 
     /// Consults the policy after the application has read data, if an ACK is pending.
-    pub(crate) fn note_read(&mut self, now: Instant) {
-        let reason = self.policy.tcp_events().and_then(|policy| policy.on_read(&self.ledger));
+    pub(crate) fn note_read(&mut self, now: Instant, held: Held<'_>) {
+        let reason = self.policy.tcp_events().and_then(|policy| policy.on_read(&self.ledger, held));
         if let Some(reason) = reason.filter(|_| self.is_waiting()) {
             self.demand(now, reason);
         }
     }
 
-    /// Records an arrival that the ledger excludes, such as data beyond the receive window.
-    pub const fn enter_nothing(&mut self, now: Instant) {
-        self.ledger.newest = now;
+    /// Records an arrival that the ledger does not count, such as data beyond the receive window.
+    pub const fn pass(&mut self, now: Instant, packet: Packet) {
+        (self.ledger.newest, self.ledger.last) = (now, packet);
     }
 
     /// Returns the round-trip estimates, to be fed with samples, if the policy uses them.
@@ -116,8 +116,8 @@ impl Acknowledger {
 
     /// Consults the policy about the peer's FIN, if nothing is missing and the application here may
     /// still send.
-    pub fn decide_fin(&mut self, now: Instant) {
-        let decision = self.policy.tcp_events().and_then(|policy| policy.on_fin(now, &self.ledger));
+    pub fn decide_fin(&mut self, now: Instant, held: Held<'_>) {
+        let decision = self.policy.tcp_events().and_then(|policy| policy.on_fin(now, &self.ledger, held));
         self.follow(now, decision.unwrap_or(Decision::Now(Reason::Fin)));
     }
 

@@ -53,8 +53,8 @@ pub struct Span {
     pub end: u64,
 }
 
-/// A segment or packet on its way into the ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A segment or packet of the ledger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Its place on the number line.
     pub span: Span,
@@ -65,6 +65,13 @@ pub struct Packet {
     /// `true` if the packet continues the stream, or has its own number. A packet without payload
     /// has a number and no bytes.
     pub continues: bool,
+    /// `true` if its place is the number of a packet.
+    pub is_numbered: bool,
+    /// `true` if it has the push flag (RFC 9293, §3.1), which only TCP has.
+    pub push: bool,
+    /// The timestamp of its departure by the sender's clock: TSval of TCP (RFC 7323, §3.2), the
+    /// departure time of TACK in microseconds.
+    pub timestamp: Option<u32>,
 }
 
 impl Packet {
@@ -73,7 +80,8 @@ impl Packet {
     #[must_use]
     pub const fn of_stream(range: Range<u64>, advanced: u64) -> Self {
         let span = Span { start: range.start, end: range.end };
-        Self { span, octets: range.end - range.start, advanced, continues: advanced > 0 }
+        let (octets, continues) = (range.end - range.start, advanced > 0);
+        Self { span, octets, advanced, continues, is_numbered: false, push: false, timestamp: None }
     }
 
     /// Creates the entry of a packet with this number and `octets` bytes of payload. It counts even
@@ -82,7 +90,19 @@ impl Packet {
     #[must_use]
     pub const fn numbered(number: u64, octets: u64) -> Self {
         let span = Span { start: number, end: number + 1 };
-        Self { span, octets, advanced: octets, continues: true }
+        Self { span, octets, advanced: octets, continues: true, is_numbered: true, push: false, timestamp: None }
+    }
+
+    /// Sets the push flag.
+    #[must_use]
+    pub const fn pushed(self, push: bool) -> Self {
+        Self { push, ..self }
+    }
+
+    /// Sets the timestamp of its departure.
+    #[must_use]
+    pub const fn stamped(self, timestamp: Option<u32>) -> Self {
+        Self { timestamp, ..self }
     }
 }
 
@@ -108,7 +128,7 @@ pub struct Ledger {
     /// All arrivals of the connection.
     pub total: Tally,
     /// The segment that arrived last.
-    pub last: Span,
+    pub last: Packet,
     /// The segment with the highest place on the number line.
     pub highest: Span,
     /// The segment that had the highest place when the last ACK left.
@@ -137,13 +157,13 @@ impl Ledger {
     /// Enters an arrived packet.
     #[inline]
     pub fn enter(&mut self, now: Instant, packet: Packet) {
-        let Packet { span, octets, advanced, continues } = packet;
+        let Packet { span, octets, advanced, continues, .. } = packet;
         self.newest = now;
         self.full_size = self.full_size.max(octets);
         self.unit = self.unit.max(span.end - span.start);
-        self.last = span;
+        self.last = packet;
         if span.end > self.highest.end {
-            self.highest = self.last;
+            self.highest = span;
         }
         for tally in [&mut self.arrived, &mut self.total] {
             tally.segments += 1;

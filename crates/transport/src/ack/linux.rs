@@ -197,7 +197,7 @@ impl TcpEvents for QuickOrDelayed {
 
     /// Returns the reason for an ACK for more than one full-sized segment that the shrunken window
     /// had suppressed (`__tcp_cleanup_rbuf`).
-    fn on_read(&mut self, ledger: &Ledger) -> Option<Reason> {
+    fn on_read(&mut self, ledger: &Ledger, _held: Held<'_>) -> Option<Reason> {
         (ledger.bytes > ledger.full_size).then_some(Reason::SegmentCount)
     }
 
@@ -217,7 +217,7 @@ impl TcpEvents for QuickOrDelayed {
 
     /// Enters pingpong mode (`tcp_fin`): quick ACKs end, and the application's read acknowledges
     /// nothing.
-    fn on_fin(&mut self, now: Instant, ledger: &Ledger) -> Option<Decision> {
+    fn on_fin(&mut self, now: Instant, ledger: &Ledger, _held: Held<'_>) -> Option<Decision> {
         self.converses = true;
         if ledger.full_size > 0 && ledger.bytes > ledger.full_size {
             return Some(Decision::Now(Reason::SegmentCount));

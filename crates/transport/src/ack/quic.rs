@@ -151,7 +151,7 @@ pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>
     let Some(slack) = threshold.checked_sub(1).map(|segments| u64::from(segments) * ledger.unit) else {
         return false;
     };
-    if ledger.last.end + slack <= ledger.reported.start {
+    if ledger.last.span.end + slack <= ledger.reported.start {
         return true;
     }
     // Largest Reported: lower numbers count as reported missing.

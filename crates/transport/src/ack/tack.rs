@@ -114,7 +114,7 @@ impl AckPolicy for TameAcks {
         }
         match arrival {
             Arrival::Duplicate => return Decision::Now(Reason::Duplicate),
-            Arrival::OutOfOrder if held.beyond.last().is_some_and(|run| run.start == ledger.last.start) => {
+            Arrival::OutOfOrder if held.beyond.last().is_some_and(|run| run.start == ledger.last.span.start) => {
                 return Decision::Now(Reason::OutOfOrder);
             }
             _ if self.startup.is_some() => return Decision::Now(Reason::SlowStart),

@@ -1,6 +1,6 @@
 //! Events that only TCP reports to a policy.
 
-use super::{Decision, Ledger, Reason};
+use super::{Decision, Held, Ledger, Reason};
 use acklab_base::Instant;
 use acklab_wire::tcp::AckRate;
 
@@ -40,7 +40,7 @@ pub trait TcpEvents {
 
     /// Called when the application has read while an ACK is pending. Returns the reason to
     /// acknowledge now, if any.
-    fn on_read(&mut self, _ledger: &Ledger) -> Option<Reason> {
+    fn on_read(&mut self, _ledger: &Ledger, _held: Held<'_>) -> Option<Reason> {
         None
     }
 
@@ -53,7 +53,7 @@ pub trait TcpEvents {
     /// Called when the peer's FIN and all data before it have arrived, and the application here
     /// continues to send. The next data would carry the ACK. `None` means at once (RFC 9293,
     /// §3.10.7.4, eighth).
-    fn on_fin(&mut self, _now: Instant, _ledger: &Ledger) -> Option<Decision> {
+    fn on_fin(&mut self, _now: Instant, _ledger: &Ledger, _held: Held<'_>) -> Option<Decision> {
         None
     }
 

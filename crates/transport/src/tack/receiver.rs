@@ -156,7 +156,7 @@ impl Receiver {
         self.insert(number);
         self.loss.on_arrival(now, number, &self.numbers, self.rtt_min);
         self.delays.on_arrival(departed, arrived);
-        self.acknowledger.enter(at, Packet::numbered(number, payload));
+        self.acknowledger.enter(at, Packet::numbered(number, payload).stamped(Some(departed.0)));
         self.acknowledger.measure_delivery(at);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
         // A policy may set the due time of an ACK to this instant.

@@ -91,27 +91,48 @@ impl Hold {
     }
 }
 
-/// Returns the decision that `decide` returned.
-pub(super) fn decision(name: &str, reasons: &mut Vec<String>, returned: &Bound<'_, PyAny>) -> PyResult<Decision> {
+/// Returns the decision that `method` returned.
+pub(super) fn decision(
+    name: &str,
+    method: &str,
+    reasons: &mut Vec<String>,
+    returned: &Bound<'_, PyAny>,
+) -> PyResult<Decision> {
     if let Ok(now) = returned.cast::<Now>() {
-        return Ok(Decision::Now(reason(name, reasons, &now.get().0)?));
+        return Ok(Decision::Now(reason(name, method, reasons, &now.get().0)?));
     }
     if let Ok(at) = returned.cast::<At>() {
-        return Ok(Decision::At(Instant::from_nanos(at.get().0), reason(name, reasons, &at.get().1)?));
+        return Ok(Decision::At(Instant::from_nanos(at.get().0), reason(name, method, reasons, &at.get().1)?));
     }
     if returned.is_instance_of::<Hold>() {
         return Ok(Decision::Hold);
     }
     let message = format!(
-        "strategies[\"{name}\"]: decide: found {}, expected acklab.Now(why), acklab.At(nanoseconds, why) or acklab.Hold()",
+        "strategies[\"{name}\"]: {method}: found {}, expected acklab.Now(why), acklab.At(nanoseconds, why) or acklab.Hold()",
         returned.repr()?
     );
     Err(UsageError::new_err(message))
 }
 
+/// Returns the reason for an ACK now, whose name `method` returned.
+pub(super) fn why(
+    name: &str,
+    method: &str,
+    reasons: &mut Vec<String>,
+    returned: &Bound<'_, PyAny>,
+) -> PyResult<Reason> {
+    match returned.extract::<String>() {
+        Ok(own) => reason(name, method, reasons, &Why::new(own)),
+        Err(_) => Err(UsageError::new_err(format!(
+            "strategies[\"{name}\"]: {method}: found {}, expected a reason or None",
+            returned.repr()?
+        ))),
+    }
+}
+
 /// Returns the reason `why`. A reason of the policy gets its index in `reasons`, and is added if it
 /// is new.
-fn reason(name: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> {
+fn reason(name: &str, method: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> {
     let own = match why {
         Why::Known(reason) => return Ok(*reason),
         Why::Custom(own) => own,
@@ -124,7 +145,7 @@ fn reason(name: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> 
         }
         None => {
             let message = format!(
-                "strategies[\"{name}\"]: decide: found \"{own}\", expected one of the {} reasons that it gave before: {}",
+                "strategies[\"{name}\"]: {method}: found \"{own}\", expected one of the {} reasons that it gave before: {}",
                 Reason::MAX_CUSTOM,
                 reasons.join(", ")
             );

@@ -2,8 +2,9 @@
 //! Most segments are of this kind and skip most of the processing (header prediction: Jacobson,
 //! 1990; the fast path of Linux's `tcp_rcv_established`).
 
+use super::input::entry;
 use super::{Agreed, Receiver};
-use crate::ack::{Arrival, Packet};
+use crate::ack::Arrival;
 use acklab_base::{Fate, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
@@ -46,7 +47,7 @@ impl Receiver {
         let ends_write = self.ends_write(segment);
         let arrival = self.stream.insert(start..end);
         debug_assert_eq!(arrival, Arrival::InOrder);
-        self.acknowledger.enter(now, Packet::of_stream(start..end, octets));
+        self.acknowledger.enter(now, entry(segment, start..end, octets));
         if ends_write {
             self.tell_end_of_write();
         }

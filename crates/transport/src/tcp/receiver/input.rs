@@ -8,6 +8,15 @@ use super::{Agreed, Receiver};
 use crate::ack::{Arrival, Packet, Reason};
 use acklab_base::{Ecn, Fate, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
+use std::ops::Range;
+
+/// Returns the ledger's entry of `segment`, which carries the bytes `range` of the stream and
+/// advances rcv.nxt by `advanced`.
+pub(super) fn entry(segment: &Segment, range: Range<u64>, advanced: u64) -> Packet {
+    Packet::of_stream(range, advanced)
+        .pushed(segment.flags.contains(Flags::PSH))
+        .stamped(segment.options.timestamps.map(|timestamps| timestamps.value))
+}
 
 impl Receiver {
     #[inline]
@@ -70,7 +79,8 @@ impl Receiver {
         // Linux treats this as a lack of memory (`tcp_data_queue`, `ICSK_ACK_NOMEM`).
         let finds_no_room = self.window.is_overrun(self.stream.next());
         if self.may_send && arrival == Arrival::InOrder && !finds_no_room {
-            self.acknowledger.decide_fin(now);
+            let sack = self.agreed.is_some_and(|agreed| agreed.has_sack);
+            self.acknowledger.decide_fin(now, self.stream.held(sack));
         } else {
             self.acknowledger.demand(now, Reason::Fin);
         }
@@ -146,9 +156,9 @@ impl Receiver {
         };
         let (data, advanced) = (start..end.min(start + u64::from(segment.payload)), self.stream.next() - before);
         if is_beyond {
-            self.acknowledger.enter_nothing(now);
+            self.acknowledger.pass(now, entry(segment, start..start + u64::from(segment.payload), 0));
         } else {
-            self.acknowledger.enter(now, Packet::of_stream(data.clone(), advanced));
+            self.acknowledger.enter(now, entry(segment, data.clone(), advanced));
             if u64::from(segment.payload) > self.config.mss.get() {
                 // `tcp_measure_rcv_mss`
                 self.acknowledger.bound_full_size(self.announced_payload());

@@ -240,7 +240,8 @@ impl Receiver {
                 self.acknowledger.demand(now, Reason::WindowUpdate);
             }
             self.acknowledge_emptied(now);
-            self.acknowledger.note_read(now);
+            let sack = self.agreed.is_some_and(|agreed| agreed.has_sack);
+            self.acknowledger.note_read(now, self.stream.held(sack));
         }
         octets
     }
