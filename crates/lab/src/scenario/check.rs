@@ -158,11 +158,14 @@ impl Check {
                 if let Some(by_name) = &by_name {
                     return Err(Problem::expected(&self.path, by_name.expected()));
                 }
-                let meant = match other {
-                    Value::Text(text) if names.contains(&text.as_str()) => text.as_str(),
-                    _ => names.first().copied().unwrap_or_default(),
+                let found = if let Value::Text(text) = other { text.as_str() } else { "" };
+                let meant = kinds.iter().find(|kind| kind.names(tag).any(|name| name == found));
+                let example = meant.or(kinds.first()).map(|kind| shown(*kind)).unwrap_or_default();
+                let choices = match meant {
+                    Some(_) => String::new(),
+                    None => format!(", where {tag} is {}{}", one_of(&names), suggestion(found, names.iter().copied())),
                 };
-                return Err(Problem::expected(&self.path, format!("a table such as {{ {tag} = \"{meant}\" }}")));
+                return Err(Problem::expected(&self.path, format!("a table such as {{ {example} }}{choices}")));
             }
         };
         let Some(chosen) = table.get(tag) else {
@@ -312,11 +315,18 @@ fn shown(kind: Type) -> String {
         .required()
         .filter_map(|key| {
             let expected = kind.property(key)?;
-            let value = expected.get("const").map(Json::to_string).or_else(|| example(expected))?;
+            let value = expected.get("const").map(Json::to_string).or_else(|| example(expected));
+            let value = value.or_else(|| example_of_share(expected))?;
             Some(format!("{key} = {value}"))
         })
         .collect();
     members.join(", ")
+}
+
+/// Returns an example of a share from 0 to 1, chosen as a common probability of loss.
+fn example_of_share(expected: Type) -> Option<String> {
+    let bounds = ["minimum", "maximum"].map(|keyword| expected.get(keyword).and_then(Json::as_f64));
+    (bounds == [Some(0.0), Some(1.0)]).then(|| "0.01".to_owned())
 }
 
 fn keys(table: Type) -> String {

@@ -151,9 +151,24 @@ fn values_of_other_types() {
             r#"flow.0.ack: found "delayed", expected a table such as { policy = "delayed" }"#,
         ),
         (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = «"every2"»"#,
+            r#"flow.0.ack: found "every2", expected a table such as { policy = "per-packet" }, where policy is one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "after-gap", "tack", "ack-congestion-control", "ack-rate-request", "custom""#,
+        ),
+        (
+            r#"ack = { policy = "delayed", segments = 3, timer = "100ms" }"#,
+            r#"ack = «"delaid"»"#,
+            r#"flow.0.ack: found "delaid", expected a table such as { policy = "per-packet" }, where policy is one of "per-packet", "delayed", "linux", "byte-counting", "daass", "chrome", "quic", "ack-frequency", "after-gap", "tack", "ack-congestion-control", "ack-rate-request", "custom"; did you mean `delayed`?"#,
+        ),
+        (
             r#"gate = { interval = "5ms", quota = 10 }"#,
             "gate = «5»",
             "link.0.reverse.gate: found 5, expected a table with interval, quota",
+        ),
+        (
+            r#"gate = { interval = "5ms", quota = 10 }"#,
+            r#"loss = «"1%"»"#,
+            r#"link.0.reverse.loss: found "1%", expected a table such as { model = "independent", probability = 0.01 }, where model is one of "independent", "gilbert-elliott", "list""#,
         ),
     ]);
 }
