@@ -310,8 +310,8 @@ impl Association {
     }
 
     /// Returns the minimum round trip that either end has reported.
-    pub(crate) fn least_round_trip(&self) -> Option<Duration> {
-        self.machine.least_round_trip()
+    pub(crate) fn min_round_trip(&self) -> Option<Duration> {
+        self.machine.min_round_trip()
     }
 
     pub(crate) const fn machine(&self) -> &Connection {
@@ -358,7 +358,7 @@ impl Association {
             // If this end closed the connection, it notifies the peer. Otherwise there is no peer
             // to notify.
             self.machine.abandon(Closing::Reset);
-            self.tell_readers(now);
+            self.notify_readers(now);
             self.streams.values_mut().for_each(|stream| stream.lose(&lost));
             self.lost = Some(lost);
             self.ended = Some(now);

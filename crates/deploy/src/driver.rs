@@ -142,7 +142,7 @@ impl Server<'_> {
         let shared = self.shared;
         shared.sleeps.store(false, Ordering::Release);
         let (mut datagrams, mut round_trip, mut may_have_more) = (0, None, true);
-        let mut untold = 0;
+        let mut unnotified = 0;
         for turn in 0..BATCHES {
             let asked = shared.now();
             let received = self.port.receive()?;
@@ -157,7 +157,7 @@ impl Server<'_> {
                 let mut hub = shared.lock();
                 let at = self.arrival(now);
                 self.port.batches(|batch| {
-                    untold += batch.length;
+                    unnotified += batch.length;
                     datagrams += batch.length.div_ceil(batch.size) as u64;
                     hub.receive_batch(now, at, batch);
                 });
@@ -167,9 +167,9 @@ impl Server<'_> {
                 round_trip = hub.last_round_trip().or(round_trip);
             }
             self.transmit()?;
-            if untold >= ENOUGH {
-                untold = 0;
-                shared.lock().tell_readers(now);
+            if unnotified >= ENOUGH {
+                unnotified = 0;
+                shared.lock().notify_readers(now);
             }
             if self.held.is_some() {
                 break;
@@ -179,7 +179,7 @@ impl Server<'_> {
             shared.lock().serve_strangers(shared.now(), STRANGERS_A_TURN);
             self.transmit()?;
         }
-        shared.lock().tell_readers(shared.now());
+        shared.lock().notify_readers(shared.now());
         // From here on, each write wakes this thread; earlier writes are seen below.
         shared.sleeps.store(true, Ordering::SeqCst);
         shared.take_noted(&mut self.noted);

@@ -94,7 +94,7 @@ pub struct Hub {
     /// Connections that may have something to send.
     busy: VecDeque<Handle>,
     /// Connections whose readers await a notification.
-    untold: VecDeque<Handle>,
+    unnotified: VecDeque<Handle>,
     tokens: Tokens,
     visitors: Visitors,
     /// Connections of clients that the application has not accepted.
@@ -133,7 +133,7 @@ impl Hub {
             by_reset_token: HashMap::new(),
             deadlines: BTreeSet::new(),
             busy: VecDeque::new(),
-            untold: VecDeque::new(),
+            unnotified: VecDeque::new(),
             tokens: Tokens::new(now).map_err(|_| ConnectError::Randomness)?,
             visitors: Visitors::default(),
             accepted: VecDeque::new(),
@@ -253,10 +253,10 @@ impl Hub {
 
     /// Passes arrived data to the readers of all connections that have
     /// [transmitted](Self::transmit) since the last call.
-    pub fn tell_readers(&mut self, now: Instant) {
-        while let Some(handle) = self.untold.pop_front() {
+    pub fn notify_readers(&mut self, now: Instant) {
+        while let Some(handle) = self.unnotified.pop_front() {
             if let Some(association) = self.association(handle) {
-                association.tell_readers(now);
+                association.notify_readers(now);
                 self.slots[handle.place].is_untold = false;
             }
         }
@@ -466,7 +466,7 @@ impl Hub {
     /// Returns the minimum round trip of the connection that the last datagram belongs to.
     pub(crate) fn last_round_trip(&self) -> Option<Duration> {
         let (_, handle) = self.last?;
-        self.get(handle)?.least_round_trip()
+        self.get(handle)?.min_round_trip()
     }
 
     /// Moves datagrams that leave now into `out`. Returns their common destination, or `None` if
@@ -484,7 +484,7 @@ impl Hub {
             let slot = &mut self.slots[handle.place];
             slot.is_busy = false;
             if has_untold && !std::mem::replace(&mut slot.is_untold, true) {
-                self.untold.push_back(handle);
+                self.unnotified.push_back(handle);
             }
             self.schedule(handle, deadline);
             if has_more {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use acklab_deploy::tools::perf::{Contender, Options, Row, Told, measure};
+use acklab_deploy::tools::perf::{Contender, Options, Progress, Row, measure};
 use acklab_deploy::tools::serve::{self, Serving};
 use acklab_deploy::tools::trust::{Trust, offered};
 use acklab_deploy::tools::{self, ToolError};
@@ -94,7 +94,7 @@ fn folder_of(name: &str) -> PathBuf {
     folder
 }
 
-fn run(options: &Options) -> Result<(Vec<Row>, Vec<Told>), ToolError> {
+fn run(options: &Options) -> Result<(Vec<Row>, Vec<Progress>), ToolError> {
     let mut told = Vec::new();
     let rows = tools::run(|| true, |stop| measure(options, stop, |one| told.push(one)))?;
     Ok((rows, told))
@@ -119,7 +119,10 @@ fn stopped_meanwhile(drain: Duration) -> Vec<Result<Vec<Row>, ToolError>> {
         let options = Options { seconds: Some(1.5), reverse, ..served.options(with) };
         let (to, told) = mpsc::channel();
         let measurement = std::thread::spawn(move || {
-            tools::run(|| true, |stop| measure(&options, stop, |one| _ = to.send(matches!(one, Told::Interval { .. }))))
+            tools::run(
+                || true,
+                |stop| measure(&options, stop, |one| _ = to.send(matches!(one, Progress::Interval { .. }))),
+            )
         });
         assert!(told.iter().any(|is_interval| is_interval), "it is going on");
         served.goes_on.store(false, Ordering::Relaxed);
@@ -157,11 +160,11 @@ fn all_transports_are_measured_in_turns() {
     let kernel = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
     assert_eq!(rows[2].congestion.as_deref(), Some(kernel.trim()));
     let begun = told.iter().filter_map(|one| match one {
-        Told::Begins { contender, .. } => Some(contender.as_str()),
+        Progress::Begins { contender, .. } => Some(contender.as_str()),
         _ => None,
     });
     assert_eq!(begun.collect::<Vec<_>>(), ["tack", "quic", "tcp", last, "quic", "tcp", last, "tack"]);
-    assert!(told.iter().any(|one| matches!(one, Told::Interval { octets, .. } if *octets > 0)));
+    assert!(told.iter().any(|one| matches!(one, Progress::Interval { octets, .. } if *octets > 0)));
 }
 
 #[test]
@@ -312,7 +315,7 @@ fn a_server_carries_out_one_measurement_at_a_time_and_tells_when_it_stops() {
             || true,
             |stop| {
                 measure(&long, stop, |told| {
-                    if let Told::Interval { .. } = told {
+                    if let Progress::Interval { .. } = told {
                         _ = to.send(())
                     }
                 })

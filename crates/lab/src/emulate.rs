@@ -50,7 +50,7 @@ use acklab_live::{WallClock, realtime};
 use acklab_measure::Table;
 use acklab_measure::flow::Measured;
 pub use calibrate::{Calibration, calibrate};
-use command::{Attended, Commands};
+use command::{Commands, Outcomes};
 use live::Monitor;
 pub use live::{CellSample, FlowSample, LatenessSample, LinkSample, Sample};
 use runner::Runner;
@@ -186,9 +186,9 @@ fn emulate_while(
     let mut failures = stage.failures();
     failures.extend(world.hosts.failures());
     timing.count_waits("the application of the flows", &applications.finish(), &(from..until));
-    let attended = commands.map_or_else(|| Ok(Attended::default()), Commands::finish)?;
-    timing.count_waits("a command in the background", &attended.waits_of_orphans, &(from..until));
-    let reports = attended.reports;
+    let outcomes = commands.map_or_else(|| Ok(Outcomes::default()), Commands::finish)?;
+    timing.count_waits("a command in the background", &outcomes.waits_of_orphans, &(from..until));
+    let reports = outcomes.reports;
     for report in &reports {
         timing.count_waits(&format!("\"{}\"", report.name), &report.waits, &(from..until));
     }

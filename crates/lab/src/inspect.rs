@@ -54,7 +54,7 @@ pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> 
         return Err(Error::Stopped);
     }
     inspected.map_err(|stop| match stop {
-        Stop::Asked => Error::Stopped,
+        Stop::Requested => Error::Stopped,
         Stop::Refused(reason) => refused(reason),
         Stop::Empty(reason) => Error::EmptyLog { path: path.to_owned(), reason },
     })
@@ -191,7 +191,7 @@ fn without_fcs(octets: &[u8], length: u32, fcs: u32) -> (&[u8], u32) {
 }
 
 enum Stop {
-    Asked,
+    Requested,
     Refused(String),
     /// A log without data.
     Empty(String),
@@ -211,7 +211,7 @@ impl Progress<'_> {
         self.packets += 1;
         if self.packets.is_multiple_of(WATCH_EVERY) {
             let share = self.share();
-            return if self.source.goes_on(share) { Ok(()) } else { Err(Stop::Asked) };
+            return if self.source.goes_on(share) { Ok(()) } else { Err(Stop::Requested) };
         }
         Ok(())
     }

@@ -134,17 +134,21 @@ fn each_field_of_each_frame_is_named() {
     let Some(malformed) = read("_ws.malformed or _ws.lua.error or not tack", &["frame.number"]) else { return };
     assert_eq!(malformed, [""; 0]);
     let mut fields = vec!["tack.frame".to_owned()];
-    fields.extend(frames.iter().flat_map(|(_, _, said)| said.iter().map(|(field, _)| format!("tack.{field}"))));
+    fields.extend(
+        frames
+            .iter()
+            .flat_map(|(_, _, fields_of_frame)| fields_of_frame.iter().map(|(field, _)| format!("tack.{field}"))),
+    );
     fields.sort();
     fields.dedup();
     let rows = read("tack", &fields.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
     assert_eq!(rows.len(), frames.len());
-    for ((frame, kind, said), row) in frames.iter().zip(&rows) {
+    for ((frame, kind, fields_of_frame), row) in frames.iter().zip(&rows) {
         // tshark omits empty fields at the end of a row.
         for (field, found) in fields.iter().zip(row.split('\t').chain(std::iter::repeat(""))) {
             let expected = match field.strip_prefix("tack.").unwrap() {
                 "frame" => Some(*kind),
-                field => said.iter().find_map(|(name, value)| (*name == field).then_some(*value)),
+                field => fields_of_frame.iter().find_map(|(name, value)| (*name == field).then_some(*value)),
             };
             // Fields that are not listed above may be present or not.
             assert!(expected.is_none_or(|expected| found == expected), "{field} of {frame:?}: {found:?}");

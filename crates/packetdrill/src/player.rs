@@ -288,15 +288,15 @@ impl<'a> Player<'a> {
 /// Returns `found` without the parts that `expected` leaves open, so that both print in the same
 /// way.
 fn as_specified(expected: &Packet, found: &Packet) -> Packet {
-    let mut said = found.clone();
-    said.window = expected.window.and(found.window);
+    let mut compared = found.clone();
+    compared.window = expected.window.and(found.window);
     if expected.ecn == crate::script::Mark::Unspecified {
-        said.ecn = expected.ecn;
+        compared.ecn = expected.ecn;
     }
     if expected.options.is_none() {
-        said.options = None;
+        compared.options = None;
     }
-    said
+    compared
 }
 
 fn is_expected(call: &Call, answer: &Answer) -> bool {

@@ -252,12 +252,12 @@ impl ServerCertVerifier for ByFingerprint {
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         let found = Fingerprint::of(end_entity);
-        let is_believed = match &self.trust {
+        let is_trusted = match &self.trust {
             Trust::Pinned(pinned) => *pinned == found,
             Trust::Known(decide) => decide(name, found),
             Trust::Roots(_) => false,
         };
-        if is_believed {
+        if is_trusted {
             Ok(ServerCertVerified::assertion())
         } else {
             Err(CertificateError::ApplicationVerificationFailure.into())

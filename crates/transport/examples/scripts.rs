@@ -81,7 +81,7 @@ fn as_script(timeline: &Script, text: &str) -> Result<String, String> {
 fn variables(timeline: &Script) -> Result<Vec<String>, String> {
     let config = &timeline.config;
     let linux = Preset::Linux.config();
-    let sayable = TcpConfig {
+    let expressible = TcpConfig {
         mss: config.mss,
         timestamps: config.timestamps.map(|_| Duration::from_millis(1)),
         rtt_clock: config.rtt_clock,
@@ -98,7 +98,7 @@ fn variables(timeline: &Script) -> Result<Vec<String>, String> {
         window_scaling: config.window_scaling,
         ..linux
     };
-    if *config != sayable {
+    if *config != expressible {
         let is_linux = config.dialect == linux.dialect && config.ack == linux.ack;
         return Err(if is_linux { "a setting that no kernel has" } else { "not of the preset linux" }.to_owned());
     }
@@ -252,9 +252,10 @@ impl Exporter<'_> {
             }
             What::Reads(octets) => self.say(line.at, &format!("read({socket}, ..., {octets}) = {octets}")),
             What::Writes(octets, flags) => {
-                let said = [(flags.more, "MSG_MORE"), (flags.ends_record, "MSG_EOR")];
-                let said: Vec<&str> = said.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
-                let flags = if said.is_empty() { "0".to_owned() } else { said.join("|") };
+                let set_flags = [(flags.more, "MSG_MORE"), (flags.ends_record, "MSG_EOR")];
+                let set_flags: Vec<&str> =
+                    set_flags.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| *name).collect();
+                let flags = if set_flags.is_empty() { "0".to_owned() } else { set_flags.join("|") };
                 self.say(line.at, &format!("send({socket}, ..., {octets}, {flags}) = {octets}"));
             }
             What::Corks(is_corked) => self.set(line.at, "SOL_TCP, TCP_CORK", u64::from(*is_corked)),

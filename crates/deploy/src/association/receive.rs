@@ -116,7 +116,7 @@ impl Association {
         }
     }
 
-    /// Notifies applications of changes. Readers are [notified together](Self::tell_readers)
+    /// Notifies applications of changes. Readers are [notified together](Self::notify_readers)
     /// instead.
     pub(crate) fn look(&mut self, now: Instant) {
         if self.has_no_memory && self.lost.is_none() {

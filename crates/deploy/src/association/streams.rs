@@ -198,7 +198,7 @@ impl Association {
     }
 
     /// Passes data that arrived in order to readers.
-    pub(crate) fn tell_readers(&mut self, now: Instant) {
+    pub(crate) fn notify_readers(&mut self, now: Instant) {
         // The machine counted data that were dropped.
         if self.has_no_memory {
             return self.changed.clear();

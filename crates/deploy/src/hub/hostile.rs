@@ -84,7 +84,7 @@ impl World {
                     }
                     out.clear();
                 }
-                self.hubs[host].tell_readers(self.now);
+                self.hubs[host].notify_readers(self.now);
             }
         }
         while self.recorded.len() > RECORDED {

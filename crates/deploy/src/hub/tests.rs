@@ -116,7 +116,7 @@ impl Net {
             }
             out.clear();
         }
-        self.hubs[host].tell_readers(self.now);
+        self.hubs[host].notify_readers(self.now);
     }
 
     /// Runs the next event. Returns `false` if none is left.

@@ -34,18 +34,18 @@
 //! | [`protocol`] | the messages |
 //! | [`client`] | [`measure`]: rounds of measurements |
 //! | [`row`] | [`Row`]: the result of a measurement |
-//! | `attendant` | the server's side of a measurement |
+//! | `server` | the server's side of a measurement |
 //! | `channel` | one connection with one stream, of any transport |
 //! | `traffic` | sends, receives and counts bytes |
 
-pub(crate) mod attendant;
 pub(crate) mod channel;
 pub mod client;
 pub mod contender;
 pub mod protocol;
 pub mod row;
+pub(crate) mod server;
 mod traffic;
 
-pub use client::{Options, Told, measure};
+pub use client::{Options, Progress, measure};
 pub use contender::Contender;
 pub use row::Row;

@@ -3,10 +3,10 @@
 
 use super::log::{Kind, Lines, Log};
 use super::memory::give_back;
-use super::perf::attendant::{Door, Lobby, attend, settings_of_control};
 use super::perf::channel::Channel;
 use super::perf::client::QUIC_ALPN;
 use super::perf::contender::Quic;
+use super::perf::server::{ClientTransport, MeasurementSlot, serve_channel, settings_of_control};
 use super::stop::Stopper;
 use super::{PATIENCE, Stop, ToolError, socket};
 use crate::config::{Config, Limits, Server};
@@ -56,7 +56,7 @@ pub struct Serving {
 }
 
 /// The sockets of one address.
-struct Doors {
+struct Sockets {
     tack: Endpoint,
     quic: quinn::Endpoint,
     /// The crypto of QUIC, with the settings of its next connections.
@@ -78,40 +78,40 @@ pub async fn serve(
     mut tell: impl FnMut(String),
 ) -> Result<(), ToolError> {
     let fingerprint = options.identity.fingerprint();
-    let (doors, port) = open(options)?;
+    let (all_sockets, port) = open(options)?;
     ready(Serving { port, fingerprint });
-    let lobby = Arc::new(Lobby::default());
+    let slot = Arc::new(MeasurementSlot::default());
     // Channels of a draining measurement still arrive, so the tasks that accept them stop later.
     let (stopper, ends) = Stopper::new(Duration::ZERO);
     let mut tasks = JoinSet::new();
     let (to, mut log) = Log::new();
     let mut endpoints = Vec::new();
-    for door in doors {
-        endpoints.push((door.tack.clone(), door.quic.clone()));
+    for sockets in all_sockets {
+        endpoints.push((sockets.tack.clone(), sockets.quic.clone()));
         let told = to.clone();
-        tasks.spawn(accept_tack(door.tack, Arc::clone(&lobby), ends.clone(), told.clone()));
+        tasks.spawn(accept_tack(sockets.tack, Arc::clone(&slot), ends.clone(), told.clone()));
         tasks.spawn(accept_quic(
-            door.quic,
-            door.quic_config,
-            door.quic_settings,
-            Arc::clone(&lobby),
+            sockets.quic,
+            sockets.quic_config,
+            sockets.quic_settings,
+            Arc::clone(&slot),
             ends.clone(),
             told.clone(),
         ));
-        tasks.spawn(accept_tcp(door.tcp, Arc::clone(&lobby), ends.clone(), told));
+        tasks.spawn(accept_tcp(sockets.tcp, Arc::clone(&slot), ends.clone(), told));
     }
     let drained = async {
         stop.begun().await;
-        if lobby.close() && !stop.drain().is_zero() {
+        if slot.close() && !stop.drain().is_zero() {
             to.tell(Kind::Tool, format!("the server stops: a measurement has {:?} to end", stop.drain()));
         }
         tokio::select! {
-            () = lobby.empty() => {}
+            () = slot.empty() => {}
             () = stop.over() => {}
         }
     };
     // Trimming memory would disturb a measurement.
-    let tended = give_back(|| !lobby.is_busy());
+    let tended = give_back(|| !slot.is_busy());
     tokio::pin!(drained, tended);
     loop {
         tokio::select! {
@@ -132,7 +132,7 @@ pub async fn serve(
     Ok(())
 }
 
-fn open(options: Options) -> Result<(Vec<Doors>, u16), ToolError> {
+fn open(options: Options) -> Result<(Vec<Sockets>, u16), ToolError> {
     let Options { mut addresses, mut port, identity, reset_key } = options;
     let tls = server_config(identity, Arc::new(NoKeyLog)).map_err(|error| ToolError::failed("TLS", error))?;
     let is_optional_v6 = addresses.is_empty();
@@ -150,16 +150,16 @@ fn open(options: Options) -> Result<(Vec<Doors>, u16), ToolError> {
                 free.and_then(|socket| socket.local_addr()).map_err(|error| ToolError::failed("UDP socket", error))?;
             port = free.port().min(u16::MAX - 1);
         }
-        let opened = addresses.iter().try_fold(Vec::new(), |mut doors, &address| {
+        let opened = addresses.iter().try_fold(Vec::new(), |mut all_sockets, &address| {
             match open_at(address, port, &tls, &reset_key) {
-                Ok(door) => doors.push(door),
+                Ok(sockets) => all_sockets.push(sockets),
                 Err(error) if is_optional_v6 && address.is_ipv6() && lacks_v6(&error) => {}
                 Err(error) => return Err((address, error)),
             }
-            Ok(doors)
+            Ok(all_sockets)
         });
         match opened {
-            Ok(doors) => return Ok((doors, port)),
+            Ok(all_sockets) => return Ok((all_sockets, port)),
             Err((_, error)) if is_any && attempt < TRIES && error.kind() == io::ErrorKind::AddrInUse => {}
             Err((address, error)) => {
                 return Err(ToolError::failed(format_args!("{address}, ports {port} and {}", port + 1), error));
@@ -175,7 +175,7 @@ pub(super) fn lacks_v6(error: &io::Error) -> bool {
     errno == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) || error.kind() == io::ErrorKind::AddrNotAvailable
 }
 
-fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_key: &ResetKey) -> io::Result<Doors> {
+fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_key: &ResetKey) -> io::Result<Sockets> {
     let server =
         Server { tls: Arc::clone(tls), reset_key: reset_key.clone(), limits: Limits::default(), always_retry: false };
     let udp = UdpPort::new(socket(SocketAddr::new(address, port), SocketType::DGRAM)?.into())?;
@@ -195,7 +195,7 @@ fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_ke
     let tcp = socket(SocketAddr::new(address, port), SocketType::STREAM)?;
     rustix::net::listen(&tcp, 128)?;
     let tcp = TcpListener::from_std(tcp.into())?;
-    Ok(Doors { tack, quic, quic_config: config, quic_settings: Arc::new(Mutex::new(Quic::of_control())), tcp })
+    Ok(Sockets { tack, quic, quic_config: config, quic_settings: Arc::new(Mutex::new(Quic::of_control())), tcp })
 }
 
 /// A source of clients. No client is lost if the future is dropped.
@@ -259,14 +259,14 @@ async fn accept<L: Listener, F: Future<Output = Option<(Kind, String)>> + Send +
     while clients.join_next().await.is_some() {}
 }
 
-async fn accept_tack(endpoint: Endpoint, lobby: Arc<Lobby>, stop: Stop, lines: Lines) {
-    let door = Door::Tack(endpoint.clone());
+async fn accept_tack(endpoint: Endpoint, slot: Arc<MeasurementSlot>, stop: Stop, lines: Lines) {
+    let via = ClientTransport::Tack(endpoint.clone());
     let serve = |connection: Connection| {
-        let (door, lobby, stop) = (door.clone(), Arc::clone(&lobby), stop.clone());
+        let (via, slot, stop) = (via.clone(), Arc::clone(&slot), stop.clone());
         async move {
             let peer = connection.remote_address()?;
             let stream = tokio::time::timeout(PATIENCE, connection.accept_stream()).await.ok()?.ok()?;
-            attend(Channel::tack(connection, stream), peer, &door, &lobby, stop).await
+            serve_channel(Channel::tack(connection, stream), peer, &via, &slot, stop).await
         }
     };
     accept(endpoint, serve, stop.clone(), lines).await;
@@ -276,28 +276,28 @@ async fn accept_quic(
     endpoint: quinn::Endpoint,
     config: quinn::ServerConfig,
     settings: Arc<Mutex<Quic>>,
-    lobby: Arc<Lobby>,
+    slot: Arc<MeasurementSlot>,
     stop: Stop,
     lines: Lines,
 ) {
-    let door = Door::Quic(Arc::clone(&settings));
+    let via = ClientTransport::Quic(Arc::clone(&settings));
     let serve = |incoming: quinn::Incoming| {
-        let (door, lobby, stop, mut config) = (door.clone(), Arc::clone(&lobby), stop.clone(), config.clone());
+        let (via, slot, stop, mut config) = (via.clone(), Arc::clone(&slot), stop.clone(), config.clone());
         config.transport_config(settings.lock().unwrap_or_else(PoisonError::into_inner).transport());
         async move {
             let peer = incoming.remote_address();
             let connection = incoming.accept_with(Arc::new(config)).ok()?.await.ok()?;
             let stream = tokio::time::timeout(PATIENCE, connection.accept_bi()).await.ok()?.ok()?;
-            attend(Channel::quic(connection, stream), peer, &door, &lobby, stop).await
+            serve_channel(Channel::quic(connection, stream), peer, &via, &slot, stop).await
         }
     };
     accept(endpoint, serve, stop.clone(), lines).await;
 }
 
-async fn accept_tcp(listener: TcpListener, lobby: Arc<Lobby>, stop: Stop, lines: Lines) {
+async fn accept_tcp(listener: TcpListener, slot: Arc<MeasurementSlot>, stop: Stop, lines: Lines) {
     let serve = |(stream, peer): (TcpStream, SocketAddr)| {
-        let (lobby, stop) = (Arc::clone(&lobby), stop.clone());
-        async move { attend(Channel::tcp(stream).ok()?, peer, &Door::Tcp, &lobby, stop).await }
+        let (slot, stop) = (Arc::clone(&slot), stop.clone());
+        async move { serve_channel(Channel::tcp(stream).ok()?, peer, &ClientTransport::Tcp, &slot, stop).await }
     };
     accept(listener, serve, stop.clone(), lines).await;
 }

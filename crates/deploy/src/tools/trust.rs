@@ -41,13 +41,13 @@ impl Shown {
 
 /// The TLS configuration of a client, and the reason why a server is not trusted.
 #[derive(Clone, Debug)]
-pub(crate) struct Believer {
+pub(crate) struct ServerTrust {
     pub(crate) tls: Arc<ClientConfig>,
     expected: Option<Fingerprint>,
     shown: Shown,
 }
 
-impl Believer {
+impl ServerTrust {
     pub(crate) fn new(trust: &Trust, keys: Option<&Path>) -> Result<Self, ToolError> {
         let log: Arc<dyn KeyLog> = match keys {
             Some(path) => Arc::new(KeyFile::new(path)?),

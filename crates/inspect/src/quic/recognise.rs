@@ -67,7 +67,7 @@ struct Candidate {
     forward: FlowKey,
     last: u64,
     /// For each end, its last long header of an unknown version.
-    asked: [Option<LongHeader>; 2],
+    requested: [Option<LongHeader>; 2],
     shorts: Shorts,
     waiting: Vec<Waiting>,
 }
@@ -92,7 +92,7 @@ impl Others {
         let flow = self.flows.entry(name).or_insert_with(|| Candidate {
             forward: key,
             last: datagram.at,
-            asked: [None; 2],
+            requested: [None; 2],
             shorts: Shorts::default(),
             waiting: Vec::new(),
         });
@@ -130,13 +130,13 @@ impl Candidate {
             if let Some(evidence) = of_long(&header, datagram.length) {
                 return Some(evidence);
             }
-            if self.asked[1 - from].is_some_and(|asked| header.answers(&asked)) {
+            if self.requested[1 - from].is_some_and(|requested| header.answers(&requested)) {
                 return Some(format!(
                     "long headers of {} in both directions, the second to the connection id of the first (RFC 8999, section 5.1)",
                     version::name(header.number)
                 ));
             }
-            self.asked[from] = Some(header);
+            self.requested[from] = Some(header);
             return None;
         }
         if self.shorts.is_decided() {

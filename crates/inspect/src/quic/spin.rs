@@ -69,10 +69,10 @@ impl End {
     }
 
     /// Counts `change`, which responds to `asked` of the other end.
-    fn count(&mut self, change: Change, asked: Option<Change>) -> Option<Whole> {
+    fn count(&mut self, change: Change, requested: Option<Change>) -> Option<Whole> {
         self.count += 1;
-        if let Some(asked) = asked.filter(|asked| !asked.is_blurred && !change.is_blurred) {
-            shorten(&mut self.min_answer, change.at.saturating_sub(asked.at));
+        if let Some(requested) = requested.filter(|requested| !requested.is_blurred && !change.is_blurred) {
+            shorten(&mut self.min_answer, change.at.saturating_sub(requested.at));
         }
         let last = self.counted.replace(change)?;
         // Between two changes to the same value, a change was missed.

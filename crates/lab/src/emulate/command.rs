@@ -110,12 +110,12 @@ pub(super) fn nodes_in<'a>(
 pub(super) struct Commands {
     stop: Arc<AtomicBool>,
     foreground_ended: Arc<AtomicBool>,
-    thread: Option<JoinHandle<io::Result<Attended>>>,
+    thread: Option<JoinHandle<io::Result<Outcomes>>>,
 }
 
 /// The outcomes of all commands.
 #[derive(Debug, Default)]
-pub(super) struct Attended {
+pub(super) struct Outcomes {
     pub(super) reports: Vec<Report>,
     /// The waits for a processor of threads that commands left in the background.
     pub(super) waits_of_orphans: Vec<Wait>,
@@ -129,8 +129,8 @@ impl Commands {
     pub(super) fn start(jobs: Vec<Job>, clock: WallClock) -> io::Result<Self> {
         let (stop, foreground_ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (is_over, tell) = (Arc::clone(&stop), Arc::clone(&foreground_ended));
-        let attend = move || attend(jobs, clock, &is_over, &tell);
-        let thread = std::thread::Builder::new().name("commands".to_owned()).spawn(attend)?;
+        let supervise = move || supervise(jobs, clock, &is_over, &tell);
+        let thread = std::thread::Builder::new().name("commands".to_owned()).spawn(supervise)?;
         Ok(Self { stop, foreground_ended, thread: Some(thread) })
     }
 
@@ -140,11 +140,11 @@ impl Commands {
     }
 
     /// Ends all commands, and returns their outcomes.
-    pub(super) fn finish(mut self) -> Result<Attended, Error> {
+    pub(super) fn finish(mut self) -> Result<Outcomes, Error> {
         self.stop.store(true, Ordering::Relaxed);
         let joined = self.thread.take().map(JoinHandle::join);
-        let attended = joined.unwrap_or_else(|| Ok(Ok(Attended::default())));
-        attended
+        let outcomes = joined.unwrap_or_else(|| Ok(Ok(Outcomes::default())));
+        outcomes
             .unwrap_or_else(|_| Err(io::Error::other("the thread of the commands panicked")))
             .map_err(|source| Error::Host { what: "cannot run the commands".to_owned(), source })
     }
@@ -168,7 +168,12 @@ struct Running {
     delays: RunDelays,
 }
 
-fn attend(jobs: Vec<Job>, clock: WallClock, stop: &AtomicBool, foreground_ended: &AtomicBool) -> io::Result<Attended> {
+fn supervise(
+    jobs: Vec<Job>,
+    clock: WallClock,
+    stop: &AtomicBool,
+    foreground_ended: &AtomicBool,
+) -> io::Result<Outcomes> {
     // All processes that the commands start end with this thread.
     let household = Household::new()?;
     clock.wait_for_start();
@@ -183,14 +188,14 @@ fn attend(jobs: Vec<Job>, clock: WallClock, stop: &AtomicBool, foreground_ended:
         }
         let is_over = stop.load(Ordering::Relaxed);
         for running in &mut all {
-            running.attend(&household, now, is_over);
+            running.supervise(&household, now, is_over);
             if running.job.is_foreground && running.has_ended() {
                 foreground_ended.store(true, Ordering::Relaxed);
             }
         }
         if is_over && all.iter().all(|running| running.child.is_none()) {
             let reports = all.into_iter().map(|running| running.end(now)).collect();
-            return Ok(Attended { reports, waits_of_orphans: orphans.finish(now) });
+            return Ok(Outcomes { reports, waits_of_orphans: orphans.finish(now) });
         }
         std::thread::sleep(std::time::Duration::from_nanos(PATIENCE.as_nanos()));
     }
@@ -229,7 +234,7 @@ impl Running {
         self.report.ended.is_some() || self.report.failure.is_some()
     }
 
-    fn attend(&mut self, household: &Household, now: Instant, is_over: bool) {
+    fn supervise(&mut self, household: &Household, now: Instant, is_over: bool) {
         let has_begun = self.report.started.is_some() || self.report.failure.is_some();
         if !has_begun && !is_over && now >= self.job.start {
             match self.spawn(household) {

@@ -41,7 +41,7 @@ pub(super) fn read<R: Read>(
             Stop::Refused(format!("trace: found {}, expected a number from 1 to {found}", only.unwrap_or_default()))
         }
         qlog::Error::Io(error) if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Stopped>) => {
-            Stop::Asked
+            Stop::Requested
         }
         qlog::Error::Io(error) => Stop::Refused(format!("cannot read the log: {error}")),
     })?;

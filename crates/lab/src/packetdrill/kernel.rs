@@ -179,8 +179,8 @@ impl Kernel {
                 Some(found) => found,
                 None => return outside(format!("the option {} of a socket", call.option())),
             },
-            "write" | "send" | "sendmsg" => match (call.octets(), Said::of(call)) {
-                (Some(octets), Some(said)) => self.write(number, octets, said, written),
+            "write" | "send" | "sendmsg" => match (call.octets(), SendFlags::of(call)) {
+                (Some(octets), Some(flags)) => self.write(number, octets, flags, written),
                 (Some(_), None) => return outside(format!("a flag of {}", call.name)),
                 (None, _) => return outside(format!("this form of {}", call.name)),
             },
@@ -310,9 +310,9 @@ impl Kernel {
         }
     }
 
-    fn write(&self, number: i64, octets: u64, said: Said, written: &mut u64) -> io::Result<Option<i64>> {
+    fn write(&self, number: i64, octets: u64, flags: SendFlags, written: &mut u64) -> io::Result<Option<i64>> {
         let rest = vec![0; (octets - *written) as usize];
-        *written += self.tcp(number)?.send(&rest, said.more, said.ends_record)? as u64;
+        *written += self.tcp(number)?.send(&rest, flags.more, flags.ends_record)? as u64;
         Ok((*written == octets).then_some(octets as i64))
     }
 
@@ -324,24 +324,24 @@ impl Kernel {
 
 /// The flags of a call for the bytes that it writes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Said {
+struct SendFlags {
     more: bool,
     ends_record: bool,
 }
 
-impl Said {
+impl SendFlags {
     /// Returns `None` for a flag that is out of scope.
     fn of(call: &Call) -> Option<Self> {
-        let mut said = Self::default();
+        let mut flags = Self::default();
         for flag in call.flags() {
             match flag.as_str() {
-                "MSG_MORE" => said.more = true,
-                "MSG_EOR" => said.ends_record = true,
+                "MSG_MORE" => flags.more = true,
+                "MSG_EOR" => flags.ends_record = true,
                 "MSG_NOSIGNAL" | "0" => {}
                 _ => return None,
             }
         }
-        Some(said)
+        Some(flags)
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// The values logged last, because events record changes.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    said: Map<String, Value>,
+    reported: Map<String, Value>,
     rtt_samples: u64,
     min_rtt: Option<u64>,
     is_recovering: bool,
@@ -40,8 +40,8 @@ impl Recovery {
         let mut changed = Map::new();
         for (name, value) in metrics {
             let Some(value) = value else { continue };
-            if self.said.get(name) != Some(&value) {
-                self.said.insert(name.to_owned(), value.clone());
+            if self.reported.get(name) != Some(&value) {
+                self.reported.insert(name.to_owned(), value.clone());
                 changed.insert(name.to_owned(), value);
             }
         }

@@ -82,8 +82,8 @@ impl Rule for Unisoc {
         }
         self.newest = Some(segment.ack);
         let window = u64::from(segment.window) << self.window_shift;
-        let says_more = segment.has_other_content || !segment.sack.is_empty();
-        if says_more || window < u64::from(self.config.least_window) * KB {
+        let has_more = segment.has_other_content || !segment.sack.is_empty();
+        if has_more || window < u64::from(self.config.least_window) * KB {
             self.held = self.config.acks;
             return Fate::Passes;
         }

@@ -215,7 +215,7 @@ impl Rule {
 
 /// Sends requests to the peer, and tracks which of them may be in force.
 #[derive(Debug)]
-pub(super) struct Asker {
+pub(super) struct Requester {
     rule: Rule,
     /// The peer's `min_ack_delay`, if it has the extension.
     least_delay: Option<Duration>,
@@ -234,7 +234,7 @@ pub(super) struct Asker {
     pub(super) sent: u64,
 }
 
-impl Asker {
+impl Requester {
     /// Creates the state before the first request, when the peer's rules are unknown.
     pub(super) fn new(config: &AskConfig) -> Self {
         let rule = match *config {
@@ -366,29 +366,29 @@ mod tests {
         }
     }
 
-    fn asker(config: AskConfig, least: Option<u64>) -> Asker {
-        let mut asker = Asker::new(&config);
-        asker.on_parameters(MS * 25, least.map(|ms| MS * ms));
-        asker
+    fn requester(config: AskConfig, least: Option<u64>) -> Requester {
+        let mut requester = Requester::new(&config);
+        requester.on_parameters(MS * 25, least.map(|ms| MS * ms));
+        requester
     }
 
     #[test]
     fn one_frame_is_under_way_at_a_time_and_a_lost_one_is_replaced() {
-        let mut asker = asker(AskConfig::Neqo(neqo::Neqo::default()), Some(1));
-        asker.update(Instant::ZERO, &path(40, 100), None);
-        let first = asker.take().unwrap();
+        let mut requester = requester(AskConfig::Neqo(neqo::Neqo::default()), Some(1));
+        requester.update(Instant::ZERO, &path(40, 100), None);
+        let first = requester.take().unwrap();
         assert_eq!((first.sequence, first.threshold, first.max_ack_delay), (0, 9, 25_000));
-        asker.update(Instant::ZERO, &path(80, 200), None);
-        assert!(asker.take().is_none());
-        assert_eq!(asker.max_ack_delay(), MS * 25);
-        asker.on_lost(0);
-        let second = asker.take().unwrap();
+        requester.update(Instant::ZERO, &path(80, 200), None);
+        assert!(requester.take().is_none());
+        assert_eq!(requester.max_ack_delay(), MS * 25);
+        requester.on_lost(0);
+        let second = requester.take().unwrap();
         assert_eq!((second.sequence, second.threshold, second.max_ack_delay), (1, 19, 50_000));
-        assert_eq!(asker.max_ack_delay(), MS * 50, "it may be in force already");
-        asker.on_acked(1);
-        assert!(asker.take().is_none());
-        asker.update(Instant::ZERO, &path(80, 190), None);
-        assert!(!asker.is_due(), "a delay that differs little");
+        assert_eq!(requester.max_ack_delay(), MS * 50, "it may be in force already");
+        requester.on_acked(1);
+        assert!(requester.take().is_none());
+        requester.update(Instant::ZERO, &path(80, 190), None);
+        assert!(!requester.is_due(), "a delay that differs little");
     }
 
     /// Requests an ACK per window.
@@ -403,40 +403,40 @@ mod tests {
     #[test]
     fn a_rule_of_the_user_asks_as_it_likes() {
         let name = Name::from("mine").unwrap();
-        let mut asker = asker(AskConfig::Custom { name }, Some(1));
-        asker.set_rule(Custom::new(name, Box::new(EachWindow)));
-        asker.update(Instant::ZERO, &Path { in_slow_start: true, ..path(40, 100) }, None);
-        assert!(asker.take().is_none(), "the peer is left as it is");
-        asker.update(Instant::ZERO, &path(40, 100), None);
-        let frame = asker.take().unwrap();
+        let mut requester = requester(AskConfig::Custom { name }, Some(1));
+        requester.set_rule(Custom::new(name, Box::new(EachWindow)));
+        requester.update(Instant::ZERO, &Path { in_slow_start: true, ..path(40, 100) }, None);
+        assert!(requester.take().is_none(), "the peer is left as it is");
+        requester.update(Instant::ZERO, &path(40, 100), None);
+        let frame = requester.take().unwrap();
         assert_eq!((frame.threshold, frame.max_ack_delay, frame.reordering), (39, 100_000, 1));
     }
 
     #[test]
     fn a_packet_threshold_that_adapts_is_what_gaps_are_reported_by() {
-        let mut asker = asker(AskConfig::Neqo(neqo::Neqo::default()), Some(1));
-        asker.update(Instant::ZERO, &path(40, 100), Some(3));
-        assert_eq!(asker.take().unwrap().reordering, 3);
-        asker.on_acked(0);
-        asker.update(Instant::ZERO, &path(40, 100), Some(9));
-        assert_eq!(asker.take().unwrap().reordering, 9, "the peer learns of a change");
+        let mut requester = requester(AskConfig::Neqo(neqo::Neqo::default()), Some(1));
+        requester.update(Instant::ZERO, &path(40, 100), Some(3));
+        assert_eq!(requester.take().unwrap().reordering, 3);
+        requester.on_acked(0);
+        requester.update(Instant::ZERO, &path(40, 100), Some(9));
+        assert_eq!(requester.take().unwrap().reordering, 9, "the peer learns of a change");
         let never = fixed::Fixed { reordering_threshold: 0, ..fixed::Fixed::default() };
-        let mut asker = super::tests::asker(AskConfig::Fixed(never), Some(1));
-        asker.update(Instant::ZERO, &path(40, 100), Some(9));
-        assert_eq!(asker.take().unwrap().reordering, 0, "never stays never");
+        let mut requester = super::tests::requester(AskConfig::Fixed(never), Some(1));
+        requester.update(Instant::ZERO, &path(40, 100), Some(9));
+        assert_eq!(requester.take().unwrap().reordering, 0, "never stays never");
     }
 
     #[test]
     fn nothing_is_asked_of_a_peer_without_the_extension() {
-        let mut asker = asker(AskConfig::Fixed(fixed::Fixed::default()), None);
-        asker.update(Instant::ZERO, &path(40, 100), None);
-        assert!(asker.take().is_none());
+        let mut requester = requester(AskConfig::Fixed(fixed::Fixed::default()), None);
+        requester.update(Instant::ZERO, &path(40, 100), None);
+        assert!(requester.take().is_none());
     }
 
     #[test]
     fn the_least_delay_of_the_peer_bounds_what_is_asked() {
-        let mut asker = asker(AskConfig::Picoquic(picoquic::Picoquic::default()), Some(5));
-        asker.update(Instant::ZERO, &path(40, 8), None);
-        assert_eq!(asker.take().unwrap().max_ack_delay, 5000);
+        let mut requester = requester(AskConfig::Picoquic(picoquic::Picoquic::default()), Some(5));
+        requester.update(Instant::ZERO, &path(40, 8), None);
+        assert_eq!(requester.take().unwrap().max_ack_delay, 5000);
     }
 }

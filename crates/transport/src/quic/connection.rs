@@ -1,7 +1,7 @@
 //! One end of a connection.
 
 use super::acks::Acks;
-use super::ask::{AskRule, Asker};
+use super::ask::{AskRule, Requester};
 use super::close::{Close, Ended};
 use super::data::Data;
 use super::ecn::Validation;
@@ -52,7 +52,7 @@ pub struct Connection {
     pub(super) handshake: Handshake,
     pub(super) spaces: Spaces,
     pub(super) acks: Acks,
-    pub(super) asker: Asker,
+    pub(super) requester: Requester,
     pub(super) data: Data,
     pub(super) sender: Sender,
     pub(super) ecn: Validation,
@@ -101,7 +101,7 @@ impl Connection {
             handshake: Handshake::default(),
             spaces: Spaces::new(),
             acks: Acks::new(policy, config),
-            asker: Asker::new(&config.ask),
+            requester: Requester::new(&config.ask),
             data: Data::new(side, config),
             sender: Sender::new(config, controller),
             ecn: Validation::new(config.codepoint()),
@@ -134,7 +134,7 @@ impl Connection {
     /// Sets a user's rule that controls the peer's ACKs. Call before opening.
     #[must_use]
     pub fn with_ask(mut self, rule: Custom<dyn AskRule + Send>) -> Self {
-        self.asker.set_rule(rule);
+        self.requester.set_rule(rule);
         self
     }
 

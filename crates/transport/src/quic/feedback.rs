@@ -64,7 +64,7 @@ impl Connection {
     fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) -> Duration {
         let reported = reported_delay(delay);
         let delay = match id {
-            space::Id::Application if self.is_confirmed() => reported.min(self.asker.max_ack_delay()),
+            space::Id::Application if self.is_confirmed() => reported.min(self.requester.max_ack_delay()),
             space::Id::Application => reported,
             space::Id::Initial | space::Id::Handshake => Duration::ZERO,
         };
@@ -86,7 +86,7 @@ impl Connection {
     fn settle(&mut self, now: Instant, id: space::Id, progress: &Progress, prior_in_flight: u64, marks: u64) {
         let owners = Owners {
             data: &mut self.data,
-            asker: &mut self.asker,
+            requester: &mut self.requester,
             space: &mut self.spaces[id],
             mtu: &mut self.mtu,
             events: &mut self.events,
@@ -98,7 +98,7 @@ impl Connection {
     }
 
     pub(super) fn update_asker(&mut self, now: Instant) {
-        if !self.asker.is_active() {
+        if !self.requester.is_active() {
             return;
         }
         let (Some(srtt), Some(min_rtt)) = (self.sender.rtt().srtt(), self.sender.rtt().min()) else { return };
@@ -112,10 +112,10 @@ impl Connection {
             phase: self.sender.phase(),
             srtt,
             min_rtt,
-            rate: self.asker.rate(now, self.sender.delivered(), srtt),
+            rate: self.requester.rate(now, self.sender.delivered(), srtt),
             recoveries: self.sender.recoveries().recoveries,
             lost_acks: numbers.end().saturating_sub(numbers.received()),
         };
-        self.asker.update(now, &path, self.sender.adaptive_threshold());
+        self.requester.update(now, &path, self.sender.adaptive_threshold());
     }
 }

@@ -272,7 +272,7 @@ impl Connection {
         self.phase = Phase::Established;
         let peer = self.peer;
         self.data.on_parameters(&peer);
-        self.asker.on_parameters(peer.max_ack_delay, peer.min_ack_delay);
+        self.requester.on_parameters(peer.max_ack_delay, peer.min_ack_delay);
         self.spaces[space::Id::Application].arrived.times.want(peer.receive_timestamps);
         self.mtu.on_parameters(peer.datagram);
         self.spaces.install(space::Id::Application);

@@ -282,8 +282,8 @@ impl Connection {
             sends = may_send && self.has_due(id);
         }
         self.ack(now, sends || is_probe, draft, frames);
-        let ends_flight = sends && self.asker.demands_acks() && self.sender.room() < 2 * self.sender.window().mss;
-        let demands = ends_flight || is_probe && self.config.probes_demand_acks && self.asker.is_supported();
+        let ends_flight = sends && self.requester.demands_acks() && self.sender.room() < 2 * self.sender.window().mss;
+        let demands = ends_flight || is_probe && self.config.probes_demand_acks && self.requester.is_supported();
         if demands && id == space::Id::Application {
             draft.push(frames, Frame::ImmediateAck);
         }
@@ -327,7 +327,7 @@ impl Connection {
     #[inline]
     pub(super) fn has_due(&self, id: space::Id) -> bool {
         match id {
-            space::Id::Application => self.data.have_due() || self.data.has_control(&self.asker),
+            space::Id::Application => self.data.have_due() || self.data.has_control(&self.requester),
             space::Id::Initial | space::Id::Handshake => self.spaces[id].crypto.has_due(),
         }
     }
@@ -342,7 +342,7 @@ impl Connection {
             self.data.repeat(piece);
         }
         for control in content.controls() {
-            control.lose(&mut self.data, &mut self.asker);
+            control.lose(&mut self.data, &mut self.requester);
         }
     }
 
@@ -393,8 +393,8 @@ impl Connection {
 
     fn controls(&mut self, now: Instant, draft: &mut Draft, frames: &mut Frames) {
         let srtt = self.sender.rtt().srtt();
-        while self.data.has_control(&self.asker)
-            && let Some((frame, control)) = self.data.next_control(now, draft.room, srtt, &mut self.asker)
+        while self.data.has_control(&self.requester)
+            && let Some((frame, control)) = self.data.next_control(now, draft.room, srtt, &mut self.requester)
         {
             draft.push(frames, frame);
             if let Some(control) = control {

@@ -94,7 +94,7 @@ pub(super) struct ReceiveTimes {
     /// `receive_timestamp_basis` (§6.1).
     basis: Option<Instant>,
     /// Numbers in the order of their arrival, with the time since the basis, in the peer's unit.
-    untold: VecDeque<(u64, u64)>,
+    unreported: VecDeque<(u64, u64)>,
 }
 
 impl ReceiveTimes {
@@ -115,11 +115,11 @@ impl ReceiveTimes {
     fn keep(&mut self, now: Instant, number: u64, wanted: Timestamps) {
         // The basis is one unit before all reported times, because zero would mean no basis.
         let basis = *self.basis.get_or_insert(now);
-        if self.untold.len() == wanted.most as usize {
-            self.untold.pop_front();
+        if self.unreported.len() == wanted.most as usize {
+            self.unreported.pop_front();
         }
         let units = now.since(basis).as_nanos() / wanted.unit().as_nanos() + 1;
-        self.untold.push_back((number, units));
+        self.unreported.push_back((number, units));
     }
 
     /// Returns the ranges of a frame that acknowledges numbers up to `largest`, in `room` bytes
@@ -130,9 +130,9 @@ impl ReceiveTimes {
         let largest = largest?;
         let mut ranges: Vec<TimestampRange> = Vec::new();
         // The longer frame type, and the number of ranges.
-        let mut octets = 3 + varint::len(self.untold.len() as u64);
+        let mut octets = 3 + varint::len(self.unreported.len() as u64);
         let mut before: Option<(u64, u64)> = None;
-        for (number, units) in self.untold.drain(..).rev() {
+        for (number, units) in self.unreported.drain(..).rev() {
             let delta = before.map_or(units, |(_, later)| later.saturating_sub(units));
             let continues = before.is_some_and(|(above, _)| number + 1 == above);
             let head = if continues { 0 } else { varint::len(largest.saturating_sub(number)) + 2 };

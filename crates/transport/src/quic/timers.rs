@@ -14,7 +14,7 @@ impl Connection {
     /// Returns the probe timeout of a space (RFC 9002, §6.2.1).
     pub(super) fn probe_timeout(&self, id: space::Id) -> Duration {
         let delay = match id {
-            space::Id::Application => self.asker.max_ack_delay(),
+            space::Id::Application => self.requester.max_ack_delay(),
             space::Id::Initial | space::Id::Handshake => Duration::ZERO,
         };
         self.sender.timeout(delay)
@@ -69,7 +69,7 @@ impl Connection {
         if !self.idle.may_expire_by(bound, mine, peer) {
             return None;
         }
-        let probe = || self.sender.timeout_after(self.asker.max_ack_delay(), 0);
+        let probe = || self.sender.timeout_after(self.requester.max_ack_delay(), 0);
         self.idle.expires_at(mine, peer, probe).filter(|at| *at <= bound)
     }
 
@@ -130,10 +130,10 @@ impl Connection {
             Phase::Handshaking | Phase::Established => {
                 // The timers that are expensive to compute come last, because the earlier ones
                 // usually expire first.
-                let owed = Instant::earliest(self.acks.acknowledger.deadline(), self.sender.controller_at());
-                let owed = Instant::earliest(owed, self.departs_at());
-                let owed = Instant::earliest(owed, self.recovers_by(owed.unwrap_or(Instant::FAR_FUTURE)));
-                self.idles_by(owed.unwrap_or(Instant::FAR_FUTURE)).or(owed)
+                let pending = Instant::earliest(self.acks.acknowledger.deadline(), self.sender.controller_at());
+                let pending = Instant::earliest(pending, self.departs_at());
+                let pending = Instant::earliest(pending, self.recovers_by(pending.unwrap_or(Instant::FAR_FUTURE)));
+                self.idles_by(pending.unwrap_or(Instant::FAR_FUTURE)).or(pending)
             }
         }
     }

@@ -106,7 +106,7 @@ impl Endpoint for Connection {
             (counter::NEEDLESS_LOSSES, "packets", sent.spurious),
             (counter::PERSISTENT_CONGESTION, "", sent.persistent),
             (counter::BLACK_HOLES, "", self.mtu.black_holes()),
-            (counter::ACK_FREQUENCY_SENT, "", self.asker.sent),
+            (counter::ACK_FREQUENCY_SENT, "", self.requester.sent),
             (counter::ACK_FREQUENCY_RECEIVED, "", arrived.requests),
             // Nothing here requests an immediate ACK.
             (counter::IMMEDIATE_ACK_SENT, "", 0),

@@ -198,7 +198,7 @@ impl Incoming {
     }
 
     /// Schedules a report of the window at the peer's request.
-    pub(crate) const fn owe_window(&mut self) {
+    pub(crate) const fn require_window_update(&mut self) {
         self.owes_window = true;
     }
 
@@ -221,11 +221,11 @@ mod tests {
         let mut stream = Incoming::new(Reading::OnDemand, 1000);
         assert_eq!((stream.check(1001, false), stream.check(1000, false)), (Err(Violation::Window), Ok(())));
         assert_eq!(stream.insert(0, 1000, false), 1000);
-        stream.owe_window();
+        stream.require_window_update();
         assert_eq!((stream.take_window(), stream.take_window()), (Some(1000), None), "shut, and reported once");
         assert_eq!((stream.read(100), stream.has_released(400)), (100, false));
         assert_eq!((stream.read(400), stream.has_released(400)), (400, true));
-        stream.owe_window();
+        stream.require_window_update();
         assert_eq!(stream.take_window(), Some(1500));
         assert!(!stream.has_released(400));
     }

@@ -95,7 +95,7 @@ impl<T> Table<T> {
         self.receive_buffer = self.receive_buffer.max(octets);
         for stream in &mut self.all {
             stream.incoming.grow(self.receive_buffer);
-            stream.incoming.owe_window();
+            stream.incoming.require_window_update();
         }
     }
 

@@ -160,7 +160,7 @@ impl Connection {
 
     /// Returns RTTmin, as measured by this end or as reported by the sender of data.
     #[must_use]
-    pub fn least_round_trip(&self) -> Option<Duration> {
+    pub fn min_round_trip(&self) -> Option<Duration> {
         self.sender.rtt_min().or(self.receiver.rtt_min())
     }
 

@@ -151,7 +151,7 @@ impl Connection {
             Frame::EcnCounts(counts) => self.sender.read_counts(*counts),
             Frame::Window { stream, limit } => self.streams.on_window(*stream, *limit),
             Frame::Blocked { stream } => {
-                self.streams.owe_window(*stream);
+                self.streams.require_window_update(*stream);
                 self.receiver.acknowledger.demand(now, Reason::WindowUpdate);
                 Ok(())
             }

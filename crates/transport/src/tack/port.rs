@@ -37,7 +37,7 @@ impl Multiplexed for Connection {
         let incoming = &mut self.streams.table.get_mut(stream)?.incoming;
         let octets = incoming.read(most);
         if incoming.has_released(mss) && self.phase == Phase::Established {
-            incoming.owe_window();
+            incoming.require_window_update();
             self.receiver.acknowledger.demand(now, Reason::WindowUpdate);
         }
         self.close_if_done();

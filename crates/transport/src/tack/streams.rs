@@ -252,7 +252,7 @@ impl Streams {
     pub(super) fn insert(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
         let Some(stream) = self.of_peer(id) else { return 0 };
         if end > start {
-            stream.incoming.owe_window();
+            stream.incoming.require_window_update();
         }
         self.table.on_arrived(id, start, end, is_end)
     }
@@ -316,9 +316,9 @@ impl Streams {
     }
 
     /// Handles the peer's request for the window of a stream that was checked.
-    pub(super) fn owe_window(&mut self, id: u32) {
+    pub(super) fn require_window_update(&mut self, id: u32) {
         if let Some(stream) = self.of_peer(id) {
-            stream.incoming.owe_window();
+            stream.incoming.require_window_update();
         }
     }
 

@@ -18,7 +18,7 @@ const READ_OCTETS: u64 = 5000;
 /// The operations of applications on the streams of an end.
 pub(crate) trait Streams: Endpoint<Datagram: Clone> {
     /// `true` if it distinguishes duplicates from new packets.
-    const TELLS_DUPLICATES: bool = true;
+    const DETECTS_DUPLICATES: bool = true;
 
     fn open_another(&mut self) -> Option<u32>;
     fn write(&mut self, now: Instant, stream: u32, octets: u64) -> u64;
@@ -32,7 +32,7 @@ pub(crate) trait Streams: Endpoint<Datagram: Clone> {
 macro_rules! one_stream {
     ($connection:ty, tells_duplicates: $tells:literal) => {
         impl $crate::carried::Streams for $connection {
-            const TELLS_DUPLICATES: bool = $tells;
+            const DETECTS_DUPLICATES: bool = $tells;
 
             fn open_another(&mut self) -> Option<u32> {
                 None
@@ -303,7 +303,7 @@ pub(crate) fn carries<E: Streams>(ends: impl Fn() -> [E; 2], streams: usize) {
         let duplicates: u64 = hosts.iter().map(|host| host.duplicates).sum();
         assert_eq!(
             duplicates > 0,
-            E::TELLS_DUPLICATES && weather.duplicates > 0.0,
+            E::DETECTS_DUPLICATES && weather.duplicates > 0.0,
             "{duplicates} of {weather:?} are reported"
         );
     }

@@ -7,7 +7,7 @@ use super::row::Row;
 use super::traffic::{Load, Meter, Sink};
 use crate::config::{Config, Recording};
 use crate::endpoint::Endpoint;
-use crate::tools::trust::{Believer, Trust, bind_client, name_of, silence};
+use crate::tools::trust::{ServerTrust, Trust, bind_client, name_of, silence};
 use crate::tools::{PATIENCE, Stop, ToolError, any_like, resolve};
 use rustix::net::SocketType;
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub struct Options {
 /// A report during measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum Progress {
     /// A measurement begins.
     Begins {
         /// The round, counted from 0.
@@ -92,7 +92,7 @@ enum Dialer {
 
 struct Client<'o> {
     options: &'o Options,
-    believer: Option<Believer>,
+    server_trust: Option<ServerTrust>,
 }
 
 /// Measures each contender in each round. Each round starts with a different contender, so that
@@ -101,14 +101,14 @@ struct Client<'o> {
 /// # Errors
 /// If the options make no sense, the server is not trusted or refuses, a connection is
 /// lost, or it should stop.
-pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
+pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Progress)) -> Result<Vec<Row>, ToolError> {
     tokio::select! {
         rows = measure_all(options, tell) => rows,
         () = stop.begun() => Err(ToolError::Stopped),
     }
 }
 
-async fn measure_all(options: &Options, mut tell: impl FnMut(Told)) -> Result<Vec<Row>, ToolError> {
+async fn measure_all(options: &Options, mut tell: impl FnMut(Progress)) -> Result<Vec<Row>, ToolError> {
     if options.contenders.is_empty() || options.rounds == 0 {
         return Err(ToolError::usage("perf", "nothing to measure", "a contender and a round at least"));
     }
@@ -121,16 +121,17 @@ async fn measure_all(options: &Options, mut tell: impl FnMut(Told)) -> Result<Ve
     if let Some(folder) = &options.qlog {
         std::fs::create_dir_all(folder).map_err(|error| ToolError::failed(folder.display(), error))?;
     }
-    let believer = options.trust.as_ref().map(|trust| Believer::new(trust, options.keys.as_deref())).transpose()?;
-    let client = Client { options, believer };
+    let server_trust =
+        options.trust.as_ref().map(|trust| ServerTrust::new(trust, options.keys.as_deref())).transpose()?;
+    let client = Client { options, server_trust };
     let mut rows = Vec::new();
     let count = options.contenders.len();
     for round in 0..options.rounds {
         for turn in 0..count {
             let contender = &options.contenders[(turn + round as usize) % count];
-            tell(Told::Begins { round, contender: contender.name.clone() });
+            tell(Progress::Begins { round, contender: contender.name.clone() });
             let row = client.measure_once(round, contender, &mut tell).await?;
-            tell(Told::Done(row.clone()));
+            tell(Progress::Done(row.clone()));
             rows.push(row);
         }
     }
@@ -162,15 +163,15 @@ impl Client<'_> {
         format!("{}:{port} ({})", self.options.host, contender.name)
     }
 
-    fn believer(&self) -> Result<&Believer, ToolError> {
+    fn server_trust(&self) -> Result<&ServerTrust, ToolError> {
         let expected = "a fingerprint, a known host or certificates of authorities";
-        self.believer.as_ref().ok_or_else(|| ToolError::usage("trust", "nothing", expected))
+        self.server_trust.as_ref().ok_or_else(|| ToolError::usage("trust", "nothing", expected))
     }
 
     fn dialer(&self, contender: &Contender, remote: SocketAddr) -> Result<Dialer, ToolError> {
         Ok(match &contender.transport {
             Transport::Tack(settings) => {
-                let client = Some(Arc::clone(&self.believer()?.tls));
+                let client = Some(Arc::clone(&self.server_trust()?.tls));
                 let recording =
                     self.options.qlog.clone().map(|qlog| Recording { qlog: Some(qlog), ..Recording::default() });
                 let config = Config { transport: **settings, client, recording, ..Config::new() };
@@ -178,7 +179,7 @@ impl Client<'_> {
                 Dialer::Tack { endpoint, remote }
             }
             Transport::Quic(quic) => {
-                let mut tls = (*self.believer()?.tls).clone();
+                let mut tls = (*self.server_trust()?.tls).clone();
                 tls.alpn_protocols = vec![QUIC_ALPN.to_vec()];
                 let failed = |why: &dyn std::fmt::Display| ToolError::failed("QUIC", why);
                 let crypto = quinn::crypto::rustls::QuicClientConfig::try_from(tls).map_err(|error| failed(&error))?;
@@ -197,8 +198,8 @@ impl Client<'_> {
 
     async fn dial(&self, dialer: &Dialer, contender: &Contender, preface: Preface) -> Result<Channel, ToolError> {
         let place = self.place(contender);
-        let failed = |error: &dyn std::fmt::Display| match &self.believer {
-            Some(believer) if !matches!(dialer, Dialer::Tcp { .. }) => believer.explain(&place, &error),
+        let failed = |error: &dyn std::fmt::Display| match &self.server_trust {
+            Some(server_trust) if !matches!(dialer, Dialer::Tcp { .. }) => server_trust.explain(&place, &error),
             _ => ToolError::failed(&place, error),
         };
         let name = name_of(&self.options.host);
@@ -253,7 +254,7 @@ impl Client<'_> {
         &self,
         round: u32,
         contender: &Contender,
-        tell: &mut impl FnMut(Told),
+        tell: &mut impl FnMut(Progress),
     ) -> Result<Row, ToolError> {
         let plan = plan(self.options, contender);
         let place = self.place(contender);
@@ -279,7 +280,7 @@ impl Client<'_> {
             let contender = contender.name.clone();
             if seconds > 0.0 {
                 let goodput = octets as f64 * 8e-6 / seconds;
-                tell(Told::Interval { contender, from: before.seconds, to: report.seconds, octets, goodput });
+                tell(Progress::Interval { contender, from: before.seconds, to: report.seconds, octets, goodput });
             }
             before = report;
         };
@@ -294,7 +295,7 @@ impl Client<'_> {
                     tokio::select! {
                         received = &mut receive => match received {
                             Ok(received) => break received,
-                            Err(error) => return Err(said(&mut inbox).await.unwrap_or(error)),
+                            Err(error) => return Err(server_error(&mut inbox).await.unwrap_or(error)),
                         },
                         Some(report) = reports.recv() => interval(report),
                         // Before the client has sent `Stop`, only a refusal can arrive.
@@ -314,7 +315,7 @@ impl Client<'_> {
             let mut load = Load::start(sending, &plan)?;
             let receiver = tokio::select! {
                 receiver = result(&mut inbox, &place, &mut interval) => receiver?,
-                error = load.run(&meter) => return Err(said(&mut inbox).await.unwrap_or(error)),
+                error = load.run(&meter) => return Err(server_error(&mut inbox).await.unwrap_or(error)),
             };
             let received =
                 receiver.received.ok_or_else(|| ToolError::usage(&place, "a result without octets", "both"))?;
@@ -334,7 +335,7 @@ impl Client<'_> {
 }
 
 /// Returns the reason why the server has ended a connection, if it has arrived.
-async fn said(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Option<ToolError> {
+async fn server_error(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Option<ToolError> {
     match tokio::time::timeout(Duration::from_secs(1), inbox.recv()).await {
         Ok(Some(Ok(Message::Refused { reason }))) => Some(ToolError::failed("server", reason)),
         _ => None,

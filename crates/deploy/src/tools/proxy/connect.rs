@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::connection::{Connection, ReceiveStream, SendStream};
 use crate::error::Lost;
 use crate::tools::log::{Kind, Lines, Log};
-use crate::tools::trust::{Believer, Trust, bind_client, name_of, silence};
+use crate::tools::trust::{ServerTrust, Trust, bind_client, name_of, silence};
 use crate::tools::{PATIENCE, Stop, ToolError, resolve};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -78,7 +78,7 @@ pub struct Options {
 /// The connection to the far side. It is reopened when it is lost.
 struct Link {
     options: Options,
-    believer: Believer,
+    server_trust: ServerTrust,
     place: String,
     current: Mutex<Option<Connection>>,
     lines: Lines,
@@ -118,10 +118,10 @@ async fn carry(
     }
     let bound: io::Result<Vec<_>> = listeners.iter().map(|(listener, _)| listener.local_addr()).collect();
     let bound = bound.map_err(|error| ToolError::failed("TCP socket", error))?;
-    let believer = Believer::new(&options.trust, options.keys.as_deref())?;
+    let server_trust = ServerTrust::new(&options.trust, options.keys.as_deref())?;
     let place = format!("{}:{}", options.host, options.port);
     let (lines, mut log) = Log::new();
-    let link = Arc::new(Link { options, believer, place, current: Mutex::new(None), lines });
+    let link = Arc::new(Link { options, server_trust, place, current: Mutex::new(None), lines });
     // A permanent failure is reported at once.
     tokio::select! {
         established = link.established() => drop(established?),
@@ -289,7 +289,7 @@ impl Link {
         let Options { host, port, .. } = &self.options;
         let mut failure = ToolError::failed(&self.place, "it has no address");
         for remote in resolve(host, *port).await? {
-            let client = Some(Arc::clone(&self.believer.tls));
+            let client = Some(Arc::clone(&self.server_trust.tls));
             let endpoint = bind_client(remote, Config { transport: settings(), client, ..Config::new() })?;
             match tokio::time::timeout(PATIENCE, endpoint.connect(remote, name_of(host))).await {
                 Ok(Ok(connection)) => match self.show_token(&connection).await {
@@ -299,7 +299,7 @@ impl Link {
                     }
                     Err(why) => failure = ToolError::failed(&self.place, why),
                 },
-                Ok(Err(error)) => failure = self.believer.explain(&self.place, &error),
+                Ok(Err(error)) => failure = self.server_trust.explain(&self.place, &error),
                 Err(_) => failure = ToolError::failed(&self.place, silence()),
             }
             if matches!(failure, ToolError::Trust(_)) {

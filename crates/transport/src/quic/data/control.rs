@@ -2,7 +2,7 @@
 //! 9000, §13.3).
 
 use super::Data;
-use crate::quic::ask::Asker;
+use crate::quic::ask::Requester;
 use crate::quic::flow::Window;
 use crate::quic::streams::Streams;
 use acklab_base::{Duration, Instant};
@@ -24,9 +24,9 @@ pub(in crate::quic) enum Control {
 
 impl Control {
     /// Handles the acknowledgment of the packet with this frame.
-    pub(in crate::quic) fn acknowledge(self, data: &mut Data, asker: &mut Asker) {
+    pub(in crate::quic) fn acknowledge(self, data: &mut Data, requester: &mut Requester) {
         match self {
-            Self::AckFrequency { sequence } => asker.on_acked(sequence),
+            Self::AckFrequency { sequence } => requester.on_acked(sequence),
             Self::Reset(id) => {
                 if let Some(stream) = data.streams.table.get_mut(id) {
                     stream.outgoing.on_reset_acked();
@@ -38,16 +38,16 @@ impl Control {
 
     /// Handles the loss of the packet with this frame: the frame is due again, with its present
     /// values.
-    pub(in crate::quic) fn lose(self, data: &mut Data, asker: &mut Asker) {
+    pub(in crate::quic) fn lose(self, data: &mut Data, requester: &mut Requester) {
         match self {
             Self::HandshakeDone => data.due.handshake_done = true,
-            Self::AckFrequency { sequence } => asker.on_lost(sequence),
+            Self::AckFrequency { sequence } => requester.on_lost(sequence),
             Self::MaxData => data.offer.on_lost(),
             Self::MaxStreams => data.due.max_streams = true,
             Self::DataBlocked => data.credit.on_lost(),
             Self::MaxStreamData(id) => {
                 if let Some(stream) = data.streams.table.get_mut(id) {
-                    stream.incoming.owe_window();
+                    stream.incoming.require_window_update();
                     stream.own.owes_window = true;
                 }
             }
@@ -90,12 +90,12 @@ impl Data {
     }
 
     /// Returns `true` if a control frame of the connection, of its streams or of `asker` is due.
-    pub(in crate::quic) fn has_control(&self, asker: &Asker) -> bool {
+    pub(in crate::quic) fn has_control(&self, requester: &Requester) -> bool {
         let due = &self.due;
         due.handshake_done
             || due.max_streams
             || !due.path_responses.is_empty()
-            || asker.is_due()
+            || requester.is_due()
             || self.offer.is_due()
             || (self.credit.complaint().is_some() && self.streams.have_new())
             || self.streams.have_control()
@@ -107,7 +107,7 @@ impl Data {
         now: Instant,
         room: u64,
         srtt: Option<Duration>,
-        asker: &mut Asker,
+        requester: &mut Requester,
     ) -> Option<(Frame, Option<Control>)> {
         // Maximum size of a frame below.
         const MOST: u64 = 1 + 8 + 8 + 8;
@@ -121,7 +121,7 @@ impl Data {
             return Some((Frame::PathResponse(data), None));
         }
         if room >= 2 * MOST
-            && let Some(frequency) = asker.take()
+            && let Some(frequency) = requester.take()
         {
             let sequence = frequency.sequence;
             return Some((Frame::AckFrequency(frequency), Some(Control::AckFrequency { sequence })));
@@ -159,7 +159,7 @@ fn stream_control(streams: &mut Streams, now: Instant, srtt: Option<Duration>) -
             (stream.incoming.buffer(), stream.incoming.delivered(), stream.incoming.released());
         let size = stream.own.tuning.resized(now, srtt, Window { size, read, released });
         stream.incoming.grow(size);
-        stream.incoming.owe_window();
+        stream.incoming.require_window_update();
         if let Some(limit) = stream.incoming.take_window() {
             return Some((Frame::MaxStreamData { stream: id.into(), limit }, Control::MaxStreamData(id)));
         }

@@ -2,7 +2,7 @@
 
 use super::{Content, Counters, Sender};
 use crate::events::Events;
-use crate::quic::ask::Asker;
+use crate::quic::ask::Requester;
 use crate::quic::data::Data;
 use crate::quic::mtu::PathMtu;
 use crate::quic::space::{Id, Space};
@@ -13,7 +13,7 @@ use acklab_base::{Duration, Event, Instant};
 /// The owners of the packets' contents.
 pub(in crate::quic) struct Owners<'a> {
     pub(in crate::quic) data: &'a mut Data,
-    pub(in crate::quic) asker: &'a mut Asker,
+    pub(in crate::quic) requester: &'a mut Requester,
     pub(in crate::quic) space: &'a mut Space,
     pub(in crate::quic) mtu: &'a mut PathMtu,
     pub(in crate::quic) events: &'a mut Events,
@@ -40,7 +40,7 @@ impl Sender {
             self.thresholds.adapt(progress.displacement);
         }
         self.widen(id, spurious);
-        let max_ack_delay = owners.asker.max_ack_delay();
+        let max_ack_delay = owners.requester.max_ack_delay();
         let report = Report {
             progress: Progress { spuriously_lost: if self.undoes { spurious } else { 0 }, ..*progress },
             prior_in_flight,
@@ -95,7 +95,7 @@ struct Contents<'a> {
 impl Context<Content> for Contents<'_> {
     #[inline]
     fn on_acked(&mut self, number: u64, packet: &Packet<Content>) -> bool {
-        let Owners { data, asker, space, mtu, .. } = &mut self.owners;
+        let Owners { data, requester, space, mtu, .. } = &mut self.owners;
         if self.is_application {
             mtu.on_acknowledged(number, packet.octets);
         }
@@ -111,13 +111,13 @@ impl Context<Content> for Contents<'_> {
             space.arrived.on_reported(largest);
         }
         for control in content.controls() {
-            control.acknowledge(data, asker);
+            control.acknowledge(data, requester);
         }
         packet.is_in_flight
     }
 
     fn on_lost(&mut self, lost: Lost<Content>) -> bool {
-        let Owners { data, asker, space, mtu, events } = &mut self.owners;
+        let Owners { data, requester, space, mtu, events } = &mut self.owners;
         let Packet { octets, is_in_flight, content, .. } = lost.packet;
         if self.is_application {
             events.push_loss(lost.number);
@@ -129,7 +129,7 @@ impl Context<Content> for Contents<'_> {
             space.crypto.on_lost(piece);
         }
         for control in content.controls() {
-            control.lose(data, asker);
+            control.lose(data, requester);
         }
         let is_probe = self.is_application && mtu.on_lost(lost.number, octets);
         let counts = is_in_flight && !is_probe;

@@ -12,9 +12,9 @@ use proptest::prelude::*;
 const ID: Id = Id::Application;
 
 /// An owner of packets without content.
-struct Nobody;
+struct NoOwner;
 
-impl Context<Content> for Nobody {
+impl Context<Content> for NoOwner {
     fn on_acked(&mut self, _number: u64, _packet: &Packet<Content>) -> bool {
         true
     }
@@ -46,7 +46,7 @@ fn acknowledge(sender: &mut Sender, now: Instant, ranges: &AckRanges) -> String 
     let persistent = PersistentCongestion::Reported(false);
     let report = Report { progress, prior_in_flight, marked: None, rate: None, persistent };
     sender.recovery.detect(now, ID as usize, &sender.thresholds);
-    sender.recovery.settle(now, ID as usize, &report, &mut Nobody);
+    sender.recovery.settle(now, ID as usize, &report, &mut NoOwner);
     format!("{progress:?} {} {:?}", sender.in_flight(), sender.loss_at(ID))
 }
 

@@ -33,7 +33,7 @@ fn send(recovery: &mut Recovery, now: Instant, space: usize, packets: u64) {
 
 /// The reports to a context.
 #[derive(Debug, Default, PartialEq)]
-struct Told {
+struct Reports {
     acked: Vec<u64>,
     lost: Vec<u64>,
     events: Vec<Event>,
@@ -43,7 +43,7 @@ struct Told {
     size: Option<u64>,
 }
 
-impl Context<u64> for Told {
+impl Context<u64> for Reports {
     fn on_acked(&mut self, number: u64, packet: &Packet<u64>) -> bool {
         assert_eq!(number, packet.content);
         self.acked.push(number);
@@ -99,9 +99,9 @@ fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
     recovery.round_trips_at(at(4)).sample(MS);
     let progress = recovery.acknowledge(at(4), 1, std::iter::once(6..7)).unwrap();
     recovery.detect(at(4), 1, &Thresholds::RFC);
-    let mut told = Told { harmless: vec![3], ..Told::default() };
-    recovery.tell(1, &mut told);
-    assert_eq!((told.lost, told.acked), (vec![3], vec![6]));
+    let mut reports = Reports { harmless: vec![3], ..Reports::default() };
+    recovery.tell(1, &mut reports);
+    assert_eq!((reports.lost, reports.acked), (vec![3], vec![6]));
     assert_eq!(recovery.outcomes.len(), 8, "a harmless loss, and an acknowledgment");
     let outcome = recovery.outcomes.last().map(|last| (last.sent_at, last.outcome));
     assert_eq!(outcome, Some((at(3), Outcome::Unknown)));
@@ -110,39 +110,45 @@ fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
 
 /// Acknowledges these numbers of a space at `now`, and detects losses by the thresholds of RFC
 /// 9002.
-fn acknowledge(recovery: &mut Recovery, now: Instant, space: usize, ranges: &[Range<u64>], told: Told) -> Told {
-    let mut told = told;
+fn acknowledge(
+    recovery: &mut Recovery,
+    now: Instant,
+    space: usize,
+    ranges: &[Range<u64>],
+    reports: Reports,
+) -> Reports {
+    let mut reports = reports;
     let prior_in_flight = recovery.in_flight();
     let progress = recovery.acknowledge(now, space, ranges.iter().cloned()).unwrap();
     if let Some(rtt) = progress.rtt {
         recovery.round_trips_at(now).sample(rtt);
     }
     recovery.detect(now, space, &Thresholds::RFC);
-    recovery.settle(now, space, &report(progress, prior_in_flight), &mut told);
-    told
+    recovery.settle(now, space, &report(progress, prior_in_flight), &mut reports);
+    reports
 }
 
 #[test]
 fn a_context_learns_of_each_packet_once_and_the_window_falls_for_a_loss() {
     let mut recovery = manager(true);
     send(&mut recovery, at(0), 0, 10);
-    let told = acknowledge(&mut recovery, at(40), 0, &[4..6], Told::default());
-    assert_eq!((told.acked, told.lost), (vec![4, 5], vec![0, 1, 2]), "3 is within the packet threshold of 5");
-    assert_eq!(told.events, [Event::RecoveryEntered { until: 7777 }]);
+    let reports = acknowledge(&mut recovery, at(40), 0, &[4..6], Reports::default());
+    assert_eq!((reports.acked, reports.lost), (vec![4, 5], vec![0, 1, 2]), "3 is within the packet threshold of 5");
+    assert_eq!(reports.events, [Event::RecoveryEntered { until: 7777 }]);
     let window = recovery.congestion.as_ref().unwrap().window();
     assert_eq!((window.ssthresh, recovery.in_flight()), (5 * SIZE, 5 * SIZE), "half of the window");
     assert_eq!(recovery.counters().delivered, 2 * SIZE);
-    let told = acknowledge(&mut recovery, at(41), 0, &[4..6], Told::default());
-    assert_eq!(told, Told::default(), "nothing is acknowledged or lost twice");
+    let reports = acknowledge(&mut recovery, at(41), 0, &[4..6], Reports::default());
+    assert_eq!(reports, Reports::default(), "nothing is acknowledged or lost twice");
 }
 
 #[test]
 fn a_harmless_loss_does_not_reduce_the_window() {
     let mut recovery = manager(true);
     send(&mut recovery, at(0), 0, 6);
-    let probes = Told { harmless: vec![0, 1, 2], ..Told::default() };
-    let told = acknowledge(&mut recovery, at(40), 0, &[5..6], probes);
-    assert_eq!((told.lost, told.events), (vec![0, 1, 2], vec![]));
+    let probes = Reports { harmless: vec![0, 1, 2], ..Reports::default() };
+    let reports = acknowledge(&mut recovery, at(40), 0, &[5..6], probes);
+    assert_eq!((reports.lost, reports.events), (vec![0, 1, 2], vec![]));
 }
 
 #[test]
@@ -150,11 +156,11 @@ fn a_mark_reduces_the_window_once_a_round_trip() {
     let mut recovery = manager(true);
     send(&mut recovery, at(0), 0, 10);
     let reductions = [1, 2].map(|end| {
-        let mut told = Told::default();
+        let mut reports = Reports::default();
         let progress = recovery.acknowledge(at(40), 0, std::iter::once(0..end)).unwrap();
         let marked = Report { marked: Some(SIZE), ..report(progress, 10 * SIZE) };
-        recovery.settle(at(40), 0, &marked, &mut told);
-        (told.events, recovery.counters().mark_reductions)
+        recovery.settle(at(40), 0, &marked, &mut reports);
+        (reports.events, recovery.counters().mark_reductions)
     });
     assert_eq!(reductions, [(vec![Event::WindowReduced { until: 7777 }], 1), (vec![], 1)]);
 }
@@ -165,10 +171,10 @@ fn packets_of_a_handshake_count_as_in_flight_and_move_no_window() {
     send(&mut recovery, at(0), 0, 5);
     send(&mut recovery, at(0), 1, 1);
     assert_eq!(recovery.in_flight(), 6 * SIZE);
-    let told = acknowledge(&mut recovery, at(40), 0, &[4..5], Told::default());
-    assert_eq!((told.lost, told.events, recovery.counters().delivered), (vec![0, 1], vec![], 0));
-    let told = acknowledge(&mut recovery, at(41), 1, &[0..1], Told::default());
-    assert_eq!((told.acked, told.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
+    let reports = acknowledge(&mut recovery, at(40), 0, &[4..5], Reports::default());
+    assert_eq!((reports.lost, reports.events, recovery.counters().delivered), (vec![0, 1], vec![], 0));
+    let reports = acknowledge(&mut recovery, at(41), 1, &[0..1], Reports::default());
+    assert_eq!((reports.acked, reports.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
 }
 
 /// A controller that records the delivery-rate samples that it receives: bytes, and the time that
@@ -210,7 +216,7 @@ fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
                 recovery.send(0, ping, false);
             }
             let all = first..recovery.space(0).next_number();
-            acknowledge(&mut recovery, at(round + 40), 0, &[all], Told::default());
+            acknowledge(&mut recovery, at(round + 40), 0, &[all], Reports::default());
         }
         taken.try_iter().collect::<Vec<_>>()
     });
@@ -219,13 +225,13 @@ fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
 
 #[test]
 fn without_congestion_control_the_context_learns_the_same() {
-    let told = [true, false].map(|is_controlled| {
+    let reports = [true, false].map(|is_controlled| {
         let mut recovery = manager(is_controlled);
         send(&mut recovery, at(0), 0, 10);
-        let told = acknowledge(&mut recovery, at(40), 0, &[4..6], Told::default());
-        (told.acked, told.lost, recovery.in_flight(), recovery.counters().delivered)
+        let reports = acknowledge(&mut recovery, at(40), 0, &[4..6], Reports::default());
+        (reports.acked, reports.lost, recovery.in_flight(), recovery.counters().delivered)
     });
-    assert_eq!(told[0], told[1]);
+    assert_eq!(reports[0], reports[1]);
 }
 
 /// RFC 9002, §7.6: losses over three probe timeouts, with nothing acknowledged between them.
@@ -233,12 +239,12 @@ fn without_congestion_control_the_context_learns_the_same() {
 fn losses_over_long_are_persistent_congestion() {
     let mut recovery = manager(true);
     send(&mut recovery, at(0), 0, 1);
-    acknowledge(&mut recovery, at(10), 0, &[0..1], Told::default());
+    acknowledge(&mut recovery, at(10), 0, &[0..1], Reports::default());
     for ms in [20, 60, 120, 130] {
         send(&mut recovery, at(ms), 0, 1);
     }
-    let told = acknowledge(&mut recovery, at(140), 0, &[4..5], Told::default());
-    assert_eq!((told.lost, told.is_persistent), (vec![1, 2, 3], true), "100 ms > 3 · (10 + 4 · 5) ms");
+    let reports = acknowledge(&mut recovery, at(140), 0, &[4..5], Reports::default());
+    assert_eq!((reports.lost, reports.is_persistent), (vec![1, 2, 3], true), "100 ms > 3 · (10 + 4 · 5) ms");
     assert_eq!(recovery.congestion.as_ref().unwrap().window().cwnd, 2 * SIZE, "kMinimumWindow");
 }
 
@@ -246,9 +252,9 @@ fn losses_over_long_are_persistent_congestion() {
 fn the_size_of_packets_follows_the_search_for_it() {
     let mut recovery = manager(true);
     send(&mut recovery, at(0), 0, 2);
-    let larger = || Told { size: Some(1400), ..Told::default() };
-    let told = [0..1, 1..2].map(|range| acknowledge(&mut recovery, at(40), 0, &[range], larger()).events);
-    assert_eq!(told, [vec![Event::DatagramSize { octets: 1400 }], vec![]]);
+    let larger = || Reports { size: Some(1400), ..Reports::default() };
+    let reports = [0..1, 1..2].map(|range| acknowledge(&mut recovery, at(40), 0, &[range], larger()).events);
+    assert_eq!(reports, [vec![Event::DatagramSize { octets: 1400 }], vec![]]);
     assert_eq!(recovery.congestion.as_ref().unwrap().window().mss, 1400);
 }
 
@@ -260,7 +266,7 @@ fn a_flight_that_is_reported_grows_and_shrinks_with_what_happens_here() {
     let progress = recovery.acknowledge(at(40), 0, std::iter::once(5..6)).unwrap();
     recovery.set_in_flight(5 * SIZE);
     recovery.lose(0, 0..2);
-    recovery.settle(at(40), 0, &report(progress, 6 * SIZE), &mut Told::default());
+    recovery.settle(at(40), 0, &report(progress, 6 * SIZE), &mut Reports::default());
     assert_eq!(recovery.in_flight(), 3 * SIZE);
 }
 

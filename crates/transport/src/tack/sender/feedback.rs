@@ -31,7 +31,7 @@ struct Checked {
 
 /// The results of feedback for parts other than the sender.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tack) struct Told {
+pub(in crate::tack) struct Outcome {
     /// The pending report for recovery and congestion control.
     pub(in crate::tack) report: Report,
     /// The receiver has all numbers below; zero if the feedback does not contain it.
@@ -53,7 +53,7 @@ impl Sender {
         arrived: Timestamp,
         number: u64,
         tack: &Tack,
-    ) -> Result<Told, Refusal> {
+    ) -> Result<Outcome, Refusal> {
         let Checked { next, rtt, rate } = self.check(arrived, tack)?;
         // Times, rates and marks of a TACK that was overtaken are obsolete.
         let is_newest = self.newest_tack.is_none_or(|newest| number > newest);
@@ -83,7 +83,7 @@ impl Sender {
         let waited = Duration::from_micros(tack.delay.into());
         let progress = Progress { rtt, waited, newest, spuriously_lost: late.into(), ..progress };
         let rate = rate.filter(|_| is_newest && self.settings.rate == RateSource::Receiver);
-        Ok(Told { report: self.report(progress, prior_in_flight, marked, rate), next, rtt })
+        Ok(Outcome { report: self.report(progress, prior_in_flight, marked, rate), next, rtt })
     }
 
     fn check(&self, arrived: Timestamp, tack: &Tack) -> Result<Checked, Refusal> {
@@ -103,7 +103,7 @@ impl Sender {
     /// # Errors
     /// [`Refusal::Skipped`] if the peer acknowledges a packet that it has not received; another
     /// refusal if the IACK is impossible.
-    pub(in crate::tack) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<Told, Refusal> {
+    pub(in crate::tack) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<Outcome, Refusal> {
         let sent = self.next_number();
         let range = PktSeq(loss.after.0.wrapping_add(1)).near(sent)..loss.before.near(sent);
         let arrived = range.end..range.end + u64::from(loss.arrived);
@@ -122,7 +122,7 @@ impl Sender {
         // the last TACK.
         self.newest_listed = newer(progress.newest, self.newest_listed);
         let progress = Progress { rtt: None, newest: None, spuriously_lost: 0, ..progress };
-        Ok(Told { report: self.report(progress, prior_in_flight, 0, None), next: 0, rtt: None })
+        Ok(Outcome { report: self.report(progress, prior_in_flight, 0, None), next: 0, rtt: None })
     }
 
     fn report(

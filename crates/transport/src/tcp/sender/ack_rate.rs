@@ -40,11 +40,11 @@ impl AckRate {
 
     /// Returns `true` if a window of `cwnd` bytes ends before the receiver acknowledges by itself.
     pub(super) fn outlasts(&self, cwnd: u64, mss: u64) -> bool {
-        self.asks_at_once() && cwnd < self.requested.asked().unwrap_or(0).max(self.requested.in_use()) * mss
+        self.requests_at_once() && cwnd < self.requested.pending().unwrap_or(0).max(self.requested.in_use()) * mss
     }
 
     /// Returns `true` if segments may request an immediate ACK.
-    pub(super) const fn asks_at_once(&self) -> bool {
+    pub(super) const fn requests_at_once(&self) -> bool {
         self.settings.immediate
     }
 }
@@ -60,26 +60,26 @@ mod tests {
 
     /// Returns the rate to request with these windows in segments, from a receiver that uses
     /// `in_use`.
-    fn asked(in_use: u64, cwnd: u64, window: u64) -> Option<u64> {
+    fn pending(in_use: u64, cwnd: u64, window: u64) -> Option<u64> {
         let mut rate = AckRate::new(AckRateRequest { segments: 16, acks_per_window: 4, ..AckRateRequest::default() });
         rate.requested = Requested::new(in_use);
         rate.on_ack(view(0, cwnd, window));
-        rate.requested.asked()
+        rate.requested.pending()
     }
 
     #[test]
     fn a_window_has_four_acks_and_an_ack_sixteen_segments_at_most() {
-        assert_eq!(asked(2, 40, 100), Some(10));
-        assert_eq!(asked(2, 100, 20), Some(5), "the peer's window counts as well");
-        assert_eq!(asked(2, 1000, 1000), Some(16));
-        assert_eq!(asked(2, 3, 100), Some(1));
+        assert_eq!(pending(2, 40, 100), Some(10));
+        assert_eq!(pending(2, 100, 20), Some(5), "the peer's window counts as well");
+        assert_eq!(pending(2, 1000, 1000), Some(16));
+        assert_eq!(pending(2, 3, 100), Some(1));
     }
 
     #[test]
     fn a_growing_window_asks_by_quarters_and_a_shrinking_one_at_once() {
-        assert_eq!((asked(8, 40, 100), asked(8, 44, 100)), (None, Some(11)));
-        assert_eq!(asked(14, 64, 100), Some(16), "the largest");
-        assert_eq!(asked(8, 28, 100), Some(7));
+        assert_eq!((pending(8, 40, 100), pending(8, 44, 100)), (None, Some(11)));
+        assert_eq!(pending(14, 64, 100), Some(16), "the largest");
+        assert_eq!(pending(8, 28, 100), Some(7));
     }
 
     #[test]

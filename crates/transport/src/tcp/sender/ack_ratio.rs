@@ -71,7 +71,7 @@ impl AckRatio {
             self.acked_without_loss = 0;
             self.lower_after = lower_after(ratio, &view);
             let is_doubled = view.ack <= self.doubled_for;
-            if is_doubled || self.requested.asked().is_some() { ratio } else { self.double(&view) }
+            if is_doubled || self.requested.pending().is_some() { ratio } else { self.double(&view) }
         } else if self.acked_without_loss >= self.lower_after && self.suspect.is_none() {
             self.acked_without_loss = 0;
             ratio - 1
@@ -95,7 +95,7 @@ impl AckRatio {
             let acked = view.ack - view.una;
             self.acked_without_loss += acked;
             let ratio = self.requested.in_use();
-            let most = self.requested.asked().map_or(ratio, |asked| asked.max(ratio));
+            let most = self.requested.pending().map_or(ratio, |pending| pending.max(ratio));
             if acked > most * view.mss && self.suspect.is_none() {
                 self.suspect = Some(Suspect { after: view.una, before: view.ack, later: 0 });
             }
@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    fn asked(acks: &AckRatio) -> Option<u64> {
-        acks.requested.asked()
+    fn pending(acks: &AckRatio) -> Option<u64> {
+        acks.requested.pending()
     }
 
     /// Processes ACKs for these numbers of segments in turn.
@@ -151,9 +151,9 @@ mod tests {
     fn an_ack_that_covers_too_much_counts_after_three_others() {
         let mut acks = AckRatio::new();
         run(&mut acks, 0, 20, &[2, 2, 4, 2, 2]);
-        assert_eq!(asked(&acks), None);
+        assert_eq!(pending(&acks), None);
         run(&mut acks, 12, 20, &[2]);
-        assert_eq!(asked(&acks), Some(4));
+        assert_eq!(pending(&acks), Some(4));
     }
 
     #[test]
@@ -162,21 +162,21 @@ mod tests {
         run(&mut acks, 0, 20, &[2, 4]);
         acks.on_ack(view(6, 4, 20));
         run(&mut acks, 6, 20, &[2, 2, 2, 2]);
-        assert_eq!(asked(&acks), None);
+        assert_eq!(pending(&acks), None);
     }
 
     #[test]
     fn a_window_doubles_once_and_never_beyond_half_a_window() {
         let mut acks = AckRatio::new();
         let una = run(&mut acks, 0, 6, &[4, 2, 2, 2]);
-        assert_eq!(asked(&acks), Some(3), "half of six");
+        assert_eq!(pending(&acks), Some(3), "half of six");
         acks.requested.load(una * 1000);
         let una = run(&mut acks, una, 6, &[3]);
-        assert_eq!((acks.requested.in_use(), asked(&acks)), (3, None));
+        assert_eq!((acks.requested.in_use(), pending(&acks)), (3, None));
         // All of this was sent before the ratio doubled.
         acks.doubled_for = u64::MAX;
         run(&mut acks, una, 100, &[6, 3, 3, 3]);
-        assert_eq!(asked(&acks), None);
+        assert_eq!(pending(&acks), None);
     }
 
     #[test]
@@ -188,20 +188,20 @@ mod tests {
         let una = run(&mut acks, 0, 24, &[2; 1]);
         assert_eq!((acks.requested.in_use(), acks.lower_after), (4, 48_000));
         let una = run(&mut acks, una, 24, &[4; 11]);
-        assert_eq!(asked(&acks), None);
+        assert_eq!(pending(&acks), None);
         run(&mut acks, una, 24, &[4]);
-        assert_eq!(asked(&acks), Some(3));
+        assert_eq!(pending(&acks), Some(3));
     }
 
     #[test]
     fn a_small_window_brings_it_down_and_recoveries_are_not_judged() {
         let mut acks = AckRatio { requested: Requested::new(8), ..AckRatio::new() };
         acks.on_ack(view(0, 1, 1));
-        assert_eq!(asked(&acks), Some(2), "after a timeout");
+        assert_eq!(pending(&acks), Some(2), "after a timeout");
         let mut acks = AckRatio::new();
         for una in 0..6 {
             acks.on_ack(View { in_order: false, ..view(una * 5, una * 5 + 5, 40) });
         }
-        assert_eq!(asked(&acks), None);
+        assert_eq!(pending(&acks), None);
     }
 }

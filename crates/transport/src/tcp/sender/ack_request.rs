@@ -37,12 +37,12 @@ const OPTION_OCTETS: u64 = 8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Requested {
     in_use: u64,
-    asked: Option<Asked>,
+    pending: Option<Pending>,
 }
 
 /// A request whose segment is not acknowledged.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct Pending {
     number: u64,
     /// The offset of the segment that carries it, once that has left.
     at: Option<u64>,
@@ -51,7 +51,7 @@ struct Asked {
 impl Requested {
     /// Creates the requests to a receiver that begins with this number.
     pub(super) const fn new(initial: u64) -> Self {
-        Self { in_use: initial, asked: None }
+        Self { in_use: initial, pending: None }
     }
 
     /// Returns the number that the receiver is known to use.
@@ -60,40 +60,40 @@ impl Requested {
     }
 
     /// Returns the number that was sent and is not in use.
-    pub(super) fn asked(&self) -> Option<u64> {
-        self.asked.map(|asked| asked.number)
+    pub(super) fn pending(&self) -> Option<u64> {
+        self.pending.map(|pending| pending.number)
     }
 
     /// Requests this number, unless it is in use or another is pending.
     pub(super) const fn ask(&mut self, number: u64) {
-        if number != self.in_use && self.asked.is_none() {
-            self.asked = Some(Asked { number, at: None });
+        if number != self.in_use && self.pending.is_none() {
+            self.pending = Some(Pending { number, at: None });
         }
     }
 
     /// Processes an ACK of all data below the offset `ack`. Returns `true` if it puts a new number
     /// in use.
     pub(super) fn confirm(&mut self, ack: u64) -> bool {
-        let confirmed = self.asked.take_if(|asked| asked.at.is_some_and(|at| ack > at));
-        self.in_use = confirmed.map_or(self.in_use, |asked| asked.number);
+        let confirmed = self.pending.take_if(|pending| pending.at.is_some_and(|at| ack > at));
+        self.in_use = confirmed.map_or(self.in_use, |pending| pending.number);
         confirmed.is_some()
     }
 
     /// Returns `true` if the next segment of new data must carry a number.
     fn is_due(&self) -> bool {
-        self.asked.is_some_and(|asked| asked.at.is_none())
+        self.pending.is_some_and(|pending| pending.at.is_none())
     }
 
     /// Assigns the due number to the segment of new data at this offset.
     pub(super) fn load(&mut self, start: u64) {
-        if let Some(asked) = &mut self.asked {
-            asked.at.get_or_insert(start);
+        if let Some(pending) = &mut self.pending {
+            pending.at.get_or_insert(start);
         }
     }
 
     /// Returns the number that the segment at this offset carries, in all its transmissions.
     fn carried(&self, start: u64) -> Option<u8> {
-        self.asked.filter(|asked| asked.at == Some(start)).map(|asked| asked.number as u8)
+        self.pending.filter(|pending| pending.at == Some(start)).map(|pending| pending.number as u8)
     }
 }
 
@@ -242,7 +242,7 @@ impl Sender {
             let has_room = payload > 0 && payload + OPTION_OCTETS + self.marks.report.reserve() <= window.mss;
             let is_last = self.unsent_with_fin() == 0
                 || (rate.outlasts(window.cwnd, window.mss) && self.congestion.room(self.board.pipe()) < window.mss);
-            (is_new && has_room && is_last && rate.asks_at_once()).then_some(0)
+            (is_new && has_room && is_last && rate.requests_at_once()).then_some(0)
         });
         carried.map(tcp::AckRate::Every)
     }
@@ -256,7 +256,7 @@ mod tests {
     fn a_number_is_in_use_once_its_segment_is_acknowledged() {
         let mut requested = Requested::new(2);
         requested.ask(2);
-        assert_eq!(requested.asked(), None, "it is in use");
+        assert_eq!(requested.pending(), None, "it is in use");
         requested.ask(8);
         assert!(requested.is_due() && !requested.confirm(u64::MAX), "it has not left");
         requested.load(1000);
@@ -265,6 +265,6 @@ mod tests {
         assert_eq!((requested.is_due(), requested.carried(1000), requested.carried(2000)), (false, Some(8), None));
         assert!(!requested.confirm(1000));
         assert!(requested.confirm(1001));
-        assert_eq!((requested.in_use(), requested.asked(), requested.carried(1000)), (8, None, None));
+        assert_eq!((requested.in_use(), requested.pending(), requested.carried(1000)), (8, None, None));
     }
 }

@@ -197,7 +197,7 @@ impl Marks {
 
     /// Returns `true` if [`on_ack`](Self::on_ack) would have no effect.
     #[inline]
-    pub(super) fn has_nothing_to_say(&self, ack: &Segment) -> bool {
+    pub(super) fn has_no_effect(&self, ack: &Segment) -> bool {
         match self.agreed {
             ecn::EcnConfig::Off => true,
             ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp => !ack.flags.contains(Flags::ECE),

@@ -24,7 +24,7 @@ impl Sender {
             && self.loss.probe.episode.is_none()
             && !self.may_be_overtaken()
             && !self.congestion.undo.is_refuted_by_dsack()
-            && self.marks.has_nothing_to_say(segment)
+            && self.marks.has_no_effect(segment)
     }
 
     /// Processes an ACK that [is in order](Self::is_in_order). The omitted steps would have no

@@ -24,13 +24,13 @@ const GRACE: Duration = Duration::from_secs(60);
 /// The transport over which a client has connected. The next connections get the settings that it
 /// requests.
 #[derive(Clone)]
-pub(crate) enum Door {
+pub(crate) enum ClientTransport {
     Tack(Endpoint),
     Quic(Arc<Mutex<Quic>>),
     Tcp,
 }
 
-impl Door {
+impl ClientTransport {
     const fn protocol(&self) -> &'static str {
         match self {
             Self::Tack(_) => "tack",
@@ -89,7 +89,7 @@ fn bounded(wanted: &Settings) -> Settings {
 
 /// The running measurement, if any.
 #[derive(Debug, Default)]
-pub(crate) struct Lobby {
+pub(crate) struct MeasurementSlot {
     current: Mutex<Option<(u64, mpsc::Sender<Arrival>)>>,
     /// `true` if no further measurement may begin.
     is_closed: AtomicBool,
@@ -105,23 +105,23 @@ impl std::fmt::Debug for Arrival {
     }
 }
 
-/// Ends the measurement in the lobby when it is dropped.
+/// Ends the measurement in the slot when it is dropped.
 struct Admitted<'l> {
-    lobby: &'l Lobby,
-    door: &'l Door,
+    slot: &'l MeasurementSlot,
+    via: &'l ClientTransport,
     arrivals: mpsc::Receiver<Arrival>,
 }
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
-        *self.lobby.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.lobby.is_empty.notify_one();
-        self.door.restore();
+        *self.slot.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.slot.is_empty.notify_one();
+        self.via.restore();
     }
 }
 
-impl Lobby {
-    fn admit<'l>(&'l self, door: &'l Door, test: u64, plan: &Plan) -> Result<Admitted<'l>, ToolError> {
+impl MeasurementSlot {
+    fn admit<'l>(&'l self, via: &'l ClientTransport, test: u64, plan: &Plan) -> Result<Admitted<'l>, ToolError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_closed.load(Ordering::Relaxed) {
             return Err(stops());
@@ -129,10 +129,10 @@ impl Lobby {
         if current.is_some() {
             return Err(ToolError::Failed("the server is busy with another measurement; try again later".to_owned()));
         }
-        door.prepare(&plan.contender.transport)?;
+        via.prepare(&plan.contender.transport)?;
         let (to, arrivals) = mpsc::channel(plan.streams as usize);
         *current = Some((test, to));
-        Ok(Admitted { lobby: self, door, arrivals })
+        Ok(Admitted { slot: self, via, arrivals })
     }
 
     /// Prevents further measurements. Returns `true` if one is running.
@@ -171,14 +171,14 @@ fn stops() -> ToolError {
 }
 
 /// Serves a channel that a client has opened. Returns a line for the operator of the server.
-pub(crate) async fn attend(
+pub(crate) async fn serve_channel(
     mut channel: Channel,
     peer: SocketAddr,
-    door: &Door,
-    lobby: &Lobby,
+    via: &ClientTransport,
+    slot: &MeasurementSlot,
     stop: Stop,
 ) -> Option<(Kind, String)> {
-    let named = |text: String| format!("{} {}: {text}", door.protocol(), peer.ip());
+    let named = |text: String| format!("{} {}: {text}", via.protocol(), peer.ip());
     let preface = match Preface::read(&mut channel.receive).await {
         Ok(preface) => preface,
         Err(reason) => {
@@ -196,13 +196,13 @@ pub(crate) async fn attend(
         }
     };
     if preface.is_data {
-        lobby.deliver(preface.test, channel);
+        slot.deliver(preface.test, channel);
         return None;
     }
     let Channel { mut send, receive, carrier } = channel;
     let mut inbox = protocol::inbox(receive);
     let done = tokio::select! {
-        done = conduct(&mut send, &mut inbox, door, lobby, preface.test) => done,
+        done = conduct(&mut send, &mut inbox, via, slot, preface.test) => done,
         () = stop.over() => Err(stops()),
     };
     let (told, held) = match done {
@@ -233,8 +233,8 @@ struct Held {
 async fn conduct(
     control: &mut super::channel::Sending,
     inbox: &mut mpsc::Receiver<Result<Message, String>>,
-    door: &Door,
-    lobby: &Lobby,
+    via: &ClientTransport,
+    slot: &MeasurementSlot,
     test: u64,
 ) -> Result<(String, Held), ToolError> {
     let lost = |error: std::io::Error| ToolError::failed("the control channel is lost", error);
@@ -244,7 +244,7 @@ async fn conduct(
         return Err(ToolError::usage("message", "another one", "a request"));
     };
     plan.check()?;
-    let mut admitted = lobby.admit(door, test, &plan)?;
+    let mut admitted = slot.admit(via, test, &plan)?;
     protocol::send(control, &Message::Accepted).await.map_err(lost)?;
     let mut channels = Vec::new();
     let gather = async {
