@@ -1,7 +1,7 @@
 # make demo   environment, build, the study of ACK compression, its report
 # make lint   formatters, linters, types, layers; with --jobs=2, Rust beside Python
 # make test   Rust, Python, and the commands of the documentation; .ci/run is both
-# make scorecard  reruns all studies and writes docs/scorecard.md
+# make scorecard  reruns all studies, writes docs/scorecard.md and fills the numbers of all pages
 # make wheel  a wheel in out/wheels, with the studies inside
 # make deb    a Debian package of that wheel in out/packages
 # make site   the documentation as a site in out/site, with offline search
@@ -189,6 +189,7 @@ closed-forms:
 scorecard: install
 	$(BIN)/acklab study --all --out $(OUT)
 	$(BIN)/python -m scripts.scorecard $(OUT)
+	$(BIN)/python -m scripts.study_pages $(OUT)
 
 site: install $(VENV)/.requirements-dev
 	$(BIN)/python scripts/documentation.py $(OUT)/site $(OUT)

@@ -27,6 +27,7 @@ from acklab import cli, figures, keys, notebook, report, statistics, strategies,
 from acklab.cli.main import app
 from acklab.figures.saving import on_paper
 from acklab.report import Document
+from acklab.verdict import KIND_TITLES
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = (figures, statistics, strategies, report, studies, sweeps)
@@ -111,8 +112,8 @@ def main(site: Path, results: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         pages = Path(folder) / "docs"
         shutil.copytree(ROOT / "docs", pages, ignore=shutil.ignore_patterns("notebooks"))
-        for readme in sorted(ROOT.glob("studies/*/README.md")):
-            _write(pages / "studies" / readme.parent.name / "README.md", readme.read_text(encoding="utf-8"))
+        for readme in (ROOT / "studies" / "README.md", *sorted(ROOT.glob("studies/*/README.md"))):
+            _write(pages / readme.relative_to(ROOT), readme.read_text(encoding="utf-8"))
         for picture in sorted(ROOT.glob("studies/*/figures/*.svg")):
             _write(pages / picture.relative_to(ROOT), picture.read_text(encoding="utf-8"))
         _write(pages / "CONTRIBUTING.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
@@ -164,8 +165,18 @@ def _config(pages: Path, site: Path) -> str:
     modules = [{"acklab": "reference/acklab.md"}, *({module.__name__: f"reference/{module.__name__}.md"} for module in MODULES)]
     return CONFIG.format(
         pages=pages, site=site, python=ROOT / "python", modules=modules,
-        guide=_in_order(pages), keys=listed("reference/keys"), notebooks=listed("notebooks"), models=listed("models"), studies=listed("studies"), decisions=listed("decisions"), validation=listed("validation"),
+        guide=_in_order(pages), keys=listed("reference/keys"), notebooks=listed("notebooks"), models=listed("models"), studies=_studies(pages), decisions=listed("decisions"), validation=listed("validation"),
     )  # fmt: skip
+
+
+def _studies(pages: Path) -> str:
+    """Returns the pages of the studies in three lists, behind their index."""
+    lists: list[dict[str, object]] = [{"Index": "studies/README.md"}]
+    every = studies.discover()
+    for kind, title in KIND_TITLES.items():
+        own = [pages / "studies" / study.name / "README.md" for study in every if study.kind == kind]
+        lists.append({title: [{_title(page): str(page.relative_to(pages))} for page in own]})
+    return str(lists)
 
 
 def _in_order(pages: Path) -> str:
@@ -304,8 +315,8 @@ def _mend_links(page: Path, pages: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for name in ("studies/", "CONTRIBUTING.md"):
         text = text.replace(f"]({out}{name}", f"]({'../' * depth}{name}")
-    if page.parent.parent.name == "studies":
-        text = text.replace("](../../docs/", "](../../")
+    if "studies" in (page.parent.name, page.parent.parent.name):
+        text = text.replace(f"]({'../' * depth}docs/", f"]({'../' * depth}")
     text = text.replace("](docs/", "](") if depth == 0 else text
     page.write_text(text, encoding="utf-8")
 

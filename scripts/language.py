@@ -199,7 +199,7 @@ def _widths(file: str, text: str, pieces: Sequence[Prose]) -> Iterator[Finding]:
     for number, kind in {(piece.line, piece.kind) for piece in pieces if piece.kind in limits}:
         if number > len(lines):
             continue
-        line = lines[number - 1]
+        line = re.sub(r"<!--.*?-->", "", lines[number - 1])
         # Lines of tables and addresses cannot be wrapped.
         if len(line) > limits[kind] and not line.lstrip("/!# ").startswith("|") and "http" not in line:
             yield Finding(file, number, "width", f"{len(line)} columns, expected at most {limits[kind]}")

@@ -472,11 +472,6 @@ def test_readmes_show_the_figures_that_their_studies_name():
             assert ET.parse(picture).getroot().tag.endswith("svg")
 
 
-def test_readmes_say_what_their_studies_cost():
-    cost = r"`acklab study {}` takes \d+ s of CPU time, `--quick` \d+ s \(\[how measured\]\(../../docs/guide/studies.md#cpu-time\)\)\."
-    assert [study.name for study in discover() if not re.search(cost.format(study.name), study.readme)] == []
-
-
 def test_figures_are_named_strictly(tmp_path):
     for before, place in (
         ("section = 1", r"figures\.links\.section"),

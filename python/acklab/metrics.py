@@ -92,6 +92,6 @@ def written(value: Any) -> str:
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value):,}"
     size = abs(value)
-    if size >= 10_000:
+    if size >= 1_000:
         return f"{value:,.0f}"
     return f"{value:.2f}" if size >= 0.1 else f"{value:.3g}"

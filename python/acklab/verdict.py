@@ -25,6 +25,9 @@ PAPER, PARITY, OWN = KINDS = ("paper", "parity", "own")
 or our own rule.
 """
 
+KIND_TITLES = {PAPER: "Papers", PARITY: "Parity with other implementations", OWN: "Our own questions"}
+"""Titles of the lists of studies."""
+
 _OWN_SOURCES = ("none:", "the rule:")
 _PARITY_SOURCES = ("ns-3 ", "Linux ", "quinn-proto ")
 

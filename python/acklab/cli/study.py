@@ -22,7 +22,7 @@ from acklab.sweeps.estimation import total
 from acklab.sweeps.on_ray import executor_of
 from acklab.tables import Table as Drawn
 from acklab.terminal import notify, out, show_table
-from acklab.verdict import NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding, summary
+from acklab.verdict import KIND_TITLES, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding, summary
 
 _STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red", UNDECIDED: "magenta"}
 
@@ -132,16 +132,20 @@ def show_comparisons(document: Document) -> None:
 
 
 def studies_command() -> None:
-    """Lists the studies of the user and the built-in ones, and names broken ones."""
+    """Lists studies of papers, of parity and of our own questions, and names broken ones."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("study")
     table.add_column("folder")
     table.add_column("claims", justify="right")
     table.add_column("question")
     broken: list[StoreError] = []
-    for study in discover(broken.append):
-        name, folder = Text(study.name, style="bold"), Text(printable(study.origin))
-        table.add_row(name, folder, str(len(study.file.claim)), Text(visible(study.file.question)))
+    studies = discover(broken.append)
+    for kind, title in KIND_TITLES.items():
+        if own := [study for study in studies if study.kind == kind]:
+            table.add_row(Text(title, style="dim italic"))
+        for study in own:
+            name, folder = Text(study.name, style="bold"), Text(printable(study.origin))
+            table.add_row(name, folder, str(len(study.file.claim)), Text(visible(study.file.question)))
     out.print(table)
     for fault in broken:
         notify(f"skipped: {fault}")

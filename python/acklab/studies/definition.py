@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -16,6 +16,7 @@ from acklab.studies.claim import Claim, Strict
 from acklab.studies.folders import CLAIMS_FILE, origin, study_folders
 from acklab.studies.tables import expand
 from acklab.studies.traces import Trace
+from acklab.verdict import KINDS, OWN
 
 
 class Place(Strict):
@@ -31,6 +32,11 @@ class StudyFile(Strict):
 
     title: str
     question: str
+    kind: Literal["", "paper", "parity", "own"] = ""
+    """The list that names the study, one of `acklab.verdict.KINDS`; empty for that of its claims.
+
+    A study of our own question that also compares single published numbers gives "own".
+    """
     seeds: Annotated[int, Field(ge=1)] = 10
     quick_seeds: Annotated[int, Field(ge=1)] = 3
     vary: dict[str, str] = Field(default_factory=dict)
@@ -58,6 +64,12 @@ class Study:
     def origin(self) -> str:
         """Returns where the study comes from: "built-in", or the user's folder."""
         return origin(self.folder)
+
+    @property
+    def kind(self) -> str:
+        """Returns the list that names the study, one of `acklab.verdict.KINDS`."""
+        found = {claim.origin for claim in self.file.claim}
+        return self.file.kind or next((kind for kind in KINDS if kind in found), OWN)
 
     @property
     def readme(self) -> str:
