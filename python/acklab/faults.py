@@ -1,6 +1,6 @@
-"""Describes why pydantic refused a document, in the form of all messages.
+"""Describes why pydantic refused a document.
 
-The form is place, found, expected.
+The text has the form of all messages: place, found, expected.
 """
 
 from collections.abc import Callable

@@ -1,13 +1,14 @@
 """A sequential rule: more seeds only for undecided claims, with a stated error over all looks.
 
 A claim is evaluated after some seeds, and if it is undecided, again after twice as many, and so on.
-Repeated looks with an interval of 95 % each are wrong more often than once in twenty. So each look
-has its own share of the error, in proportion to the seeds that it adds: the spending function α(t)
-= αt of Lan and DeMets (Biometrika 70, 1983), where t is the number of seeds over the largest one.
-The intervals of Student's t with these shares cover the true mean at all looks with a probability
-of at least 1 − α, by Bonferroni's inequality. They are repeated confidence intervals (Jennison and
-Turnbull, Journal of the Royal Statistical Society B 51, 1989), valid whenever the rule stops. The
-inequality treats the looks as independent, so the error is less than α.
+Repeated evaluations (looks) with a 95 % confidence interval each are wrong more often than once in
+twenty. So each look has its own share of the error, in proportion to the seeds that it adds: the
+spending function α(t) = αt of Lan and DeMets (Biometrika 70, 1983), where t is the number of seeds
+over the largest one. The intervals of Student's t with these shares cover the true mean at all
+looks with a probability of at least 1 − α, by Bonferroni's inequality. They are repeated confidence
+intervals (Jennison and Turnbull, Journal of the Royal Statistical Society B 51, 1989), valid
+whenever the rule stops. The inequality treats the looks as independent, so the error is less than
+α.
 """
 
 from dataclasses import dataclass

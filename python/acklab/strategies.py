@@ -192,7 +192,7 @@ class CongestionController(ABC):
         `start` has `mss` and `initial_window` in bytes, `growth` and `slow_start` as in the
         scenario, `dialect`, `paced`, `burst` and `seed`.
 
-        `paced` is true if the sender paces even if the controller sets no rate. `seed` is for
+        `paced` is true if the sender paces even without a rate from the controller. `seed` is for
         random numbers of the controller.
         """
         self.start = start

@@ -60,7 +60,7 @@ class StrategyFile:
         Raises UsageError.
         """
         # A copy elsewhere is a separate module: it may read files of its folder, and its errors
-        # have its path.
+        # show its own path.
         place_and_content = os.fsencode(self._absolute) + b"\0" + self._octets()
         name = f"acklab_strategy_{hashlib.sha256(place_and_content).hexdigest()[:16]}"
         module = sys.modules.get(name)

@@ -81,7 +81,7 @@ _TIMING = (
 class Table:
     """A table of text.
 
-    `best` has the cells, by row and column, that are marked as the best of their row.
+    `best` has the row and the column of each cell that is marked as the best of its row.
     """
 
     head: Sequence[str]

@@ -170,7 +170,7 @@ def show_answers(answers: "Sequence[Answer]") -> None:
         console.print(Text.assemble((visible(answer.flow), "bold"), "  ", (visible(answer.kind), "dim")))
         grid = Drawn.grid(padding=(0, 2, 0, 0))
         grid.add_column(overflow="fold")
-        # A value that is broken cannot be copied.
+        # A value that is split over two lines cannot be copied.
         grid.add_column(no_wrap=True, min_width=max((cell_len(visible(line.value)) for line in answer.lines), default=0))
         grid.add_column(overflow="fold")
         for line in answer.lines:

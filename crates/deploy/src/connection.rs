@@ -377,8 +377,8 @@ impl ReceiveStream {
 
     /// Returns the next bytes of the stream, at most `most`, without copying them; `None` at its
     /// end. They lie in memory of the endpoint, at most 64 KiB, which is reused once all references
-    /// to it are dropped. Copy a small chunk that is kept for long. No bytes are lost if the future
-    /// is dropped.
+    /// to it are dropped. Copy a small chunk that is kept for a long time. No bytes are lost if the
+    /// future is dropped.
     ///
     /// # Errors
     /// If the connection is lost, or the peer has reset the stream.

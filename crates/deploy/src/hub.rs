@@ -159,7 +159,7 @@ impl Hub {
     /// Sets the settings of future connections.
     ///
     /// # Errors
-    /// If they make no sense.
+    /// If they are invalid.
     pub fn set_transport(&mut self, settings: Settings) -> Result<(), ConnectError> {
         settings.check().map_err(|fault| ConnectError::of(&fault))?;
         Arc::make_mut(&mut self.config).transport = settings;

@@ -74,9 +74,9 @@ impl Batches {
         }
     }
 
-    /// Returns the interval of 95 % of the ratio of two sums over the whole connection, which began
-    /// at the snapshot `first` and ended at `last`. Returns `None` if there are too few batches, or
-    /// either sum is not positive.
+    /// Returns the 95 % confidence interval of the ratio of two sums over the whole connection,
+    /// which began at the snapshot `first` and ended at `last`. Returns `None` if there are too few
+    /// batches, or either sum is not positive.
     pub(crate) fn interval(&self, ends: [Snapshot; 2], parts: impl Fn(&Snapshot) -> (f64, f64)) -> Option<[f64; 2]> {
         let Ratio { value, variance, batches, .. } = self.ratio(ends, parts)?;
         if value <= 0.0 {

@@ -7,7 +7,7 @@
 
 use crate::rate::Point;
 
-/// The minimum share of arrivals in bursts of two or more at which a direction counts as bursty.
+/// A direction is bursty if at least this share of its arrivals are in bursts of two or more.
 const MIN_BURSTY: f64 = 0.5;
 /// The minimum number of bursts for an estimate of their period.
 const MIN_BURSTS: usize = 8;
@@ -22,11 +22,11 @@ pub(crate) struct Bursts {
     pub(crate) period: Option<f64>,
 }
 
-/// Returns the bursts of curves, which have a point for each arrival, with a bottleneck of `rate`
-/// octets per second.
+/// Returns the statistics of bursts in `curves`, which have a point for each arrival. `rate` is the
+/// rate of the bottleneck in octets per second.
 ///
-/// The curves are samples of a connection. The first is its start, with many small bursts. Each
-/// other curve represents `stride` parts of its length.
+/// The curves are samples of a connection. The first curve is the start of the connection, which
+/// has many small bursts. Each later curve counts `stride` times.
 pub(crate) fn bursts(curves: &[Vec<Point>], stride: u64, rate: f64) -> Option<Bursts> {
     let (mut arrivals, mut together, mut all) = (0, 0, 0);
     let mut intervals = Vec::new();

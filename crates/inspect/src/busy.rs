@@ -1,11 +1,12 @@
 //! Busy periods: the data that a sender sent without a pause of its application.
 //!
-//! Only packets that were queued behind each other keep the distance of the bottleneck. Packet
-//! pairs and trains are therefore taken from back-to-back packets (Paxson, *End-to-End Internet
-//! Packet Dynamics*, SIGCOMM 1997, §4; Dovrolis, Ramanathan, Moore, IEEE/ACM ToN 12(6), 2004).
-//! Pairs are full-sized segments that follow each other in one [write](crate::writes). Trains are
-//! data between which the application did not pause. The application may have paused at each end of
-//! a write, unless a queue shows that the sender had more to send than the path carried.
+//! Only packets that were queued behind each other at the bottleneck keep the spacing that it gave
+//! them. Packet pairs and trains are therefore taken from back-to-back packets (Paxson, *End-to-End
+//! Internet Packet Dynamics*, SIGCOMM 1997, §4; Dovrolis, Ramanathan, Moore, IEEE/ACM ToN 12(6),
+//! 2004). Pairs are full-sized segments that follow each other in one [write](crate::writes).
+//! Trains are data between which the application did not pause. The application may have paused at
+//! each end of a write, unless a queue shows that the sender had more to send than the path
+//! carried.
 
 use crate::direction::{Ack, Data, Passing};
 use crate::rate::{Point, advancing};
@@ -25,7 +26,8 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     /// Returns the data of `stretches`, with full-sized segments of `mss` bytes. A sender has
-    /// paused after the end of a write and a `lull` of this number of nanoseconds.
+    /// paused if no data follow the end of a write for `lull` nanoseconds. Without `lull`, each end
+    /// of a write counts as a pause.
     pub(crate) fn of(stretches: &[Vec<Data>], mss: u32, lull: Option<u64>) -> Self {
         let mut found = Self::default();
         for stretch in stretches {
@@ -69,8 +71,8 @@ fn points(stretch: &[Data]) -> Vec<Point> {
     stretch.iter().map(point).collect()
 }
 
-/// Returns curves of ACKs between which the sender did not pause. An ACK that spans `pause`, or a
-/// more certain pause, begins a new curve.
+/// Returns curves of ACKs between which the sender did not pause. An ACK begins a new curve if it
+/// spans a pause that is at least as certain as `pause`.
 pub(crate) fn of_acks(stretches: &[Vec<Ack>], pause: Pause) -> Vec<Vec<Ack>> {
     let mut periods: Vec<Vec<Ack>> = Vec::new();
     for stretch in stretches {
@@ -112,7 +114,7 @@ mod tests {
         assert!(Arrivals::of(&[(0..500).map(|n| data(n, true)).collect()], 1000, None).pairs.is_empty());
     }
 
-    /// Segment 5 is overtaken by segment 6, so neither distance is that of a pair.
+    /// Segment 6 overtakes segment 5, so neither of them belongs to a pair.
     #[test]
     fn a_reordered_segment_is_in_no_pair() {
         let mut segments: Vec<Data> = (0..10).map(|n| data(n, false)).collect();

@@ -1,10 +1,10 @@
 //! Counts retransmissions, those that were spurious, and reordering.
 //!
-//! An out-of-sequence segment is one of three (Jaiswal et al., *Measurement and Classification of
-//! Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003). A retransmission of data that
-//! passed the point: they were lost after it, or not at all. A retransmission of data that did not
-//! pass: they were lost before the point. Or a segment that was reordered before the point.
-//! [`gaps`] distinguishes the last two.
+//! An out-of-sequence segment has one of three causes (Jaiswal et al., *Measurement and
+//! Classification of Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003). It may
+//! retransmit data that passed the point, and that were lost after it or not at all. It may
+//! retransmit data that were lost before the point. Or it was reordered before the point. [`gaps`]
+//! distinguishes the last two causes.
 //!
 //! A retransmission was spurious in any of these cases: a D-SACK reports it (RFC 2883, §4); its ACK
 //! echoes a timestamp older than its own (Eifel, RFC 3522, §3.2); the data were acknowledged before

@@ -4,7 +4,7 @@
 const PER_DECADE: f64 = 200.0;
 /// The minimum value that is resolved, in nanoseconds.
 const MIN_NANOS: f64 = 1e3;
-/// The number of decades above it, up to 1000 s.
+/// The number of decades above `MIN_NANOS`, up to 1000 s.
 const DECADES: usize = 9;
 
 /// A distribution of times.
@@ -80,7 +80,7 @@ pub(crate) fn median(values: &mut [f64]) -> Option<f64> {
 ///
 /// The half-sample mode repeatedly halves the sorted sample to its densest half until two or three
 /// values are left (Bickel and Frühwirth, Computational Statistics & Data Analysis 50(12), 2006).
-/// Density is taken on a scale of ratios.
+/// The width of a half is the ratio of its largest value to its smallest.
 pub(crate) fn half_sample_mode(sorted: &[f64]) -> Option<f64> {
     let mut rest = sorted;
     while rest.len() > 3 {

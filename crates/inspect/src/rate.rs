@@ -65,7 +65,7 @@ const APART: f64 = 1.1;
 /// A point of a curve: a time in nanoseconds, and the number of octets that had arrived by then.
 pub(crate) type Point = (u64, u64);
 
-/// An estimate with its interval of 95 %.
+/// An estimate with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,

@@ -109,7 +109,7 @@ pub enum Position {
     Unknown,
 }
 
-/// A number with its interval of 95 %.
+/// A number with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Estimate {
     /// The number.
@@ -142,7 +142,7 @@ pub struct Direction {
     /// Octets that arrived at the receiver, in order or not, in Mbps; zero if unknown. For QUIC,
     /// and without ACKs, octets of payload that passed.
     pub goodput: f64,
-    /// Its interval of 95 %, by batch means, as for the other quantities.
+    /// Its 95 % confidence interval, by batch means, as for the other quantities.
     pub goodput_interval: Option<[f64; 2]>,
     /// The rate of the bottleneck in IP octets, in Mbps.
     pub rate: Finding<Estimate>,

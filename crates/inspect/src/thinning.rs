@@ -1,7 +1,7 @@
 //! Finds whether ACKs are thinned on the path: removed by a box, so that the remaining ones cover
 //! more segments (RFC 3449, §5.2).
 //!
-//! ACKs that cover many segments, or varying numbers of them, are no evidence: a receiver that
+//! ACKs that cover many segments, or varying numbers of them, are not evidence: a receiver that
 //! coalesces segments acknowledges each batch (GRO, LRO), and timers and busy applications have the
 //! same effect. Two kinds of evidence show that an ACK was sent and is missing. One is a number
 //! that the receiver's counter of this connection skips (`identification`). The other is an ACK

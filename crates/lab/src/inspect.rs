@@ -44,8 +44,8 @@ pub struct Inspected {
 /// from 1. `watch` receives the share that was read, and returns whether to continue.
 ///
 /// # Errors
-/// If the file cannot be read, is no capture, or is a log without data or without this trace; or if
-/// `watch` returns `false`.
+/// If the file cannot be read, is not a capture, or is a log without data or without this trace; or
+/// if `watch` returns `false`.
 pub fn inspect(path: &Path, trace: Option<usize>, mut watch: impl FnMut(f64) -> bool) -> Result<Inspected, Error> {
     let refused = |reason: String| Error::ReadCapture { path: path.to_owned(), reason };
     let source = Source { path, read: Cell::new(0), stopped: Cell::new(false), watch: RefCell::new(&mut watch) };

@@ -11,7 +11,8 @@ flow = [{ from = "a", to = "b", transport = { protocol = "tcp", preset = "rfc", 
 measure = { series = ["decisions"] }
 "#;
 
-/// RFC 5681, §4.2: the first of two segments may wait, the second may not.
+/// RFC 5681, §4.2: the ACK of the first of two segments may be delayed, the ACK of the second may
+/// not.
 #[test]
 fn a_delayed_ack_waits_for_the_second_segment() {
     let tables = Tables::run(SCENARIO, &[] as &[&str], None);

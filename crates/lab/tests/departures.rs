@@ -26,8 +26,8 @@ series = ["packets", "events"]
     Tables::run(path, sets, None)
 }
 
-/// The FIN leaves alone and is lost four times. Each retransmission has no data: two data packets
-/// leave, and neither is sent twice.
+/// The FIN is sent without data, and is lost four times. Each retransmission has no data: two data
+/// packets leave, and neither is sent twice.
 #[test]
 fn a_fin_is_no_data_packet_when_it_leaves_again() {
     let tables = lossy(&[]);

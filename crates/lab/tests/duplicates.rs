@@ -1,4 +1,4 @@
-//! Copies that the network makes of packets are no evidence of a spurious retransmission, so each
+//! Copies that the network makes of packets are not evidence of a spurious retransmission, so each
 //! loss keeps its reduction.
 
 use crate::common::tables::Tables;

@@ -144,7 +144,7 @@ impl Lateness {
         self.all.quantile(share).map(|value| value.min(Duration::from_nanos(self.longest)))
     }
 
-    /// Returns the longest lateness.
+    /// Returns the maximum lateness.
     #[must_use]
     pub fn max(&self) -> Option<Duration> {
         (self.all.total > 0).then_some(Duration::from_nanos(self.longest))

@@ -31,7 +31,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// read again.
 ///
 /// # Errors
-/// If it cannot be read, or is no regular file.
+/// If it cannot be read, or is not a regular file.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let reader = Reader::open(path, |_| Ok(()))?;
     if reader.may_wait() {

@@ -85,7 +85,7 @@ pub enum Error {
 /// A capture of packets that is being written.
 ///
 /// The file is complete only after [`finish`](Self::finish) has returned `Ok`. If the capture is
-/// dropped before, errors are ignored.
+/// dropped without this call, errors are ignored.
 pub struct Capture {
     file: CaptureFile,
     extent: Extent,

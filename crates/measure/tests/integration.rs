@@ -1,5 +1,5 @@
-//! Tests of the measurement through its public interface: endpoints in; tables, logs and captures
-//! out.
+//! Tests the measurement through its public interface: it observes endpoints, and writes tables,
+//! logs and captures.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

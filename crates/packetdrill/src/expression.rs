@@ -50,9 +50,9 @@ pub(crate) enum Comparison {
 /// The reasons why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoValue {
-    /// It has a name without a value.
+    /// The expression has a name without a value.
     Unknown(String),
-    /// It divides by zero, or the number does not fit in 64 bits.
+    /// The expression divides by zero, or its value does not fit in 64 bits.
     Undefined,
 }
 

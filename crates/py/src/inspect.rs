@@ -9,13 +9,13 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// Reads the capture at `path`, or the log, of which the trace with the number `trace` or all, with
-/// the interpreter detached. Returns the report as JSON, and why the rest of the file was not read
-/// or `None`.
+/// Reads the capture or the log at `path`, with the interpreter detached. `trace` selects one trace
+/// of a log; without it, all are read. Returns the report as JSON, and the reason why the rest of
+/// the file was not read, or `None`.
 ///
-/// Calls `watch` at times with the share of the file that is read. Raises `UsageError` for a file
-/// that is no capture, `RunError` for a log without data, `Cancelled` after `cancel` is cancelled.
-/// Ctrl-C stops the main thread.
+/// Calls `watch` repeatedly with the share of the file that has been read. Raises `UsageError` for
+/// a file that is not a capture, `RunError` for a log without data, `Cancelled` after `cancel` is
+/// cancelled. In the main thread, Ctrl-C stops the reading.
 #[pyfunction]
 #[pyo3(signature = (path, cancel=None, watch=None, trace=None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]

@@ -62,8 +62,8 @@ pub(crate) fn check(py: Python<'_>, text: &str, name: &str, sets: Vec<String>, b
 /// `base` is the folder to which the paths of trace files are relative. `captures` is the folder
 /// for captures, or `None` for no captures. `qlog` is the folder for logs of endpoints, or `None`
 /// for none, and `qlog_version` their version. `strategies` are classes by their name in the
-/// scenario; the interpreter is attached while they are called. `watch` is called at times with the
-/// share of the duration that has passed. Raises `ScenarioError`, `RunError`, the exceptions of
+/// scenario; the interpreter is attached while they are called. `watch` is called repeatedly with
+/// the share of the duration that has passed. Raises `ScenarioError`, `RunError`, the exceptions of
 /// strategies and of `watch`, and `Cancelled` after `cancel` is cancelled. Ctrl-C stops a run of
 /// the main thread.
 #[pyfunction]

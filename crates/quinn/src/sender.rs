@@ -30,7 +30,7 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 #[derive(Debug)]
 struct Content {
     space: Space,
-    /// `true` for a probe of a larger packet size, whose loss is no congestion.
+    /// `true` for a probe of a larger packet size, whose loss does not count as congestion.
     is_mtu_probe: bool,
     /// Bytes of the stream.
     octets: Range<u64>,

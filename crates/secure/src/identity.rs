@@ -79,7 +79,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// The error of a text that is no fingerprint.
+/// The error of a text that is not a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected \"sha256:\" and 64 hexadecimal digits")]
 pub struct NoFingerprint;
@@ -171,7 +171,7 @@ pub type Decide = dyn Fn(&ServerName<'_>, Fingerprint) -> bool + Send + Sync;
 pub enum Trust {
     /// Servers whose certificate leads to one of these authorities.
     Roots(Arc<RootCertStore>),
-    /// The server with this fingerprint, under any name.
+    /// The server with this fingerprint. Its name is not verified.
     Pinned(Fingerprint),
     /// Servers for whose fingerprint this returns `true`, as with the known hosts of ssh.
     Known(Arc<Decide>),

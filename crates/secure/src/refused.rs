@@ -3,7 +3,7 @@
 /// The reason why a packet is refused. A refusal only increments a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Refused {
-    /// It is no protected packet of this version.
+    /// It is not a protected packet of this version.
     #[error("the datagram is no packet of this version")]
     Form,
     /// It is addressed to another connection.

@@ -136,7 +136,7 @@ mod tests {
         let mut acknowledger = Acknowledger::new(policy);
         let now = Instant::from_nanos(5);
         acknowledger.decide(now, Arrival::InOrder, Held { next: 0, beyond: &[], sack: true, newer: 0 });
-        // The policy requests the arrival time of the newest data, of which there are none: zero.
+        // The policy requests the arrival time of the newest data. Without data, it is zero.
         assert_eq!(acknowledger.deadline(), Some(now));
     }
 

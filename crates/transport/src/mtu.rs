@@ -161,7 +161,7 @@ impl Search {
     }
 
     /// Processes the loss of a packet of `octets` bytes. Returns `true` if it was a probe, whose
-    /// loss is no sign of congestion (RFC 9000, §14.4).
+    /// loss is not a sign of congestion (RFC 9000, §14.4).
     pub fn on_lost(&mut self, number: u64, octets: u64) -> bool {
         if self.is_probe(number) {
             self.failed += 1;

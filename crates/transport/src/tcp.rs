@@ -35,8 +35,8 @@ use acklab_base::{Content, Endpoint};
 use acklab_wire::tcp::{Flags, Options, Segment, Timestamps};
 use std::ops::Range;
 
-/// Returns the bytes of options that `segment` may carry without making its packet longer than one
-/// with `mss` bytes of payload and, if the segment has them, timestamps.
+/// Returns the bytes of options that `segment` may carry. Its packet is then no longer than one
+/// with `mss` bytes of payload, and with timestamps if `segment` has them.
 fn room_beside(segment: &Segment, mss: u64) -> u64 {
     (mss + len_of(segment.options.timestamps)).saturating_sub(u64::from(segment.payload)).min(Options::ROOM)
 }

@@ -7,10 +7,10 @@ struct Seen<T> {
     value: T,
 }
 
-/// A running maximum over a window, nearly exact in constant memory: the best three values of three
-/// parts of the window (Kathleen Nichols' algorithm; Linux's `lib/win_minmax.c`;
+/// A running maximum over a window. It is nearly exact, and keeps three values: the best of each of
+/// three parts of the window (Kathleen Nichols' algorithm; Linux's `lib/win_minmax.c`;
 /// draft-ietf-ccwg-bbr, §5.5.5). For a minimum, use the maximum of [`Reverse`](std::cmp::Reverse).
-/// Time has any unit that the owner counts: nanoseconds or round trips.
+/// The owner chooses the unit of time: nanoseconds or round trips.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowedMax<T> {
     best: Option<[Seen<T>; 3]>,
@@ -49,8 +49,8 @@ impl<T: Copy + Ord> WindowedMax<T> {
                 *best = [best[1], best[2], new];
             }
         } else if best[1].at == best[0].at && age > window / 4 {
-            // A quarter of the window has passed without a second best: take it from the second
-            // quarter.
+            // A quarter of the window has passed without a second best value: take one from the
+            // second quarter.
             (best[1], best[2]) = (new, new);
         } else if best[2].at == best[1].at && age > window / 2 {
             best[2] = new;

@@ -79,7 +79,7 @@ prop_compose! {
             mtu_discovery: ecn,
             // If the server ends and all Closes of the client are lost, only its idle timeout ends
             // the client. On paths that lose more than a third, this happens in one transfer of
-            // some 20,000. Otherwise, a transfer survives any silence.
+            // about 20,000. Otherwise, a transfer survives any silence.
             idle_timeout: Duration::from_secs(3600),
             ..Settings::default()
         }
@@ -167,7 +167,7 @@ fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, 
     Duration::from_nanos(took.sum::<u64>() / count)
 }
 
-/// A TACK holds some 350 runs of each list. IACKs report the arrivals between thousands of losses;
+/// A TACK holds about 350 runs of each list. IACKs report the arrivals between thousands of losses;
 /// TACKs alone take more than 1.5 s.
 #[test]
 fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {

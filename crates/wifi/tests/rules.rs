@@ -328,8 +328,8 @@ fn earliest_bystander(late: u64, is_announced: bool) -> (u64, usize) {
 
 /// Bystanders count DIFS, 34 us, from the end announced by duration fields, and at least one slot
 /// of 9 us; with none left they would have transmitted together with the data. A response frame
-/// that is 37 us late begins 53 us after the data and stops them. One that is 100 us late finds
-/// them on the air.
+/// that is 37 us late begins 53 us after the data and stops them. If it is 100 us late, they are
+/// already transmitting.
 #[test]
 fn late_responses_that_are_not_announced_collide_if_they_come_after_difs() {
     let one_slot = 34 + 9;

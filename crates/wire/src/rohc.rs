@@ -4,9 +4,9 @@
 //!
 //! A [`Compressor`] reduces the header of a pure ACK ([`Ack`]) to a few octets. The
 //! [`Decompressor`] of the peer restores the header from them. Both have a context for each flow,
-//! which holds the last headers. The peer may have received any of the last
-//! [references](RohcConfig::references) last. The compressor uses the shortest format that is
-//! unambiguous for all of them.
+//! which holds the last headers. The last header that the peer has received may be any of the
+//! [references](RohcConfig::references) newest ones. The compressor uses the shortest format that
+//! is unambiguous for all of them.
 //!
 //! | module | contents |
 //! |---|---|
@@ -22,9 +22,9 @@
 //! | `octets`, `error` | reading and writing of octets, and errors |
 //!
 //! The decompressor reads everything that a compressor of RFC 6846 may send for the ACKs that
-//! [`Ack`] can hold. Any decompressor can read the output of the compressor. Not implemented are
-//! headers other than IPv4 with TCP, payload, and feedback, which the unidirectional mode does not
-//! need.
+//! [`Ack`] can hold. Any decompressor can read the output of the compressor. Payload, and headers
+//! other than IPv4 with TCP, are not implemented. The unidirectional mode needs no feedback, so
+//! feedback is not implemented either.
 
 mod ack;
 mod cid;
@@ -58,11 +58,11 @@ pub use octets::{LONGEST, Octets};
 pub enum Profile {
     /// RFC 6846 in unidirectional mode, with small CIDs.
     Standard,
-    /// TCP/HACK: uncompressed ACKs establish contexts at both ends, CIDs are computed, the MSN
-    /// counts the ACKs of all flows of a peer, and a frame begins with eight bits of the first MSN.
+    /// TCP/HACK. Uncompressed ACKs establish contexts at both ends, and CIDs are computed. The MSN
+    /// counts the ACKs of all flows of a peer. A frame begins with eight bits of the first MSN.
     ///
-    /// As the MSN counts all flows, a sequential IP-ID is relative to that of the last ACK not to
-    /// the MSN.
+    /// Because the MSN counts all flows, a sequential IP-ID is relative to the IP-ID of the last
+    /// ACK, not to the MSN.
     Hack,
 }
 
@@ -86,9 +86,9 @@ pub struct RohcConfig {
     pub profile: Profile,
     /// Whether each header carries the TCP checksum.
     pub checksum: Checksum,
-    /// The number of last sent headers, any of which may be the last one that the peer has
-    /// received: 1 to [`MAX_REFERENCES`]. A change is sent this number of times, so fewer ACKs than
-    /// this number may be lost in a row.
+    /// The number of newest headers, each of which may be the last one that the peer has received:
+    /// 1 to [`MAX_REFERENCES`]. A change is sent this number of times, so one header fewer may be
+    /// lost consecutively.
     pub references: u8,
     /// The width of the first number of a frame of [`Profile::Hack`].
     pub numbers: Numbers,

@@ -31,20 +31,19 @@ _SHORTEST, _LONGEST = 2.0, 30.0
 _EFFORT = 60.0
 """The default of `seconds`."""
 _PACE = 1.5e6
-"""Data packets that two cores simulate in a second, measured beside other load (270 runs in 14.8
-s).
+"""Data packets that two cores under other load simulate in a second, measured (270 runs in 14.8 s).
 
-It turns seconds into an effort, which does not depend on the machine.
+It converts seconds to a number of packets, which does not depend on the machine.
 """
 _RUNS = 90
-"""Runs of a use on average, measured on the path of docs/guide/advice.md: most uses end after the
-first round, others are confirmed in runs of twice the duration.
+"""Average number of runs per use, measured on the path of docs/guide/advice.md. Most uses end after
+the first round; others are confirmed in runs of twice the duration.
 """
 _FULL = 1500
 """IP bytes of a full packet."""
 _NOMINAL = 3e8
-"""Bit/s of a path whose links have no rate, such as that of a Wi-Fi cell, for the effort of a run;
-*chosen*.
+"""Assumed bit/s of a path whose links have no rate, such as that of a Wi-Fi cell. The effort of a
+run depends on it; *chosen*.
 """
 
 
@@ -61,7 +60,7 @@ class Advice:
     runs: int
     """Runs that the answer took."""
     notes: tuple[str, ...]
-    """Remarks of the fit on a capture."""
+    """Remarks of the fit about the capture."""
     took: float
     """Seconds that the answer took."""
 
@@ -93,11 +92,11 @@ def advise(
 
     Recommends only certain gains. Settings are those of the receiver, the sender and the router.
 
-    `link` is a scenario, whose first flow is the user's, a capture or a log in qlog, which is
-    fitted first, or the name of a template. `set` changes the scenario; `vary` adds ranges of
-    uncertain values. `uses` are names of `USES`. `seconds` are the effort: about the time that it
-    takes two cores. The answer depends only on the arguments, not on the time that it took. Raises
-    ScenarioError, UsageError.
+    `link` is a scenario, a capture, a log in qlog, or the name of a template. The first flow of a
+    scenario is the user's. Captures and logs are fitted first. `set` changes the scenario; `vary`
+    adds ranges of uncertain values. `uses` are names of `USES`. `seconds` are the effort: about the
+    time that two cores need. The answer depends only on the arguments, not on the duration of the
+    calculation. Raises ScenarioError, UsageError.
     """
     began = time.monotonic()
     wanted = [_use(name) for name in uses]
@@ -116,14 +115,15 @@ def advise(
 def _path(
     link: str | File | Mapping[str, Any], stack: ExitStack, changes: list[str], vary: Mapping[str, str]
 ) -> tuple[Path, tuple[str, ...]]:
-    """Returns the advised path, and the remarks of the fit on a capture."""
+    """Returns the path to advise on, and the remarks of the fit about the capture."""
     source, name, notes = _source(link, stack, changes)
     table = _fit_of(source)
     known = known_of_fit(table, changes) if table is not None else None
     # Unknown quantities of a fit are refused when they are used.
     changes = changes if table is None else ["fit=", *changes]
     if known is not None and known.blocked is not None:
-        # No scenario is simulated, but one without a rate and a delay is refused.
+        # No scenario is simulated. The delay is only set because a scenario without a rate and a
+        # delay is refused.
         changes = [f"{DELAYS[0]}=1ms", *changes]
     base = source.load(changes)
     if not base.get("flow"):
@@ -164,10 +164,10 @@ def _use(name: str) -> Use:
 
 
 def _source(link: str | File | Mapping[str, Any], stack: ExitStack, changes: list[str]) -> tuple[Source, str, tuple[str, ...]]:
-    """Returns the scenario, its name, and the remarks of the fit on a capture.
+    """Returns the scenario, its name, and the remarks of the fit about the capture.
 
-    The fit uses the quantities of the path that the changes set. The files of the scenario exist as
-    long as the stack.
+    The fit uses the quantities of the path that the changes set. Temporary files of the scenario
+    are removed when `stack` closes.
     """
     if isinstance(link, Mapping):
         return Source.of(link), "the scenario", ()
@@ -192,7 +192,8 @@ def _source(link: str | File | Mapping[str, Any], stack: ExitStack, changes: lis
 def _duration(base: Mapping[str, Any], seconds: float) -> float:
     """Returns the seconds of a run.
 
-    The duration is that of the scenario, within bounds, and limited by the effort for a use.
+    This is the duration of the scenario, within bounds, unless the effort per use requires a
+    shorter one.
     """
     whole = seconds_of(base["duration"])
     rates = [one.capacity for one in directions(base) if one.is_narrow]

@@ -26,7 +26,7 @@ _ACK = 52
 _FULL = 1500
 """IP bytes of a full packet."""
 _PER_ACK = {"per-packet": 1.0, "linux": 2.0, "delayed": 2.0, "quic": 2.0}
-"""Data packets per ACK of policies; other policies have 2 (RFC 9293, section 3.8.6.3)."""
+"""Data packets per ACK, by policy; 2 for other policies (RFC 9293, section 3.8.6.3)."""
 _CONTROLLERS = {"cubic": "CUBIC", "bbr": "BBR", "newreno": "Reno"}
 _BUFFERS = {"send_buffer": "64MiB", "receive_buffer": "64MiB"}
 _WINDOWS = {"model": "fixed", "stream": "64MiB", "connection": "64MiB"}

@@ -30,7 +30,7 @@ from acklab.advice.uses import (
 from acklab.result import Result
 
 _MEMBERS = 10
-"""Scenarios by which each cost is measured; *chosen*."""
+"""Number of scenarios over which each cost is measured; *chosen*."""
 _NOTABLE = 0.05
 """The minimum change that is reported as harm; *chosen*."""
 _NEIGHBOUR = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}, "ack": {"policy": "linux"}}

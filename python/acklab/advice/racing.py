@@ -44,7 +44,7 @@ class Standing:
     gains: tuple[float, ...]
     """Its score / today's, or the inverse for times and delays: above 1 is better.
 
-    If only one of the two reached its end, infinite or 0.
+    Infinite or 0 if only one of the two reached its end.
     """
 
     @property
@@ -142,5 +142,5 @@ def race(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> list[Standi
 
 
 def scores_by_name(scores: Mapping[str, Sequence[float | None]], name: str) -> list[float]:
-    """Returns the scores of a candidate that exist."""
+    """Returns the existing scores of a candidate."""
     return [score for score in scores[name] if score is not None]

@@ -154,7 +154,7 @@ def _confirmed(racer: Racer, use: Use, today: Candidate, standings: Sequence[Sta
         else Range(statistics.median(gains), min(gains), math.inf, len(gains))
     )
     assert gain is not None
-    # Gains within 2 % are no change throughout, and the interval must not contain them.
+    # Gains of at most 2 % count as no change, so the interval must lie above them.
     if gain.low <= 1 + EQUAL:
         reason = f"{best.candidate.name} may be {gain.median:.2f}× today's {use.quantity}, and may be no better ({gain.low:.2f} to {gain.high:.2f})"
         return nothing(use, reason, "", shown, standings)

@@ -11,7 +11,7 @@ from acklab.statistics import Interval
 def half_widths(points: pl.DataFrame | Iterable[Interval]) -> list[float]:
     """Returns the half-width of each interval, or its part above the mean if it is not symmetric.
 
-    Returns 0, which draws no bar, without an interval.
+    Without an interval the half-width is 0, which draws no bar.
 
     `points` are intervals, or a frame of `acklab.statistics.intervals` or `ratios`.
     """

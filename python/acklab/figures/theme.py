@@ -8,10 +8,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 """After Okabe and Ito, without yellow and black, which vanish on light or dark backgrounds."""
 
 OPTIMUM = "#E3008C"
-"""The star at the optimal operating point."""
+"""The colour of the star at the optimal operating point."""
 
 MUTED = "#8A94A6"
-"""Reference lines and theory."""
+"""The colour of reference lines and of theory."""
 
 SEQUENTIAL = [
     [0.0, "#F3ECD8"],
@@ -20,7 +20,7 @@ SEQUENTIAL = [
     [0.75, "#2C6E9E"],
     [1.0, "#1F2F6B"],
 ]
-"""A single hue from light to dark, which survives a grey print."""
+"""A single hue from light to dark, which remains readable in a grey print."""
 
 DIVERGING = [
     [0.0, "#B24A00"],
@@ -34,7 +34,7 @@ blindness.
 """
 
 UNDECIDED = "#D9DDE3"
-"""Cells whose interval is not conclusive."""
+"""The colour of cells whose interval is not conclusive."""
 
 FROM_ZERO = {"rangemode": "tozero", "autorangeoptions": {"minallowed": 0}}
 """An axis of a quantity that is never negative. It begins at zero, even if Student's interval of a
@@ -128,7 +128,7 @@ def thin(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Removes invisible points of a long series.
 
-    First, minimum, maximum and last point of each bucket stay.
+    Keeps the first, the minimum, the maximum and the last point of each bucket.
     """
     if len(x) <= 4 * buckets:
         return x, y

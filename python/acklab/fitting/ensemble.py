@@ -1,10 +1,10 @@
-"""Scenarios that repeat a capture within its own uncertainty, by approximate Bayesian computation.
+"""Scenarios that agree with a capture within its uncertainty: approximate Bayesian computation.
 
 The prior is uniform over the intervals of the inspection, and log-uniform where only one end is
 known. Each generation except the first perturbs the closest points, with the weights of population
 Monte Carlo (ABC-PMC: Beaumont, Cornuet, Marin and Robert, Biometrika 96(4), 2009). A scenario is a
-member if each of its statistics agrees with the capture's within the intervals of both, which is
-exact where these intervals are the model's error (Wilkinson, Statistical Applications in Genetics
+member if each of its statistics agrees with the capture's within the intervals of both. This is
+exact if these intervals are the error of the model (Wilkinson, Statistical Applications in Genetics
 and Molecular Biology 12(2), 2013). Proposals stay within the prior. The result depends only on the
 capture.
 """
@@ -37,9 +37,9 @@ _ABOVE = 4.0
 On paths with losses of the channel, the queue was up to three times as long as the waiting data.
 """
 _FILLED, _FULL = 0.5, 1.25
-"""The prior probability that the 95th percentile of the RTT shows a full queue, and how far above
-its lower end such a queue is tried: a loss-based controller keeps the queue above 80 % of its limit
-at that percentile (`_SHORT_OF_LIMIT` in `path.py`); *chosen*.
+"""The prior probability that the 95th percentile of the RTT shows a full queue, and the maximum of
+such a queue, relative to its lower end. A loss-based controller keeps the queue above 80 % of its
+limit at that percentile (`_SHORT_OF_LIMIT` in `path.py`); *chosen*.
 """
 _NONE = 0.5
 """Prior probability of losses only at the queue."""
@@ -51,7 +51,7 @@ A scenario without loss represents all rarer losses.
 _MUTATES = 0.1
 """The probability with which a perturbation draws a discrete value anew; *chosen*."""
 _WIDENS = 2.0
-"""The variance of the kernel / that of the population: the optimum of Beaumont et al."""
+"""Ratio of the kernel's variance to the population's: the optimum of Beaumont et al."""
 _NARROWEST = 0.02
 """Minimum standard deviation of the kernel, relative to the range of the prior; *chosen*."""
 _SEED = 1
@@ -239,9 +239,9 @@ def _reflected(value: float) -> float:
 
 
 def _weight(space: Space, point: Point, found: Sequence[_Particle]) -> float:
-    """Returns the weight of a proposal: the prior, which is 1, / the density of the proposal.
+    """Returns the weight of a proposal: the prior, which is 1, divided by the proposal's density.
 
-    Discrete axes mostly keep their values, so they cancel.
+    Discrete axes are omitted: they mostly keep their values, so their factors cancel.
     """
     if not found:
         return 1.0

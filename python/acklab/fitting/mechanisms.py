@@ -31,8 +31,8 @@ repeats too exactly would exclude the capture; *chosen*.
 """
 
 Features = tuple[float, float]
-"""Of a fold: the logarithm of the segments per ACK, and that of one plus the squared coefficient of
-variation of the times between ACKs.
+"""Features of a fold: the logarithm of the segments per ACK, and that of one plus the squared
+coefficient of variation of the times between ACKs.
 """
 
 

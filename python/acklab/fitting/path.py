@@ -19,7 +19,7 @@ _SYN, _ACK = 60, 52
 """IP bytes of a SYN and of an ACK with timestamps, as Linux sends them."""
 EMPTY = 0.02
 """The least RTT of a capture is above that of the empty path by at most this share or by a tick of
-its clock; *chosen*, held against `validation/advice`.
+its clock; *chosen*, and checked by `validation/advice`.
 """
 _MIN_PROPAGATION = 0.001
 """Minimum one-way propagation of a path in ms."""
@@ -39,8 +39,8 @@ draft-ietf-ccwg-bbr, section 2.5): the spacing of its packets may show its pace.
 _PACING = ("rate-based", "delay-based")
 """Families of controllers that `inspect` reports for BBR."""
 _CLEAR = 0.95
-"""Share of the packets in the 95th percentile of the RTT that waited at one bottleneck:
-other hops add some delay; *chosen*, held against `validation/advice`.
+"""Share of the packets in the 95th percentile of the RTT that waited at one bottleneck: other hops
+add some delay; *chosen*, and checked by `validation/advice`.
 """
 _RARE = 2.5
 """Segments per ACK above the two of RFC 9293, section 3.8.6.3, by more than losses and GRO of a
@@ -199,7 +199,8 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
 def _carried(way: Way, acks: Acks) -> int:
     """Returns the minimum number of bytes of ACKs that the return path carried.
 
-    Only at the sender, all ACKs have passed. Elsewhere, those ACKs count that gave the RTT.
+    Only a capture at the sender shows the ACKs that the return path carried. Elsewhere, only ACKs
+    that gave a sample of the RTT count.
     """
     if way["position"] == "sender":
         return acks["octets"]

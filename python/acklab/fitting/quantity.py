@@ -29,7 +29,7 @@ def written(value: float, unit: str) -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A parameter with its interval of 95 %, in the unit of the key."""
+    """A parameter with its 95 % confidence interval, in the unit of the key."""
 
     key: str
     unit: str

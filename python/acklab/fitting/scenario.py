@@ -1,4 +1,4 @@
-"""Values of the quantities of a path as a scenario."""
+"""Builds a scenario from the values of a path's quantities."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,13 +10,13 @@ from acklab.fitting.quantity import written
 from acklab.fitting.stack import Stack
 
 _LONGEST, _SHORTEST = 30.0, 2.0
-"""Maximum and minimum seconds of a simulation: in the maximum, start-up has little weight, and the
-minimum contains some round trips; *chosen*.
+"""Maximum and minimum seconds of a simulation. Start-up has little weight in the longest
+simulation, and the shortest has several round trips; *chosen*.
 """
 _TRIPS = 40
 """Minimum round trips of a simulation; *chosen*."""
 _PACKETS = 8e4
-"""Maximum packets of a simulation, so that the 176 of a search take half a minute on two cores."""
+"""Maximum packets of a simulation, so that a search takes half a minute on two cores."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Values:
 
 
 def seconds_of(observed: Observed, values: Values) -> float:
-    """Returns simulated seconds: those of the transfer, within bounds."""
+    """Returns the simulated seconds: the duration of the transfer, within bounds."""
     packets = values.rate * 1e6 / 8 / observed.way["packet_octets"]
     most = min(_LONGEST, max(_PACKETS / packets, _SHORTEST))
     return min(max(observed.way["duration"], _SHORTEST, _TRIPS * 2 * values.base / 1e3), most)

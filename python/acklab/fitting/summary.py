@@ -17,7 +17,7 @@ of a path that a model of one bottleneck omits. *Chosen*: half of the earlier to
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number and half of its interval of 95 %."""
+    """A number and the half-width of its 95 % confidence interval."""
 
     value: float
     half: float
@@ -81,9 +81,9 @@ def _statistic(value: float, interval: tuple[float, float] | None) -> Statistic:
 
 
 def _lost(share: float, interval: tuple[float, float] | None, segments: int) -> Statistic:
-    """Returns the share of losses, with at least Poisson's interval of 95 %.
+    """Returns the share of losses, with at least the 95 % confidence interval of a Poisson count.
 
-    That interval is the normal approximation, of two losses if there are fewer.
+    That interval is the normal approximation. Fewer than two losses count as two.
     """
     counted = max(share * segments, 2.0)
     half = 1.96 * math.sqrt(counted) / segments

@@ -15,7 +15,7 @@ _MAX_ID_LENGTH = 16
 
 
 class Estimate(TypedDict):
-    """A number with its interval of 95 %."""
+    """A number with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -23,10 +23,10 @@ class Estimate(TypedDict):
 
 
 class RoundTrip(TypedDict):
-    """Round-trip times in ms: minimum, those of both sides of the capture, and those of data.
+    """Round-trip times in ms: minimum, its parts on both sides of the capture, and those of data.
 
     `base_below` is the tick of the capture's clock if the minimum is below it. Samples of `lone`
-    segments count only for the minimum, `late` echoes of timestamps not at all.
+    segments count only for the minimum. `late` echoes of timestamps do not count.
     """
 
     base: float | None
@@ -47,8 +47,8 @@ class RoundTrip(TypedDict):
 class Losses(TypedDict):
     """Losses in segments, and their share.
 
-    `misfiled` segments are out of order in the file only; the capture lacks the
-    `uncaptured_octets`.
+    `misfiled` segments are out of order in the file only. `uncaptured_octets` are missing in the
+    capture.
     """
 
     retransmitted: int
@@ -65,9 +65,10 @@ class Losses(TypedDict):
 class Acks(TypedDict):
     """Describes acknowledgments, and their changes on the path.
 
-    Has counts, segments per ACK, and spacing and period in ms.
+    The fields are counts, segments per ACK, and spacing and period in ms.
 
-    The rate is that of a return path that is busy with the ACKs that a box leaves, in Mbps.
+    `rate`, in Mbps, is the rate of a return path that the ACKs keep busy after a box has thinned
+    them.
     """
 
     count: int
@@ -107,9 +108,9 @@ class Controller(TypedDict):
 
 
 class Window(TypedDict):
-    """A span of time with all of its packets: seconds, octets from the first, octets.
+    """A span of time with all of its packets: time in seconds, first octet, number of octets.
 
-    ACKs have the octets that they acknowledge, and those up to the right edge of the receive
+    An ACK has the number of the octet that it acknowledges, and the right edge of the receive
     window.
     """
 
@@ -121,9 +122,10 @@ class Window(TypedDict):
 
 
 class Point(TypedDict):
-    """Describes the state of a direction at an instant in seconds, in bytes.
+    """Describes the state of a direction at an instant.
 
-    Has the extents of out-of-sequence data since the previous point.
+    The instant is in seconds, the state in bytes. `retransmitted` and `reordered` are the extents
+    of such data since the previous point.
     """
 
     at: float
@@ -137,8 +139,8 @@ class Point(TypedDict):
 class Curves(TypedDict):
     """Holds the points of the time–sequence graph.
 
-    They are windows with all packets, and the course of the whole direction if windows omit
-    packets.
+    `windows` have all packets of a span of time. `overview` shows the whole direction if the
+    windows omit packets.
     """
 
     windows: list[Window]
@@ -175,15 +177,15 @@ Way = TypedDict(
 )
 """One direction of a connection. Rates are in Mbps, times in ms, the duration in seconds.
 
-`evidence` has the evidence of each known quantity, and `not_known` the reason why each other one is
-not known.
+`evidence` has the evidence of each known quantity. `not_known` has the reason why each other
+quantity is not known.
 """
 
 
 class Source(TypedDict):
     """Names the source of a connection of a log.
 
-    It has the number of its trace, from 1, and the trace's own description.
+    `trace` is the number of the trace, from 1. The other fields are the trace's own description.
     """
 
     trace: int
@@ -216,7 +218,7 @@ class Connection(TypedDict):
 class Step(TypedDict):
     """Describes a step of the capture's clock by `size` seconds.
 
-    It is before a packet (numbered from 1), `at` seconds from the start.
+    The step precedes packet number `packet`, counted from 1, `at` seconds after the start.
     """
 
     packet: int
@@ -227,10 +229,11 @@ class Step(TypedDict):
 class Clock(TypedDict):
     """Describes the clock of the capture.
 
-    Has its tick in ms, the first of its steps and their number, and the longest gap that may be a
-    step.
+    `tick` is in ms. `steps` are the first steps, and `step_count` counts all. `gap` is the longest
+    gap that may be a step.
 
-    `out_of_order` packets are behind later ones in the file, by at most `out_of_order_by` ms.
+    `out_of_order` packets follow later ones in the file, and are at most `out_of_order_by` ms
+    earlier.
     """
 
     tick: float
@@ -244,8 +247,8 @@ class Clock(TypedDict):
 class Log(TypedDict):
     """Counts the records that were read from a log.
 
-    Has events, packets sent, received and declared lost, and by name the events that were not
-    understood.
+    `packets` are those sent, received and declared lost. `not_understood` counts, by name, the
+    events that were not understood.
     """
 
     version: str | None
@@ -260,7 +263,8 @@ class Log(TypedDict):
 class Counts(TypedDict):
     """Counts of read packets.
 
-    Some of the `others` are packets of UDP other than QUIC, in a number of flows.
+    `others` include `other_udp_packets`: packets of UDP other than QUIC, in `other_udp_flows`
+    flows.
     """
 
     packets: int
@@ -363,10 +367,10 @@ def inspect(
     A capture is pcap, pcapng or snoop, a log is qlog; both may have any length.
 
     Either may be compressed by gzip or zstd. `trace` selects one trace of a log, from 1. `watch`
-    receives at times the share of the file that is read. Raises UsageError for a file that cannot
-    be read or is neither, and for a trace that a log does not have, RunError for a log without
-    data, Cancelled once `cancel` is cancelled. A file that ends within a packet is read up to that
-    packet; `cut` reports this.
+    repeatedly receives the share of the file that has been read. Raises UsageError for a file that
+    cannot be read or is neither, and for a trace that a log does not have, RunError for a log
+    without data, Cancelled once `cancel` is cancelled. A file that ends within a packet is read up
+    to that packet; `cut` reports this.
     """
     path = path_of(capture, "capture")
     text, cut = _core.inspect(path, cancel=cancel, watch=watch, trace=_number_of(trace))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 MAX_SAMPLES = 7200
-"""Maximum number of stored samples. Chosen: two hours of one per second, some 10 MB, because
+"""Maximum number of stored samples. Chosen: two hours of one per second, about 10 MB, because
 `inline` may run for months.
 """
 _WAIT = 1.0

@@ -123,7 +123,7 @@ class Claim(Strict):
 
     @property
     def effect_from(self) -> float:
-        """Returns the value of no effect."""
+        """Returns the value of the claim if there is no effect."""
         return self.no_effect if self.no_effect is not None else 0.0 if self.relative_to is None else 1.0
 
     @property

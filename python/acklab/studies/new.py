@@ -14,10 +14,10 @@ _PLACE = "NAME"
 
 
 def new_study(name: str) -> list[Path]:
-    """Writes a study that runs into the user's folder of studies, and returns its files.
+    """Writes a runnable study to the user's folder of studies, and returns its files.
 
-    Raises UsageError for other names than lower-case words with underscores, and for a folder that
-    exists; StoreError if a file cannot be written.
+    Raises UsageError for a name with characters other than lower-case letters, digits and
+    underscores, and for a folder that exists. Raises StoreError if a file cannot be written.
     """
     if re.fullmatch("[a-z][a-z0-9_]*", name) is None:
         raise UsageError(f"--new: found {name!r}, expected a name of lower-case letters, digits and underscores")

@@ -311,7 +311,7 @@ def _unpacked(travelling: Travelling, folder: Path) -> tuple[Source, tuple[Strat
 
     Also returns the paths of the strategies with those of the driver.
     """
-    # As deep as the names of traces lead upwards.
+    # Names of traces may begin with `..`, so `base` needs as many folders above it.
     up = max((Path(os.path.normpath(name)).parts.count("..") for name in travelling.traces), default=0)
     base = folder.joinpath("base", *["d"] * up)
     base.mkdir(parents=True)

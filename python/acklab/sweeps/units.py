@@ -14,7 +14,7 @@ FAMILIES: tuple[Mapping[str, int], ...] = (
 
 
 def family_of(units: list[str]) -> Mapping[str, int] | None:
-    """Returns all units of the quantity of these units.
+    """Returns all units of the quantity that these units measure.
 
     Returns None if their quantities differ, or one is unknown.
     """

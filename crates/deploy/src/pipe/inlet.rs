@@ -55,7 +55,7 @@ struct State {
     /// Small blocks behind them, in one piece.
     tail: Vec<u8>,
     waker: Option<Waker>,
-    /// The end of the stream, once it is known.
+    /// How the stream ended, once this is known.
     end: Option<Result<(), ReadError>>,
     /// The part of `read` that was reported to the thread.
     told: u64,

@@ -3,7 +3,7 @@
 //! A datagram is complete once fragments cover it. Only its length and the start of its octets
 //! matter, which holds the headers of transports and tunnels. Where fragments overlap, IPv4 uses
 //! the octets that arrived last. An IPv6 datagram with overlapping fragments is discarded, with all
-//! its further fragments (RFC 5722, §4). A repeated fragment is no overlap.
+//! its further fragments (RFC 5722, §4). A repeated fragment is not an overlap.
 
 use super::closed::{Closed, Unopened};
 use super::frame::Frame;

@@ -52,7 +52,7 @@ pub(crate) struct Ack {
 /// The contents of one of the sender's packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carries {
-    /// The number of its segments; one without data.
+    /// The number of its segments; 1 if it has no data.
     pub(crate) segments: u32,
     /// The number of segments missing before it, if it is in sequence.
     pub(crate) missing: Option<u32>,
@@ -61,6 +61,6 @@ pub(crate) struct Carries {
 impl Carries {
     /// A packet without its own data.
     pub(crate) const NO_DATA: Self = Self { segments: 1, missing: Some(0) };
-    /// A packet whose place among the others is not known.
+    /// A packet whose position in the sequence is not known.
     pub(crate) const OUT_OF_SEQUENCE: Self = Self { segments: 1, missing: None };
 }

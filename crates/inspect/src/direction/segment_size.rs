@@ -2,8 +2,8 @@
 //!
 //! A packet contains several segments if a NIC splits it later or has coalesced it (TCP
 //! segmentation offload, generic receive offload). The MSS option states the size of a segment. A
-//! capture that begins in mid-flow lacks it. Then the size is the one of which most larger packets
-//! are multiples.
+//! capture that begins during the flow lacks it. Then the size is the one of which most larger
+//! packets are multiples.
 
 use std::collections::BTreeMap;
 

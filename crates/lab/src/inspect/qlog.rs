@@ -5,7 +5,7 @@ use acklab_inspect::qlog;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read};
 
-/// The message for JSON that is no log.
+/// The message for JSON that is not a log.
 const NO_LOG: &str =
     "found a text with neither traces nor events, expected a log in qlog, or a capture as pcap or pcapng";
 /// The share of the work that reading a text once takes.

@@ -54,7 +54,7 @@ pub struct Parameter {
     pub key: String,
     /// The certainty of the value.
     pub status: Status,
-    /// The lower end of its interval of 95 %, as a value of the key.
+    /// The lower end of its 95 % confidence interval, as a value of the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "11.6Mbps")]
     pub low: Option<String>,

@@ -266,7 +266,7 @@ impl<D: Datagram> Cake<D> {
     }
 }
 
-/// Returns the time to send these octets at a rate.
+/// Returns the time to send `size` bytes at a rate.
 fn duration(size: Bytes, bits_per_second: u64) -> Duration {
     Duration::from_nanos(mul_div(size.get(), 8_000_000_000, bits_per_second.max(MIN_RATE)))
 }

@@ -63,7 +63,7 @@ impl Trace {
     /// Parses the text of a trace file, ignoring blank lines.
     ///
     /// # Errors
-    /// If a line is no whole number or is out of order, or if the trace has no duration.
+    /// If a line is not a whole number or is out of order, or if the trace has no duration.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut millis: Vec<u64> = Vec::new();
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

@@ -59,7 +59,7 @@ const MAX_COMPRESSED_SACKS: u32 = 44;
 /// `TCP_SACK_BLOCKS_EXPECTED`.
 const SACK_BLOCKS_EXPECTED: usize = 2;
 
-/// The settings of a scenario, of which there are none.
+/// The settings of a scenario: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linux {}

@@ -318,10 +318,10 @@ impl BbrTack {
         }
     }
 
-    /// Returns `true` if the round that ends is no evidence of a full pipe. A conserved round
-    /// delivers as much as the previous one, whatever the pipe holds. An exception is a round trip
-    /// longer by a quarter, which shows that packets waited in a queue: then so much was in flight
-    /// that the rate would have grown by a quarter.
+    /// Returns `true` if the round that ends does not show a full pipe. A conserved round delivers
+    /// as much as the previous one, whatever the pipe holds. An exception is a round trip longer by
+    /// a quarter, which shows that packets waited in a queue: then so much was in flight that the
+    /// rate would have grown by a quarter.
     fn is_held(&self) -> bool {
         self.recovery.sees_conserved() && !self.has_queued_lately()
     }

@@ -70,7 +70,8 @@ impl CongestionControl for NewReno {
         }
     }
 
-    /// Follows RFC 5681, eq. 4. A stack that counts segments halves whole segments.
+    /// Follows RFC 5681, eq. 4. A stack that counts segments first rounds the flight down to whole
+    /// segments.
     fn ssthresh(&mut self, _now: Instant, window: &Window, flight: u64, _signal: Signal) -> u64 {
         let reduced = |of: u64| (of as f64 * self.constants.beta) as u64;
         let threshold =

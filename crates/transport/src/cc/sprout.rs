@@ -94,8 +94,8 @@ pub struct Sprout {
     began: Instant,
     /// The end of the present tick, unless there is nothing to send.
     next_tick: Option<Instant>,
-    /// The time before which ticks without arrivals are no observation, because nothing was sent
-    /// for them (§3.4, "time-to-next").
+    /// The time before which ticks without arrivals do not count as observations, because nothing
+    /// was sent for them (§3.4, "time-to-next").
     silent_until: Instant,
     /// The bytes that arrived in the present tick.
     arrived: u64,
@@ -124,8 +124,8 @@ impl Sprout {
         }
     }
 
-    /// Returns the number of arrivals in the last tick, or `None` if the tick is no observation
-    /// (`Receiver::advance_to`).
+    /// Returns the number of arrivals in the last tick, or `None` if the tick does not count as an
+    /// observation (`Receiver::advance_to`).
     fn observation(&self) -> Option<u32> {
         if self.arrived == 0 {
             return (self.began >= self.silent_until).then_some(0);

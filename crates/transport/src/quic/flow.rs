@@ -181,7 +181,7 @@ impl Credit {
         self.limit = self.limit.max(limit);
     }
 
-    /// Returns the limit, if it blocks sending and this was not reported.
+    /// Returns the limit if it blocks sending and the peer has not yet been informed.
     pub(super) fn complaint(&self) -> Option<u64> {
         (self.left() == 0 && self.complained != Some(self.limit)).then_some(self.limit)
     }

@@ -201,8 +201,8 @@ impl Connection {
         }
     }
 
-    /// Returns the datagram of these packets, of `octets` in total, which leaves now.
-    /// `is_pure_ack`: it acknowledges and carries no data.
+    /// Returns the datagram of these packets, of `octets` in total, which leaves now. `is_pure_ack`
+    /// is `true` if it acknowledges and carries no data.
     pub(super) fn datagram(
         &mut self,
         now: Instant,

@@ -13,7 +13,7 @@ pub enum Outcome {
     },
     /// The outcome remains unknown. Either its bytes were retransmitted before it was acknowledged
     /// or lost, so that the acknowledgment is ambiguous. Or its keys were discarded, or it was an
-    /// MTU probe, whose loss is no congestion.
+    /// MTU probe, whose loss does not count as congestion.
     Unknown,
 }
 

@@ -14,8 +14,8 @@ use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Maximum number of steps by which the settling time grows; RFC 8985 bounds the reordering window
-/// by the smoothed round-trip time.
+/// Maximum number of steps by which the settling time, TACK's reordering window, grows. The bound
+/// of RFC 8985 is the smoothed round-trip time.
 const MAX_STEPS: u32 = 4;
 /// The number of losses after which the settling time is no longer widened (RFC 8985, §6.2, step 4:
 /// `RACK.reo_wnd_persist`).

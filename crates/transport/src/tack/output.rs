@@ -19,7 +19,7 @@ const FORGET_INTERVAL: u64 = 64;
 pub(super) struct Output {
     /// `true` if nothing leaves until the next event.
     is_idle: bool,
-    /// The time of the information in the last packet.
+    /// The time of the state that the last packet reports.
     told: Instant,
     /// Packets sent that acknowledge and carry no data.
     acks: u64,
@@ -57,8 +57,8 @@ impl Output {
     }
 }
 
-/// A TACK without blocks, some windows and losses, and a stream frame with one byte fit into this
-/// room.
+/// The minimum bytes for frames. A TACK without blocks, some window and loss frames, and a stream
+/// frame with one byte fit into them.
 const MIN_ROOM: u64 = 128;
 
 impl Connection {
@@ -89,8 +89,9 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if a due acknowledgment may also report the packets that a host has received
-    /// but not processed: a periodic TACK, but not an IACK for a loss.
+    /// Returns `true` if a due acknowledgment may wait until the host has processed the packets
+    /// that it has received, to report these too. A periodic TACK may wait, an IACK for a loss may
+    /// not.
     #[must_use]
     pub fn may_acknowledge_together(&self) -> bool {
         self.receiver.acknowledger.goes_by_time() && !self.receiver.loss().has_unreported()
@@ -102,7 +103,8 @@ impl Connection {
         self.receiver.acknowledger.due().is_some() || self.receiver.loss().has_unreported()
     }
 
-    /// Returns `true` if another packet may leave now. `true` costs a poll and is never wrong.
+    /// Returns `true` if another packet may leave now. If that is not certain, returns `true`,
+    /// which costs only a poll.
     #[inline]
     fn has_more(&self, now: Instant) -> bool {
         if self.phase != Phase::Established {
@@ -114,7 +116,7 @@ impl Connection {
 
     /// Limits packets to the maximum size that the peer accepts.
     pub(super) fn limit_packets(&mut self, most: u64) {
-        // A packet that acknowledges must fit, for any limit of the peer.
+        // A packet with an acknowledgment must fit, whatever the limit of the peer.
         let most = most.max(OVERHEAD + MIN_ROOM).min(self.settings.packet.get());
         self.mtu = mtu::Search::new(self.settings.base_packet().min(most), most);
         self.mtu.start(most);
@@ -207,8 +209,8 @@ impl Connection {
         self.pass(now, frames)
     }
 
-    /// Returns a packet with only a Challenge or a Response, because an unvalidated address
-    /// receives few bytes.
+    /// Returns a packet with only a Challenge or a Response, because few bytes may be sent to an
+    /// address that is not validated.
     fn path_packet(&mut self, now: Instant) -> Option<Packet> {
         let mut frames = Frames::default();
         let asks = self.path.take(&mut frames)?;
@@ -254,7 +256,7 @@ impl Connection {
         }
         let piece = if sends_data { self.piece(&mut frames) } else { None };
         if piece.is_none() && control.is_none() {
-            // All data that a stream was to retransmit have been acknowledged meanwhile.
+            // Meanwhile, all data that a stream had to retransmit have been acknowledged.
             if !frames.is_empty() {
                 self.sender.owe_forget();
             }
@@ -279,8 +281,8 @@ impl Connection {
     }
 
     /// Records whether the application has more data than its buffer accepted. If it has, the host
-    /// limits sending until it lets the application run. Rate samples limited by a host count like
-    /// those limited by a path; samples limited by an application do not.
+    /// limits sending until it lets the application run. A rate sample that a host limits counts
+    /// like one that a path limits. A sample that an application limits does not count.
     pub const fn note_backlog(&mut self, has_more: bool) {
         self.output.has_backlog = has_more;
     }
@@ -319,8 +321,8 @@ impl Connection {
         self.sender.send(now, content)
     }
 
-    /// Returns `true` if a Forget frame should leave alone, because no new data may leave. The
-    /// receiver may have more of the outstanding data than it had room to report.
+    /// Returns `true` if a Forget frame is due but no new data may be sent with it. The receiver
+    /// may have more of the outstanding data than it had room to report.
     #[inline]
     pub(super) fn forgets_alone(&self) -> bool {
         self.sender.may_forget_alone() && !self.sends_new()
@@ -406,7 +408,7 @@ impl Connection {
         stream.outgoing.has_due()
     }
 
-    /// Requests in time the windows that block sending.
+    /// Schedules requests for the windows that block sending.
     pub(super) fn await_windows(&mut self, now: Instant) {
         if self.streams.await_windows() {
             let timeout = self.sender.probe_timeout();

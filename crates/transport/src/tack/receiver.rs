@@ -21,8 +21,8 @@ use std::ops::Range;
 /// Maximum number of packets in flight: the maximum window, 1 GiB, in packets of 1 KiB. A number
 /// that is further ahead does not belong to this connection.
 const MAX_AHEAD: u64 = 1 << 20;
-/// Maximum number of ranges of numbers that are kept, in some 256 KiB (RFC 9000, §13.2.3). A flight
-/// of that many losses needs more than 32,768 packets.
+/// Maximum number of ranges of numbers that are kept, in about 256 KiB (RFC 9000, §13.2.3). A
+/// flight of that many losses needs more than 32,768 packets.
 const MAX_RANGES: usize = 1 << 14;
 /// ρ′ is reported as a multiple of one divided by this number.
 const SHARES: f64 = 65_536.0;

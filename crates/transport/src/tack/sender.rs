@@ -462,8 +462,8 @@ impl Sender {
         self.owes_forget = true;
     }
 
-    /// Returns `true` if a Forget frame may leave alone: the receiver may have more of the
-    /// outstanding data than it had room to report.
+    /// Returns `true` if a Forget frame may be sent without new data: the receiver may have more of
+    /// the outstanding data than it had room to report.
     #[inline]
     pub(super) const fn may_forget_alone(&self) -> bool {
         self.owes_forget && self.may_forget_alone && self.unlisted > 0

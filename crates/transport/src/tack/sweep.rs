@@ -1,6 +1,6 @@
 //! Spreads lists that do not fit over several TACKs.
 //!
-//! A TACK has room for some 350 runs per list, and an overshoot on a fast long path leaves
+//! A TACK has room for about 350 runs per list, and an overshoot on a fast long path leaves
 //! thousands. So each TACK continues where the previous one ended, from the oldest packets on, and
 //! restarts after the last. TACKs normally follow arrivals, but a sender whose window is full of
 //! packets of unknown fate sends nothing. So, while lists do not fit, TACKs continue at β/RTTmin,

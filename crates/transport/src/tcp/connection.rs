@@ -3,7 +3,7 @@
 //!
 //! A [`Sender`] and a [`Receiver`] are its halves. Each segment of either half also carries the
 //! state of the other half: data carry the acknowledgment of arrived data (RFC 9293, §3.8.6.3). An
-//! acknowledgment without data leaves alone, with the next sequence number.
+//! acknowledgment without data is a segment of its own, with the next sequence number.
 //!
 //! | module | contents |
 //! |---|---|

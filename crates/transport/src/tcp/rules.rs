@@ -199,7 +199,7 @@ pub enum SackRestart {
     Never,
     /// SACKs whose round-trip time exceeds the age of the head's last transmission restart the
     /// timer, with the resulting timeout (Linux's `tcp_clean_rtx_queue`). Data that left before the
-    /// head was retransmitted are no evidence that the head is lost.
+    /// head was retransmitted do not show that the head is lost.
     BeforeHead,
 }
 
@@ -453,7 +453,7 @@ pub enum OptionFields {
 /// When the AccECN option is omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionUse {
-    /// Never (RFC 9768, §3.2.3.2.3: an absent option is no evidence about the other direction).
+    /// Never (RFC 9768, §3.2.3.2.3: an absent option shows nothing about the other direction).
     Always,
     /// Until the peer's option has arrived, and after the second spurious retransmission of data
     /// whose ACK carried the option (`saw_accecn_opt` in Linux's `tcp_established_options`,
@@ -473,8 +473,8 @@ pub enum OptionRoom {
 /// Whether data segments leave room for SACK blocks, if this end has blocks to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRoom {
-    /// No. While data are missing, ACKs leave alone, because only an ACK without data counts as a
-    /// duplicate (RFC 5681, §2).
+    /// No. While data are missing, ACKs are sent without data, because only an ACK without data
+    /// counts as a duplicate (RFC 5681, §2).
     Leftover,
     /// New segments leave room, and carry the ACK (Linux's `tcp_current_mss`,
     /// `tcp_established_options`). Retransmissions are unchanged; the kernel splits them.

@@ -48,7 +48,8 @@ impl Contenders {
         self.backoffs.below(slots)
     }
 
-    /// Returns an empty list for winners; [`put_back`](Self::put_back) returns its memory.
+    /// Returns an empty list for winners. [`put_back`](Self::put_back) accepts it for reuse of its
+    /// memory.
     pub(super) fn take_winners(&mut self) -> Vec<EdcafId> {
         std::mem::take(&mut self.winners)
     }

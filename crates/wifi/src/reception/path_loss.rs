@@ -75,7 +75,7 @@ mod tests {
         close(loss.loss_db(10.0, 5.15e9), 76.6837);
     }
 
-    /// TGn's model D: free space up to 10 m, 3.5 beyond.
+    /// TGn's model D: free space up to 10 m, an exponent of 3.5 beyond.
     #[test]
     fn beyond_a_breakpoint_the_exponent_changes_and_the_loss_does_not_jump() {
         let model_d = PathLoss { exponent: 3.5, reference_distance: 10.0, reference_loss: None };

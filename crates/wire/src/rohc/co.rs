@@ -17,8 +17,8 @@ pub(super) struct Context {
     pub(super) state: State,
     pub(super) table: ItemTable,
     /// `true` if a check has failed since the last header with a CRC of more than three bits (RFC
-    /// 6846, §5.3.2: the state "Static Context"). One failure is enough, because the links here
-    /// lose packets and do not corrupt them.
+    /// 6846, §5.3.2: the state "Static Context"). One failed check suffices, because links lose
+    /// packets here, but do not corrupt them.
     pub(super) is_damaged: bool,
 }
 

@@ -15,10 +15,10 @@ pub(super) const CHUNK: usize = 256 << 10;
 /// The kernel takes about 20 µs for these 22 segments, but half a millisecond for a third of a send
 /// buffer of 4 MiB, which becomes free at once.
 const SLICE: usize = 32 << 10;
-/// The octets that one system call writes at the most: all that a send buffer holds. A boundary
-/// between two writes may leave a short segment.
+/// The maximum number of octets that one system call writes: all that a send buffer holds. A
+/// boundary between two writes may leave a short segment.
 const LARGEST_WRITE: usize = 4 << 20;
-/// The time that is left to the other thread between two slices. Slices then reach some 4 Gbps, as
+/// The time that is left to the other thread between two slices. Slices then reach about 4 Gbps, as
 /// much as one link carries.
 const PAUSE: Duration = Duration::from_micros(50);
 

@@ -11,8 +11,8 @@
 const MOST: usize = 40_000;
 /// The spacing of knots, in windows (`N` of `delayProfile_thread`).
 const SPACING: usize = 15;
-/// The minimum number of knots, which may reduce the spacing. With fewer windows, there is no
-/// curve.
+/// The minimum number of knots. Their spacing is reduced if necessary. With fewer windows, no curve
+/// is fitted.
 const MIN_KNOTS: usize = 5;
 /// 10^ρ with ρ = 2 (`spline1dfitpenalized`).
 const PENALTY: f64 = 100.0;
@@ -37,8 +37,8 @@ impl Curve {
         self.values[left] + (place - left as f64) * (self.values[left + 1] - self.values[left])
     }
 
-    /// Returns the smallest window of at least 2 whose delay exceeds `delay`, if it is at most
-    /// [`MOST`].
+    /// Returns the smallest window, at least 2, whose delay exceeds `delay`. Returns `None` if it
+    /// is not below [`MOST`].
     fn first_above(&self, delay: f64) -> Option<f64> {
         let last = self.values.len() - 2;
         for (left, pair) in self.values.windows(2).enumerate() {
@@ -76,7 +76,7 @@ impl Profile {
         *point = Some(point.map_or(delay, |before| memory * before + (1.0 - memory) * delay));
     }
 
-    /// Removes windows from this one on.
+    /// Removes this window and all larger ones.
     pub(super) fn cut(&mut self, window: u32) {
         self.points.truncate(window as usize);
     }

@@ -1,5 +1,5 @@
-//! A number of ACKs per round trip, without bounds: an ACK leaves per share of the window, or after
-//! the same share of the round-trip time.
+//! Requests n ACKs per round trip: an ACK is sent for each 1/n of the congestion window, at the
+//! latest after 1/n of the round-trip time. Neither has a bound.
 
 use super::{Path, Request};
 use schemars::JsonSchema;
@@ -15,8 +15,8 @@ pub struct RoundTrip {
 }
 
 impl Default for RoundTrip {
-    /// Four ACKs per round trip keep a window protocol running with a third of the bandwidth-delay
-    /// product as queue (Landström and Larzon, CCR 37(3), 2007).
+    /// With four ACKs per round trip, a window protocol keeps a link busy if the queue has room for
+    /// a third of the bandwidth-delay product (Landström and Larzon, CCR 37(3), 2007).
     fn default() -> Self {
         Self { acks: 4 }
     }

@@ -38,7 +38,7 @@ struct Reports {
     lost: Vec<u64>,
     events: Vec<Event>,
     is_persistent: bool,
-    /// The numbers whose losses are no sign of congestion.
+    /// The numbers whose losses are not a sign of congestion.
     harmless: Vec<u64>,
     size: Option<u64>,
 }

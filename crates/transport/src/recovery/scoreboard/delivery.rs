@@ -65,7 +65,7 @@ impl Scoreboard {
     }
 
     /// Forgets deliveries of original transmissions, because the ACK does not show which
-    /// transmission has arrived. Without SACK, an ACK that covers a retransmission is no evidence
+    /// transmission has arrived. Without SACK, an ACK that covers a retransmission is not evidence
     /// about the originals behind it (Linux's `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
     pub const fn forget_originals(&mut self) {
         self.delivery.original_acked = false;

@@ -23,7 +23,7 @@ pub(super) struct Echo {
     mark_acks: MarkAcks,
     /// The codepoint of ACKs without data.
     codepoint: Ecn,
-    /// `classic`: a mark waits for the sender's CWR. `dctcp`: DCTCP.CE.
+    /// `classic`: `true` from a mark until the sender reports CWR. `dctcp`: DCTCP.CE.
     is_marked: bool,
     /// `accurate`, at the accepting end: `true` if nothing has arrived since the SYN.
     awaits_ack_of_syn_ack: bool,
@@ -51,8 +51,8 @@ pub(super) struct Notice {
 }
 
 impl Echo {
-    /// Creates the echo of a connection in the mode `agreed`. `has_option`: it sends the AccECN
-    /// option.
+    /// Creates the echo of a connection in the mode `agreed`. `has_option` is `true` if this end
+    /// sends the AccECN option.
     pub(super) const fn new(agreed: ecn::EcnConfig, has_option: bool, rules: &Rules) -> Self {
         let is_accurate = matches!(agreed, ecn::EcnConfig::Accurate);
         let acks_are_capable = is_accurate && matches!(rules.ect_packets, EctPackets::All);
@@ -109,7 +109,7 @@ impl Echo {
         self.agreed.answer(syn)
     }
 
-    /// Processes the `syn_ack`, whose mark counts (RFC 9768, Table 3).
+    /// Processes the `syn_ack`, and counts its mark (RFC 9768, Table 3).
     pub(super) fn take_syn_ack(&mut self, syn_ack: &Segment) {
         self.count += u64::from(syn_ack.ecn == Ecn::Ce);
         self.report.watch(syn_ack);
@@ -119,8 +119,8 @@ impl Echo {
     }
 
     /// Returns `true` if unacknowledged data must be acknowledged before this segment counts. An
-    /// ACK then never covers both marked and unmarked data (RFC 8257, §3.2, permits two ways, of
-    /// which this is the second; Linux's `dctcp_ece_ack_update`).
+    /// ACK then never covers both marked and unmarked data. This is the second of two ways that RFC
+    /// 8257, §3.2, permits (Linux's `dctcp_ece_ack_update`).
     pub(super) fn splits(&self, codepoint: Ecn) -> bool {
         self.agreed == ecn::EcnConfig::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
     }
@@ -184,7 +184,7 @@ impl Echo {
         }
     }
 
-    /// Counts a packet; every packet counts (RFC 9768, §3.2). Returns `true` if data must be
+    /// Counts a packet with or without data (RFC 9768, §3.2). Returns `true` if data must be
     /// acknowledged because the codepoint changed.
     #[inline(never)]
     fn count_packet(&mut self, segment: &Segment) -> bool {
@@ -221,7 +221,7 @@ impl Echo {
     }
 
     /// Returns the flags of a data segment that leaves now with `flags`. With `accurate`, the count
-    /// replaces the sender's own.
+    /// of marks replaces the ECN flags in `flags`.
     pub(super) fn flags_beside(&mut self, flags: Flags) -> Flags {
         let field = Flags::AE | Flags::CWR | Flags::ECE;
         let kept = if self.is_accurate() { flags.bits() & !field.bits() } else { flags.bits() };

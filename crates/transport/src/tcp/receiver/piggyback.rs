@@ -67,7 +67,7 @@ impl Receiver {
     }
 
     /// Returns `true` if an ACK is due that cannot be piggybacked. While data are missing, an ACK
-    /// leaves alone, unless data segments have [room for blocks](Self::room_for_blocks).
+    /// is sent without data, unless data segments have [room for blocks](Self::room_for_blocks).
     pub(in crate::tcp) fn owes_apart(&self) -> bool {
         let is_apart = || self.acknowledger.due().is_some() && self.has_blocks() && !self.makes_room();
         self.syn_ack_due || self.split.is_some() || is_apart()

@@ -44,7 +44,7 @@ pub(super) struct Requested {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     number: u64,
-    /// The offset of the segment that carries it, once that has left.
+    /// The offset of the segment that carries it, once the segment has been sent.
     at: Option<u64>,
 }
 
@@ -222,8 +222,8 @@ impl Sender {
         }
     }
 
-    /// Returns the request on the segment at `start` with this payload. `is_new`: it leaves for the
-    /// first time.
+    /// Returns the request on the segment at `start` with this payload. `is_new` is `true` if the
+    /// segment is sent for the first time.
     #[inline]
     pub(super) fn requests(&self, start: u64, payload: u64, is_new: bool) -> Requests {
         match &self.ack_request {

@@ -30,7 +30,7 @@ pub(super) struct PeerWindow {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     /// `true` if it moved or, by Linux's rule, the segment updated the window. Without SACK, the
-    /// ACK is then no duplicate.
+    /// ACK is then not a duplicate.
     pub(super) at_all: bool,
     /// `true` if it moved right.
     pub(super) forward: bool,

@@ -11,7 +11,8 @@ pub(super) struct AckSummary {
     pub(super) advance: Advance,
     /// The newly acknowledged bytes, cumulatively or selectively, and those delivered twice.
     pub(super) delivered: u64,
-    /// The departures of the first and last newly SACKed segment that were never retransmitted.
+    /// The send times of the first and the last newly SACKed segment. Retransmitted segments do not
+    /// count.
     pub(super) newly_sacked_sent: Option<(Instant, Instant)>,
     /// `true` if it restarts the retransmission timer even without advancing snd.una.
     pub(super) restarts_timer: bool,

@@ -35,7 +35,7 @@ fn ack(endpoints: Endpoints, number: u32) -> Typed {
     Typed::new(endpoints, 0, 0, segment)
 }
 
-/// Returns a single frame with this number, after one with a response.
+/// Returns a PPDU with a single frame of this number. No earlier response frame is missing.
 fn single(sequence: u64) -> ReceivedPpdu {
     ReceivedPpdu { single: Some(sequence), is_sync: false }
 }
