@@ -98,7 +98,7 @@ def test_who_senses_late_is_told_by_node(tmp_path, monkeypatch):
     # A sender that senses a slot late adds collisions of stock TCP, and so do such clients.
     # TCP/HACK has only one contender.
     alone = again["in time"]
-    for one in ("the sender alone, 9 µs", "the clients alone, 9 µs"):
+    for one in ("only the sender, 9 µs", "only the clients, 9 µs"):
         assert alone[0] + 2 < again[one][0] < again["all nodes, 9 µs"][0]
     assert all(abs(own[2] - alone[2]) < 0.5 for own in again.values())
     # A link-layer ACK begins before the DIFS of a bystander ends, even if the DIFS begins when the

@@ -101,8 +101,10 @@ def test_a_policy_receives_the_events_of_tcp():
         def on_unread(self, is_short, shrinks):
             events.add("unread")
 
-    traffic = {"model": "constant", "rate": "1600kbps", "write": "10000B", "bytes": "100000B"}
-    result = run({"mine": Told}, preset="linux", ack=MINE, traffic=traffic)
+    # A reader that is slower than the link leaves data unread.
+    reading = {"model": "constant", "rate": "4Mbps"}
+    traffic = {"model": "constant", "rate": "1600kbps", "write": "10000B"}
+    result = run({"mine": Told}, preset="linux", ack=MINE, traffic=traffic, reading=reading)
     assert {"push", "read", "emptied"} <= events
     assert "emptied" in set(result.acks["reason"])
 
@@ -123,7 +125,15 @@ def test_a_rule_of_requests_sees_the_controller(congestion, is_reno, phases):
     assert seen == {(is_reno, phase) for phase in phases}
 
 
-class Clocked(NewReno):
+class Reno(NewReno):
+    """NewReno over any transport and preset."""
+
+    def __init__(self, start):
+        acklab.CongestionController.__init__(self, start)
+        self.credit = 0
+
+
+class Clocked(Reno):
     """NewReno with a clock of ten milliseconds."""
 
     def __init__(self, start):
@@ -172,7 +182,7 @@ def test_a_deadline_that_has_passed_is_refused():
 
 
 def test_a_phase_without_meaning_is_refused():
-    class Idle(NewReno):
+    class Idle(Reno):
         def phase(self):
             return "idle"
 

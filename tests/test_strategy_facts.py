@@ -5,6 +5,7 @@ The sources are read as text, so that a field that is added in Rust alone fails 
 
 import ast
 import re
+import textwrap
 from pathlib import Path
 
 from acklab import _core, strategies
@@ -56,9 +57,10 @@ STRATEGIES = {"AckPolicy", "CongestionController", "AskRule"}
 
 def _body(file, head):
     text = (TRANSPORT / file).read_text()
-    found = re.search(rf"^pub {head}\b[^\n]*\{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^( *)pub {head}\b[^\n]*\{{\n(.*?)^\1\}}", text, re.MULTILINE | re.DOTALL)
+    # A contract is indented: it stands in a macro.
     assert found, f"{file}: `pub {head}` is missing"
-    return found[1]
+    return textwrap.dedent(found[2])
 
 
 def _in_rust():
@@ -66,12 +68,12 @@ def _in_rust():
     fields = {
         f"{name}.{field}"
         for name, (file, struct) in STRUCTS.items()
-        for field in re.findall(r"^    pub (\w+):", _body(file, f"struct {struct}"), re.MULTILINE)
+        for field in re.findall(r"^pub (\w+):", _body(file, f"struct {struct}"), re.MULTILINE)
     }
     methods = {
         f"{name}.{method}"
         for name, (file, trait) in TRAITS.items()
-        for method in re.findall(r"^    fn (\w+)", _body(file, f"trait {trait}"), re.MULTILINE)
+        for method in re.findall(r"^(?:@inline )?fn (\w+)", _body(file, f"trait {trait}"), re.MULTILINE)
     }
     return fields | methods | {"ack::Arrival"}
 
