@@ -295,7 +295,7 @@ mod tests {
     delegate_rule!(Strategy, each);
 
     impl Strategy {
-        fn new(config: Config) -> Option<Self> {
+        fn new(config: &Config) -> Option<Self> {
             Some(make!(config, settings => settings.make(), else return None))
         }
     }
@@ -310,14 +310,14 @@ mod tests {
         assert_eq!(config(r#"{ "rule": "constant", "limit": 3 }"#), Fixed { limit: 3 }.into());
         let custom = config(r#"{ "rule": "custom", "name": "mine" }"#);
         assert_eq!(custom.name(), "mine");
-        assert_eq!(each_settings!(&custom, _settings => true, else false), false);
-        assert!(Strategy::new(custom).is_none());
+        assert!(!each_settings!(&custom, _settings => true, else false));
+        assert!(Strategy::new(&custom).is_none());
     }
 
     #[test]
     fn each_method_of_the_contract_reaches_the_strategy() {
-        let mut strategies: Vec<Strategy> =
-            [Fixed { limit: 3 }.into(), Counted {}.into()].into_iter().flat_map(Strategy::new).collect();
+        let configs: [Config; 2] = [Fixed { limit: 3 }.into(), Counted {}.into()];
+        let mut strategies: Vec<Strategy> = configs.iter().filter_map(Strategy::new).collect();
         strategies.push(Strategy::Custom(Box::new(Fixed { limit: 1 })));
         strategies.iter_mut().for_each(|strategy| strategy.counts(5));
         let limits: Vec<(u64, &str)> = strategies.iter().map(|strategy| (strategy.limit(2), strategy.name())).collect();
