@@ -1,8 +1,8 @@
 //! The QUIC transport: RFC 9000 and RFC 9002, version 1, with draft-ietf-quic-ack-frequency and
 //! draft-ietf-quic-receive-ts. Its packets are defined in [`acklab_wire::quic`].
 //!
-//! A [`Connection`] is either end: it sends and receives any number of bidirectional streams.
-//! Nothing is encrypted; the bytes that TLS and the AEAD add are counted.
+//! A [`Connection`] is one end. Both ends send and receive any number of bidirectional streams. No
+//! packet is encrypted, but the sizes of packets include the bytes that TLS and the AEAD add.
 //!
 //! | concept | module |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | packet number spaces | `space` |
 //! | packet numbers that have arrived, and ACK frames | `arrived` |
 //! | arrival times of packets, if the peer requests them | `receive_times` |
-//! | when 1-RTT packets are acknowledged | `acks` |
+//! | the times at which 1-RTT packets are acknowledged | `acks` |
 //! | requests by which the sender of data controls its peer's ACKs | [`ask`] |
 //! | streams, and the flow control of a stream and of the connection | `streams`, `flow` |
 //! | sent packets, and the feedback of ACKs and timers on them | `sender`, with the [manager](crate::recovery::manager) |
@@ -24,11 +24,11 @@
 //! | the idle timeout | `idle` |
 //! | the end of a connection | `close` |
 //!
-//! | verb | module |
+//! | event | module |
 //! |---|---|
 //! | a datagram arrives | `input`; `feedback` for its ACK frames |
 //! | time passes | `timers` |
-//! | a datagram leaves | `output` |
+//! | a datagram is sent | `output` |
 //! | an application writes and reads | `port` |
 //! | the connection is observed | `vitals` |
 

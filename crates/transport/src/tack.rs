@@ -1,9 +1,9 @@
 //! The TACK transport: Li et al., *TACK: Improving Wireless Transport Performance by Taming
-//! Acknowledgments*, SIGCOMM 2020, and its extended version, IEEE/ACM ToN 2021. It is a
-//! protocol of its own over UDP. Its packets are defined in [`acklab_wire::tack`].
+//! Acknowledgments*, SIGCOMM 2020, and its extended version, IEEE/ACM ToN 2021. TACK is a separate
+//! protocol over UDP. Its packets are defined in [`acklab_wire::tack`].
 //!
-//! A [`Connection`] is either end: it sends and receives any number of streams. All its state about
-//! its peer arrived in packets.
+//! A [`Connection`] is one end. Both ends send and receive any number of streams. An end knows only
+//! the state of its peer that packets have carried.
 //!
 //! | concept | module |
 //! |---|---|
@@ -29,11 +29,11 @@
 //! |---|---|
 //! | a packet arrives | `input`; `feedback` for TACKs and IACKs |
 //! | time passes | `timers` |
-//! | a packet leaves | `output` |
+//! | a packet is sent | `output` |
 //! | an application writes and reads | `port` |
 //! | the connection is observed | `vitals` |
 //!
-//! The frequency of TACKs is that of [`ack::tack::Law`](crate::ack::tack::Law).
+//! TACK's law is the formula for the frequency of ACKs: [`ack::tack::Law`](crate::ack::tack::Law).
 
 mod amplification;
 mod clock;

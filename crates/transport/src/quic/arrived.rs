@@ -7,14 +7,14 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::quic::{Ack, AckRanges, EcnCounts, OlderRanges};
 use std::ops::Range;
 
-/// The maximum number of stored ranges behind gaps, which bounds memory; an ACK frame lists fewer.
-/// Packets with older numbers are refused as duplicates (§13.2.3).
+/// The maximum number of stored ranges below the newest range, which bounds memory. An ACK frame
+/// lists fewer ranges. Packets with older numbers are refused as duplicates (§13.2.3).
 const MAX_REMEMBERED: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Arrived {
     numbers: Ranges,
-    /// The number below which nothing is reported any more (§13.2.4).
+    /// The number below which arrivals are no longer reported (§13.2.4).
     floor: u64,
     /// Arrival time of the largest number.
     largest_at: Instant,
@@ -23,13 +23,13 @@ pub(super) struct Arrived {
     pub(super) times: ReceiveTimes,
     /// Packets that arrived more than once.
     pub(super) duplicates: u64,
-    /// The ranges behind the newest range, for frames with at most this number of ranges. Cached
-    /// while they equal those of the last frame.
+    /// The ranges below the newest range, as listed in frames with at most this number of ranges.
+    /// The list is cached until these ranges change.
     older: Option<(usize, Option<OlderRanges>)>,
 }
 
 impl Arrived {
-    /// Returns the largest number.
+    /// Returns the largest packet number that has arrived.
     #[inline]
     pub(super) fn largest(&self) -> Option<u64> {
         self.numbers.end().checked_sub(1)
@@ -41,19 +41,19 @@ impl Arrived {
         self.numbers.first_duplicate(number..number + 1).is_none()
     }
 
-    /// Returns all numbers.
+    /// Returns all packet numbers that have arrived.
     pub(super) const fn numbers(&self) -> &Ranges {
         &self.numbers
     }
 
-    /// Records the arrival of the packet with this number, which is new. Returns its relation to
-    /// earlier packets: it is out of order if it leaves a gap or is not the largest (§13.2.1). An
-    /// older gap does not make it out of order, because numbers are never reused.
+    /// Records the first arrival of the packet with this number. Returns whether the packet is out
+    /// of order: it leaves a gap or is not the largest (§13.2.1). An older gap is irrelevant,
+    /// because numbers are never reused.
     #[inline]
     pub(super) fn insert(&mut self, now: Instant, number: u64, ecn: Ecn) -> Arrival {
         let end = self.numbers.end();
         if number != end {
-            // A range other than the newest has changed.
+            // A range below the newest range has changed.
             self.older = None;
         }
         self.times.note(now, number);
@@ -77,7 +77,8 @@ impl Arrived {
         if number == end { Arrival::InOrder } else { Arrival::OutOfOrder }
     }
 
-    /// Handles the acknowledgment of the ACK frame that reported numbers up to `largest`.
+    /// Handles the acknowledgment of the packet with an ACK frame that reported numbers up to
+    /// `largest`.
     pub(super) fn on_reported(&mut self, largest: u64) {
         if largest >= self.floor {
             (self.floor, self.older) = (largest + 1, None);
@@ -90,8 +91,8 @@ impl Arrived {
         self.numbers.acked().map(reported).take_while(|range| !range.is_empty())
     }
 
-    /// Returns the ACK frame that leaves now, with at most `most` ranges, the highest ones. Returns
-    /// `None` if there is nothing to report.
+    /// Returns the ACK frame that is sent now, with the highest ranges, at most `most` of them.
+    /// Returns `None` if no arrival must be reported.
     #[inline]
     pub(super) fn ack(&mut self, now: Instant, exponent: u32, most: usize) -> Option<Ack> {
         let newest = self.reported().next()?;
@@ -105,7 +106,7 @@ impl Arrived {
         Some(ack.with_ecn(has_ecn.then_some(self.ecn)))
     }
 
-    /// Lists the ranges behind the newest range, for frames with at most `most` ranges.
+    /// Lists the ranges below the newest range, for frames with at most `most` ranges.
     #[inline(never)]
     fn list_older(&mut self, most: usize) -> Option<OlderRanges> {
         let mut ranges = Vec::with_capacity(most.min(self.numbers.beyond().len()));

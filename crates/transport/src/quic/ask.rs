@@ -1,22 +1,23 @@
 //! Requests ACKs: the sender of data controls its peer's ACKs by `ACK_FREQUENCY` frames
 //! (draft-ietf-quic-ack-frequency, §4).
 //!
-//! After each ACK, a rule returns its best request. If this differs enough from the last request, a
-//! frame leaves. At most one frame is outstanding at a time.
+//! After each ACK, a rule returns the request that fits the path best. If this request differs
+//! enough from the last request, an `ACK_FREQUENCY` frame is sent. At most one frame is outstanding
+//! at a time.
 //!
 //! | rule | requests |
 //! |---|---|
-//! | `none` | nothing: the peer acknowledges by its own policy |
-//! | [`fixed`] | the same from the start |
+//! | `none` | no request: the peer acknowledges by its policy |
+//! | [`fixed`] | the same values from the start |
 //! | [`neqo`] | a fixed number of ACKs per round trip |
 //! | [`picoquic`] | four ACKs per round trip, with bounds that depend on rate and round-trip time |
-//! | [`quicly`] | an ACK per share of the window |
-//! | [`tack`] | the law of TACK |
+//! | [`quicly`] | an ACK per fraction of the window |
+//! | [`tack`] | TACK's law, the formula for the frequency of ACKs |
 //! | [`round_trip`] | a number of ACKs per round trip, without bounds |
 //! | [`bbr`] | the ACKs that BBR needs in its present phase |
-//! | [`ack_congestion`] | fewer ACKs while ACKs are lost |
+//! | [`ack_congestion`] | fewer ACKs while the path loses ACKs |
 //!
-//! A user's own rule is an [`AskRule`].
+//! A user-defined rule implements [`AskRule`].
 
 pub mod ack_congestion;
 pub mod bbr;
@@ -47,25 +48,25 @@ pub enum AskConfig {
     /// Sends no requests.
     #[default]
     None,
-    /// Sends one request, always the same.
+    /// Sends one request.
     Fixed(fixed::Fixed),
     /// The rule of Firefox.
     Neqo(neqo::Neqo),
     /// The rule of picoquic.
     Picoquic(picoquic::Picoquic),
-    /// The rule of quicly, which is optional there.
+    /// The rule of quicly, where the rule is optional.
     Quicly(quicly::Quicly),
-    /// The law of TACK.
+    /// TACK's law, the formula for the frequency of ACKs.
     Tack(tack::Tack),
     /// A number of ACKs per round trip.
     RoundTrip(round_trip::RoundTrip),
-    /// A rate that depends on the phase of BBR.
+    /// ACKs per round trip that depend on the phase of BBR.
     Bbr(bbr::Bbr),
-    /// Fewer ACKs while ACKs are lost, after RFC 5690.
+    /// Fewer ACKs while the path loses ACKs, after RFC 5690.
     AckCongestion(ack_congestion::AckCongestion),
-    /// A user's own rule, which must be added to the run.
+    /// A user-defined rule, which must be added to the run.
     Custom {
-        /// Its name in the run.
+        /// The rule's name in the run.
         #[schemars(length(max = 32), example = &"mine")]
         name: Name,
     },
@@ -74,7 +75,7 @@ pub enum AskConfig {
 /// The inputs from which a rule is created.
 #[derive(Debug)]
 pub struct Start {
-    /// Bytes of a full-sized packet, as congestion control counts them.
+    /// Size of a full-sized packet in bytes, as congestion control uses it.
     pub mss: u64,
     /// The random stream of this rule.
     pub random: Stream,
@@ -83,13 +84,14 @@ pub struct Start {
 /// A rule for requests of ACKs. Each end of a flow has one instance.
 pub trait AskRule {
     /// Returns the best request at `now`, after the arrival of an ACK, or `None` for no change. The
-    /// delay is raised to the peer's `min_ack_delay`. A frame leaves only if the request differs
-    /// [enough](Request) from the last.
+    /// delay is raised to the peer's `min_ack_delay`. A frame is sent only if the request differs
+    /// [enough](Request) from the last request.
     fn request(&mut self, now: Instant, path: &Path) -> Option<Request>;
 }
 
 impl AskConfig {
-    /// Returns the rule's name as scenarios spell it; for a user's rule, the user's name.
+    /// Returns the rule's name as scenarios spell it. For a user-defined rule, this is the user's
+    /// name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -127,11 +129,11 @@ pub struct Path {
     pub mss: u64,
     /// The congestion window.
     pub cwnd: u64,
-    /// Whether the window is below the slow-start threshold.
+    /// `true` if the window is below the slow-start threshold.
     pub in_slow_start: bool,
-    /// Whether the controller is NewReno.
+    /// `true` if the controller is NewReno.
     pub is_reno: bool,
-    /// The purpose for which the controller needs feedback, if it reports one.
+    /// The phase of the controller that determines the feedback it needs, if it has phases.
     pub phase: Option<Phase>,
     /// Smoothed round-trip time.
     pub srtt: Duration,
@@ -139,9 +141,9 @@ pub struct Path {
     pub min_rtt: Duration,
     /// Delivery rate in bytes per second, over the last round trips.
     pub rate: Option<u64>,
-    /// Recoveries so far.
+    /// Number of recoveries in this connection.
     pub recoveries: u64,
-    /// The peer's packets lost so far.
+    /// Number of the peer's packets that were lost in this connection.
     pub lost_acks: u64,
 }
 
@@ -153,20 +155,22 @@ impl Path {
     }
 }
 
-/// A request to the peer. Requests whose delays differ by at most a quarter count as equal.
+/// A request to the peer. Two requests are equal if their delays differ by at most a quarter, and
+/// nothing else differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The peer acknowledges when more than this number of packets are unacknowledged.
     pub threshold: u64,
-    /// The peer acknowledges at the latest after this time.
+    /// The peer acknowledges a packet at the latest after this time.
     pub max_ack_delay: Duration,
     /// Reordering Threshold (draft-ietf-quic-ack-frequency, §4): the distance in packets at which a
-    /// gap is reported at once; zero disables it.
+    /// gap is reported immediately. Zero disables such reports.
     pub reordering: u64,
 }
 
 impl Request {
-    /// Returns a request for an ACK after `packets` packets, at least one, or after a delay.
+    /// Returns a request for an ACK after `packets` packets, at least one, or after a delay,
+    /// whichever is earlier.
     #[must_use]
     pub const fn after(packets: u64, max_ack_delay: Duration) -> Self {
         Self { threshold: packets.saturating_sub(1), max_ack_delay, reordering: 1 }
@@ -213,13 +217,13 @@ impl Rule {
     }
 }
 
-/// Sends requests to the peer, and tracks which of them may be in force.
+/// Sends requests to the peer, and tracks which request may be in force.
 #[derive(Debug)]
 pub(super) struct Requester {
     rule: Rule,
-    /// The peer's `min_ack_delay`, if it has the extension.
+    /// The peer's `min_ack_delay`, if the peer supports the extension.
     least_delay: Option<Duration>,
-    /// The request in force at the peer, as far as this end can determine.
+    /// The request that is in force at the peer, as far as this end can determine.
     current: Request,
     /// The request that should be in force.
     target: Request,
@@ -238,7 +242,7 @@ impl Requester {
     /// Creates the state before the first request, when the peer's rules are unknown.
     pub(super) fn new(config: &AskConfig) -> Self {
         let rule = match *config {
-            // A user's rule is set later.
+            // A user-defined rule is set later.
             AskConfig::None | AskConfig::Custom { .. } => Rule::None,
             AskConfig::Fixed(fixed) => Rule::Fixed(fixed),
             AskConfig::Neqo(neqo) => Rule::Neqo(neqo),
@@ -263,7 +267,7 @@ impl Requester {
         }
     }
 
-    /// Sets a user's rule.
+    /// Sets a user-defined rule.
     pub(super) fn set_rule(&mut self, rule: Custom<dyn AskRule + Send>) {
         self.rule = Rule::Custom(rule);
     }
@@ -281,8 +285,8 @@ impl Requester {
     }
 
     /// Handles an ACK. If the `packet_threshold` of loss detection adapts, the Reordering Threshold
-    /// follows it, unless it is zero (draft-ietf-quic-ack-frequency, section on the value of the
-    /// Reordering Threshold).
+    /// is set to it, unless zero was requested (draft-ietf-quic-ack-frequency, section on the value
+    /// of the Reordering Threshold).
     pub(super) fn update(&mut self, now: Instant, path: &Path, packet_threshold: Option<u64>) {
         let Some(least) = self.least_delay else { return };
         self.demands_acks = matches!(self.rule, Rule::Bbr(_)) && path.phase == Some(Phase::ProbesRtt);
@@ -313,7 +317,7 @@ impl Requester {
         self.is_active() && self.under_way.is_none() && self.target.differs(&self.current)
     }
 
-    /// Returns the frame that leaves now.
+    /// Returns the frame that is sent now.
     pub(super) fn take(&mut self) -> Option<AckFrequency> {
         if !self.is_due() {
             return None;
@@ -337,8 +341,8 @@ impl Requester {
         let _ = self.under_way.take_if(|(under_way, _)| *under_way == sequence);
     }
 
-    /// Returns the peer's maximum ACK delay: the larger of the value in force and the outstanding
-    /// one (§6.3 of the draft).
+    /// Returns the peer's maximum ACK delay: the value in force or the outstanding value, whichever
+    /// is larger (§6.3 of the draft).
     pub(super) fn max_ack_delay(&self) -> Duration {
         let under_way = self.under_way.map_or(Duration::ZERO, |(_, request)| request.max_ack_delay);
         self.current.max_ack_delay.max(under_way)

@@ -1,10 +1,10 @@
 //! Ends a connection (RFC 9000, §10).
 //!
-//! Once both ends have closed every stream, sent all of it and received all of it, the client
-//! closes the connection. Either end may close earlier with a code of the application. It must
-//! close if its peer violates the protocol. The end that closes repeats its `CONNECTION_CLOSE` in
-//! response to packets for three probe timeouts (closing). Its peer sends no more packets
-//! (draining).
+//! The client closes the connection once both ends have closed every stream, and all data have
+//! arrived. Either end may close earlier with a code of the application. An end must close if its
+//! peer violates the protocol. The end that closes repeats its `CONNECTION_CLOSE` in response to
+//! packets for three probe timeouts (closing state). Its peer sends no more packets (draining
+//! state).
 
 use super::connection::{Connection, Phase};
 use super::space;
@@ -15,19 +15,19 @@ use acklab_base::{Event, Instant};
 use acklab_wire::quic::{self, Datagram, Frame, TransportError};
 use acklab_wire::sequence::Sequence;
 
-/// The code sent if an application closes before the handshake is complete: `APPLICATION_ERROR`.
-/// The application's own code must not be sent then (RFC 9000, §10.2.3).
+/// The code that is sent if an application closes before the handshake is complete:
+/// `APPLICATION_ERROR`. The code of the application must not be sent then (RFC 9000, §10.2.3).
 const APPLICATION_ERROR: u64 = 0x0c;
-/// Duration of the closing and draining states in probe timeouts (§10.2).
+/// Duration of the closing and draining states, as a number of probe timeouts (§10.2).
 const PERIODS: u64 = 3;
 
-/// Why a connection is over.
+/// The reason why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// An application closed the connection with this code. Zero: both ends have completed all
     /// streams.
     Application(u64),
-    /// The protocol was violated; contains the code of the transport error.
+    /// The protocol was violated. The value is the code of the transport error.
     Transport(u64),
     /// The idle timeout expired.
     IdleTimeout,
@@ -55,10 +55,10 @@ impl Ended {
 pub(super) struct Close {
     /// `true` if a `CONNECTION_CLOSE` is due.
     is_due: bool,
-    /// The end of the closing state, in which this end answers packets. If unset, it is draining or
-    /// closed.
+    /// The end of the closing state, in which this end answers packets. Unset in the draining state
+    /// and afterwards.
     closing_until: Alarm,
-    /// The number of datagrams received since the close: the first, second, fourth and so on are
+    /// The number of datagrams received since the close. The first, second, fourth and so on are
     /// answered.
     came: u64,
 }
@@ -75,8 +75,8 @@ impl Close {
 }
 
 impl Connection {
-    /// Ends the connection at once, with a code of the application. Zero means that both ends have
-    /// completed all streams.
+    /// Ends the connection immediately, with a code of the application. Zero means that both ends
+    /// have completed all streams.
     pub fn abort(&mut self, now: Instant, code: u64) {
         self.end_and_tell(now, Ended::Application(code));
     }
@@ -122,8 +122,7 @@ impl Connection {
             Some(_) => Ended::Transport(close.code),
             None => Ended::Application(close.code),
         };
-        // A client that closes without error has received all data, whether or not its last ACK
-        // arrived.
+        // A client that closes without error has received all data, even if its last ACK was lost.
         if ended == Ended::Application(0) && self.data.table().main().outgoing.is_closed() {
             self.finish();
         }
@@ -141,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// Returns the closing datagram, with packets of all types that the peer may be able to read
+    /// Returns the closing datagram. It has packets of all types that the peer may be able to read
     /// (§10.2.3).
     pub(super) fn close_datagram(&mut self, now: Instant) -> Option<Datagram> {
         let Phase::Closed(ended) = self.phase else { return None };

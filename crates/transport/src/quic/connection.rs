@@ -39,7 +39,7 @@ pub enum Phase {
     Closed(Ended),
 }
 
-/// One end of a connection. Each part owns its state.
+/// One end of a connection.
 #[derive(Debug)]
 pub struct Connection {
     pub(super) side: Side,
@@ -66,13 +66,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates the end that opens the connection. `name` names its random streams.
+    /// Creates the client. `name` identifies its random streams.
     #[must_use]
     pub fn client(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Client, &settings.config(), controller, policy, seed, name)
     }
 
-    /// Creates the end that accepts the connection. `name` names its random streams.
+    /// Creates the server. `name` identifies its random streams.
     #[must_use]
     pub fn server(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Server, &settings.config(), controller, policy, seed, name)
@@ -115,7 +115,7 @@ impl Connection {
         }
     }
 
-    /// Sets how the application reads. Call before opening.
+    /// Sets when the application reads. Call before opening.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.data.table_mut().set_reading(reading);
@@ -131,7 +131,7 @@ impl Connection {
         self
     }
 
-    /// Sets a user's rule that controls the peer's ACKs. Call before opening.
+    /// Sets a user-defined rule that controls the peer's ACKs. Call before opening.
     #[must_use]
     pub fn with_ask(mut self, rule: Custom<dyn AskRule + Send>) -> Self {
         self.requester.set_rule(rule);
@@ -156,8 +156,8 @@ impl Connection {
         self.sender.in_flight()
     }
 
-    /// Returns `true` if all streams have ended: data sent by this end is acknowledged, and data of
-    /// the peer is read.
+    /// Returns `true` if all streams have ended: the peer has acknowledged the data of this end,
+    /// and the application has read the data of the peer.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.is_finished && self.data.table().all_received()
@@ -171,7 +171,7 @@ impl Connection {
         self.close_if_done(now);
     }
 
-    /// Records that the peer has received all data of this end.
+    /// Records that the peer has received all stream data of this end.
     pub(super) fn finish(&mut self) {
         if !self.is_finished {
             self.is_finished = true;

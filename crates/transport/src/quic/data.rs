@@ -1,4 +1,5 @@
-//! Sends and receives data of streams within flow control, and the control frames that must arrive.
+//! Sends and receives stream data within flow control, and sends the control frames that must
+//! arrive.
 
 mod control;
 
@@ -14,15 +15,15 @@ use acklab_base::Instant;
 use acklab_wire::quic::{Frame, Frames, Stream, TransportError};
 use control::Due;
 
-/// Minimum room in bytes for another stream frame.
+/// Minimum number of free bytes in a packet for another stream frame.
 pub(super) const MIN_PIECE: u64 = 16;
 
 /// Streams, their flow control, and the frames that are due for them.
 #[derive(Debug)]
 pub(super) struct Data {
     streams: Streams,
-    /// The credit that the peer grants to this end, and the credit that this end grants to the
-    /// peer.
+    /// The bytes that the peer permits this end to send, and the bytes that this end permits the
+    /// peer to send.
     credit: Credit,
     offer: Offer,
     due: Due,
@@ -91,29 +92,29 @@ impl Data {
         self.table().main().outgoing.is_closed() && self.table().all_sent()
     }
 
-    /// Returns `true` if bytes or ends of streams may leave.
+    /// Returns `true` if bytes or ends of streams may be sent.
     #[inline]
     pub(super) fn have_due(&self) -> bool {
         self.streams.table.have_due(self.credit.left())
     }
 
-    /// Returns the bytes that may leave, up to `most`.
+    /// Returns the number of bytes that may be sent, up to `most`.
     pub(super) fn due_octets(&self, most: u64) -> u64 {
         self.streams.table.due_octets(self.credit.left(), most)
     }
 
-    /// Returns `true` if nothing may leave, and new bytes wait for the flow-control window of the
+    /// Returns `true` if no data may be sent, and new bytes wait for the flow-control window of the
     /// connection or of their stream.
     pub(super) fn are_blocked(&self) -> bool {
         !self.have_due() && self.table().iter().any(|stream| stream.outgoing.has_new() || stream.outgoing.is_blocked())
     }
 
-    /// Returns `true` if a stream has new bytes, never sent before.
+    /// Returns `true` if a stream has bytes that were never sent before.
     pub(super) fn have_new(&self) -> bool {
         self.streams.have_new()
     }
 
-    /// Fills the room of a packet with data of streams.
+    /// Fills the free bytes of a packet with stream data.
     #[inline]
     pub(super) fn take(&mut self, draft: &mut Draft, frames: &mut Frames) {
         loop {
@@ -124,8 +125,8 @@ impl Data {
                 if stream.outgoing.has_due_within(fresh) {
                     break;
                 }
-                // All bytes to be retransmitted have been acknowledged meanwhile. Other streams may
-                // have bytes to send.
+                // The stream had data to retransmit, but all of them have been acknowledged
+                // meanwhile. Other streams may have bytes to send.
                 continue;
             };
             if !piece.is_again {
@@ -135,7 +136,7 @@ impl Data {
             draft.repeats |= piece.is_again;
             let stream =
                 Stream { id: piece.id.into(), offset: piece.start, length: piece.length, is_end: piece.is_end };
-            // A frame that is followed by another needs its length.
+            // A stream frame needs a Length field if another frame follows.
             draft.push_measured(frames, Frame::Stream(stream), stream.wire_len());
             draft.content.push(piece);
             if draft.room < MIN_PIECE {
@@ -158,7 +159,7 @@ impl Data {
         }
     }
 
-    /// Schedules the retransmission of these bytes of a stream, which are outstanding.
+    /// Schedules the retransmission of these outstanding bytes of a stream.
     pub(super) fn repeat(&mut self, piece: &Piece) {
         if let Some(stream) = self.streams.table.get_mut(piece.id) {
             stream.outgoing.repeat(piece);
@@ -198,24 +199,24 @@ impl Data {
         Ok(())
     }
 
-    /// Raises the limit of bytes that this end may send over all streams.
+    /// Raises the total number of bytes that this end may send on all streams.
     pub(super) fn on_max_data(&mut self, limit: u64) {
         self.credit.on_limit(limit);
     }
 
-    /// Raises the limit of the offset up to which this end may send on a stream.
+    /// Raises the offset up to which this end may send on a stream.
     pub(super) fn on_max_stream_data(&mut self, stream: u64, limit: u64) -> Result<(), TransportError> {
         self.streams.of_peer(stream)?.outgoing.on_window(limit);
         Ok(())
     }
 
-    /// Raises to `limit` the total number of streams that this end may open.
+    /// Raises the total number of streams that this end may open to `limit`.
     pub(super) fn on_max_streams(&mut self, limit: u64) {
         self.streams.on_max_streams(limit);
     }
 
-    /// Handles the peer's report that a stream is blocked. The window opens as the application
-    /// reads.
+    /// Handles the peer's report that a stream is blocked. No answer is necessary: the window is
+    /// announced as the application reads.
     pub(super) fn on_stream_data_blocked(&mut self, stream: u64) -> Result<(), TransportError> {
         self.streams.of_peer(stream).map(|_| ())
     }

@@ -5,26 +5,27 @@ use super::space;
 use crate::ack::Reason;
 use acklab_wire::quic::{Frame, Frames};
 
-/// Tracks properties of a packet while frames are appended, so that each is computed once.
+/// A packet's frames are appended one by one. The draft tracks the properties of the packet, so
+/// that no property is computed twice.
 pub(super) struct Draft {
     pub(super) id: space::Id,
     pub(super) number: u64,
     pub(super) content: Content,
-    /// The reason of its ACK, if it contains one.
+    /// The reason for the packet's ACK frame, if it has an ACK frame.
     pub(super) reason: Option<Reason>,
     pub(super) octets_of_streams: u64,
     pub(super) repeats: bool,
-    /// Bytes of the packet so far, assuming a Length field in each stream frame.
+    /// Size of the packet so far, in bytes, with a Length field in each stream frame.
     pub(super) octets: u64,
     /// Bytes left for frames.
     pub(super) room: u64,
     pub(super) is_ack_eliciting: bool,
-    /// `true` if the packet counts as in flight: it elicits an ACK, or is padded (RFC 9002, §2).
+    /// `true` if the packet is in flight once sent: it elicits an ACK, or is padded (RFC 9002, §2).
     pub(super) is_in_flight: bool,
 }
 
 impl Draft {
-    /// Begins a packet of a space, for which a datagram has `room`.
+    /// Starts a packet of a space, with `room` bytes in the datagram.
     #[inline]
     pub(super) fn new(id: space::Id, room: u64) -> Self {
         Self {
@@ -58,7 +59,7 @@ impl Draft {
         frames.push(frame);
     }
 
-    /// Returns `true` if the packet acknowledges and carries no data.
+    /// Returns `true` if the packet has an ACK frame and carries no data.
     #[inline]
     pub(super) const fn is_pure_ack(&self) -> bool {
         self.reason.is_some() && self.octets_of_streams == 0

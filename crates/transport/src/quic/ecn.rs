@@ -8,12 +8,12 @@ use acklab_wire::quic::EcnCounts;
 pub(super) struct Validation {
     /// The codepoint of outgoing packets, until validation fails (§13.4.2).
     codepoint: Ecn,
-    /// Packets by codepoint, as reported by the peer.
+    /// The number of packets by codepoint, as the peer last reported.
     reported: EcnCounts,
 }
 
 impl Validation {
-    /// Sends packets with this codepoint.
+    /// Creates the state of a sender of packets with this codepoint.
     pub(super) fn new(codepoint: Ecn) -> Self {
         Self { codepoint, reported: EcnCounts::default() }
     }
@@ -25,11 +25,12 @@ impl Validation {
     }
 
     /// Handles an ACK frame with these counts. The frame acknowledges a larger number than any
-    /// earlier frame, and newly acknowledges `acknowledged` packets. `sent` packets have left.
-    /// Returns the number of further marked packets.
+    /// earlier frame. `acknowledged` packets are newly acknowledged, and `sent` packets were sent
+    /// in total. Returns the number of newly marked packets.
     ///
-    /// Marking is disabled if the counts are impossible (§13.4.2.1): they are absent, fall, grow by
-    /// less than was acknowledged, exceed the packets sent, or contain the other ECT codepoint.
+    /// Marking is disabled if the counts are impossible (§13.4.2.1). Counts are impossible if they
+    /// are absent, decrease, grow by less than `acknowledged`, exceed `sent`, or include the other
+    /// ECT codepoint.
     pub(super) fn on_ack(&mut self, counts: Option<&EcnCounts>, acknowledged: u64, sent: u64) -> u64 {
         if self.codepoint == Ecn::NotEct {
             return 0;

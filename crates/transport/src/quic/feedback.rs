@@ -13,7 +13,7 @@ use acklab_wire::quic::{Ack, TransportError};
 /// Default of `ack_delay_exponent` (RFC 9000, §18.2).
 pub(super) const ACK_DELAY_EXPONENT: u32 = 3;
 
-/// Returns the time in a frame's ACK Delay field.
+/// Returns the time that a frame's ACK Delay field encodes.
 fn reported_delay(delay: u64) -> Duration {
     Duration::from_micros(delay.saturating_mul(1 << ACK_DELAY_EXPONENT).min(MAX_MICROSECONDS))
 }
@@ -32,11 +32,12 @@ impl Connection {
         match id {
             space::Id::Initial => {}
             space::Id::Handshake => self.handshake.on_acknowledged(),
-            // RFC 9001, §4.1.2: the server reads 1-RTT packets only once its handshake is complete.
+            // The server reads 1-RTT packets only after its handshake is complete (RFC 9001,
+            // §4.1.2). An ACK of such a packet therefore confirms the handshake.
             space::Id::Application => self.confirm(now),
         }
         if let Some(rtt) = progress.rtt {
-            // Controllers respond to queueing delay, not to deliberate delays of ACKs.
+            // Controllers respond to queueing delay, not to intentional delays of ACKs.
             let adjusted = self.sample(now, id, rtt, ack.delay);
             (progress.rtt, progress.waited) = (Some(adjusted), rtt.saturating_sub(adjusted));
         }
@@ -50,7 +51,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns the receive timestamps of a frame. A peer must not send them unrequested
+    /// Returns the receive timestamps of a frame. A peer must not send timestamps without a request
     /// (draft-ietf-quic-receive-ts, §6).
     fn receive_times(&self, now: Instant, ack: &Ack, progress: &Progress) -> Result<Received, TransportError> {
         let Some(wanted) = self.config.receive_timestamps else { return Err(TransportError::ProtocolViolation) };
@@ -58,9 +59,10 @@ impl Connection {
         wanted.read(now, ack, reported_delay(ack.delay), newest, self.sender.departures())
     }
 
-    /// Records a round-trip time, and returns it minus the part of the delay that counts (RFC 9002,
-    /// §5.3). The delay that the peer reports is bounded by its `max_ack_delay` once the handshake
-    /// is confirmed. It is ignored for packets of the handshake, which are acknowledged at once.
+    /// Records a round-trip time. Returns that time minus the acknowledged part of the ACK delay
+    /// (RFC 9002, §5.3). Once the handshake is confirmed, at most the peer's `max_ack_delay` is
+    /// subtracted. Packets of the handshake are acknowledged immediately, so their delay is
+    /// ignored.
     fn sample(&mut self, now: Instant, id: space::Id, rtt: Duration, delay: u64) -> Duration {
         let reported = reported_delay(delay);
         let delay = match id {
@@ -81,8 +83,8 @@ impl Connection {
         self.settle(now, id, &Progress::default(), prior_in_flight, 0);
     }
 
-    /// Notifies the owners of the packets' contents, and congestion control, of acknowledged and
-    /// lost packets.
+    /// Reports acknowledged and lost packets to the owners of their contents and to congestion
+    /// control.
     fn settle(&mut self, now: Instant, id: space::Id, progress: &Progress, prior_in_flight: u64, marks: u64) {
         let owners = Owners {
             data: &mut self.data,

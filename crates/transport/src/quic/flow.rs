@@ -1,7 +1,8 @@
-//! Flow control (RFC 9000, §4): limits on the data of this end, and on those of the peer.
+//! Flow control (RFC 9000, §4): limits on the data that each end sends.
 //!
-//! An end announces a window again once a share of it has been read. The share depends on the
-//! stack. In some stacks, the window [grows](tuning).
+//! An end announces a window again once the application has read a fraction of the window. The
+//! fraction depends on the QUIC implementation. In some implementations, the window
+//! [grows](tuning).
 
 mod tuning;
 
@@ -17,16 +18,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FlowControl {
-    /// Windows of these sizes.
+    /// Windows of fixed sizes.
     Fixed {
-        /// Of a stream.
+        /// Window of a stream.
         #[schemars(example = "4MiB")]
         stream: Bytes,
-        /// Of the connection.
+        /// Window of the connection.
         #[schemars(example = "6MiB")]
         connection: Bytes,
     },
-    /// Windows that double while they limit the peer.
+    /// Windows that grow while they limit the peer.
     Auto {
         /// Initial window of a stream.
         #[schemars(example = "64KiB")]
@@ -40,7 +41,7 @@ pub enum FlowControl {
         /// Maximum window of the connection.
         #[schemars(example = "15MiB")]
         largest_connection: Bytes,
-        /// The stack whose growth rule applies.
+        /// The implementation whose growth rule applies.
         #[serde(default)]
         growth: Growth,
     },
@@ -64,8 +65,8 @@ impl FlowControl {
         }
     }
 
-    /// Returns the tuning of the windows of streams and of the connection. Each is announced
-    /// `updates` times per window read.
+    /// Returns the tuning of the windows of streams and of the connection. A window is announced
+    /// `updates` times while a full window is read.
     pub(super) const fn tunings(self, updates: u64) -> (Tuning, Tuning) {
         let (stream, connection) = self.largest();
         let growth = match self {
@@ -75,7 +76,8 @@ impl FlowControl {
         (Tuning::new(updates, growth, stream), Tuning::new(updates, growth, connection))
     }
 
-    /// Checks that windows hold a packet with `mss` bytes of a stream, and that none is too large.
+    /// Checks that each window has room for `mss` bytes of stream data, and that no window is too
+    /// large.
     pub(super) fn check(self, mss: u64) -> Result<(), Fault> {
         let ((stream, connection), (most_stream, most_connection)) = (self.initial(), self.largest());
         for (key, window) in [("stream", stream), ("connection", connection)] {
@@ -99,11 +101,11 @@ impl FlowControl {
 pub(super) struct Offer {
     size: u64,
     tuning: Tuning,
-    /// Limit of the bytes that the peer may send, over all streams.
+    /// The total number of bytes that the peer may send on all streams.
     offered: u64,
-    /// The sum of the highest offsets that have arrived.
+    /// The sum of the highest offsets that have arrived on all streams.
     used: u64,
-    /// Bytes that applications have read.
+    /// Total number of bytes that applications have read.
     read: u64,
     is_due: bool,
 }
@@ -113,7 +115,7 @@ impl Offer {
         Self { size, tuning, offered: size, used: 0, read: 0, is_due: false }
     }
 
-    /// Returns `true` if the sum of the highest offsets may grow by `octets` bytes.
+    /// Returns `true` if the window permits `octets` more bytes.
     pub(super) const fn admits(&self, octets: u64) -> bool {
         self.used + octets <= self.offered
     }
@@ -150,18 +152,18 @@ impl Offer {
         self.is_due
     }
 
-    /// Handles the loss of an announcement: the present limit is announced.
+    /// Handles the loss of an announcement. The present limit is announced instead.
     pub(super) const fn on_lost(&mut self) {
         self.is_due = true;
     }
 }
 
-/// The credit that the peer grants over all streams.
+/// The number of bytes that the peer permits this end to send on all streams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Credit {
     limit: u64,
     used: u64,
-    /// The last limit that this end reported as blocking.
+    /// The last limit that this end has reported as blocking.
     complained: Option<u64>,
 }
 
@@ -176,12 +178,12 @@ impl Credit {
         self.used += octets;
     }
 
-    /// Raises the limit, which never falls (§4.1).
+    /// Raises the limit. A smaller limit is ignored (§4.1).
     pub(super) fn on_limit(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }
 
-    /// Returns the limit if it blocks sending and the peer has not yet been informed.
+    /// Returns the limit if it blocks sending and the peer has not yet received a report.
     pub(super) fn complaint(&self) -> Option<u64> {
         (self.left() == 0 && self.complained != Some(self.limit)).then_some(self.limit)
     }
@@ -190,7 +192,7 @@ impl Credit {
         self.complained = Some(self.limit);
     }
 
-    /// Handles the loss of that report.
+    /// Handles the loss of the report that the limit blocks sending.
     pub(super) const fn on_lost(&mut self) {
         self.complained = None;
     }

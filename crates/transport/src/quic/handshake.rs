@@ -1,8 +1,8 @@
 //! The cryptographic handshake, in the form of TLS 1.3 (RFC 9001, §4).
 //!
-//! Messages of TLS are bytes without content. A message is complete once as many bytes as its size
-//! have arrived in order. The messages would carry transport parameters; these come from the
-//! settings, and apply once their message has arrived.
+//! Messages of TLS have a size but no content. A message is complete once all its bytes have
+//! arrived in order. In TLS, messages carry the transport parameters. Here, the parameters come
+//! from the settings, and apply once the message has arrived.
 //!
 //! ```text
 //! client                                         server
@@ -13,9 +13,9 @@
 //!                                         <-     1-RTT: HANDSHAKE_DONE
 //! ```
 //!
-//! A client sends data one round trip after opening. A server sends at most three times the bytes
-//! received until a Handshake packet validates the client's address (RFC 9000, §8.1). It sends no
-//! data before the handshake is complete.
+//! A client sends data one round trip after opening. A Handshake packet validates the client's
+//! address (RFC 9000, §8.1). Until then, a server sends at most three times the bytes received. The
+//! server sends no data before the handshake is complete.
 
 use super::connection::{Connection, Phase};
 use super::feedback::ACK_DELAY_EXPONENT;
@@ -29,23 +29,25 @@ use acklab_wire::quic::Datagram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bytes that a server may send per byte received (RFC 9000, §8.1).
+/// Maximum bytes that a server sends per byte received (RFC 9000, §8.1).
 const AMPLIFICATION: u64 = 3;
 
-/// Bytes of the messages of TLS 1.3, each with its header of four bytes.
+/// Sizes of the messages of TLS 1.3 in bytes, each with its header of four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// `ClientHello`. Default: that of RFC 9001, appendix A.2.
+    /// `ClientHello`. Default: the size in RFC 9001, appendix A.2.
     pub client_hello: Bytes,
-    /// `ServerHello`. Default: that of RFC 9001, appendix A.3.
+    /// `ServerHello`. Default: the size in RFC 9001, appendix A.3.
     pub server_hello: Bytes,
-    /// `EncryptedExtensions`, Certificate, `CertificateVerify` and Finished. Default: those of RFC
-    /// 8448, §3, with 40, 445, 136 and 36 bytes. Certificates of the Web are larger: 35 % exceed
-    /// the limit of a server before address validation (Nawrocki et al., CoNEXT 2022).
+    /// `EncryptedExtensions`, Certificate, `CertificateVerify` and Finished. Default: the sizes in
+    /// RFC 8448, §3: 40, 445, 136 and 36 bytes. Certificates on the Web are larger. For 35 % of
+    /// them, a server would exceed its limit before address validation (Nawrocki et al., CoNEXT
+    /// 2022).
     #[schemars(example = "3000B")]
     pub server_flight: Bytes,
-    /// Finished of the client. Default: that of a cipher suite with SHA-256 (RFC 8446, §4.4.4).
+    /// Finished of the client. Default: the size with a cipher suite with SHA-256 (RFC 8446,
+    /// §4.4.4).
     pub client_finished: Bytes,
 }
 
@@ -61,8 +63,8 @@ impl Default for Tls {
 }
 
 impl Tls {
-    /// Returns the messages of a connection in which the end on `side` uses the sizes of `self`,
-    /// and its peer those of `peer`.
+    /// Returns the messages of a connection. The end on `side` uses the sizes in `self`, and its
+    /// peer the sizes in `peer`.
     pub(super) const fn against(self, side: Side, peer: Self) -> Self {
         let (client, server) = match side {
             Side::Client => (self, peer),
@@ -88,7 +90,7 @@ impl Tls {
     }
 }
 
-/// The transport parameters of an end (RFC 9000, §18.2) that have an effect here.
+/// The transport parameters of an end (RFC 9000, §18.2) that affect the model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameters {
     pub(super) max_ack_delay: Duration,
@@ -116,7 +118,7 @@ impl Parameters {
         }
     }
 
-    /// Calls `to` with each parameter that the end of RFC 9000 would announce, by its name there.
+    /// Calls `to` with each parameter that an end would announce, and its name in RFC 9000.
     pub(super) fn report(&self, to: &mut dyn FnMut(&'static str, u64)) {
         let ms = |time: Duration| time.as_nanos() / 1_000_000;
         if let Some(timeout) = self.idle_timeout {
@@ -126,7 +128,7 @@ impl Parameters {
         to("ack_delay_exponent", ACK_DELAY_EXPONENT.into());
         to("max_ack_delay", ms(self.max_ack_delay));
         if let Some(delay) = self.min_ack_delay {
-            // draft-ietf-quic-ack-frequency, §3: in microseconds.
+            // The unit is microseconds (draft-ietf-quic-ack-frequency, §3).
             to("min_ack_delay", delay.as_nanos() / 1000);
         }
         if let Some(timestamps) = self.receive_timestamps {
@@ -148,22 +150,23 @@ impl Parameters {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
     has_answered: bool,
-    /// `true` if this end has sent its Finished and verified its peer's (RFC 9001, §4.1.1).
+    /// `true` if this end has sent its Finished and verified the Finished of its peer (RFC 9001,
+    /// §4.1.1).
     is_complete: bool,
-    /// `true` if the handshake is confirmed: complete at both ends (§4.1.2).
+    /// `true` if the handshake is confirmed, that is, complete at both ends (§4.1.2).
     is_confirmed: bool,
-    /// `true` if the peer has acknowledged a Handshake packet, so that it has validated this end's
-    /// address.
+    /// `true` if the peer has acknowledged a Handshake packet. The peer has then validated this
+    /// end's address.
     is_acknowledged: bool,
     /// Server: `true` if the client's address is validated.
     is_validated: bool,
-    /// Server: bytes received and sent before that.
+    /// Server: bytes received and sent before the client's address is validated.
     received: u64,
     sent: u64,
 }
 
 impl Handshake {
-    /// Returns `true` if this end has sent its Finished and verified its peer's.
+    /// Returns `true` if this end has sent its Finished and verified the Finished of its peer.
     pub(super) const fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -197,7 +200,7 @@ impl Connection {
         }
     }
 
-    /// Returns the bytes that may be sent before the client's address is validated.
+    /// Returns the number of bytes that may be sent before the client's address is validated.
     #[inline]
     pub(super) fn unvalidated_room(&self) -> u64 {
         if !self.is_unvalidated() {
@@ -221,7 +224,7 @@ impl Connection {
         }
     }
 
-    /// Counts a datagram of `octets` that leaves.
+    /// Records that a datagram of `octets` bytes is sent.
     #[inline]
     pub(super) const fn count_departed(&mut self, octets: u64) {
         if self.is_unvalidated() {
@@ -229,13 +232,13 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if the peer has validated this end's address. Until then a client must
-    /// continue to probe, because the server may have reached its limit (RFC 9002, §6.2.2.1).
+    /// Returns `true` if the peer has validated this end's address. Until then, a client must
+    /// continue to probe, because the server may be at its limit (RFC 9002, §6.2.2.1).
     pub(super) const fn peer_has_validated(&self) -> bool {
         matches!(self.side, Side::Server) || self.handshake.is_acknowledged || self.handshake.is_confirmed
     }
 
-    /// Continues the handshake after the arrival of its bytes.
+    /// Continues the handshake after handshake bytes have arrived.
     pub(super) fn advance_handshake(&mut self, now: Instant) {
         let tls = self.config.tls;
         let has = |connection: &Self, id: space::Id, octets: Bytes| {
@@ -292,7 +295,7 @@ impl Connection {
         }
     }
 
-    /// Discards the keys of a space, and its timers (RFC 9002, §6.2.2 and §6.4).
+    /// Discards the keys and the timers of a space (RFC 9002, §6.2.2 and §6.4).
     pub(super) fn discard(&mut self, now: Instant, id: space::Id) {
         if self.spaces.discard(id) {
             self.sender.discard(now, id);

@@ -2,14 +2,14 @@
 
 use acklab_base::{Duration, Instant};
 
-/// Minimum idle timeout in probe timeouts (§10.1).
+/// Minimum idle timeout, as a number of probe timeouts (§10.1).
 const PROBES: u64 = 3;
 
 /// The start of the idle timeout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
     began: Instant,
-    /// `true` if an ack-eliciting packet has left since a packet arrived.
+    /// `true` if an ack-eliciting packet was sent since the last arrival of a packet.
     has_sent: bool,
 }
 
@@ -18,18 +18,18 @@ impl Idle {
         Self { began: Instant::ZERO, has_sent: false }
     }
 
-    /// Starts the timeout as the connection opens.
+    /// Starts the timeout when the connection opens.
     pub(super) const fn begin(&mut self, now: Instant) {
         self.began = now;
     }
 
-    /// Restarts the timeout as a packet arrives.
+    /// Restarts the timeout because a packet has arrived.
     #[inline]
     pub(super) const fn on_arrival(&mut self, now: Instant) {
         (self.began, self.has_sent) = (now, false);
     }
 
-    /// Restarts the timeout as an ack-eliciting packet leaves, if it is the first since an arrival.
+    /// Restarts the timeout if the ack-eliciting packet that is sent is the first since an arrival.
     #[inline]
     pub(super) const fn on_sent(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.has_sent, true) {
@@ -37,16 +37,16 @@ impl Idle {
         }
     }
 
-    /// Returns `true` if the [timeout](Self::expires_at) may have expired at `now`. Does not use
-    /// the probe timeout, which is expensive to compute.
+    /// Returns `true` if the [timeout](Self::expires_at) may have expired at `now`. The result does
+    /// not depend on the probe timeout, which is expensive to compute.
     #[inline]
     pub(super) fn may_expire_by(&self, now: Instant, mine: Option<Duration>, peer: Option<Duration>) -> bool {
         shorter(mine, peer).is_some_and(|timeout| self.began + timeout <= now)
     }
 
-    /// Returns when the connection ends because it is idle, by the timeouts of this end and of its
-    /// peer. `probe` is the probe timeout without backoff, because three times a doubling timeout
-    /// would exceed any time.
+    /// Returns when the idle connection ends, by the timeouts of this end and of its peer. `probe`
+    /// is the probe timeout without backoff. With backoff, three times the probe timeout would grow
+    /// without bound.
     #[inline]
     pub(super) fn expires_at(
         &self,
@@ -58,7 +58,7 @@ impl Idle {
     }
 }
 
-/// Returns the shorter of the timeouts that are enabled.
+/// Returns the shorter of the enabled timeouts.
 #[inline]
 fn shorter(mine: Option<Duration>, peer: Option<Duration>) -> Option<Duration> {
     match (mine, peer) {

@@ -1,4 +1,4 @@
-//! Connection IDs (RFC 9000, §5.1). There is no migration: each end keeps its ID.
+//! Connection IDs (RFC 9000, §5.1). Connections do not migrate, so each end keeps its ID.
 
 use super::space;
 use acklab_base::random::Stream;
@@ -7,11 +7,11 @@ use acklab_wire::quic::{ConnectionId, Header, Long, LongKind, Short};
 /// The connection IDs in the headers of packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ids {
-    /// The destination of packets from the peer.
+    /// The connection ID in packets from the peer.
     local: ConnectionId,
-    /// The destination of packets to the peer.
+    /// The connection ID in packets to the peer.
     remote: ConnectionId,
-    /// Server: the destination of the client's first packet.
+    /// Server: the destination connection ID of the client's first packet.
     original: ConnectionId,
     has_remote: bool,
 }
@@ -19,17 +19,17 @@ pub(super) struct Ids {
 impl Ids {
     pub(super) fn new(random: &mut Stream) -> Self {
         let mut id = || ConnectionId::of_word(random.below(u64::MAX));
-        // The destination of a client's first packets is an ID that the client chooses (§7.2).
+        // The client chooses the destination connection ID of its first packets (§7.2).
         let (local, remote) = (id(), id());
         Self { local, remote, original: local, has_remote: false }
     }
 
-    /// Records, at a server, the destination of the client's first packet.
+    /// Records, at a server, the destination connection ID of the client's first packet.
     pub(super) const fn accept(&mut self, destination: ConnectionId) {
         self.original = destination;
     }
 
-    /// Returns `true` if packets to this ID are for this end.
+    /// Returns `true` if this ID belongs to this end.
     #[inline]
     pub(super) fn are_mine(&self, destination: &ConnectionId) -> bool {
         *destination == self.local || *destination == self.original
@@ -42,7 +42,7 @@ impl Ids {
         }
     }
 
-    /// Returns the header of a packet of a space. `spin` is the spin bit of a short header.
+    /// Returns the header of a packet of a space. `spin` is the spin bit in a short header.
     pub(super) fn header(&self, id: space::Id, spin: bool) -> Header {
         let (destination, source) = (self.remote, self.local);
         let long = |kind| Header::Long(Box::new(Long { kind, destination, source }));

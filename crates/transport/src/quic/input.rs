@@ -6,20 +6,20 @@ use crate::streams::Side;
 use acklab_base::{Ecn, Fate, Instant};
 use acklab_wire::quic::{Datagram, Direction, Frame, Header, MIN_INITIAL, Packet, PacketType, TransportError};
 
-/// Reason for ignoring a packet: it belongs to no connection of this end.
+/// Reason for ignoring a packet: the packet belongs to no connection of this end.
 pub(super) const STRANGER: &str = "refused_connection";
-/// Reason: its keys are unavailable.
+/// Reason: the keys of the packet are unavailable.
 pub(super) const UNREADABLE: &str = "refused_unreadable";
 /// Reason: the connection has ended.
 const CLOSED: &str = "refused_phase";
-/// Reason: it violates the protocol, which ends the connection.
+/// Reason: the packet violates the protocol, which ends the connection.
 const VIOLATION: &str = "refused_violation";
 
 /// Counts of ignored packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Refused {
-    /// Packets that belong to no connection of this end, or opened a connection in a datagram that
-    /// was too small.
+    /// Packets that belong to no connection of this end, or that open a connection in too small a
+    /// datagram.
     pub(super) strangers: u64,
     /// Packets whose keys are not available yet or were discarded.
     pub(super) unreadable: u64,
@@ -110,13 +110,14 @@ impl Connection {
         }
     }
 
-    /// Handles the header of a readable packet, whatever its frames.
+    /// Handles the header of a readable packet, independently of its frames.
     fn note_header(&mut self, now: Instant, header: &Header) {
         self.idle.on_arrival(now);
         if let Header::Long(long) = header {
             self.ids.learn(long.source);
             if self.side == Side::Server && header.packet_type() == PacketType::Handshake {
-                // RFC 9000, §8.1, and RFC 9001, §4.9.1.
+                // A Handshake packet validates the client's address (RFC 9000, §8.1) and ends the
+                // use of Initial keys (RFC 9001, §4.9.1).
                 self.handshake.on_validated();
                 self.discard(now, space::Id::Initial);
             }
@@ -174,7 +175,7 @@ impl Connection {
             Frame::MaxData(limit) => self.data.on_max_data(*limit),
             Frame::MaxStreamData { stream, limit } => self.data.on_max_stream_data(*stream, *limit)?,
             Frame::MaxStreams { direction: Direction::Bidirectional, limit } => self.data.on_max_streams(*limit),
-            // Neither end opens unidirectional streams here.
+            // Neither end opens unidirectional streams, so their limit has no effect.
             Frame::MaxStreams { direction: Direction::Unidirectional, .. } => {}
             Frame::StreamDataBlocked { stream, .. } => self.data.on_stream_data_blocked(*stream)?,
             Frame::DataBlocked(_) | Frame::StreamsBlocked { .. } => {}
@@ -182,7 +183,7 @@ impl Connection {
             // Only a server sends `HANDSHAKE_DONE` and `NEW_TOKEN` (RFC 9000, §19.7 and §19.20).
             Frame::HandshakeDone => return Err(TransportError::ProtocolViolation),
             Frame::NewToken(_) if self.side == Side::Server => return Err(TransportError::ProtocolViolation),
-            // There is no migration: a connection keeps its IDs.
+            // Connections do not migrate, so these frames have no effect.
             Frame::NewToken(_) | Frame::NewConnectionId(_) => {}
             Frame::RetireConnectionId(_) => return Err(TransportError::ProtocolViolation),
             Frame::PathChallenge(data) => self.data.on_path_challenge(*data),

@@ -1,5 +1,5 @@
 //! Finds the largest datagram that the path carries (RFC 9000, §14). The [search](crate::mtu) sends
-//! probes of a `PING` and padding.
+//! probes that contain a `PING` and padding.
 
 use super::connection::Connection;
 use super::draft::Draft;
@@ -13,12 +13,12 @@ use acklab_wire::quic::{Datagram, Frame, Frames, MIN_INITIAL};
 /// The sizes of datagrams.
 #[derive(Debug)]
 pub(super) struct PathMtu {
-    /// The largest datagram that this end sends.
+    /// Size of the largest datagram that this end sends, in bytes.
     largest: u64,
-    /// The largest datagram that both ends accept.
+    /// Size of the largest datagram that both ends accept, in bytes.
     most: u64,
-    /// The search for the largest datagram that the path carries. Without it, the path is assumed
-    /// to carry `most` bytes.
+    /// The search for the largest datagram that the path carries. Without a search, the path is
+    /// assumed to carry `most` bytes.
     search: Option<Box<Search>>,
     black_holes: u64,
 }
@@ -53,9 +53,9 @@ impl PathMtu {
         }
     }
 
-    /// Returns the size of the largest datagram that may leave now. Probes of the probe timeout
-    /// have the size that every path carries, because losses of larger packets may have caused the
-    /// timeout.
+    /// Returns the size of the largest datagram that may be sent now. Probes of the probe timeout
+    /// have the base size, which every path carries. The losses that caused the timeout may be due
+    /// to larger packets.
     #[inline]
     fn room(&self, is_probing: bool) -> u64 {
         self.search.as_ref().map_or(self.most, |search| if is_probing { search.base() } else { self.size(search) })
@@ -73,14 +73,14 @@ impl PathMtu {
         }
     }
 
-    /// Handles the loss of the packet of this number. Returns `true` if it was a probe of the
-    /// path's MTU.
+    /// Handles the loss of the packet of this number. Returns `true` if the packet was a probe of
+    /// the MTU.
     pub(super) fn on_lost(&mut self, number: u64, octets: u64) -> bool {
         self.search.as_mut().is_some_and(|search| search.on_lost(number, octets))
     }
 
-    /// Returns the size of datagrams after an ACK or a timer. If it has changed, so has the packet
-    /// size of congestion control (RFC 9002, §7.2).
+    /// Returns the size of datagrams after an ACK or a timer if it has changed. The packet size of
+    /// congestion control then changes too (RFC 9002, §7.2).
     #[inline]
     pub(super) fn settle(&mut self) -> Option<u64> {
         let finds_black_hole = self.search.as_mut()?.finds_black_hole();
@@ -90,19 +90,19 @@ impl PathMtu {
 }
 
 impl Connection {
-    /// Returns the size of the largest datagram that may leave now.
+    /// Returns the size of the largest datagram that may be sent now.
     #[inline]
     pub(super) fn room_of_datagram(&self) -> u64 {
         self.mtu.room(self.spaces.are_probing())
     }
 
-    /// Returns `true` if probes of the path's MTU may leave. An end that sends no data needs none.
+    /// Returns `true` if probes of the MTU may be sent. An end that sends no data needs no probes.
     #[inline]
     pub(super) fn may_probe_mtu(&self) -> bool {
         self.mtu.search.is_some() && self.sender.counters().packets > 0
     }
 
-    /// Returns a probe of the path's MTU, if one is due and the window permits it (RFC 9000,
+    /// Returns a probe of the MTU, if a probe is due and the window permits its size (RFC 9000,
     /// §14.4).
     #[inline]
     pub(super) fn mtu_probe(&mut self, now: Instant) -> Option<Datagram> {

@@ -1,9 +1,9 @@
-//! Builds the datagrams that leave.
+//! Builds the datagrams that are sent.
 //!
-//! A datagram holds a packet of each space that has frames to send (RFC 9000, §12.2), in the order
-//! of the spaces. In a packet, ACK frames come first, then control frames of the connection, then
-//! data of streams. A due ACK waits neither for the window nor for pacing. Another pending ACK
-//! leaves with the next packet.
+//! A datagram contains a packet of each space that has frames to send (RFC 9000, §12.2), in the
+//! order of the spaces. In a packet, ACK frames are first, then control frames of the connection,
+//! then stream data. A due ACK is sent regardless of the congestion window and of pacing. Any other
+//! ACK is sent with the next packet.
 
 use super::connection::{Connection, Phase};
 use super::data::MIN_PIECE;
@@ -17,22 +17,22 @@ use acklab_base::Instant;
 use acklab_wire::quic::{Crypto, Datagram, Frame, Frames, MIN_INITIAL, MIN_SAMPLED, Packet, PacketNumber, TAG};
 use acklab_wire::sequence::Sequence;
 
-/// Minimum room for frames in bytes with which a packet is begun.
+/// Minimum number of free bytes with which a packet is started.
 const MIN_ROOM: u64 = 64;
-/// Minimum bytes of a packet number. With a one-byte number, a packet overtaken by 128 others would
-/// be mistaken for another packet. If it were encrypted, it would fail authentication.
+/// Minimum bytes of a packet number. If 128 packets overtake a packet with a one-byte number, the
+/// receiver decodes another number. With encryption, such a packet would fail authentication.
 const MIN_NUMBER: u8 = 2;
 
 /// State of output between datagrams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
-    /// `true` if nothing leaves until the next event.
+    /// `true` if no datagram can be sent until the next event.
     is_idle: bool,
     /// Time of the last poll for a datagram.
     polled_at: Instant,
     /// The time of the information in the last datagram.
     told: Instant,
-    /// Datagrams sent that acknowledge and carry no data.
+    /// Datagrams sent with an ACK frame and without data.
     acks: u64,
     /// Datagrams sent.
     datagrams: u64,
@@ -43,7 +43,7 @@ impl Output {
         Self { is_idle: false, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0 }
     }
 
-    /// Records a change, after which a packet may have to leave.
+    /// Records a change, after which a packet may be due.
     #[inline]
     pub(super) const fn note_change(&mut self) {
         self.is_idle = false;
@@ -66,7 +66,7 @@ impl Output {
         self.told
     }
 
-    /// Returns the number of datagrams sent that acknowledge and carry no data.
+    /// Returns the number of datagrams sent with an ACK frame and without data.
     pub(super) const fn acks(&self) -> u64 {
         self.acks
     }
@@ -78,7 +78,7 @@ impl Output {
 }
 
 impl Connection {
-    /// Writes the next datagram to `place`. Returns `false` if none leaves.
+    /// Writes the next datagram to `place`. Returns `false` if no datagram can be sent.
     pub(super) fn next_datagram(&mut self, now: Instant, place: &mut Datagram) -> bool {
         self.output.polled_at = now;
         if self.output.is_idle {
@@ -93,8 +93,8 @@ impl Connection {
         leaves
     }
 
-    /// Records that a datagram has left. Returns `true` if polling for another would yield none:
-    /// none is due, or pacing or the window delays it.
+    /// Returns `true` if the next poll would yield no datagram: no datagram is due, or pacing or
+    /// the congestion window delays it. Call after a datagram is sent.
     #[inline]
     fn has_said_all(&mut self, now: Instant) -> bool {
         let is_in_doubt = self.phase != Phase::Established || !self.spaces.are_settled();
@@ -138,7 +138,7 @@ impl Connection {
     fn build_coalesced(&mut self, now: Instant, unvalidated: u64, mut room: u64) -> Option<Datagram> {
         let mut drafts: Sequence<(Packet, Draft)> = Sequence::default();
         for id in space::Id::ALL {
-            // An Initial packet of a server may need a full-sized datagram.
+            // A server may have to pad an Initial packet to a full-sized datagram.
             let is_held = id == space::Id::Initial && unvalidated < MIN_INITIAL;
             if is_held || !self.spaces[id].is_usable() {
                 continue;
@@ -166,14 +166,14 @@ impl Connection {
             packets.push(packet);
         }
         if sends_handshake && self.side == Side::Client {
-            // RFC 9001, §4.9.1.
+            // A client that sends a Handshake packet discards its Initial keys (RFC 9001, §4.9.1).
             self.discard(now, space::Id::Initial);
         }
         Some(self.datagram(now, packets, total, is_pure_ack))
     }
 
-    /// Pads a datagram with an Initial packet to 1200 bytes: a client's always, a server's if it
-    /// elicits an acknowledgment (RFC 9000, §14.1).
+    /// Pads a datagram with an Initial packet to 1200 bytes. A client always does so, a server if
+    /// the datagram elicits an acknowledgment (RFC 9000, §14.1).
     fn pad(&self, drafts: &mut Sequence<(Packet, Draft)>) {
         let total: u64 = drafts.iter().map(|(_, draft)| draft.octets).sum();
         let needs = |(_, draft): &(Packet, Draft)| {
@@ -188,7 +188,7 @@ impl Connection {
         }
     }
 
-    /// Pads packets that are not tracked, by the same rule.
+    /// Pads untracked packets by the same rule.
     pub(super) fn pad_initial(&self, packets: &mut Sequence<Packet>, elicits: bool) {
         let total: u64 = packets.iter().map(Packet::wire_len).sum();
         let is_initial = |packet: &Packet| space::Id::of(packet.header.packet_type()) == space::Id::Initial;
@@ -201,8 +201,8 @@ impl Connection {
         }
     }
 
-    /// Returns the datagram of these packets, of `octets` in total, which leaves now. `is_pure_ack`
-    /// is `true` if it acknowledges and carries no data.
+    /// Returns the datagram that is sent now. It contains these packets, of `octets` bytes in
+    /// total. `is_pure_ack` is `true` if the datagram has an ACK frame and carries no data.
     pub(super) fn datagram(
         &mut self,
         now: Instant,
@@ -214,7 +214,7 @@ impl Connection {
         Datagram { ecn: self.ecn.codepoint(), packets }
     }
 
-    /// Records that a datagram of `octets` leaves now.
+    /// Records that a datagram of `octets` bytes is sent now.
     #[inline]
     fn count_datagram(&mut self, now: Instant, octets: u64, is_pure_ack: bool) {
         self.count_departed(octets);
@@ -228,14 +228,14 @@ impl Connection {
         Packet { header: self.ids.header(id, self.spin.value()), number: self.shorten(id, number), frames }
     }
 
-    /// Returns a packet number as encoded in a header.
+    /// Returns a packet number in the short form of a header.
     #[inline]
     fn shorten(&self, id: space::Id, number: u64) -> PacketNumber {
         let least = PacketNumber::truncate(number, self.sender.largest_acknowledged(id));
         PacketNumber::new(number as u32, least.length().max(MIN_NUMBER))
     }
 
-    /// Returns `true` if there are no application data to send, and records what limits sending.
+    /// Returns `true` if no application data can be sent, and records what limits sending.
     #[inline]
     fn has_nothing_to_say(&mut self, now: Instant) -> bool {
         let id = space::Id::Application;
@@ -250,8 +250,8 @@ impl Connection {
         true
     }
 
-    /// Writes the frames of a space to `packet`, and replaces its contents. Returns `false` if
-    /// there are none.
+    /// Replaces the contents of `packet` by the due frames of a space. Returns `false` if no frame
+    /// is due.
     fn write(&mut self, now: Instant, draft: &mut Draft, packet: &mut Packet) -> bool {
         let id = draft.id;
         let is_probe = self.spaces[id].probes > 0;
@@ -268,9 +268,10 @@ impl Connection {
             return false;
         }
         if id == space::Id::Handshake && !may_send && self.sender.holds_until(now).is_none() {
-            // The last handshake packet may be short, and must not wait for a window with room for
-            // a full packet. Until the handshake is confirmed, no timer repairs losses of
-            // application data that occupy the window (RFC 9002, §6.2.1).
+            // The last handshake packet may be short. It must not wait until the window has room
+            // for a full packet, because application data may occupy the window. Until the
+            // handshake is confirmed, no timer repairs losses of application data (RFC 9002,
+            // §6.2.1).
             let left = self.sender.room().saturating_sub(overhead);
             may_send = left >= MIN_ROOM;
             draft.room = if may_send { draft.room.min(left) } else { draft.room };
@@ -311,9 +312,10 @@ impl Connection {
         true
     }
 
-    /// Records why nothing was sent: window, pacing or, if both permit sending (`let_send`), the
-    /// application. Without data, the limit is the application even while pacing would delay a
-    /// packet, if the window has room (draft-ietf-ccwg-bbr, §4.1.2.4).
+    /// Records what prevents sending: the congestion window, pacing or the application. `let_send`
+    /// is `true` if both the window and pacing permit a packet. If no data are left and the window
+    /// has room, the application limits sending, even while pacing would delay a packet
+    /// (draft-ietf-ccwg-bbr, §4.1.2.4).
     fn note_limit(&mut self, let_send: bool) {
         let delayed = if let_send { 0 } else { self.data.due_octets(self.sender.room()) };
         self.sender.note_limit(delayed);
@@ -346,7 +348,7 @@ impl Connection {
         }
     }
 
-    /// Appends the ACK frame, if one is due or another frame leaves anyway.
+    /// Appends the ACK frame if it is due, or if another frame is sent and an ACK is pending.
     fn ack(&mut self, now: Instant, sends: bool, draft: &mut Draft, frames: &mut Frames) {
         let id = draft.id;
         let reason = if id == space::Id::Application {
@@ -362,7 +364,7 @@ impl Connection {
         let (mut ack, mut octets) = loop {
             let Some(ack) = self.spaces[id].arrived.ack(now, ACK_DELAY_EXPONENT, most) else { return };
             let octets = ack.wire_len();
-            // The room of a packet holds at least a few ranges.
+            // A packet always has room for a few ranges.
             if most <= 2 || octets + MIN_PIECE <= draft.room {
                 break (ack, octets);
             }
@@ -403,7 +405,7 @@ impl Connection {
         }
     }
 
-    /// Records the outgoing packet as sent, and notifies congestion control.
+    /// Records the packet as sent, and notifies congestion control.
     pub(super) fn commit(&mut self, now: Instant, draft: Draft) {
         let Draft { id, number, content, reason, octets_of_streams, repeats, octets, .. } = draft;
         let (is_ack_eliciting, is_in_flight) = (draft.is_ack_eliciting, draft.is_in_flight);
@@ -415,8 +417,8 @@ impl Connection {
                 self.spaces[id].owes_ack = false;
             }
         }
-        // A packet that elicits no ACK is tracked only if an ACK is expected, or if it reports
-        // something.
+        // A packet that elicits no ACK is tracked only if another packet of the space is
+        // outstanding, or if this packet contains an ACK frame.
         if !is_in_flight && !self.sender.has_outstanding(id) && content.reported().is_none() {
             let passed = self.sender.pass(id);
             debug_assert_eq!(passed, number);
@@ -432,7 +434,7 @@ impl Connection {
     }
 }
 
-/// Replaces a datagram by another. Returns `false` if there is none.
+/// Writes `datagram` to `place`. Returns `false` if there is no datagram.
 fn put(datagram: Option<Datagram>, place: &mut Datagram) -> bool {
     datagram.map(|datagram| *place = datagram).is_some()
 }
@@ -443,7 +445,7 @@ pub(super) fn pad_by(packet: &mut Packet, octets: u64) {
     if !matches!(packet.frames.last(), Some(Frame::Padding(_))) {
         packet.frames.push(Frame::Padding(1));
     }
-    // A stream frame that is no longer the last one needs a length.
+    // A stream frame needs a Length field if another frame follows.
     let more = length.saturating_sub(packet.frames.wire_len());
     if let Some(Frame::Padding(count)) = packet.frames.last_mut() {
         *count += more as u16;

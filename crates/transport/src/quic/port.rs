@@ -1,7 +1,7 @@
 //! The ports by which applications write and read.
 //!
-//! The [`StreamPort`] belongs to stream 0. Other streams have [the same
-//! operations](StreamOperations).
+//! The [`StreamPort`] is the interface of stream 0. Other streams have
+//! [the same operations](StreamOperations).
 
 use super::connection::{Connection, Phase};
 use super::streams::Control;
@@ -39,8 +39,8 @@ impl Multiplexed for Connection {
 }
 
 impl Connection {
-    /// Requests that the peer stop sending on a stream, from which the application will read no
-    /// more (RFC 9000, §3.5).
+    /// Requests that the peer stop sending on a stream that the application no longer reads (RFC
+    /// 9000, §3.5).
     ///
     /// # Errors
     /// If there is no such stream.
@@ -54,7 +54,7 @@ impl Connection {
 }
 
 impl StreamPort for Connection {
-    /// Opens the connection at the client. The server waits for its client.
+    /// Opens the connection at the client. The server waits for a client.
     fn open(&mut self, now: Instant) {
         self.open_connection(now);
     }
@@ -101,7 +101,7 @@ impl StreamPort for Connection {
     }
 }
 
-/// Returns the ID of a stream of the client by its number (RFC 9000, §2.1).
+/// Returns the ID of the client's stream with this number (RFC 9000, §2.1).
 const fn id_of(number: u32) -> u32 {
     4 * number
 }

@@ -1,10 +1,11 @@
-//! The defaults of implementations.
+//! The default settings of QUIC implementations.
 //!
 //! | preset | acknowledges | requests | controller | source |
 //! |---|---|---|---|---|
 //! | `rfc` | every second packet, 25 ms | – | NewReno | RFC 9000, §13.2; RFC 9002, §7 |
 //! | `chrome` | every second of the first 100 packets, then every tenth or a quarter of RTTmin | – | CUBIC | Google's quiche, `quic_received_packet_manager.cc` |
-//! | `neqo` | every second packet, 20 ms; at once after a round trip of silence | 4 ACKs per round trip | CUBIC | neqo, `tracking.rs`, `ackrate.rs` |
+//! | `neqo` | every second packet, 20 ms; the first packet after a silent round trip immediately |
+//! 4 ACKs per round trip | CUBIC | neqo, `tracking.rs`, `ackrate.rs` |
 //! | `picoquic` | every second packet, 10 ms | 4 ACKs per round trip, within bounds | NewReno | picoquic, `frames.c` |
 //! | `quicly` | every second packet, 25 ms, whatever the order | – | NewReno, not paced | quicly of November 2019, `quicly.c`, `cc-reno.c` |
 //! | `msquic` | every second packet, 25 ms | – | CUBIC | msquic, `quicdef.h` |
@@ -57,24 +58,25 @@ pub enum Preset {
     QuicGo,
 }
 
-/// The defaults of an implementation, which a scenario may override. The settings of the same names
-/// document each value.
+/// The defaults of an implementation. A scenario may override each of them. The settings with the
+/// same names document the values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stack {
     pub(super) ack: ack::PolicyConfig,
     pub(super) ask: ask::AskConfig,
-    /// Set if it differs from the ACK policy's maximum delay.
+    /// Set if the value differs from the ACK policy's maximum delay.
     pub(super) max_ack_delay: Option<Duration>,
     pub(super) ack_ranges: u32,
     pub(super) congestion: cc::ControllerConfig,
-    /// Applies to every controller.
+    /// The algorithm that ends slow start, with every controller.
     pub(super) slow_start: cc::SlowStart,
-    /// Set if it differs from RFC 9002, §7.2.
+    /// Set if the value differs from RFC 9002, §7.2.
     pub(super) initial_window: Option<Segments>,
     pub(super) packet: Bytes,
     pub(super) pacing: pacing::PacingConfig,
     pub(super) burst: Option<pacing::Burst>,
-    /// `true` if probes request an immediate ACK, provided that the peer supports `IMMEDIATE_ACK`.
+    /// `true` if probes request an immediate ACK. The request is sent only if the peer supports
+    /// `IMMEDIATE_ACK`.
     pub(super) probes_demand_acks: bool,
     pub(super) thresholds: Thresholds,
     /// `true` if the packet threshold rises with reordering.
@@ -100,7 +102,7 @@ impl Preset {
         Self::QuicGo,
     ];
 
-    /// Returns its name as scenarios spell it.
+    /// Returns the preset's name as scenarios spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -132,8 +134,8 @@ impl Preset {
         }
     }
 
-    /// Returns the mechanism that ends slow start with this controller. For CUBIC, RFC 9438, §4.10,
-    /// recommends `HyStart++`; an implementation keeps its own.
+    /// Returns the algorithm that ends slow start with this controller. For CUBIC, RFC 9438, §4.10,
+    /// recommends `HyStart++`. Presets of implementations use the algorithm of the implementation.
     pub(super) fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match self {
             Self::Rfc => cc::SlowStart::standard(congestion),
@@ -157,10 +159,10 @@ fn rfc() -> Stack {
         probes_demand_acks: false,
         thresholds: Thresholds::RFC,
         adaptive_packet_threshold: false,
-        // No RFC specifies a number. Half of a window, as in quiche and quicly.
+        // No RFC specifies a number. quiche and quicly announce a window once half of it is read.
         flow_control: fixed(4 * MIB, 6 * MIB),
         updates_per_window: 2,
-        // RFC 9000, §17.4: optional.
+        // The spin bit is optional (RFC 9000, §17.4).
         spin_bit: false,
     }
 }
@@ -176,7 +178,7 @@ fn chrome() -> Stack {
         slow_start: cc::SlowStart::QuicheHystart(quiche::Config::PUBLISHED),
         // `kInitialCongestionWindow`.
         initial_window: Some(Segments(32)),
-        // `kDefaultPacketReorderingThreshold`; `kDefaultLossDelayShift`: a quarter;
+        // `kDefaultPacketReorderingThreshold`; `kDefaultLossDelayShift`, which adds a quarter;
         // `kInitialRttMs`.
         thresholds: Thresholds { time: 1.25, initial_rtt: MS * 100, ..Thresholds::RFC },
         // `use_adaptive_reordering_threshold_` of `GeneralLossAlgorithm`.
@@ -219,7 +221,7 @@ fn picoquic() -> Stack {
         // `PICOQUIC_INITIAL_RTT`.
         thresholds: Thresholds { initial_rtt: MS * 250, ..Thresholds::RFC },
         // `picoquic_init_transport_parameters`: `initial_max_stream_data_bidi_local`,
-        // `initial_max_data`; nothing bounds their growth.
+        // `initial_max_data`. The windows grow without a maximum.
         flow_control: auto(Growth::Picoquic, [2 * MIB, MIB], [FlowControl::LARGEST; 2]),
         // `picoquic_format_required_max_stream_data_frames`.
         updates_per_window: 2,
@@ -229,28 +231,28 @@ fn picoquic() -> Stack {
     }
 }
 
-/// quicly at commit f8dc5179, of November 2019, which Custura, Jones and Fairhurst measured (IETF
-/// 106).
+/// quicly at commit f8dc5179, of November 2019. Custura, Jones and Fairhurst measured this version
+/// (IETF 106).
 fn quicly() -> Stack {
     Stack {
-        // `record_receipt` counts packets, in order or not.
+        // `record_receipt` counts all packets, including packets out of order.
         ack: Quic { reordering_threshold: 0, ..Quic::default() }.into(),
-        // `QUICLY_ENCODE_ACK_MAX_BLOCKS`, which it does not reach.
+        // quicly's ACK frames have fewer ranges than `QUICLY_ENCODE_ACK_MAX_BLOCKS`.
         ack_ranges: 62,
         // `QUICLY_RENO_BETA`.
         congestion: cc::ControllerConfig::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
         // `QUICLY_INITIAL_WINDOW`.
         initial_window: Some(Segments(10)),
-        // `QUICLY_MAX_PACKET_SIZE`, of UDP payload.
+        // `QUICLY_MAX_PACKET_SIZE`, which is the size of the UDP payload.
         packet: Bytes(1280 + OUTER_HEADERS),
-        // quicly has no pacer. A controller that computes a rate does not work without one.
+        // quicly has no pacer. Controllers that compute a pacing rate need pacing.
         pacing: pacing::PacingConfig::Controller,
-        // `QUICLY_DEFAULT_INITIAL_RTT`; `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` is an
+        // `QUICLY_DEFAULT_INITIAL_RTT`. `QUICLY_LOSS_DEFAULT_TIME_REORDERING_PERCENTILE` adds an
         // eighth.
         thresholds: Thresholds { initial_rtt: MS * 100, ..Thresholds::RFC },
         // `defaults.c`.
         flow_control: fixed(MIB, 16 * MIB),
-        // `should_send_max_stream_data`: 512 of 1024.
+        // `should_send_max_stream_data`: at 512/1024 of the window.
         updates_per_window: 2,
         ..rfc()
     }
@@ -263,7 +265,7 @@ fn msquic() -> Stack {
         congestion: cubic(),
         // `QUIC_INITIAL_WINDOW_PACKETS`.
         initial_window: Some(Segments(10)),
-        // A stream's window grows up to the connection's; the constants are
+        // A stream's window grows up to the window of the connection. The constants are
         // `QUIC_DEFAULT_STREAM_FC_WINDOW_SIZE` and `QUIC_DEFAULT_CONN_FLOW_CONTROL_WINDOW`.
         flow_control: auto(Growth::Msquic, [64 * KIB, 16 * MIB], [16 * MIB, 16 * MIB]),
         // `QUIC_RECV_BUFFER_DRAIN_RATIO`.
@@ -280,7 +282,8 @@ fn quinn() -> Stack {
         burst: Some(pacing::Burst::QUINN),
         // `PacketSpace::maybe_queue_probe`.
         probes_demand_acks: true,
-        // `TransportConfig::default`: `STREAM_RWND`, and the largest integer.
+        // `TransportConfig::default`: `STREAM_RWND` for a stream, the largest integer for the
+        // connection.
         flow_control: fixed(1_250_000, FlowControl::LARGEST),
         // `streams/recv.rs`, `max_stream_data`; `streams/state.rs`, `queue_max_data`.
         updates_per_window: 8,
@@ -302,10 +305,10 @@ fn mvfst() -> Stack {
         initial_window: Some(Segments(10)),
         // `kDefaultUDPSendPacketLen`.
         packet: Bytes(1232 + OUTER_HEADERS),
-        // `TransportSettings::pacingEnabled` is false, and then `setCongestionControl` refuses BBR:
-        // a connection with BBR paces.
+        // `TransportSettings::pacingEnabled` is false. Without pacing, `setCongestionControl`
+        // refuses BBR, so a connection with BBR is paced.
         pacing: pacing::PacingConfig::Controller,
-        // `kReorderingThreshold`, `kDefaultTimeReorderingThreshDividend` over `Divisor`,
+        // `kReorderingThreshold`; `kDefaultTimeReorderingThreshDividend` divided by `Divisor`;
         // `kDefaultInitialRtt`.
         thresholds: Thresholds { time: 1.25, initial_rtt: MS * 50, ..Thresholds::RFC },
         // `kDefaultStreamFlowControlWindow`, `kDefaultConnectionFlowControlWindow`; auto-tuning is
@@ -326,7 +329,7 @@ fn s2n_quic() -> Stack {
         congestion: cubic(),
         // `hybrid_slow_start.rs`.
         slow_start: cc::SlowStart::QuicheHystart(quiche::Config::AGAINST_LAST_ROUND),
-        // `compute_data_window` for 150 Mbps and 100 ms, twice.
+        // Twice the result of `compute_data_window` for 150 Mbps and 100 ms.
         flow_control: fixed(3_750_000, 3_750_000),
         // `receive_stream.rs`, `incoming_connection_flow_controller.rs`.
         updates_per_window: 10,
@@ -340,7 +343,8 @@ fn quic_go() -> Stack {
         max_ack_delay: Some(MS * 26),
         // `MaxNumAckRanges`.
         ack_ranges: 64,
-        // `sent_packet_handler.go` sets `reno` of `NewCubicSender`; `cubic_sender.go`, `renoBeta`.
+        // `sent_packet_handler.go` calls `NewCubicSender` with `reno`. The factor is `renoBeta` in
+        // `cubic_sender.go`.
         congestion: cc::ControllerConfig::NewReno(cc::newreno::Config { beta: 0.7, ..cc::newreno::Config::default() }),
         // `hybrid_slow_start.go`.
         slow_start: cc::SlowStart::QuicheHystart(quiche::Config::PUBLISHED),
@@ -381,8 +385,8 @@ const fn auto(growth: Growth, first: [u64; 2], largest: [u64; 2]) -> FlowControl
 mod tests {
     use super::*;
 
-    /// neqo has `SlowStart::Classic`, msquic `QUIC_DEFAULT_HYSTART_ENABLED`; quinn and quicly have
-    /// no other algorithm.
+    /// neqo uses `SlowStart::Classic`, and msquic disables `QUIC_DEFAULT_HYSTART_ENABLED`. quinn
+    /// and quicly have no other algorithm.
     #[test]
     fn slow_start_ends_as_in_the_stack_whatever_the_controller() {
         for congestion in [cc::ControllerConfig::NEW_RENO, cubic()] {
@@ -398,8 +402,8 @@ mod tests {
         assert_eq!(Preset::Rfc.slow_start(&cc::ControllerConfig::NEW_RENO).name(), "classic");
     }
 
-    /// BBR without pacing sends its window of two bandwidth-delay products at once, which overflows
-    /// a short queue.
+    /// Without pacing, BBR sends its window of two bandwidth-delay products as one burst, which
+    /// overflows a short queue.
     #[test]
     fn every_stack_paces_a_controller_that_computes_a_rate() {
         for preset in Preset::ALL {

@@ -1,16 +1,18 @@
-//! Receive timestamps (draft-ietf-quic-receive-ts-03). The receiver reports when each packet
-//! arrived. The sender derives the round-trip times that immediate ACKs would have yielded.
+//! Receive timestamps (draft-ietf-quic-receive-ts-03). The receiver reports the arrival time of
+//! each packet. From these times, the sender computes the round-trip times that immediate ACKs
+//! would have yielded.
 //!
 //! An end requests timestamps by `max_receive_timestamps_per_ack` and
 //! `receive_timestamps_exponent`. Its peer then sends `ACK_RECEIVE_TIMESTAMPS` frames in 1-RTT
-//! packets. A frame lists the times of the packets that arrived since the last frame with times,
-//! latest first. It lists as many as were requested and fit into the packet; the others are never
-//! reported (§7.1). A frame without times is a plain ACK frame.
+//! packets. A frame lists arrival times of packets that arrived since the last such frame, latest
+//! first. It lists as many times as were requested and fit into the packet. The other times are
+//! never reported (§7.1). Without arrival times, an ordinary ACK frame is sent.
 //!
 //! The sender uses timestamps twice. First, the receiver's clock measures the delivery time of data
 //! ([`Sampler::on_receive_time`](crate::recovery::delivery_rate::Sampler::on_receive_time)).
-//! Second, each packet has a round-trip time: the frame reports the time between the arrivals of a
-//! packet and of its largest number. An ACK sent at once would have arrived earlier by that time.
+//! Second, each packet yields a round-trip time. The frame reports the time between the arrival of
+//! a packet and the arrival of the packet with the largest number. An immediate ACK of the packet
+//! would have arrived earlier by that time.
 
 use super::acks::MAX_MICROSECONDS;
 use crate::recovery::packets::Received;
@@ -28,14 +30,16 @@ pub struct Timestamps {
     /// `max_receive_timestamps_per_ack`: maximum number of timestamps per frame.
     #[schemars(range(min = 1, max = 1024))]
     pub most: u32,
-    /// `receive_timestamps_exponent`: the unit is 2 to the power of this, in microseconds.
+    /// `receive_timestamps_exponent`: the unit of the timestamps is 2 to the power of this number,
+    /// in microseconds.
     #[schemars(range(max = 20))]
     pub exponent: u8,
 }
 
 impl Default for Timestamps {
-    /// §6: microseconds. The draft specifies no number. 255 was the maximum per frame when
-    /// timestamps still were part of QUIC (draft-ietf-quic-transport-02, Timestamp Section).
+    /// The unit is microseconds (§6). The draft specifies no maximum number. 255 was the maximum
+    /// per frame when timestamps were part of QUIC (draft-ietf-quic-transport-02, Timestamp
+    /// Section).
     fn default() -> Self {
         Self { most: 255, exponent: 0 }
     }
@@ -46,10 +50,10 @@ impl Timestamps {
         Duration::from_micros(1 << self.exponent)
     }
 
-    /// Returns the reports of this frame's timestamps about the newly acknowledged packets. The
-    /// frame arrived at `now`. `departures` are the numbers and departures of these packets.
-    /// `newest` is the in-flight packet among them that left last. `delay` is the ACK delay of the
-    /// largest number.
+    /// Computes results from this frame's timestamps for the newly acknowledged packets. The frame
+    /// arrived at `now`. `departures` lists the numbers and departure times of these packets.
+    /// `newest` is the in-flight packet among them that was sent last. `delay` is the ACK delay of
+    /// the largest number.
     ///
     /// # Errors
     /// If the frame reports an invalid packet number, or more timestamps than requested (§6).
@@ -74,9 +78,8 @@ impl Timestamps {
             Some(self.unit().saturating_mul(times[place].1).min(Duration::from_micros(MAX_MICROSECONDS)))
         };
         let newest_at = newest.and_then(time_of).unwrap_or(Duration::ZERO);
-        // When would immediate ACKs have arrived here? That of the largest number by `delay`
-        // earlier, and those of earlier packets also by the difference of their arrivals at the
-        // peer.
+        // An immediate ACK of the largest number would have arrived `delay` earlier. For an earlier
+        // packet, the difference between the arrivals at the peer is subtracted too.
         let largest_at = time_of(ack.ranges.largest());
         let round_trips = departures.filter_map(|(number, left_at)| {
             let earlier = largest_at?.saturating_sub(time_of(number)?);
@@ -87,13 +90,14 @@ impl Timestamps {
     }
 }
 
-/// Arrival times not yet reported in a frame.
+/// Arrival times that no frame has reported yet.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveTimes {
     wanted: Option<Timestamps>,
-    /// `receive_timestamp_basis` (§6.1).
+    /// `receive_timestamp_basis` (§6.1), the origin of the reported times.
     basis: Option<Instant>,
-    /// Numbers in the order of their arrival, with the time since the basis, in the peer's unit.
+    /// Packet numbers in the order of their arrival, with the time since the basis in the unit that
+    /// the peer requested.
     unreported: VecDeque<(u64, u64)>,
 }
 
@@ -113,7 +117,8 @@ impl ReceiveTimes {
 
     #[inline(never)]
     fn keep(&mut self, now: Instant, number: u64, wanted: Timestamps) {
-        // The basis is one unit before all reported times, because zero would mean no basis.
+        // All reported times are at least one unit after the basis, because zero would mean that no
+        // basis exists.
         let basis = *self.basis.get_or_insert(now);
         if self.unreported.len() == wanted.most as usize {
             self.unreported.pop_front();
@@ -122,9 +127,9 @@ impl ReceiveTimes {
         self.unreported.push_back((number, units));
     }
 
-    /// Returns the ranges of a frame that acknowledges numbers up to `largest`, in `room` bytes
-    /// beyond those of a plain frame. Returns `None` if the peer requested no timestamps, if none
-    /// is available, and if none fits.
+    /// Returns the timestamp ranges of a frame that acknowledges numbers up to `largest`. The
+    /// ranges add at most `room` bytes to an ordinary ACK frame. Returns `None` if the peer
+    /// requested no timestamps, if no time is unreported, or if no time fits.
     pub(super) fn take(&mut self, largest: Option<u64>, room: u64) -> Option<Vec<TimestampRange>> {
         self.wanted?;
         let largest = largest?;
@@ -174,7 +179,7 @@ mod tests {
         TimestampRange { below, deltas: deltas.to_vec() }
     }
 
-    /// §8, with a basis of 299: the first packet's time is one unit.
+    /// The example of §8, with a basis of 299: the first packet's time is one unit.
     #[test]
     fn the_examples_of_the_draft() {
         let mut told = times(WANTED, &EARLY);
@@ -192,7 +197,7 @@ mod tests {
     fn the_oldest_are_left_out() {
         let few = Timestamps { most: 3, ..WANTED };
         assert_eq!(times(few, &EARLY).take(Some(100), 1000).unwrap(), [range(0, &[81, 10, 10])]);
-        // Type 3, count 1; range 3, then 2 bytes and 1.
+        // Bytes: 3 for the type, 1 for the count, 3 for the range, 2 and 1 for the two times.
         assert_eq!(times(WANTED, &EARLY).take(Some(100), 10).unwrap(), [range(0, &[81, 10])]);
         assert_eq!(times(WANTED, &EARLY).take(Some(100), 8), None);
         assert_eq!(ReceiveTimes::default().take(Some(100), 1000), None, "not requested");
@@ -212,8 +217,8 @@ mod tests {
         wanted.read(at(14_000), &ack, Duration::from_millis(1), Some(2), left)
     }
 
-    /// Three packets leave a millisecond apart and arrive 5, 6 and 9 ms later. The ACK waits for 1
-    /// ms and travels for 2 ms.
+    /// Three packets are sent at intervals of a millisecond and arrive 5, 6 and 9 ms later. The ACK
+    /// is delayed by 1 ms and arrives 2 ms later.
     #[test]
     fn each_packet_has_its_round_trip() {
         let told = read(WANTED, vec![range(0, &[11_000, 4_000, 2_000])]).unwrap();

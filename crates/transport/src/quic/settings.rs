@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes of the connection IDs of both ends.
 pub const CONNECTION_ID: u64 = 8;
-/// Minimum size of an IPv4 packet that must pass without fragmentation (RFC 9000, §14).
+/// Minimum size of an IPv4 packet that every path must carry without fragmentation (RFC 9000, §14).
 const MIN_PACKET: u64 = MIN_INITIAL + OUTER_HEADERS;
-/// Maximum size of an IPv4 packet, below 2¹⁴ bytes, because the Length field of a long header has
-/// two octets here.
+/// Maximum size of an IPv4 packet. The Length field of a long header has two octets here, so the
+/// size is below 2¹⁴ bytes.
 const MAX_PACKET: u64 = 16_000;
-/// Maximum buffer, as for TCP (RFC 7323, §2.2).
+/// Maximum send buffer, as for TCP (RFC 7323, §2.2).
 const LARGEST_BUFFER: u64 = 1 << 30;
-/// `max_ack_delay` is less than 2¹⁴ ms (RFC 9000, §18.2).
+/// Maximum `max_ack_delay`: less than 2¹⁴ ms (RFC 9000, §18.2).
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis((1 << 14) - 1);
 /// The initial window that RFC 9002, §7.2, recommends: ten packets, limited to the larger of this
 /// size and two packets.
@@ -37,7 +37,7 @@ const MAX_INITIAL_WINDOW: u64 = 14_720;
 const TYPICAL_NUMBER: u64 = 2;
 const TYPICAL_OFFSET: u64 = 1 << 20;
 
-/// A scenario's settings of both ends. The preset determines the omitted ones.
+/// A scenario's settings of both ends. The preset determines omitted settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -46,29 +46,30 @@ pub struct Settings {
     /// Congestion controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<cc::ControllerConfig>,
-    /// The algorithm that ends slow start before a loss. Default: that of the preset's
+    /// The algorithm that ends slow start before a loss. Default: the algorithm of the preset's
     /// implementation, for every controller. With `rfc`, HyStart++ for CUBIC (RFC 9438, §4.10), and
     /// none for other controllers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<cc::SlowStart>,
-    /// The policy that decides when a receiver acknowledges packets of application data, unless its
-    /// peer requests other rules.
+    /// The policy that decides when a receiver acknowledges packets of application data. The peer's
+    /// requests replace the policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<ack::PolicyConfig>,
     /// Requests by which a sender of data controls its peer's ACKs (draft-ietf-quic-ack-frequency).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ask: Option<ask::AskConfig>,
     /// The `max_ack_delay` that is announced (RFC 9000, §18.2), within which every packet is
-    /// acknowledged (§13.2.1). Default: that of the preset or of the ACK policy, or 25 ms if the
-    /// policy has none.
+    /// acknowledged (§13.2.1). Default: the value of the preset or of the ACK policy, or 25 ms
+    /// without either.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "25ms")]
     pub max_ack_delay: Option<Duration>,
-    /// The `min_ack_delay` that is announced (draft-ietf-quic-ack-frequency, §3). Zero: the
-    /// extension is not supported.
+    /// The `min_ack_delay` that is announced (draft-ietf-quic-ack-frequency, §3). Zero disables the
+    /// extension.
     #[schemars(example = "1ms")]
     pub min_ack_delay: Duration,
-    /// Maximum number of ranges in an ACK frame (RFC 9000, §13.2.3). Default: that of the preset.
+    /// Maximum number of ranges in an ACK frame (RFC 9000, §13.2.3). Default: the value of the
+    /// preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub ack_ranges: Option<u32>,
@@ -76,79 +77,82 @@ pub struct Settings {
     /// (draft-ietf-quic-receive-ts). Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_timestamps: Option<Timestamps>,
-    /// Maximum size of an IPv4 packet, headers included. Default: that of the preset.
+    /// Maximum size of an IPv4 packet, including headers. Default: the value of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
     pub packet: Option<Bytes>,
-    /// Begin with packets of 1228 bytes and search for the largest that the path carries, up to
-    /// `packet` (RFC 9000, §14.3; RFC 8899). Otherwise the path is assumed to carry `packet`.
+    /// Start with packets of 1228 bytes. Search for the largest size that the path carries, up to
+    /// `packet` (RFC 9000, §14.3; RFC 8899). Without a search, the path is assumed to carry
+    /// `packet`.
     pub mtu_discovery: bool,
-    /// Initial window. Default: that of the preset, or ten packets, limited to the larger of 14720
-    /// bytes and two packets (RFC 9002, §7.2).
+    /// Initial congestion window. Default: the value of the preset, or ten packets, limited to the
+    /// larger of 14720 bytes and two packets (RFC 9002, §7.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<Segments>,
     /// Measurements of the path by an earlier connection, which shorten slow start
     /// (draft-ietf-tsvwg-careful-resume). Controllers that set the window themselves, such as BBR,
-    /// ignore them.
+    /// ignore the measurements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful_resume: Option<Saved>,
-    /// The distance in packet numbers to an acknowledged packet at which a packet is lost (RFC
-    /// 9002, §6.1.1). Default: that of the preset.
+    /// Packet threshold: a packet is lost if a packet whose number is larger by this distance is
+    /// acknowledged (RFC 9002, §6.1.1). Default: the value of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub packet_threshold: Option<u32>,
-    /// Raise the packet threshold when a packet declared lost is acknowledged later, so that it
-    /// tolerates such reordering. If the peer's ACKs are [controlled](Self::ask), the peer receives
-    /// the same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its value).
-    /// Default: that of the preset.
+    /// Raise the packet threshold when a packet declared lost is acknowledged later, so that the
+    /// threshold tolerates such reordering. If the peer's ACKs are [controlled](Self::ask), the
+    /// peer receives the same Reordering Threshold (draft-ietf-quic-ack-frequency, section on its
+    /// value). Default: the value of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_packet_threshold: Option<bool>,
-    /// Widen the time threshold when a packet declared lost is acknowledged later: to a round trip
-    /// and a quarter of the minimum. Each further round trip with such a packet adds a quarter. The
-    /// widening lasts for 16 recoveries (RFC 8985, §6.2, step 4).
+    /// Widen the time threshold when a packet declared lost is acknowledged later. The first
+    /// widening is to a round trip and a quarter of the minimum round-trip time. Each later round
+    /// trip with such a packet adds a quarter. The widening lasts for 16 recoveries (RFC 8985,
+    /// §6.2, step 4).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub adaptive_time_threshold: bool,
-    /// Round trips after which a packet sent before an acknowledged one is lost (RFC 9002, §6.1.2).
-    /// Default: that of the preset.
+    /// Time threshold: a packet is lost this number of round trips after its departure, if a later
+    /// packet is acknowledged (RFC 9002, §6.1.2). Default: the value of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_threshold: Option<f64>,
-    /// The round-trip time before the first sample (RFC 9002, §6.2.2). Default: that of the preset.
+    /// The round-trip time before the first sample (RFC 9002, §6.2.2). Default: the value of the
+    /// preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "333ms")]
     pub initial_rtt: Option<Duration>,
-    /// Maximum data of a stream that are written but not acknowledged.
+    /// Send buffer: maximum data of a stream that are written but not acknowledged.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
-    /// The windows that each end announces. Default: those of the preset.
+    /// The windows that each end announces. Default: the windows of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_control: Option<FlowControl>,
-    /// The number of `MAX_DATA` and `MAX_STREAM_DATA` updates per window read: a window divided by
-    /// this number is read between two of them (RFC 9000, §4.2). Default: that of the preset.
+    /// The number of `MAX_DATA` and `MAX_STREAM_DATA` updates while a full window is read (RFC
+    /// 9000, §4.2). Default: the value of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub updates_per_window: Option<u32>,
     /// Maximum number of streams that the peer may have open at a time.
     #[schemars(range(min = 1))]
     pub streams: u32,
-    /// The controllers that are paced (RFC 9002, §7.7). Default: that of the preset.
+    /// The controllers that are paced (RFC 9002, §7.7). Default: the value of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<pacing::PacingConfig>,
-    /// The maximum burst (RFC 9002, §7.7). Default: that of the preset; without one, packets are
-    /// spaced individually.
+    /// The maximum burst (RFC 9002, §7.7). Default: the value of the preset. Without a burst,
+    /// pacing spaces each packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
-    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that counts marks always
+    /// Send ECT(0) and react to marks (RFC 9000, §13.4). A controller that requires marks always
     /// enables this.
     pub ecn: bool,
-    /// Enable the spin bit, by which an observer of the packets can measure round trips (RFC 9000,
-    /// §17.4). Both ends must enable it. Default: that of the preset.
+    /// Enable the spin bit, from which an observer of the packets can measure round-trip times (RFC
+    /// 9000, §17.4). Both ends must enable it. Default: the value of the preset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spin_bit: Option<bool>,
-    /// Undo a reduction of the window if every packet declared lost then is acknowledged later. RFC
-    /// 9002 does not.
+    /// Undo a reduction of the window if every packet that was declared lost is acknowledged later.
+    /// RFC 9002 does not specify this.
     pub undo: bool,
-    /// `max_idle_timeout` (RFC 9000, §10.1). Zero: none.
+    /// `max_idle_timeout` (RFC 9000, §10.1). Zero disables the timeout.
     #[schemars(example = "30s")]
     pub idle_timeout: Duration,
     /// Sizes of the messages of TLS.
@@ -203,9 +207,9 @@ pub struct ConnectionConfig {
     pub ack: ack::PolicyConfig,
     /// Requests that control the peer's ACKs.
     pub ask: ask::AskConfig,
-    /// `max_ack_delay`.
+    /// The `max_ack_delay` that is announced.
     pub max_ack_delay: Duration,
-    /// `min_ack_delay`, if the extension is supported.
+    /// The `min_ack_delay` that is announced, if the extension is supported.
     pub min_ack_delay: Option<Duration>,
     /// Maximum number of ranges in an ACK frame.
     pub ack_ranges: usize,
@@ -214,39 +218,39 @@ pub struct ConnectionConfig {
     /// Maximum size of a datagram: the payload of UDP, in bytes. Congestion control uses it as the
     /// packet size.
     pub datagram: u64,
-    /// Whether the end searches for the size that the path carries.
+    /// `true` if the end searches for the largest packet size that the path carries.
     pub mtu_discovery: bool,
-    /// Initial window, in bytes.
+    /// Initial congestion window, in bytes.
     pub initial_window: u64,
-    /// Saved measurements of the path.
+    /// Measurements of the path by an earlier connection.
     pub careful_resume: Option<Saved>,
     /// Thresholds of loss detection, and the round-trip time before the first sample.
     pub thresholds: Thresholds,
-    /// `Settings::adaptive_packet_threshold`.
+    /// The value of `Settings::adaptive_packet_threshold`.
     pub adaptive_packet_threshold: bool,
-    /// `Settings::adaptive_time_threshold`.
+    /// The value of `Settings::adaptive_time_threshold`.
     pub adaptive_time_threshold: bool,
-    /// Send buffer of a stream.
+    /// Send buffer of a stream, in bytes.
     pub send_buffer: Bytes,
-    /// Windows announced.
+    /// The windows that this end announces.
     pub flow_control: FlowControl,
-    /// The number of announcements per window read.
+    /// The number of window announcements while a full window is read.
     pub updates_per_window: u64,
-    /// Maximum number of open streams of the peer.
+    /// Maximum number of streams that the peer may have open at a time.
     pub streams: u32,
     /// The controllers that are paced.
     pub pacing: pacing::PacingConfig,
-    /// The maximum burst, if packets are not spaced individually.
+    /// The maximum burst, or `None` if pacing spaces each packet.
     pub burst: Option<pacing::Burst>,
-    /// Whether probes request an immediate ACK.
+    /// `true` if probes request an immediate ACK.
     pub probes_demand_acks: bool,
-    /// Whether packets are ECN-capable.
+    /// `true` if packets are ECN-capable.
     pub ecn: bool,
-    /// Whether the spin bit is enabled.
+    /// `true` if the spin bit is enabled.
     pub spin_bit: bool,
-    /// Whether spurious reductions are undone.
+    /// `true` if spurious reductions are undone.
     pub undo: bool,
-    /// `max_idle_timeout`, if enabled.
+    /// The `max_idle_timeout` that is announced, if enabled.
     pub idle_timeout: Option<Duration>,
     /// Sizes of the messages of TLS.
     pub tls: Tls,
@@ -263,7 +267,7 @@ impl Settings {
         let first = if self.mtu_discovery { MIN_INITIAL } else { datagram };
         let recommended = (INITIAL_PACKETS * first).min(MAX_INITIAL_WINDOW.max(2 * first));
         let initial_window = self.initial_window.or(stack.initial_window);
-        // An announced delay also applies to the policy, which must comply with it.
+        // An announced delay also limits the ACK policy.
         let announced = self.max_ack_delay.or(stack.max_ack_delay.filter(|_| self.ack.is_none()));
         let some = |time: Duration| (!time.is_zero()).then_some(time);
         ConnectionConfig {
@@ -303,7 +307,7 @@ impl Settings {
         }
     }
 
-    /// Returns the same settings with the values of the preset filled in.
+    /// Returns the same settings, with the values of the preset for omitted settings.
     #[must_use]
     pub fn in_full(&self) -> Self {
         let (config, stack) = (self.config(), self.preset.stack());
@@ -316,7 +320,7 @@ impl Settings {
             max_ack_delay: Some(config.max_ack_delay),
             ack_ranges: self.ack_ranges.or(Some(stack.ack_ranges)),
             packet: self.packet.or(Some(stack.packet)),
-            // The recommendation is not a number of packets.
+            // The recommendation depends on the packet size, so it stays omitted.
             initial_window: self.initial_window.or(stack.initial_window),
             packet_threshold: self.packet_threshold.or(u32::try_from(stack.thresholds.packets).ok()),
             adaptive_packet_threshold: Some(config.adaptive_packet_threshold),
@@ -383,7 +387,7 @@ impl ConnectionConfig {
         }
     }
 
-    /// Returns the bytes of a stream in a full-sized packet, at a large offset.
+    /// Returns the bytes of stream data in a full-sized packet, at a large offset.
     #[must_use]
     pub const fn mss(&self) -> u64 {
         self.datagram - Self::packet_headers()
@@ -396,7 +400,7 @@ impl ConnectionConfig {
     }
 
     /// Returns the overhead of a full-sized packet: all bytes that are not stream data, including
-    /// the headers of IPv4 and UDP.
+    /// IPv4 and UDP headers.
     #[must_use]
     pub const fn headers(&self) -> u64 {
         OUTER_HEADERS + Self::packet_headers()
@@ -406,13 +410,13 @@ impl ConnectionConfig {
         1 + CONNECTION_ID + TYPICAL_NUMBER + Frame::stream_header(0, TYPICAL_OFFSET) + TAG
     }
 
-    /// Returns the inputs of the controller of the flow `flow`.
+    /// Returns the inputs of the controller for the flow `flow`.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
             mss: self.first_datagram(),
             initial_window: self.initial_window,
-            // RFC 9002, §7.3: growth follows the acknowledged bytes.
+            // Growth depends on the acknowledged bytes (RFC 9002, §7.3).
             growth: cc::Growth::PerSegment,
             slow_start: self.slow_start,
             dialect: cc::Dialect::Reference,
@@ -422,13 +426,13 @@ impl ConnectionConfig {
         }
     }
 
-    /// Returns the inputs of the rule of ACK requests of the flow `flow`.
+    /// Returns the inputs of the rule for ACK requests, for the flow `flow`.
     #[must_use]
     pub fn ask_start(&self, seed: Seed, flow: &str) -> ask::Start {
         ask::Start { mss: self.first_datagram(), random: seed.stream(&format!("flow/{flow}/ask")) }
     }
 
-    /// Returns the inputs of the ACK policy of the flow `flow`.
+    /// Returns the inputs of the ACK policy for the flow `flow`.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss(), random: seed.stream(&format!("flow/{flow}/ack")) }
@@ -462,8 +466,8 @@ mod tests {
     }
 
     /// RFC 9002, §7.2: "ten times the maximum datagram size, while limiting the window to the
-    /// larger of 14,720 bytes or twice the maximum datagram size". A window set by a scenario is
-    /// not limited.
+    /// larger of 14,720 bytes or twice the maximum datagram size". The limit does not apply to a
+    /// window that a scenario sets.
     #[test]
     fn the_initial_window_is_what_is_asked_for_or_recommended() {
         let window = |packet, packets: Option<u32>| {

@@ -6,9 +6,10 @@ use crate::streams::Outgoing;
 use acklab_wire::quic::{Packet, PacketType};
 use std::ops::{Index, IndexMut};
 
-/// Minimum number of bytes of the handshake that may arrive out of order (§7.5).
+/// Number of handshake bytes that every end must accept out of order (§7.5).
 const MAX_AHEAD: u64 = 4096;
-/// Maximum number of packets that wait for their keys (RFC 9001, §5.7): those of an initial window.
+/// Maximum number of packets that wait for their keys (RFC 9001, §5.7): the packets of an initial
+/// window.
 const MAX_WAITING: usize = 10;
 
 /// A packet number space.
@@ -31,7 +32,7 @@ impl Id {
     }
 }
 
-/// Whether an end can protect and read packets of a space.
+/// The state of the keys, without which an end cannot send or read packets of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
     NotYet,
@@ -39,17 +40,19 @@ pub(super) enum Keys {
     Discarded,
 }
 
-/// One end's view of a space.
+/// The state of a space at one end.
 #[derive(Debug)]
 pub(super) struct Space {
     pub(super) keys: Keys,
     pub(super) arrived: Arrived,
-    /// Bytes of the handshake that this end sends, and that have arrived.
+    /// Handshake bytes that this end sends, and handshake bytes that have arrived.
     pub(super) crypto: Outgoing,
     pub(super) crypto_arrived: Ranges,
-    /// `true` if an ACK is due, in the handshake's spaces at once (§13.2.1).
+    /// `true` if an ACK is due. In the spaces of the handshake, an ACK is due immediately
+    /// (§13.2.1).
     pub(super) owes_ack: bool,
-    /// Ack-eliciting packets that must leave irrespective of the window (RFC 9002, §6.2.4).
+    /// Number of ack-eliciting packets that must be sent regardless of the congestion window (RFC
+    /// 9002, §6.2.4).
     pub(super) probes: u32,
     /// Packets whose keys are not available yet.
     pub(super) waiting: Vec<Packet>,
@@ -72,12 +75,12 @@ impl Space {
         self.keys == Keys::Available
     }
 
-    /// Returns `true` if bytes of the handshake up to this offset can be buffered.
+    /// Returns `true` if handshake bytes up to this offset can be buffered.
     pub(super) fn buffers(&self, end: u64) -> bool {
         end <= self.crypto_arrived.next() + MAX_AHEAD.max(MAX_HANDSHAKE)
     }
 
-    /// Keeps a packet that arrived before its keys.
+    /// Stores a packet that arrived before its keys. Returns `false` if too many packets wait.
     pub(super) fn wait(&mut self, packet: &Packet) -> bool {
         let has_room = self.waiting.len() < MAX_WAITING;
         if has_room {
@@ -93,7 +96,7 @@ impl Space {
     }
 }
 
-/// Maximum bytes of a flight of TLS.
+/// Maximum size of a flight of TLS, in bytes.
 pub(super) const MAX_HANDSHAKE: u64 = 1 << 16;
 
 /// The three spaces.
@@ -115,7 +118,7 @@ impl Spaces {
         }
     }
 
-    /// Installs the keys of a space.
+    /// Installs the keys of a space. Stored packets of the space can then be read.
     pub(super) fn install(&mut self, id: Id) {
         let space = &mut self.spaces[id as usize];
         if space.keys == Keys::NotYet {
@@ -124,7 +127,8 @@ impl Spaces {
         }
     }
 
-    /// Discards the keys of a space (RFC 9001, §4.9). Returns `false` if they already were.
+    /// Discards the keys of a space (RFC 9001, §4.9). Returns `false` if the keys were already
+    /// discarded.
     pub(super) fn discard(&mut self, id: Id) -> bool {
         if self[id].keys == Keys::Discarded {
             return false;
@@ -135,32 +139,32 @@ impl Spaces {
         true
     }
 
-    /// Returns `true` if a space in which packets may leave or be outstanding satisfies
-    /// `predicate`. After the handshake at both ends, checks only application data.
+    /// Returns `true` if `predicate` is true for a space. After the handshake at both ends, checks
+    /// only application data.
     #[inline]
     pub(super) fn any(&self, predicate: impl Fn(Id) -> bool) -> bool {
         if self.is_past_handshake { predicate(Id::Application) } else { Id::ALL.into_iter().any(predicate) }
     }
 
-    /// Returns the minimum of `of` over those spaces.
+    /// Returns the minimum of `of` over the same spaces as [`any`](Self::any).
     #[inline]
     pub(super) fn least<T: Ord>(&self, of: impl Fn(Id) -> Option<T>) -> Option<T> {
         if self.is_past_handshake { of(Id::Application) } else { Id::ALL.into_iter().filter_map(of).min() }
     }
 
-    /// Returns `true` if waiting packets may be read now, and clears the flag.
+    /// Returns `true` if stored packets can now be read, and clears the flag.
     pub(super) const fn take_waiting(&mut self) -> bool {
         std::mem::replace(&mut self.has_waiting, false)
     }
 
-    /// Returns `true` if packets must leave irrespective of the window.
+    /// Returns `true` if packets must be sent regardless of the congestion window.
     #[inline]
     pub(super) fn are_probing(&self) -> bool {
         self.any(|id| self[id].probes > 0)
     }
 
-    /// Returns `true` if the handshake is over at both ends, so that only packets of application
-    /// data leave, and no probe is due.
+    /// Returns `true` if the handshake is complete at both ends and no probe is due. Then only
+    /// packets of application data are sent.
     #[inline]
     pub(super) fn are_settled(&self) -> bool {
         self.is_past_handshake && self[Id::Application].probes == 0

@@ -1,5 +1,5 @@
-//! The latency spin bit (RFC 9000, §17.4). A server repeats the bit of the newest packet, and a
-//! client inverts it. An observer of the packets sees one change per round trip.
+//! The latency spin bit (RFC 9000, §17.4). A server copies the bit of the newest packet, and a
+//! client inverts that bit. An observer of the packets detects one change per round trip.
 
 use crate::streams::Side;
 
@@ -16,7 +16,7 @@ impl Spin {
         Self { side, is_enabled, value: false }
     }
 
-    /// Handles a 1-RTT packet with this bit, whose number is the largest so far.
+    /// Handles a 1-RTT packet with the spin bit `spin`, whose number is the largest so far.
     #[inline]
     pub(super) const fn on_newest(&mut self, bit: bool) {
         if self.is_enabled {
@@ -27,7 +27,7 @@ impl Spin {
         }
     }
 
-    /// Returns the bit of outgoing packets.
+    /// Returns the spin bit of outgoing packets.
     #[inline]
     pub(super) const fn value(&self) -> bool {
         self.value

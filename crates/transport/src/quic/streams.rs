@@ -1,8 +1,8 @@
 //! The streams of a connection (RFC 9000, §2 and §3).
 //!
-//! All streams are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 …;
-//! unidirectional streams are not offered. Streams with data to send take turns, packet by packet.
-//! The port of an application belongs to stream 0, which exists from the start.
+//! All streams are bidirectional. The client opens streams 0, 4, 8 …, the server 1, 5, 9 ….
+//! Unidirectional streams are not supported. Streams with data to send take turns, packet by
+//! packet. The application's port is stream 0, which exists from the start.
 
 use super::flow::Tuning;
 use super::settings::ConnectionConfig;
@@ -19,15 +19,15 @@ impl From<Violation> for TransportError {
     }
 }
 
-/// The state of a stream besides its two directions.
+/// The state of a stream in addition to its two directions.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(super) tuning: Tuning,
     /// `true` if the window must be announced to the peer.
     pub(super) owes_window: bool,
-    /// The last limit that this end reported as blocking.
+    /// The last limit of the stream that this end has reported as blocking.
     pub(super) complained: Option<u64>,
-    /// A request that the peer stop sending is due, with this code.
+    /// The code of a due request that the peer stop sending.
     pub(super) owes_stop: Option<u32>,
     /// The code of the request that was sent.
     pub(super) stop_code: Option<u32>,
@@ -42,7 +42,8 @@ impl Control {
 pub(super) type Stream = crate::streams::Stream<Control>;
 
 impl Stream {
-    /// Returns `true` if the peer's window blocks sending and this was not reported.
+    /// Returns `true` if the peer's window blocks sending and the peer has not yet received a
+    /// report.
     fn owes_complaint(&self) -> bool {
         self.outgoing.is_blocked() && self.own.complained != Some(self.outgoing.limit())
     }
@@ -59,8 +60,8 @@ impl Stream {
         self.outgoing.is_finished() && self.incoming.is_at_end()
     }
 
-    /// Records that bytes were delivered to the application; `before` bytes had been delivered
-    /// earlier.
+    /// Records that bytes were delivered to the application. `before` is the number of bytes
+    /// delivered earlier.
     fn note_read(&mut self, now: Instant, before: u64) {
         if self.incoming.delivered() > before {
             self.own.tuning.begin(now);
@@ -75,10 +76,10 @@ pub(super) struct Streams {
     pub(super) table: Table<Control>,
     /// Tuning of the window of a new stream.
     tuning: Tuning,
-    /// The number of streams that the peer may have open at a time, and the total that it may open.
+    /// The maximum number of open streams of the peer, and the total number that the peer may open.
     concurrent: u64,
     offered: u64,
-    /// The number of streams that the peer permits this end to open.
+    /// The total number of streams that the peer permits this end to open.
     allowed: u64,
 }
 
@@ -99,18 +100,18 @@ impl Streams {
         self.table.add(id, Control::new(self.tuning))
     }
 
-    /// Applies the limits that the peer announces in the handshake.
+    /// Applies the limits that the peer announced in the handshake.
     pub(super) fn on_parameters(&mut self, window: u64, streams: u64) {
         self.allowed = self.allowed.max(streams);
         self.table.set_first_window(window);
     }
 
-    /// Raises the number of streams that the peer permits.
+    /// Raises the total number of streams that the peer permits.
     pub(super) fn on_max_streams(&mut self, limit: u64) {
         self.allowed = self.allowed.max(limit);
     }
 
-    /// Opens a stream, if the peer permits it. Returns its ID.
+    /// Opens a stream, if the peer permits another. Returns its ID.
     pub(super) fn open(&mut self) -> Option<u32> {
         let side = self.table.side;
         let id = self.table.of_side(side).next_back().map_or(side.first_id(), |last| last.id() + 4);
@@ -121,9 +122,9 @@ impl Streams {
         Some(id)
     }
 
-    /// Returns the stream of this ID in a frame of the peer, and opens it if it is new.
+    /// Returns the stream with the ID in a frame of the peer. Opens the stream if it is new.
     pub(super) fn of_peer(&mut self, id: u64) -> Result<&mut Stream, TransportError> {
-        // Unidirectional streams are not offered, and this end opens none.
+        // Neither end may use unidirectional streams.
         if id & 2 != 0 {
             return Err(TransportError::StreamLimit);
         }
@@ -142,8 +143,8 @@ impl Streams {
         self.table.get_mut(id).ok_or(TransportError::StreamState)
     }
 
-    /// Inserts bytes that have arrived. Returns by how much the highest offset grew, and how many
-    /// bytes were delivered to the application.
+    /// Inserts bytes that have arrived. Returns the increase of the highest offset, and the number
+    /// of bytes delivered to the application.
     pub(super) fn insert(
         &mut self,
         now: Instant,
@@ -169,8 +170,8 @@ impl Streams {
         Ok((stream.incoming.highest() - highest, stream.incoming.delivered() - delivered))
     }
 
-    /// Handles the peer's reset of a stream. Returns by how much the highest offset grew, and how
-    /// many bytes count as read.
+    /// Handles the peer's reset of a stream. Returns the increase of the highest offset, and the
+    /// number of bytes that flow control treats as read.
     pub(super) fn on_reset(
         &mut self,
         id: u64,
@@ -204,7 +205,7 @@ impl Streams {
         Some(octets)
     }
 
-    /// Returns `true` if a stream has new bytes, never sent before.
+    /// Returns `true` if a stream has bytes that were never sent before.
     pub(super) fn have_new(&self) -> bool {
         self.table.iter().any(|stream| stream.outgoing.has_new())
     }
@@ -219,14 +220,13 @@ impl Streams {
         self.table.iter().find(|stream| stream.has_control()).map(Stream::id)
     }
 
-    /// Returns `true` if a new limit of streams should be announced to the peer: half of the
-    /// permitted streams have ended.
+    /// Returns `true` if a new limit of streams should be announced to the peer, because half of
+    /// the permitted streams have ended.
     pub(super) fn may_offer_more(&self) -> bool {
         self.limit() - self.offered >= self.concurrent.div_ceil(2)
     }
 
-    /// Permits the peer to open as many streams as have ended. Returns the number that it may open
-    /// in total.
+    /// Permits the peer to open as many more streams as have ended. Returns the new total number.
     pub(super) fn offer_more(&mut self) -> u64 {
         self.offered = self.limit();
         self.offered

@@ -7,7 +7,7 @@ use crate::streams::Side;
 use acklab_base::{Duration, Instant};
 use acklab_wire::quic::MIN_INITIAL;
 
-/// Maximum number of packets per probe timeout (RFC 9002, §6.2.4).
+/// Maximum number of packets that a probe timeout sends (RFC 9002, §6.2.4).
 const PROBES: u32 = 2;
 
 impl Connection {
@@ -20,11 +20,12 @@ impl Connection {
         self.sender.timeout(delay)
     }
 
-    /// Returns when to probe, and in which space (`GetPtoTimeAndSpace`), if that may not be later
-    /// than `bound`.
+    /// Returns when a probe is due, and in which space (`GetPtoTimeAndSpace`). May return `None` if
+    /// no probe is due by `bound`.
     #[inline]
     fn probe_by(&self, bound: Instant) -> Option<(Instant, space::Id)> {
-        // A server that may not send a probe waits for its client.
+        // A server at its limit for unvalidated addresses may not send a probe. It waits for its
+        // client.
         if self.unvalidated_room() < MIN_INITIAL {
             return None;
         }
@@ -32,7 +33,7 @@ impl Connection {
             return if self.peer_has_validated() || self.phase == Phase::Idle { None } else { Some(self.lone_probe()) };
         }
         self.spaces.least(|id| {
-            // A space whose probes are about to leave has no timer.
+            // The probe timeout of a space does not run while probes of the space are due.
             let is_skipped = (id == space::Id::Application && !self.is_confirmed()) || self.spaces[id].probes > 0;
             if is_skipped || !self.sender.has_outstanding(id) || !self.sender.may_probe_by(id, bound) {
                 return None;
@@ -41,7 +42,7 @@ impl Connection {
         })
     }
 
-    /// Returns when, and in which space, a client with nothing in flight probes.
+    /// Returns when a client with no packets in flight sends a probe, and in which space.
     #[cold]
     fn lone_probe(&self) -> (Instant, space::Id) {
         let has_handshake = self.spaces[space::Id::Handshake].is_usable();
@@ -49,20 +50,22 @@ impl Connection {
         (self.sender.lone_probe_at(self.probe_timeout(id)), id)
     }
 
-    /// Returns when packets next count as lost, and in which space (`GetLossTimeAndSpace`).
+    /// Returns when the next packet is declared lost by the time threshold, and in which space
+    /// (`GetLossTimeAndSpace`).
     #[inline]
     fn loss_at(&self) -> Option<(Instant, space::Id)> {
         self.spaces.least(|id| Some((self.sender.loss_at(id)?, id)))
     }
 
-    /// Returns when a timer of loss recovery expires, if that may not be later than `bound`.
+    /// Returns when a timer of loss recovery expires. May return `None` if no timer expires by
+    /// `bound`.
     #[inline]
     fn recovers_by(&self, bound: Instant) -> Option<Instant> {
         self.loss_at().or_else(|| self.probe_by(bound)).map(|(at, _)| at)
     }
 
-    /// Returns when the connection ends because it is idle (RFC 9000, §10.1), if that is not later
-    /// than `bound`.
+    /// Returns when the idle connection ends (RFC 9000, §10.1), or `None` if it does not end by
+    /// `bound`.
     #[inline]
     fn idles_by(&self, bound: Instant) -> Option<Instant> {
         let (mine, peer) = (self.config.idle_timeout, self.peer.idle_timeout);
@@ -73,9 +76,10 @@ impl Connection {
         self.idle.expires_at(mine, peer, probe).filter(|at| *at <= bound)
     }
 
-    /// Wakes timers that are overdue as soon as they are set: that of application data until the
-    /// handshake is confirmed (RFC 9002, §6.2.1), and those of a server that may send nothing
-    /// (§6.2.2.1). An ACK can also set timers to the past, because it ends the backoff.
+    /// Handles timers that have already expired when they are set. Until the handshake is
+    /// confirmed, the timer of application data does not run (RFC 9002, §6.2.1). At a server that
+    /// may not send, no probe timeout runs (§6.2.2.1). An ACK can also set a timer to a past time,
+    /// because it ends the backoff.
     pub(super) fn wake_overdue(&mut self, now: Instant) {
         let is_open = matches!(self.phase, Phase::Handshaking | Phase::Established);
         if is_open && self.recovers_by(now).is_some_and(|at| at <= now) {
@@ -101,7 +105,7 @@ impl Connection {
         if self.loss_at().is_some() {
             return;
         }
-        // The timer of a server that was not permitted to send may have expired in several spaces.
+        // If a server was not permitted to send, its timers may have expired in several spaces.
         let mut is_first = true;
         while let Some((_, id)) = self.probe_by(now).filter(|(at, _)| *at <= now) {
             self.probe(now, id);
@@ -128,8 +132,8 @@ impl Connection {
             Phase::Idle | Phase::Listening => None,
             Phase::Closed(_) => self.close.deadline(),
             Phase::Handshaking | Phase::Established => {
-                // The timers that are expensive to compute come last, because the earlier ones
-                // usually expire first.
+                // The timers that are expensive to compute are last, because an earlier timer
+                // usually expires first.
                 let pending = Instant::earliest(self.acks.acknowledger.deadline(), self.sender.controller_at());
                 let pending = Instant::earliest(pending, self.departs_at());
                 let pending = Instant::earliest(pending, self.recovers_by(pending.unwrap_or(Instant::FAR_FUTURE)));
@@ -138,7 +142,8 @@ impl Connection {
         }
     }
 
-    /// Returns when pacing permits the next packet, if there is one and the window has room.
+    /// Returns when pacing permits the next packet, if a packet is due and the congestion window
+    /// has room.
     #[inline]
     fn departs_at(&self) -> Option<Instant> {
         let until = self.sender.holds_until(self.output.polled_at())?;

@@ -1,4 +1,4 @@
-//! Reports the connection to observers: vitals, counters, events.
+//! The state that a connection reports to observers: vitals, counters and events.
 
 use super::connection::{Connection, Phase};
 use super::handshake::Parameters;
@@ -108,7 +108,7 @@ impl Endpoint for Connection {
             (counter::BLACK_HOLES, "", self.mtu.black_holes()),
             (counter::ACK_FREQUENCY_SENT, "", self.requester.sent),
             (counter::ACK_FREQUENCY_RECEIVED, "", arrived.requests),
-            // Nothing here requests an immediate ACK.
+            // The frames sent are not counted.
             (counter::IMMEDIATE_ACK_SENT, "", 0),
             (counter::IMMEDIATE_ACK_RECEIVED, "", arrived.demands),
             (super::input::STRANGER, "packets", self.refused.strangers),
@@ -173,7 +173,8 @@ impl Endpoint for Connection {
 }
 
 impl Connection {
-    /// Returns the packets of application data that this end has sent, by their numbers.
+    /// Returns the number of application data packets that this end has sent, from their packet
+    /// numbers.
     #[must_use]
     pub fn packets_sent(&self) -> u64 {
         self.sender.next_number(space::Id::Application)

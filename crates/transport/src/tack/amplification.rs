@@ -1,17 +1,18 @@
 //! Limits the octets that a server sends to an unvalidated address (RFC 9000, §8.1).
 //!
-//! The source address of an Open may be forged. The Accept carries the server's connection ID to
-//! that address. Until a packet with that ID arrives, a server sends at most three times what it
-//! has received. A datagram that opens a connection has at least 1200 bytes (§14.1). A server at
-//! its limit waits: a real client repeats its Open.
+//! The source address of an Open may be forged. The server sends the Accept, with its connection
+//! ID, to that address. The address is validated when a packet with that ID arrives. Until then,
+//! the server sends at most three times the bytes that it has received. A datagram that opens a
+//! connection has at least 1200 bytes (§14.1). A server at its limit waits until the client repeats
+//! its Open.
 
 use acklab_wire::tack::BELOW;
 use acklab_wire::tack::version::{AMPLIFICATION, MIN_OPEN};
 
-/// Bytes of an IPv4 packet whose datagram has the minimum size to open a connection.
+/// Size of an IPv4 packet, in bytes, whose datagram has the minimum size to open a connection.
 pub(super) const MIN_PACKET: u64 = BELOW + MIN_OPEN as u64;
 
-/// Bytes of packets, before the address is validated.
+/// Bytes of the packets received and sent before the address is validated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Amplification {
     received: u64,
@@ -27,7 +28,7 @@ impl Amplification {
         self.sent += octets;
     }
 
-    /// Returns `true` if a packet of `octets` bytes may leave.
+    /// Returns `true` if a packet of `octets` bytes may be sent.
     pub(super) const fn lets(&self, octets: u64) -> bool {
         self.sent + octets <= self.received.saturating_mul(AMPLIFICATION)
     }

@@ -4,8 +4,8 @@ use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::Timestamp;
 
-/// Microseconds since an instant that no peer knows, so that nothing can depend on synchronised
-/// clocks.
+/// A clock in microseconds. Its start is unknown to the peer, so that no code can rely on
+/// synchronised clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     offset: u32,
@@ -22,7 +22,7 @@ impl Clock {
     }
 }
 
-/// Returns the time that a frame carries in microseconds.
+/// Converts a time that a frame carries in microseconds.
 pub(super) const fn of_micros(micros: u32) -> Duration {
     Duration::from_micros(micros as u64)
 }

@@ -1,11 +1,11 @@
 //! Closes a connection.
 //!
-//! Each direction of a stream ends separately, so a connection may be half closed. Once both ends
-//! have closed every stream, sent all of it and received all of it, the client closes the
-//! connection. Either end may close earlier, with a code. A Close is repeated until another Close
-//! answers it, or ten times. A closed connection answers packets with a Close, ten times in total.
-//! A peer that acknowledges packets never sent also ends the connection, as does the [idle
-//! timeout](super::idle).
+//! Each direction of a stream ends separately, so a connection may be half closed. The client
+//! closes the connection once both ends have closed every stream, and all data have arrived. Either
+//! end may close the connection earlier, with a code. An end repeats its Close until the peer
+//! answers with a Close, at most ten times. An end that is closed answers packets with a Close, ten
+//! times in total. The connection also ends if the peer acknowledges packets that were never sent,
+//! or at the [idle timeout](super::idle).
 
 use super::connection::{Connection, Phase};
 use crate::recovery::alarm::Alarm;
@@ -14,13 +14,13 @@ use acklab_base::event::Closing;
 use acklab_base::{Event, Instant};
 use acklab_wire::tack::{Frame, Packet};
 
-/// Both ends have completed all streams.
+/// Code: both ends have completed all streams.
 const DONE: u32 = 0;
-/// The peer has violated the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of applications
-/// are below 2³¹.
+/// Code: the peer has violated the protocol (RFC 9000, §20.1: PROTOCOL_VIOLATION). Codes of
+/// applications are below 2³¹.
 pub(super) const PROTOCOL_VIOLATION: u32 = 1 << 31 | 0x0a;
-/// Maximum number of Close frames, unanswered or in response to packets. A peer that has answered
-/// none of them is gone.
+/// Maximum number of Close frames that an end sends, first and in response to packets. A peer that
+/// has not answered so many is unreachable.
 const MAX_CLOSES: u32 = 10;
 /// Maximum number of times that the interval between two Close frames doubles.
 const MAX_DOUBLINGS: u32 = 6;
@@ -38,7 +38,7 @@ pub(super) struct Close {
 }
 
 impl Close {
-    /// Returns when a Close is repeated.
+    /// Returns when the Close is due again.
     #[inline]
     pub(super) fn repeats_at(&self) -> Option<Instant> {
         self.repeats.at()
@@ -46,26 +46,26 @@ impl Close {
 }
 
 impl Connection {
-    /// Returns why the connection has ended, or `None` if it has not.
+    /// Returns the reason why the connection has ended, or `None` if it is open.
     #[must_use]
     pub const fn closing(&self) -> Option<Closing> {
         self.close.reason
     }
 
-    /// Ends the connection at once, with a code for the reason. Zero means that both ends have
-    /// completed all streams.
+    /// Ends the connection immediately and sends `code` to the peer. Code zero means that both ends
+    /// have completed all streams.
     pub fn abort(&mut self, code: u32) {
         self.close_for(Closing::Application, code);
     }
 
-    /// Ends the connection at once without notifying the peer, which is gone.
+    /// Ends the connection immediately without a Close, because the peer is unreachable.
     pub fn abandon(&mut self, reason: Closing) {
         if !matches!(self.phase, Phase::Closed { .. }) {
             self.end(reason, DONE);
         }
     }
 
-    /// Ends the connection and notifies the peer.
+    /// Ends the connection and sends a Close to the peer.
     pub(super) fn close_for(&mut self, reason: Closing, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
             let has_peer = self.phase == Phase::Established;
@@ -75,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Ends the connection without notifying the peer.
+    /// Ends the connection without a Close.
     pub(super) fn end(&mut self, reason: Closing, code: u32) {
         self.phase = Phase::Closed { code };
         self.close.reason = Some(reason);
@@ -95,8 +95,8 @@ impl Connection {
     /// Handles the peer's Close.
     pub(super) fn on_close(&mut self, code: u32) {
         if !matches!(self.phase, Phase::Closed { .. }) {
-            // An application may also use zero as its code, which then implies nothing about what
-            // has arrived.
+            // Zero may also be a code of the application. Then it does not imply that all data have
+            // arrived.
             if code == DONE && self.streams.table.main().outgoing.is_closed() {
                 // The Close arrived before the TACK that acknowledges everything.
                 self.streams.table.on_all_acked();
@@ -116,7 +116,7 @@ impl Connection {
             self.close.is_answered = true;
             self.close.repeats.set(None);
         } else {
-            // After a forged Close, two ends that both answer would answer each other forever.
+            // The limit ends the exchange if two ends answer each other after a forged Close.
             self.close.is_due |= self.close.sent < MAX_CLOSES;
         }
     }

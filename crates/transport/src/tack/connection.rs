@@ -30,14 +30,13 @@ pub enum Phase {
     Listening,
     /// Has sent an Open, and waits for the Accept.
     Opening,
-    /// Has sent an Accept, whose arrival is not confirmed.
+    /// Has sent an Accept, and waits for the client to confirm its arrival.
     Accepting,
     /// Both ends have confirmed that the connection is open.
     Established,
-    /// The connection has ended, for the reason of this code: zero if both ends had completed all
-    /// streams.
+    /// The connection has ended.
     Closed {
-        /// The code.
+        /// The reason: zero if both ends had completed all streams.
         code: u32,
     },
 }
@@ -49,22 +48,22 @@ pub struct Connection {
     pub(super) settings: Settings,
     pub(super) clock: Clock,
     pub(super) phase: Phase,
-    /// The destination of packets from the peer.
+    /// The connection ID in packets from the peer.
     pub(super) local: ConnectionId,
-    /// The destination of packets to the peer.
+    /// The connection ID in packets to the peer.
     pub(super) remote: ConnectionId,
     pub(super) handshake: super::handshake::Handshake,
     pub(super) close: super::close::Close,
     pub(super) amplification: Amplification,
     pub(super) idle: Idle,
-    /// The search for the MTU. Sizes are of IP packets, including headers.
+    /// The search for the MTU. It uses sizes of IP packets, including headers.
     pub(super) mtu: mtu::Search,
     pub(super) path: Path,
     pub(super) skip: Skip,
     pub(super) streams: Streams,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    /// The arrival time of the next packet, if it differs from the time of its acceptance.
+    /// The arrival time of the next packet, if the host processes the packet later.
     pub(super) arrives_at: Option<Instant>,
     pub(super) refusals: Refusals,
     pub(super) events: Events,
@@ -73,13 +72,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates the end that opens the connection. `name` names its random streams.
+    /// Creates the client. `name` identifies its random streams.
     #[must_use]
     pub fn client(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Client, settings, controller, policy, seed, name)
     }
 
-    /// Creates the end that accepts the connection. `name` names its random streams.
+    /// Creates the server. `name` identifies its random streams.
     #[must_use]
     pub fn server(settings: &Settings, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         Self::new(Side::Server, settings, controller, policy, seed, name)
@@ -118,22 +117,22 @@ impl Connection {
         }
     }
 
-    /// Sets how the application reads. Call before opening.
+    /// Sets when the application reads. Call before opening.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.streams.table.set_reading(reading);
         self
     }
 
-    /// Sets the connection ID to which the peer addresses packets; it must not be zero. Call before
-    /// opening. By default, the ID is derived from the seed.
+    /// Sets the connection ID that the peer writes into its packets. The ID must not be zero. Call
+    /// before opening. By default, the ID is derived from the seed.
     #[must_use]
     pub const fn with_id(mut self, id: ConnectionId) -> Self {
         self.local = id;
         self
     }
 
-    /// Returns the connection ID to which the peer addresses packets.
+    /// Returns the connection ID that the peer writes into its packets.
     #[must_use]
     pub const fn id(&self) -> ConnectionId {
         self.local
@@ -145,20 +144,21 @@ impl Connection {
         self.phase
     }
 
-    /// Returns the counts of packets and frames of the peer that were refused.
+    /// Returns the counts of refused packets and frames of the peer.
     #[must_use]
     pub const fn refusals(&self) -> &Refusals {
         &self.refusals
     }
 
-    /// Returns the maximum time that an ack-eliciting packet may remain unacknowledged (RFC 9002,
-    /// §6.2.1).
+    /// Returns the probe timeout: the maximum time without an acknowledgment of an ack-eliciting
+    /// packet (RFC 9002, §6.2.1).
     #[must_use]
     pub fn probe_timeout(&self) -> Duration {
         self.sender.base_timeout()
     }
 
-    /// Returns RTTmin, as measured by this end or as reported by the sender of data.
+    /// Returns RTTmin. Without its own measurement, an end returns the RTTmin that the sender of
+    /// data has reported.
     #[must_use]
     pub fn min_round_trip(&self) -> Option<Duration> {
         self.sender.rtt_min().or(self.receiver.rtt_min())
@@ -176,8 +176,8 @@ impl Connection {
         self.sender.next_number()
     }
 
-    /// Sets the law by which the peer sends its TACKs from now on. The next data carry it to the
-    /// peer.
+    /// Sets TACK's law, the formula for the frequency of the peer's TACKs. The next data packet
+    /// carries its parameters to the peer.
     pub fn set_law(&mut self, law: Law) {
         self.sender.set_law(law);
         self.output.note_change();

@@ -1,14 +1,15 @@
 //! Explicit congestion notification by the counts of RFC 9000, §13.4.
 //!
-//! Packets with data of streams leave as ECT(0). Their numbers are new even if the data are
-//! retransmitted, so the objection of RFC 3168, §6.1.5, to ECN-capable retransmissions does not
-//! apply. The receiver counts arrivals by codepoint, and every TACK carries the counts once there
-//! are any. A mark waits for the next TACK and triggers none. Counts are cumulative, so that a lost
-//! TACK loses none.
+//! Packets with stream data are sent as ECT(0). RFC 3168, §6.1.5, forbids ECN-capable
+//! retransmissions because a TCP segment keeps its sequence number. TACK retransmits data in
+//! packets with new numbers, so the reason does not apply. The receiver counts arrivals by
+//! codepoint. After the first such arrival, every TACK carries the counts. A mark is reported by
+//! the next TACK and does not trigger one. Counts are cumulative, so that a lost TACK loses no
+//! marks.
 //!
-//! If the counts fall short of what was acknowledged, the sender assumes that the path clears or
-//! changes codepoints, and stops sending ECT(0). A TACK with counts below those of an earlier one
-//! is refused, because no path decreases a count.
+//! If the counts are less than the number of acknowledged ECT(0) packets, the sender assumes that
+//! the path clears or changes codepoints. It then stops sending ECT(0). A TACK with counts below
+//! those of an earlier TACK is refused, because counts never decrease.
 
 use super::refusal::Refusal;
 use acklab_base::Ecn;
@@ -18,14 +19,14 @@ use acklab_wire::tack::EcnCounts;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Validation {
     is_capable: bool,
-    /// Packets that left as ECT(0).
+    /// Number of packets sent as ECT(0).
     sent: u64,
-    /// Of those, packets that were acknowledged, now and when the last TACK arrived.
+    /// Number of ECT(0) packets that were acknowledged: now, and when the last TACK arrived.
     acknowledged: u64,
     acknowledged_before: u64,
-    /// The counts reported last.
+    /// The counts in the last TACK that was processed.
     reported: EcnCounts,
-    /// The counts that arrived with the TACK that is processed next.
+    /// The counts in the TACK that is processed next.
     read: EcnCounts,
 }
 
@@ -34,14 +35,14 @@ impl Validation {
         Self { is_capable, ..Self::default() }
     }
 
-    /// Records that a packet with data of a stream leaves. Returns its codepoint.
+    /// Records that a packet with stream data is sent. Returns its codepoint.
     #[inline]
     pub(super) fn on_sent(&mut self) -> Ecn {
         self.sent += u64::from(self.is_capable);
         if self.is_capable { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// Records that a packet with data of a stream was acknowledged.
+    /// Records that a packet with stream data was acknowledged.
     #[inline]
     pub(super) fn on_acknowledged(&mut self) {
         self.acknowledged += u64::from(self.is_capable);
@@ -56,17 +57,18 @@ impl Validation {
         Ok(())
     }
 
-    /// Handles a TACK newer than all before. Returns how many more packets were marked.
+    /// Handles a TACK with a larger number than all TACKs before. Returns the number of newly
+    /// marked packets.
     ///
     /// # Errors
-    /// If a count is below that of an earlier TACK. Then none of its counts apply.
+    /// If a count is below the count of an earlier TACK. Then all counts of the TACK are ignored.
     pub(super) fn on_tack(&mut self) -> Result<u64, Refusal> {
         let counts = std::mem::take(&mut self.read);
         if counts.ect0 < self.reported.ect0 || counts.ce < self.reported.ce {
             return Err(Refusal::Counts);
         }
-        // Packets acknowledged before the last TACK are in the counts of this one, even if IACKs
-        // overtake TACKs (RFC 9000, §13.4.2.1).
+        // The counts of this TACK include every packet that was acknowledged before the last TACK,
+        // even if IACKs overtake TACKs (RFC 9000, §13.4.2.1).
         let known = std::mem::replace(&mut self.acknowledged_before, self.acknowledged);
         self.is_capable &= total(counts) >= known;
         let marked = counts.ce - self.reported.ce;

@@ -9,8 +9,8 @@ use acklab_base::event::Closing;
 use acklab_wire::tack::{Loss, Tack, Timestamp};
 
 impl Connection {
-    /// Handles a TACK in the packet of this `number`, which arrived at `arrived` by the clock of
-    /// this end.
+    /// Handles a TACK. `number` is the number of its packet, and `arrived` is the arrival time by
+    /// the clock of this end.
     pub(super) fn on_tack(
         &mut self,
         now: Instant,
@@ -23,7 +23,7 @@ impl Connection {
             self.receiver.time_connection(now, rtt);
         }
         self.settle(now, &told.report);
-        // Other streams may have so much to send that the sender is never idle.
+        // The idle sender also calls this, but other streams may keep the sender busy.
         self.await_windows(now);
         self.sender.note_wait(now, told.next);
         if told.rtt.is_some() {
@@ -45,8 +45,8 @@ impl Connection {
         self.note_finished();
     }
 
-    /// Ends the connection if the peer acknowledges a skipped number, which it cannot have
-    /// received.
+    /// Ends the connection if the peer acknowledges a skipped number. The peer cannot have received
+    /// that number.
     fn on_refusal(&mut self, refusal: Refusal) -> Refusal {
         if refusal == Refusal::Skipped {
             self.close_for(Closing::ProtocolViolation, PROTOCOL_VIOLATION);

@@ -1,12 +1,13 @@
 //! Opens a connection: Open, Accept, and the first packet with the server's connection ID.
 //!
-//! An Open is addressed to connection 0, because there is none yet, and carries the client's ID.
-//! The Accept carries the server's ID, echoes the departure time of the Open and reports the time
-//! since its arrival. From these the client has its first round-trip time (Li et al., SIGCOMM 2020,
-//! Figure 4a), even if either was repeated. A packet addressed to the server's ID then confirms
-//! that the Accept has arrived. Both are repeated by the probe timeout, the Accept within the
-//! [limit for unvalidated addresses](super::amplification). Both are padded, so that a path on
-//! which the connection opens carries packets of the base size.
+//! An Open carries the client's ID. It is addressed to connection 0, because no connection exists
+//! yet. The Accept carries the server's ID, the departure time of the Open and the time since the
+//! Open arrived. From these times, the client computes its first round-trip time (Li et al.,
+//! SIGCOMM 2020, Figure 4a), even if the Open or the Accept was repeated. A packet addressed to the
+//! server's ID confirms that the Accept has arrived. Open and Accept are repeated after the probe
+//! timeout. The [limit for unvalidated addresses](super::amplification) applies to the Accept. Both
+//! frames are padded to the base packet size, so that an open connection implies that the path
+//! carries such packets.
 
 use super::connection::{Connection, Phase};
 use super::refusal::Refusal;
@@ -17,25 +18,25 @@ use acklab_base::event::Closing;
 use acklab_base::{Duration, Event, Instant};
 use acklab_wire::tack::{BELOW, ConnectionId, Frame, Packet, Parameters, PktSeq, Timestamp, VERSION, time::micros};
 
-/// The destination of packets before the connection has an ID.
+/// The connection ID in an Open.
 pub(super) const NO_CONNECTION: ConnectionId = ConnectionId(0);
 
 /// The pending steps of the handshake.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Handshake {
-    /// An Open or an Accept is due.
+    /// `true` if an Open or an Accept is due.
     is_due: bool,
-    /// Opens or Accepts that have left, and when the last of them left.
+    /// Number of Opens or Accepts sent, and the time of the last.
     sent: u32,
     sent_at: Instant,
-    /// The last Open received: its departure time and when it arrived.
+    /// The last Open received: its departure time and its arrival time.
     opened: Option<(Timestamp, Instant)>,
     /// The last Open sent: its number and departure time.
     asked: Option<(PktSeq, Timestamp)>,
 }
 
-/// The server supports none of the client's versions (RFC 9000, §6.2: the client abandons the
-/// attempt).
+/// Code: the server supports none of the client's versions. The client then abandons the attempt
+/// (RFC 9000, §6.2).
 const NO_VERSION: u32 = 1 << 31 | 0x11;
 
 impl Handshake {
@@ -66,7 +67,8 @@ impl Connection {
         }
     }
 
-    /// Repeats an unanswered Open at once. The driver calls this if the server requires more in it.
+    /// Repeats an unanswered Open immediately. The driver calls this if the server requires more
+    /// data in the Open.
     pub fn repeat_open(&mut self) {
         if self.phase == Phase::Opening {
             self.handshake.repeat();
@@ -91,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Handles an Open in a packet that left at `departed`.
+    /// Handles an Open in a packet that was sent at `departed`.
     pub(super) fn on_open(
         &mut self,
         now: Instant,
@@ -105,7 +107,7 @@ impl Connection {
                 self.remote = source;
                 self.agree(parameters);
             }
-            // The client has not received the Accept.
+            // The Accept was lost: the client repeats its Open.
             Phase::Accepting | Phase::Established if self.side == Side::Server && source == self.remote => {}
             _ => return Err(Refusal::Phase),
         }
@@ -116,7 +118,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Handles an Accept that arrived at `arrived` by the clock of this end.
+    /// Handles an Accept. `arrived` is its arrival time by the clock of this end.
     pub(super) fn on_accept(
         &mut self,
         now: Instant,
@@ -128,7 +130,7 @@ impl Connection {
     ) -> Result<(), Refusal> {
         match self.phase {
             Phase::Opening => {}
-            // The server has not received the confirmation of this end.
+            // The confirmation was lost: the server repeats its Accept.
             Phase::Established if self.side == Side::Client && source == self.remote => {
                 self.receiver.acknowledger.demand(now, Reason::Handshake);
                 return Ok(());
@@ -142,8 +144,8 @@ impl Connection {
         self.sender.sample(now, sample);
         self.receiver.on_handshake(now, sample);
         self.receiver.acknowledger.demand(now, Reason::Handshake);
-        // A server that may not repeat its Accept waits for packets that this end repeats (RFC
-        // 9002, §6.2.2.1).
+        // A server at its limit may not repeat its Accept. It waits for packets that the client
+        // repeats (RFC 9002, §6.2.2.1).
         self.idle.ask();
         self.establish(now);
         Ok(())
@@ -155,13 +157,13 @@ impl Connection {
         self.idle.agree(Duration::from_millis(parameters.idle.into()));
     }
 
-    /// Records that an Open has left.
+    /// Records that an Open was sent.
     pub(super) const fn note_open(&mut self, packet: &Packet) {
         self.handshake.asked = Some((packet.number, packet.departed));
     }
 
-    /// Handles the server's list of versions, which excludes that of the Open. The packet repeats
-    /// the Open's number and departure time.
+    /// Handles the server's list of versions, which excludes the version of the Open. The packet
+    /// repeats the number and the departure time of the Open.
     pub(super) fn on_versions(&mut self, packet: &Packet, versions: &[u8]) -> Result<(), Refusal> {
         let is_answer = self.handshake.asked == Some((packet.number, packet.departed));
         if self.phase != Phase::Opening || !is_answer || versions.contains(&VERSION) {
@@ -171,13 +173,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Handles a packet addressed to this end's ID: the client has received the Accept.
+    /// Handles a packet addressed to the server's ID, which confirms that the client has received
+    /// the Accept.
     pub(super) fn confirm(&mut self, now: Instant) {
         if self.phase != Phase::Accepting {
             return;
         }
         self.handshake.is_due = false;
-        // As with TCP, an answer that was retransmitted yields no sample (RFC 6298, §3).
+        // As in TCP, a retransmitted Accept yields no sample (RFC 6298, §3).
         if self.handshake.sent == 1 {
             let sample = now.since(self.handshake.sent_at);
             self.sender.sample(now, sample);

@@ -1,25 +1,25 @@
 //! The idle timeout (RFC 9000, §10.1), and the keep-alive of idle connections.
 //!
-//! Each end announces its timeout in the handshake, and the shorter of the two applies. It runs
-//! from the last packet of the peer, or from the first ack-eliciting packet sent after it. A
-//! connection that expires sends no more packets, which also ends probes and repeated Opens and
-//! Accepts. To keep an idle connection alive, with the state of middleboxes, an end requests a TACK
-//! from time to time (§10.1.2).
+//! Each end announces its idle timeout in the handshake, and the shorter of the two applies. The
+//! timeout starts at the last packet of the peer, or at the first ack-eliciting packet sent after
+//! that packet. An expired connection sends no packets, so that probes, repeated Opens and repeated
+//! Accepts end too. A keep-alive keeps an idle connection and the state of middleboxes alive: an
+//! end requests a TACK at intervals (§10.1.2).
 
 use super::connection::{Connection, Phase};
 use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 
-/// Minimum timeout in probe timeouts (RFC 9000, §10.1).
+/// Minimum idle timeout, as a number of probe timeouts (RFC 9000, §10.1).
 const MIN_PROBES: u64 = 3;
 
-/// Times at which the connection ends or sends a keep-alive. Zero means never.
+/// Times at which the connection ends or sends a keep-alive. A time of zero disables the timer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
     timeout: Duration,
     keep_alive: Duration,
     since: Option<Instant>,
-    /// `true` if an ack-eliciting packet has left since then.
+    /// `true` if an ack-eliciting packet was sent since the last packet of the peer.
     has_asked: bool,
     ping_is_due: bool,
 }
@@ -36,13 +36,13 @@ impl Idle {
         }
     }
 
-    /// Restarts the timeout as a packet of the peer arrives.
+    /// Restarts the timeout because a packet of the peer has arrived.
     #[inline]
     pub(super) const fn on_arrival(&mut self, now: Instant) {
         (self.since, self.has_asked) = (Some(now), false);
     }
 
-    /// Records that an ack-eliciting packet leaves.
+    /// Records that an ack-eliciting packet is sent.
     #[inline]
     pub(super) const fn on_asked(&mut self, now: Instant) {
         if !self.has_asked {
@@ -50,21 +50,22 @@ impl Idle {
         }
     }
 
-    /// Returns when the connection ends.
+    /// Returns when the idle connection ends.
     #[inline]
     pub(super) fn expires_at(&self, probe_timeout: Duration) -> Option<Instant> {
         let since = self.since.filter(|_| !self.timeout.is_zero())?;
         Some(since + self.timeout.max(probe_timeout.saturating_mul(MIN_PROBES)))
     }
 
-    /// Returns when to send a keep-alive. If one is outstanding, the probe timeout repeats it.
+    /// Returns when to send a keep-alive. While a keep-alive is outstanding, the probe timeout
+    /// repeats it.
     #[inline]
     pub(super) fn asks_at(&self) -> Option<Instant> {
         let is_quiet = !self.keep_alive.is_zero() && !self.has_asked && !self.ping_is_due;
         self.since.filter(|_| is_quiet).map(|since| since + self.keep_alive)
     }
 
-    /// Schedules a keep-alive at once.
+    /// Schedules a keep-alive immediately.
     pub(super) const fn ask(&mut self) {
         self.ping_is_due = true;
     }
@@ -81,14 +82,14 @@ impl Idle {
 }
 
 impl Connection {
-    /// Returns when the idle connection ends, or sends a keep-alive.
+    /// Returns when the idle connection ends or sends a keep-alive, whichever is earlier.
     #[inline]
     pub(super) fn idle_deadline(&self) -> Option<Instant> {
         let asks_at = if self.phase == Phase::Established { self.idle.asks_at() } else { None };
         Instant::earliest(self.idle.expires_at(self.sender.base_timeout()), asks_at)
     }
 
-    /// Ends the connection if its timeout has expired. Returns whether it has ended.
+    /// Ends the connection if its timeout has expired. Returns `true` if the connection has ended.
     pub(super) fn wake_idle(&mut self, now: Instant) -> bool {
         if self.idle.expires_at(self.sender.base_timeout()).is_some_and(|at| at <= now) {
             self.end(Closing::IdleTimeout, 0);

@@ -16,16 +16,16 @@ use acklab_wire::tack::{Frame, Packet, Timestamp};
 struct Arrival {
     /// The processing time.
     now: Instant,
-    /// The arrival time, by the clock of this end.
+    /// The arrival time, by the clock of the receiver.
     arrived: Timestamp,
-    /// The departure time of the packet.
+    /// The departure time, by the clock of the sender.
     departed: Timestamp,
     number: u64,
 }
 
 impl Connection {
-    /// Sets the arrival time `at` of the next accepted packet, which is accepted later. Round-trip
-    /// times, delays and the delivery rate then reflect the path, not a busy host.
+    /// Sets the arrival time `at` of the next packet, which the host processes later. Round-trip
+    /// times, delays and the delivery rate then exclude the time that the packet waits in the host.
     #[inline]
     pub const fn date_next(&mut self, at: Instant) {
         self.arrives_at = Some(at);
@@ -83,10 +83,10 @@ impl Connection {
         Ok(())
     }
 
-    /// Refuses a packet of another connection or of another phase.
+    /// Refuses a packet that belongs to another connection, or is not permitted in this phase.
     fn check_phase(&self, packet: &Packet, opens: bool) -> Result<(), Refusal> {
         if opens {
-            // Numbers of an Open count only if it comes from the peer.
+            // A repeated Open is accepted only from the peer of this connection.
             let is_of_peer = |frame: &Frame| matches!(frame, Frame::Open { source, .. } if *source == self.remote);
             return match self.phase {
                 Phase::Listening => check_size(packet),
@@ -99,7 +99,8 @@ impl Connection {
         }
         match self.phase {
             Phase::Idle | Phase::Listening => Err(Refusal::Phase),
-            // Packets that overtake the Accept are refused: nothing counts before it.
+            // Packets that overtake the Accept are refused. No packet is recorded before the
+            // Accept.
             Phase::Opening if !packet.frames.iter().any(|frame| matches!(frame, Frame::Accept { .. })) => {
                 Err(Refusal::Phase)
             }
@@ -107,8 +108,8 @@ impl Connection {
         }
     }
 
-    /// Checks that this frame is acceptable. If any frame is not, the whole packet is refused
-    /// without acknowledgment.
+    /// Checks that this frame is acceptable. A packet with an unacceptable frame is refused whole
+    /// and is not acknowledged.
     #[inline]
     fn check_frame(&self, frame: &Frame, opens: bool) -> Result<(), Refusal> {
         match frame {
@@ -194,7 +195,7 @@ impl Connection {
     }
 }
 
-/// Checks that a packet that opens a connection has the base size of a path (RFC 9000, §14.1).
+/// Checks that a packet that opens a connection has at least the base size (RFC 9000, §14.1).
 fn check_size(packet: &Packet) -> Result<(), Refusal> {
     if packet.wire_len().get() < MIN_PACKET { Err(Refusal::Small) } else { Ok(()) }
 }

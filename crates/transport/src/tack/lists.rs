@@ -1,14 +1,15 @@
 //! Determines the number of blocks that a TACK lists (Li et al., SIGCOMM 2020, §5.1).
 //!
-//! The acked list holds runs of arrived packets beyond the first missing one. The unacked list
-//! holds runs of lost packets. TACKs list only losses that an IACK has already reported: the IACK
-//! is fast, and the TACK repairs its loss. If not all blocks fit into a TACK, it lists the acked
-//! blocks of the largest numbers, and the unacked blocks of the smallest.
+//! The acked list contains runs of arrived packets beyond the first missing packet. The unacked
+//! list contains runs of lost packets. TACKs list only losses that an IACK has already reported.
+//! The IACK reports a loss sooner, and the TACK reports it again in case the IACK is lost. If the
+//! blocks do not all fit into a TACK, it lists the acked blocks with the largest numbers and the
+//! unacked blocks with the smallest numbers.
 //!
-//! Q limits only the unacked blocks, because the sender counts packets without a report as in
-//! flight. With any setting, a requested TACK lists as many blocks as fit. A sender requests one if
-//! no other report shows the missing packets. The next TACKs list the rest: see
-//! [`sweep`](super::sweep).
+//! Q limits only the unacked blocks. If the acked list were limited, the sender would treat
+//! unlisted packets as in flight. A requested TACK lists as many blocks as fit, whatever the
+//! setting. A sender requests a TACK if no other report shows the missing packets. The next TACKs
+//! list the blocks that did not fit: see [`sweep`](super::sweep).
 
 use acklab_wire::tack::Run;
 pub(super) use acklab_wire::tack::ranges;
@@ -16,25 +17,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Bytes by which the first run of a list may grow.
+/// Maximum number of bytes by which the first run of a list may become longer.
 pub(super) const GROWTH: u64 = 7;
-/// Bytes of the shortest run.
+/// Size of the shortest run, in bytes.
 const MIN_RUN: u64 = Run { skip: 0, length: 0 }.wire_len();
 
-/// How many blocks a TACK lists.
+/// The number of blocks that a TACK lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "blocks", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
 pub enum Lists {
     /// The first gap, and the acked block with the largest numbers: TACK-poor.
     Poor,
-    /// As many as fit: TACK-rich.
+    /// As many blocks as fit: TACK-rich.
     Rich,
-    /// As many acked blocks as fit, and Q unacked blocks. The list grows if losses of data and of
-    /// ACKs are so frequent that more than Q IACKs are likely to be lost between two TACKs (§5.1,
-    /// appendix A).
+    /// As many acked blocks as fit, and Q unacked blocks. The unacked list becomes longer if more
+    /// than Q IACKs are likely to be lost between two TACKs, because many data packets and ACKs are
+    /// lost (§5.1, appendix A).
     Adaptive {
-        /// Q.
+        /// Q, the number of unacked blocks.
         #[schemars(range(min = 1))]
         q: u32,
     },
@@ -43,12 +44,12 @@ pub enum Lists {
 /// The inputs that determine the number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Losses {
-    /// ρ, the share of data packets that are lost.
+    /// ρ, the fraction of data packets that are lost.
     pub(super) data: f64,
-    /// ρ′, the share of ACKs that are lost.
+    /// ρ′, the fraction of ACKs that are lost.
     pub(super) acks: f64,
-    /// Packets between two TACKs by the bound of the law: bdp/MSS where it is periodic, L where it
-    /// counts bytes.
+    /// Maximum number of packets between two TACKs by TACK's law: bdp/MSS if TACKs are periodic, L
+    /// if they follow the number of bytes.
     pub(super) packets: f64,
 }
 
@@ -63,7 +64,8 @@ impl Lists {
         match self {
             Self::Poor => 1,
             Self::Rich => usize::MAX,
-            // Q + ΔQ with ΔQ = ρρ′bdp/MSS − Q, or ρρ′L − Q, if that is above zero.
+            // Q + ΔQ with ΔQ = ρρ′bdp/MSS − Q if TACKs are periodic, else ρρ′L − Q. ΔQ is at least
+            // zero.
             Self::Adaptive { q } => {
                 let expected = libm::round(losses.data * losses.acks * losses.packets);
                 (q as usize).max(expected as usize)
@@ -76,18 +78,18 @@ impl Lists {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Acked {
     pub(super) runs: Vec<Run>,
-    /// How many numbers are omitted.
+    /// Number of packet numbers that the list omits.
     pub(super) unlisted: u64,
-    /// The end of the part that is listed without a gap from the start of the list; `None` if it
-    /// reaches the end.
+    /// The number up to which the list, read from its start, is complete. `None` if the whole list
+    /// is complete.
     pub(super) upto: Option<u64>,
 }
 
-/// Returns the acked list of the ranges `beyond` the number `next`, in `room` bytes. If they do not
-/// all fit, `newest` bytes list the ranges of the largest numbers, which are new to the sender. The
-/// other bytes list ranges from the number `from` on. Without these, the sender would never learn
-/// the fate of its oldest packets, and the lists would grow without bound. The runs take up to
-/// [`GROWTH`] bytes more than `room`, because one of them skips all omitted numbers.
+/// Returns the acked list of the ranges `beyond` the number `next`, in `room` bytes. If the ranges
+/// do not all fit, `newest` bytes list the ranges with the largest numbers, which are new to the
+/// sender. The other bytes list ranges from the number `from` on. Without these ranges, the fate of
+/// the oldest packets would remain unknown to the sender, and the lists would grow without bound.
+/// The runs use up to [`GROWTH`] bytes more than `room`, because one run skips all omitted numbers.
 pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newest: u64) -> Acked {
     let count = beyond.len();
     let all = || runs(next, beyond.iter().cloned());
@@ -96,7 +98,8 @@ pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newe
     }
     let first = beyond.partition_point(|range| range.end <= from);
     let low = first + fitting(runs(next, beyond[first..].iter().cloned()), room - newest);
-    // From the highest down to the second: if the first fitted as well, all would.
+    // The search runs from the last range down to the second. If the first range also fitted, all
+    // ranges would fit.
     let from_above = beyond.windows(2).rev().map(|pair| run(pair[0].end, &pair[1]));
     let high = count - fitting(from_above, newest).min(count - low);
     let numbers = |ranges: &[Range<u64>]| ranges.iter().map(|range| range.end - range.start).sum::<u64>();
@@ -109,17 +112,17 @@ pub(super) fn acked(next: u64, from: u64, beyond: &[Range<u64>], room: u64, newe
     }
 }
 
-/// Returns the acked list with only the last of the ranges `beyond` the number `next`. It reports
-/// the newest arrived packet, from which the sender computes the sending rate.
+/// Returns the acked list with only the last of the ranges `beyond` the number `next`. The list
+/// reports the newest arrived packet, from which the sender computes the sending rate.
 pub(super) fn last_acked(next: u64, beyond: &[Range<u64>]) -> Acked {
     let Some((last, others)) = beyond.split_last() else { return Acked::default() };
     let unlisted = others.iter().map(|range| range.end - range.start).sum();
     Acked { runs: runs(next, std::iter::once(last.clone())).collect(), unlisted, upto: None }
 }
 
-/// Returns the unacked list: the ranges of the smallest numbers beyond `next`, in at most `most`
-/// blocks and `room` bytes. Also returns the start of the first range that is omitted only because
-/// `room` is used up.
+/// Returns the unacked list: the ranges with the smallest numbers beyond `next`, in at most `most`
+/// blocks and `room` bytes. If `room` is the reason for an omission, also returns the start of the
+/// first omitted range.
 pub(super) fn lost(
     next: u64,
     lost: impl Iterator<Item = Range<u64>>,
@@ -139,7 +142,7 @@ pub(super) fn lost(
     (listed, None)
 }
 
-/// Returns how many of the first of `runs` fit into `room` bytes.
+/// Returns how many of `runs`, from the first on, fit into `room` bytes.
 fn fitting(runs: impl Iterator<Item = Run>, room: u64) -> usize {
     let mut size = 0;
     let fits = |run: &Run| {
@@ -149,7 +152,7 @@ fn fitting(runs: impl Iterator<Item = Run>, room: u64) -> usize {
     runs.take_while(fits).count()
 }
 
-/// Returns `range` as a run behind `reached`.
+/// Returns `range` as a run that follows the number `reached`.
 fn run(reached: u64, range: &Range<u64>) -> Run {
     Run { skip: (range.start - reached) as u32, length: (range.end - range.start) as u32 }
 }
@@ -167,7 +170,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The example of §5.1: of the packets 1 to 10, those numbered 1, 4, 5, 6 and 10 have arrived.
+    /// The example of §5.1: of packets 1 to 10, the packets 1, 4, 5, 6 and 10 have arrived.
     #[test]
     fn the_example_of_the_paper() {
         let beyond = [4..7, 10..11];
@@ -183,7 +186,8 @@ mod tests {
         assert_eq!(lost(2, 3), (gaps[..1].to_vec(), Some(7)));
     }
 
-    /// A run has two bytes here, so a room of five bytes holds the lowest and the highest.
+    /// A run has two bytes in this test, so five bytes have room for the lowest and the highest
+    /// run.
     #[test]
     fn acked_blocks_that_do_not_fit_are_counted() {
         let beyond = [4..7, 10..12, 20..21, 30..31];
@@ -197,8 +201,8 @@ mod tests {
         assert_eq!(listed(2, 0), (vec![4..7, 10..12], 2, Some(20)), "the newest have been listed");
     }
 
-    /// §5.1: with ρ = ρ′ = 10 % and a bdp of 1000 packets, 10 blocks are expected to be lost in
-    /// both ways.
+    /// §5.1: with ρ = ρ′ = 10 % and a bdp of 1000 packets, 10 losses are expected whose IACK is
+    /// lost too.
     #[test]
     fn blocks_grow_with_the_losses_of_both_ways() {
         let losses = |data, acks, packets| Losses { data, acks, packets };

@@ -1,49 +1,51 @@
 //! Receiver-based loss detection on PKT.SEQ (Li et al., SIGCOMM 2020, §5.1).
 //!
-//! Numbers leave in order. If a number is missing when a later one arrives, its packet is late or
-//! lost. It counts as lost after the settling time, a quarter of RTTmin by default, and an IACK
-//! reports it (§7: an "allowance for settling time", after RFC 4653 and RACK). A packet that
-//! arrives after the settling time widens it. Each widening lasts for sixteen losses, as that of
-//! the reordering window does (RFC 8985, §6.2, step 4).
+//! Packets are sent in the order of their numbers. If a number is missing when a later number
+//! arrives, its packet is late or lost. After the settling time, a quarter of RTTmin by default,
+//! the packet is declared lost and an IACK reports the loss. §7 describes an "allowance for
+//! settling time", after RFC 4653 and RACK. A packet that arrives after the settling time widens
+//! the settling time. Each widening lasts for sixteen losses, as in RACK (RFC 8985, §6.2, step 4).
 //!
-//! Only an ack-eliciting packet opens a gap. A gap before another packet, such as a TACK, can only
-//! be such a packet or the tail of a flight. For the tail, the sender has a probe timeout.
+//! Only an ack-eliciting packet triggers loss detection. Numbers missing before another packet,
+//! such as a TACK, belong to packets of that kind or to the tail of a flight. The probe timeout of
+//! the sender covers the tail.
 
 use crate::ack::Ranges;
 use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Maximum number of steps by which the settling time, TACK's reordering window, grows. The bound
-/// of RFC 8985 is the smoothed round-trip time.
+/// Maximum number of steps by which the settling time, TACK's reordering window, grows. RFC 8985
+/// limits its window to the smoothed round-trip time.
 const MAX_STEPS: u32 = 4;
 /// The number of losses after which the settling time is no longer widened (RFC 8985, §6.2, step 4:
 /// `RACK.reo_wnd_persist`).
 const PERSISTENCE: u32 = 16;
 
-/// A gap that does not yet count as a loss.
+/// Missing numbers that are not yet declared lost.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// The end of the gap. Every missing number below it belongs to this gap or to an earlier one.
+    /// The end of the gap. Every missing number below the end belongs to this gap or to an earlier
+    /// gap.
     end: u64,
     due: Instant,
 }
 
 #[derive(Debug)]
 pub(super) struct LossDetector {
-    /// The settling time as a share of RTTmin.
+    /// The settling time, relative to RTTmin.
     share: f64,
     is_adaptive: bool,
-    /// Whether IACKs report losses; if not, TACKs alone do.
+    /// `true` if IACKs report losses, `false` if only TACKs report losses.
     sends_iacks: bool,
     /// The settling time in multiples of the share.
     steps: u32,
-    /// Losses until the widening of the settling time ends.
+    /// Number of losses until the settling time is reset.
     persists: u32,
     waiting: VecDeque<Gap>,
     /// The number below which gaps are recorded.
     seen: u64,
-    /// The number below which missing packets are lost.
+    /// The number below which all missing packets are declared lost.
     declared: u64,
     /// Losses not yet reported by an IACK.
     unreported: VecDeque<Range<u64>>,
@@ -55,7 +57,7 @@ pub(super) struct LossDetector {
 pub(super) struct Counters {
     /// Packets declared lost.
     pub(super) lost: u64,
-    /// Of those, packets that arrived later.
+    /// Packets declared lost that arrived later.
     pub(super) late: u64,
 }
 
@@ -84,7 +86,7 @@ impl LossDetector {
         rtt_min.map_or(Duration::ZERO, |rtt| Duration::from_secs_f64(rtt.as_secs_f64() * share))
     }
 
-    /// Handles the first arrival of an ack-eliciting packet; `numbers` already contain its
+    /// Handles the first arrival of an ack-eliciting packet. `numbers` already contains its
     /// `number`.
     #[inline]
     pub(super) fn on_arrival(&mut self, now: Instant, number: u64, numbers: &Ranges, rtt_min: Option<Duration>) {
@@ -115,7 +117,7 @@ impl LossDetector {
         }
     }
 
-    /// Returns when the first gap counts as a loss.
+    /// Returns when the first gap is declared lost.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.waiting.front().map(|gap| gap.due)
@@ -138,7 +140,7 @@ impl LossDetector {
         }
     }
 
-    /// Returns the oldest loss that an IACK should report.
+    /// Returns the oldest loss that no IACK has reported, and marks it as reported.
     pub(super) fn take_unreported(&mut self) -> Option<Range<u64>> {
         self.unreported.pop_front()
     }
@@ -149,7 +151,7 @@ impl LossDetector {
         !self.unreported.is_empty()
     }
 
-    /// Forgets numbers below `number`, for which the sender no longer waits.
+    /// Removes numbers below `number`, for which the sender no longer waits.
     pub(super) fn forget_below(&mut self, number: u64) {
         self.declared = self.declared.max(number);
         self.seen = self.seen.max(number);
@@ -157,7 +159,7 @@ impl LossDetector {
         while self.unreported.pop_front_if(|range| range.end <= number).is_some() {}
     }
 
-    /// Returns the losses from `from` on, lowest first: the unacked list, or a part of it.
+    /// Returns the losses from the number `from` on, lowest first.
     pub(super) fn lost<'a>(&self, numbers: &'a Ranges, from: u64) -> impl Iterator<Item = Range<u64>> + use<'a> {
         let below = numbers.beyond().partition_point(|held| held.start <= from);
         let start = below.checked_sub(1).map_or(0, |last| numbers.beyond()[last].end);
@@ -203,7 +205,7 @@ mod tests {
             Self { numbers: Ranges::default(), detector: LossDetector::new(0.25, true, true) }
         }
 
-        /// RTTmin is 40 ms, so that the settling time is 10 ms.
+        /// In this test, RTTmin is 40 ms and the settling time is 10 ms.
         fn arrives(&mut self, ms: u64, number: u64) {
             let _ = self.numbers.insert(number..number + 1);
             self.detector.on_arrival(at(ms), number, &self.numbers, Some(MS * 40));

@@ -1,4 +1,4 @@
-//! Builds the packets that leave.
+//! Builds the packets that are sent.
 
 use super::amplification::MIN_PACKET;
 use super::connection::{Connection, Phase};
@@ -10,20 +10,20 @@ use crate::streams::{Piece, Side};
 use acklab_base::{Ecn, Event, Instant};
 use acklab_wire::tack::{EcnCounts, Frame, Frames, Loss, OVERHEAD, Packet, PktSeq, Stream};
 
-/// The number of packets without acknowledgment after which a Forget frame makes the receiver
-/// stop waiting for lost ones.
+/// Number of unacknowledged packets after which a Forget frame is sent. The receiver then stops
+/// waiting for lost packets.
 const FORGET_INTERVAL: u64 = 64;
 
 /// State of output between packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
-    /// `true` if nothing leaves until the next event.
+    /// `true` if no packet can be sent until the next event.
     is_idle: bool,
-    /// The time of the state that the last packet reports.
+    /// The time of the information in the last packet.
     told: Instant,
-    /// Packets sent that acknowledge and carry no data.
+    /// Packets sent with an acknowledgment and without data.
     acks: u64,
-    /// `true` if the application has more data than its buffer accepted.
+    /// `true` if the application has more data than fit into the send buffer.
     has_backlog: bool,
 }
 
@@ -34,7 +34,7 @@ impl Default for Output {
 }
 
 impl Output {
-    /// Records a change, after which a packet may have to leave.
+    /// Records a change, after which a packet may be due.
     #[inline]
     pub(super) const fn note_change(&mut self) {
         self.is_idle = false;
@@ -51,14 +51,14 @@ impl Output {
         self.told
     }
 
-    /// Returns the number of packets sent that acknowledge and carry no data.
+    /// Returns the number of packets sent with an acknowledgment and without data.
     pub(super) const fn acks(&self) -> u64 {
         self.acks
     }
 }
 
-/// The minimum bytes for frames. A TACK without blocks, some window and loss frames, and a stream
-/// frame with one byte fit into them.
+/// Minimum number of bytes for frames. A TACK without blocks, some window and loss frames, and a
+/// stream frame with one byte fit into these bytes.
 const MIN_ROOM: u64 = 128;
 
 impl Connection {
@@ -76,8 +76,8 @@ impl Connection {
         packet
     }
 
-    /// Builds each packet in the memory that the caller provides. Reading recently written bytes in
-    /// different sizes would stall the processor.
+    /// Builds each packet in memory that the caller provides. The processor would stall if recently
+    /// written bytes were copied with another access size.
     #[inline]
     fn established_packet(&mut self, now: Instant) -> Option<Packet> {
         if self.owes_acknowledgment() {
@@ -90,8 +90,8 @@ impl Connection {
     }
 
     /// Returns `true` if a due acknowledgment may wait until the host has processed the packets
-    /// that it has received, to report these too. A periodic TACK may wait, an IACK for a loss may
-    /// not.
+    /// that it has received. The acknowledgment then reports these packets too. A periodic TACK may
+    /// wait, an IACK for a loss may not.
     #[must_use]
     pub fn may_acknowledge_together(&self) -> bool {
         self.receiver.acknowledger.goes_by_time() && !self.receiver.loss().has_unreported()
@@ -103,8 +103,7 @@ impl Connection {
         self.receiver.acknowledger.due().is_some() || self.receiver.loss().has_unreported()
     }
 
-    /// Returns `true` if another packet may leave now. If that is not certain, returns `true`,
-    /// which costs only a poll.
+    /// Returns `true` if another packet may be due now. A wrong `true` costs only a poll.
     #[inline]
     fn has_more(&self, now: Instant) -> bool {
         if self.phase != Phase::Established {
@@ -114,15 +113,15 @@ impl Connection {
         is_due || self.sender.holds_until(now).is_none()
     }
 
-    /// Limits packets to the maximum size that the peer accepts.
+    /// Limits the packet size to the maximum that the peer accepts.
     pub(super) fn limit_packets(&mut self, most: u64) {
-        // A packet with an acknowledgment must fit, whatever the limit of the peer.
+        // A packet with an acknowledgment must fit, even if the peer announces a smaller limit.
         let most = most.max(OVERHEAD + MIN_ROOM).min(self.settings.packet.get());
         self.mtu = mtu::Search::new(self.settings.base_packet().min(most), most);
         self.mtu.start(most);
     }
 
-    /// Returns the bytes available for frames.
+    /// Returns the number of bytes available for frames.
     #[inline]
     fn room(&self) -> u64 {
         self.mtu.size() - OVERHEAD
@@ -209,7 +208,7 @@ impl Connection {
         self.pass(now, frames)
     }
 
-    /// Returns a packet with only a Challenge or a Response, because few bytes may be sent to an
+    /// Returns a packet with only a Challenge or a Response. An end may send only few bytes to an
     /// address that is not validated.
     fn path_packet(&mut self, now: Instant) -> Option<Packet> {
         let mut frames = Frames::default();
@@ -221,13 +220,14 @@ impl Connection {
         Some(self.packet(now, number, frames))
     }
 
-    /// Returns a packet with data of a stream and control frames. A probe bypasses window and
-    /// pacing.
+    /// Returns a packet with stream data and control frames. A probe ignores the congestion window
+    /// and pacing.
     fn data(&mut self, now: Instant) -> Option<Packet> {
         let is_probe = self.sender.probe().is_due();
         if !is_probe && self.sender.holds_until(now).is_some() {
             self.note_limit(true);
-            // Pacing wakes streams that have data to send; a stream blocked by a window has none.
+            // The pacing timer runs only for streams with data to send. A stream that is blocked by
+            // its window needs the persist timer.
             self.await_windows(now);
             return None;
         }
@@ -243,7 +243,7 @@ impl Connection {
         }
         let sends_data = has_data && has_room && (is_probe || !self.forgets_alone());
         let mut frames = Frames::default();
-        // Control frames take room from new data. Retransmitted data would have to be split.
+        // Control frames reduce the room for new data. Retransmitted data would have to be split.
         let sends_new = sends_data && !self.streams.repeat_next();
         let control = self.control(now, sends_new, is_probe, &mut frames);
         if !sends_data && control.is_none() {
@@ -256,7 +256,7 @@ impl Connection {
         }
         let piece = if sends_data { self.piece(&mut frames) } else { None };
         if piece.is_none() && control.is_none() {
-            // Meanwhile, all data that a stream had to retransmit have been acknowledged.
+            // The stream had data to retransmit, but all of them have been acknowledged meanwhile.
             if !frames.is_empty() {
                 self.sender.owe_forget();
             }
@@ -272,17 +272,17 @@ impl Connection {
         Some(Packet { ecn, ..self.packet(now, number, frames) })
     }
 
-    /// Records that the last available data have left. From then on, the application or a closed
-    /// window of the peer limits sending. This holds even if pacing would delay the next packet.
+    /// Records that the last available data are sent. From then on, the application or a closed
+    /// window of the peer limits sending, even if pacing would delay the next packet.
     fn note_last(&mut self) {
         if self.sender.has_room() {
             self.note_app_limited();
         }
     }
 
-    /// Records whether the application has more data than its buffer accepted. If it has, the host
-    /// limits sending until it lets the application run. A rate sample that a host limits counts
-    /// like one that a path limits. A sample that an application limits does not count.
+    /// Records whether the application has more data than its buffer accepted. If so, the host
+    /// limits sending until the application runs. A host limit does not invalidate rate samples, as
+    /// a path limit does not. An application limit does.
     pub const fn note_backlog(&mut self, has_more: bool) {
         self.output.has_backlog = has_more;
     }
@@ -293,7 +293,7 @@ impl Connection {
         }
     }
 
-    /// Records that nothing leaves for now.
+    /// Records that no packet can be sent now.
     fn note_limit(&mut self, is_paced: bool) {
         let room = self.sender.window().cwnd.saturating_sub(self.sender.in_flight());
         let delayed = if is_paced { self.streams.due_octets(room) } else { 0 };
@@ -311,7 +311,7 @@ impl Connection {
         Some(piece)
     }
 
-    /// Records that an ack-eliciting packet leaves. Returns its number.
+    /// Records that an ack-eliciting packet is sent. Returns its number.
     #[inline]
     fn send(&mut self, now: Instant, content: Content) -> u64 {
         if self.skip.takes(self.sender.next_number()) {
@@ -321,8 +321,8 @@ impl Connection {
         self.sender.send(now, content)
     }
 
-    /// Returns `true` if a Forget frame is due but no new data may be sent with it. The receiver
-    /// may have more of the outstanding data than it had room to report.
+    /// Returns `true` if a Forget frame is due but no new data may be sent with the frame. The
+    /// receiver may have received more of the outstanding data than its reports had room for.
     #[inline]
     pub(super) fn forgets_alone(&self) -> bool {
         self.sender.may_forget_alone() && !self.sends_new()
@@ -333,13 +333,13 @@ impl Connection {
         self.sender.has_room() && self.streams.have_due() && !self.streams.repeat_next()
     }
 
-    /// Appends control frames: at most one that must arrive.
+    /// Appends control frames, with at most one frame that must arrive.
     fn control(&mut self, now: Instant, with_new: bool, is_probe: bool, frames: &mut Frames) -> Option<Control> {
         let asks = !with_new && self.forgets_alone();
         if self.sender.owes_forget() && (with_new || asks || is_probe) {
             frames.push(self.sender.forget(now));
         }
-        // New data elicit a TACK themselves.
+        // New data also elicit a TACK, so no Ping is necessary.
         let asks_for_life = self.idle.take_ping() && !with_new;
         if is_probe || asks || asks_for_life || (with_new && self.fills_small_window()) {
             frames.push(Frame::Ping);
@@ -381,15 +381,15 @@ impl Connection {
         owes || self.forgets_alone() || self.idle.is_ping_due()
     }
 
-    /// Returns `true` if the next packet fills a window of less than L packets. Otherwise the
-    /// receiver would never reach L packets.
+    /// Returns `true` if the next packet fills a congestion window of less than L packets. With
+    /// such a window, the receiver never has L unacknowledged packets.
     fn fills_small_window(&self) -> bool {
         let (sender, mss) = (&self.sender, self.sender.mss());
         let filled = sender.in_flight() + mss;
         filled < sender.law().octets(mss) && !sender.has_room_beside(filled)
     }
 
-    /// Returns a packet that probes whether the path carries its size.
+    /// Returns a probe of the MTU: a packet of the size that the path should carry.
     #[inline(never)]
     fn mtu_probe(&mut self, now: Instant, size: u64) -> Packet {
         self.sender.probe_mut().on_sent();
@@ -408,7 +408,7 @@ impl Connection {
         stream.outgoing.has_due()
     }
 
-    /// Schedules requests for the windows that block sending.
+    /// Starts the persist timer if the peer's window blocks sending, and stops it otherwise.
     pub(super) fn await_windows(&mut self, now: Instant) {
         if self.streams.await_windows() {
             let timeout = self.sender.probe_timeout();

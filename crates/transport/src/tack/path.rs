@@ -1,19 +1,20 @@
 //! Validates that the path carries packets in both directions (RFC 9000, §8.2).
 //!
-//! The connection has no addresses. Its driver detects that a peer has moved, and triggers a
-//! Challenge. The receiver of a Challenge returns its value.
+//! The connection processes no addresses. Its driver detects that the address of a peer has
+//! changed, and triggers a Challenge. The receiver of a Challenge returns the value of the
+//! Challenge.
 
 use super::connection::Connection;
 use crate::cc::Controller;
 use acklab_base::Instant;
 use acklab_wire::tack::{Frame, Frames};
 
-/// The outstanding Challenge of this end, and that of the peer.
+/// The outstanding Challenges of this end and of the peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     /// The value of the outstanding Challenge.
     challenge: Option<u64>,
-    /// `true` if the Challenge is due.
+    /// `true` if a Challenge is due.
     asks: bool,
     /// `true` if the peer has returned the value.
     is_validated: bool,
@@ -27,7 +28,7 @@ impl Path {
         self.owed = Some(value);
     }
 
-    /// Handles a Response of the peer. A value without a Challenge is ignored.
+    /// Handles a Response of the peer. A Response to no outstanding Challenge is ignored.
     pub(super) fn on_response(&mut self, value: u64) {
         if self.challenge == Some(value) {
             self.challenge = None;
@@ -35,7 +36,7 @@ impl Path {
         }
     }
 
-    /// Repeats a lost Challenge.
+    /// Schedules the Challenge again because it was lost.
     pub(super) const fn on_lost(&mut self) {
         self.asks = self.challenge.is_some();
     }
@@ -46,8 +47,8 @@ impl Path {
         self.asks || self.owed.is_some()
     }
 
-    /// Appends the frames that are due. Returns whether a Challenge is among them, or `None` if no
-    /// frame is due.
+    /// Appends the frames that are due. Returns whether a Challenge is due, or `None` if no frame
+    /// is due.
     pub(super) fn take(&mut self, frames: &mut Frames) -> Option<bool> {
         if !self.owes() {
             return None;
@@ -64,16 +65,16 @@ impl Path {
 }
 
 impl Connection {
-    /// Sends a Challenge with `value`, which must be unpredictable. Then
+    /// Sends a Challenge with `value`, which must be unpredictable. Afterwards,
     /// [`take_validation`](Self::take_validation) reports that packets pass in both directions. The
-    /// value replaces that of an earlier Challenge. A lost Challenge is repeated.
+    /// value replaces the value of an earlier Challenge. A lost Challenge is repeated.
     pub fn challenge(&mut self, value: u64) {
         self.path = Path { challenge: Some(value), asks: true, is_validated: false, ..self.path };
         self.output.note_change();
     }
 
-    /// Resets the state of the path after the peer has moved. Congestion control, which
-    /// `controller` begins anew, round-trip times and the size of packets depend only on later
+    /// Resets the state of the path after the address of the peer has changed. Congestion control
+    /// starts anew with `controller`. Round-trip times and the packet size depend only on later
     /// measurements (RFC 9000, §9.4, §14.3).
     pub fn on_path_change(&mut self, now: Instant, controller: Controller) {
         self.sender.on_path_change(now, controller);
@@ -81,7 +82,7 @@ impl Connection {
         self.output.note_change();
     }
 
-    /// Returns `true` once after the peer has returned the value of the last
+    /// Returns `true` once, after the peer has returned the value of the last
     /// [`challenge`](Self::challenge).
     pub fn take_validation(&mut self) -> bool {
         std::mem::take(&mut self.path.is_validated)

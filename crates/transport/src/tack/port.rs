@@ -1,8 +1,8 @@
 //! The ports by which applications write and read.
 //!
-//! The [`StreamPort`] belongs to stream 0. Other streams have [the same
-//! operations](StreamOperations). A message of the [`MessagePort`] is a stream with a lifetime,
-//! which is removed once it has ended.
+//! The [`StreamPort`] is the interface of stream 0. Other streams have
+//! [the same operations](StreamOperations). A message of the [`MessagePort`] is a stream with a
+//! lifetime. The stream is removed once it has ended.
 
 use super::connection::{Connection, Phase};
 use super::streams::Message;
@@ -48,7 +48,7 @@ impl Multiplexed for Connection {
 
 impl Connection {
     /// Sets how long this end retransmits the data of a stream. In the unreliable mode, each
-    /// message, such as a frame of video, is a stream with a lifetime.
+    /// message is a stream with a lifetime. A frame of video is an example of a message.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -60,9 +60,9 @@ impl Connection {
 }
 
 impl Connection {
-    /// Raises the limits of the peer: `streams` streams open at a time, and `receive_buffer` bytes
-    /// of each ahead of its reader. A limit never decreases. The initial settings of a connection
-    /// may be those for unknown peers.
+    /// Raises the limits of the peer: `streams` is the maximum number of open streams, and
+    /// `receive_buffer` the receive window of each in bytes. A limit never decreases. A connection
+    /// may start with small limits until its peer is known.
     pub fn raise_limits(&mut self, now: Instant, streams: u32, receive_buffer: u64) {
         self.streams.raise(streams, receive_buffer);
         if self.phase == Phase::Established {
@@ -71,16 +71,16 @@ impl Connection {
         self.note_change();
     }
 
-    /// Requests that the peer stop sending on a stream that is no longer read (RFC 9000, §3.5), for
-    /// the reason of this code of the application. Data that arrive until then must be read, or
-    /// they fill the window.
+    /// Requests that the peer stop sending on a stream that is no longer read (RFC 9000, §3.5).
+    /// `code` is the application's reason. Data that still arrive must be read, because unread data
+    /// fill the window.
     pub fn stop_stream(&mut self, stream: u32, code: u32) {
         self.streams.stop(stream, code);
         self.note_change();
     }
 
-    /// Discards a stream of which everything has been read and acknowledged, or that was reset.
-    /// Returns `false`, and keeps the stream, while any of it is outstanding.
+    /// Removes a stream that was reset, or whose data are all read and acknowledged. Returns
+    /// `false` and keeps the stream if it has outstanding data.
     pub fn discard_stream(&mut self, stream: u32) -> bool {
         self.note_change();
         self.streams.discard(stream)
@@ -88,7 +88,7 @@ impl Connection {
 }
 
 impl StreamPort for Connection {
-    /// Opens the connection at the client. The server waits for its client.
+    /// Opens the connection at the client. The server waits for a client.
     fn open(&mut self, _now: Instant) {
         self.open_connection();
     }
@@ -150,7 +150,7 @@ impl MessagePort for Connection {
     }
 
     fn receive(&mut self, _now: Instant) -> Option<Arrival> {
-        // A message that has ended may permit the peer to send another.
+        // The end of a message may permit the peer to open another stream.
         self.note_change();
         self.streams.take_arrival()
     }

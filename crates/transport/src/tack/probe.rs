@@ -1,9 +1,9 @@
-//! Timers of the sender, which expire if no feedback arrives.
+//! Timers of the sender that expire without feedback.
 //!
 //! The receiver detects losses only if a later packet arrives. A probe timeout (RFC 9002, §6.2)
-//! covers the tail of a flight, the handshake, and flights whose TACKs are all lost: a probe
-//! requests an immediate TACK and exposes missing packets before it. A persist timer (RFC 9293,
-//! §3.8.6.1) requests the update of a closed window.
+//! covers the tail of a flight, the handshake, and flights whose TACKs are all lost. A probe
+//! requests an immediate TACK and reveals missing packets before the probe. A persist timer (RFC
+//! 9293, §3.8.6.1) requests the update of a closed window.
 
 use super::settings::Settings;
 use crate::ack::tack::law::{LONGEST_DELAY, Path};
@@ -12,22 +12,24 @@ use acklab_base::{Duration, Instant};
 
 use crate::ack::tack::Law;
 
-/// Maximum number of times that a timeout doubles: to a minute and more, as TCP's (RFC 6298, §2.5).
+/// Maximum number of times that a timeout doubles. The limit is above one minute, as in TCP (RFC
+/// 6298, §2.5).
 pub(super) const MAX_DOUBLINGS: u32 = 6;
 
-/// Probes of a timeout that follows another one; RFC 9002 (§6.2.4) permits two. A probe and its
-/// answer pass a path that loses the share p in each direction with the probability (1 − p)².
-/// Timeouts double, so the mean time to an answer is infinite if more than half of the timeouts
-/// fail. With one probe this happens beyond p = 29 %, with two beyond 46 %.
+/// Number of probes after the second and each later timeout; RFC 9002 (§6.2.4) permits two. If the
+/// path loses the fraction p in each direction, a probe and its answer arrive with the probability
+/// (1 − p)². Timeouts double, so the mean time to an answer is infinite if more than half of the
+/// timeouts fail. With one probe per timeout, this is so beyond p = 29 %. With two probes, it is so
+/// beyond 46 %.
 const PROBES_AGAIN: u32 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Probe {
-    /// Probes that are due, irrespective of window and pacing.
+    /// Number of probes that are due. They ignore the congestion window and pacing.
     due: u32,
-    /// The number of probes when the timeout expired.
+    /// Number of probes that the last timeout scheduled.
     of_timeout: u32,
-    /// When to request the update of a closed window.
+    /// The time at which to request the update of a closed window.
     persist: Alarm,
     questions: u32,
 }
@@ -38,18 +40,18 @@ impl Probe {
         self.due > 0
     }
 
-    /// Returns `true` if a probe is due, and it is not the first of its timeout.
+    /// Returns `true` if a probe is due that is not the first probe of its timeout.
     pub(super) const fn is_second(&self) -> bool {
         self.due > 0 && self.due < self.of_timeout
     }
 
-    /// Handles the timeout, which has expired `in_a_row` times without an answer.
+    /// Handles the expiry of the timeout. `in_a_row` is the number of expiries without an answer.
     pub(super) const fn on_timeout(&mut self, in_a_row: u32) {
         self.of_timeout = if in_a_row > 1 { PROBES_AGAIN } else { 1 };
         self.due = self.of_timeout;
     }
 
-    /// Records that an ack-eliciting packet has left.
+    /// Records that an ack-eliciting packet was sent.
     pub(super) const fn on_sent(&mut self) {
         self.due = self.due.saturating_sub(1);
     }
@@ -59,8 +61,8 @@ impl Probe {
         self.due = 0;
     }
 
-    /// Starts the persist timer for a stream that a window blocks and of which nothing is in
-    /// flight, so that no feedback reports the window.
+    /// Starts the persist timer for a stream that is blocked by its window and has no data in
+    /// flight. No feedback would report the window of such a stream.
     pub(super) fn await_window(&mut self, now: Instant, timeout: Duration) {
         if !self.persist.is_set() {
             let factor = 1 << self.questions.min(MAX_DOUBLINGS);
@@ -79,7 +81,7 @@ impl Probe {
         self.persist.at()
     }
 
-    /// Returns `true` if it is time to request a window, and clears the request.
+    /// Returns `true` if a request for the window is due, and clears the request.
     pub(super) fn take_question(&mut self, now: Instant) -> bool {
         let is_due = self.persist.expire(now);
         self.questions += u32::from(is_due);
@@ -87,8 +89,8 @@ impl Probe {
     }
 }
 
-/// Returns the maximum time that the receiver may delay a TACK. Under the law, this is twice its
-/// interval, which allows for the loss of one TACK.
+/// Returns the maximum time that the receiver may delay a TACK. With TACK's law, the time is twice
+/// the TACK interval, which allows for the loss of one TACK.
 pub(super) fn tack_delay(settings: &Settings, law: Law, rate: Option<u64>, rtt_min: Option<Duration>) -> Duration {
     if !matches!(settings.ack, crate::ack::PolicyConfig::Tack(_)) {
         return LONGEST_DELAY;

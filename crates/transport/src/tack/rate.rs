@@ -1,16 +1,16 @@
 //! Receiver-based rates (Li et al., SIGCOMM 2020, §5.3; ToN 2021, §VI-D).
 //!
-//! The delivery rate of a TACK is the data that arrived in the last two TACK intervals, divided by
-//! their duration: one interval may hold the end of a burst, two do not. An interval lasts at least
-//! RTTmin/β, even if more TACKs are sent, so that per-packet ACKs do not yield rates of single
-//! packets.
+//! The delivery rate in a TACK covers the last two TACK intervals: the bytes that arrived, divided
+//! by the duration. A single interval may contain only the end of a burst. An interval lasts at
+//! least RTTmin/β, even if TACKs are more frequent. Otherwise, per-packet ACKs would report rates
+//! of single packets.
 
 use super::refusal::Refusal;
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The end that measures the delivery rate for controllers.
+/// The end that measures the delivery rate for congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateSource {
@@ -20,7 +20,7 @@ pub enum RateSource {
     Sender,
 }
 
-/// The start of an interval, and all bytes that had arrived then.
+/// The start of an interval, and the total of bytes that had arrived by then.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     at: Instant,
@@ -36,9 +36,9 @@ pub(super) struct RateMeter {
 }
 
 impl RateMeter {
-    /// Handles a TACK that leaves with `octets` arrived in total, the last of them at `newest`. An
-    /// interval lasts at least `least`. Returns the bytes of the last two intervals and their
-    /// duration in microseconds, or zeros if there is no measurement yet.
+    /// Handles the departure of a TACK. `octets` is the total of bytes that have arrived, `newest`
+    /// the arrival time of the last. An interval lasts at least `least`. Returns the bytes of the
+    /// last two intervals and the duration in microseconds, or zeros without a measurement.
     pub(super) fn on_tack(&mut self, newest: Instant, octets: u64, least: Duration) -> (u32, u32) {
         let mark = Mark { at: newest, octets };
         let [before, last] = self.marks;
@@ -63,8 +63,8 @@ impl RateMeter {
     }
 }
 
-/// Returns the delivery rate in a TACK, if it contains one: bytes, and the time in which they
-/// arrived. `sent` bytes have been sent in total.
+/// Returns the delivery rate in a TACK, if the TACK contains a rate: bytes, and the time in which
+/// they arrived. `sent` is the total of bytes sent.
 pub(super) fn check(delivered: u32, micros: u32, sent: u64) -> Result<Option<(u64, Duration)>, Refusal> {
     match (delivered, micros) {
         (0, 0) => Ok(None),
@@ -74,27 +74,27 @@ pub(super) fn check(delivered: u32, micros: u32, sent: u64) -> Result<Option<(u6
     }
 }
 
-/// The recent share of lost packets among those expected. Each interval has 7/8 of the weight of
-/// the next one, as in the moving averages of RFC 6298.
+/// The fraction of expected packets that were lost recently. Each interval has 7/8 of the weight of
+/// the next interval, as in the moving averages of RFC 6298.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRate {
     expected: f64,
     lost: f64,
-    /// The counts at the end of the last interval.
+    /// The counts of expected and lost packets at the end of the last interval.
     counted: (u64, u64),
 }
 
 impl LossRate {
     const KEPT: f64 = 7.0 / 8.0;
 
-    /// Ends an interval. The arguments count the packets that were expected and lost in total.
+    /// Ends an interval. The arguments are total numbers of expected and lost packets.
     pub(super) fn on_interval(&mut self, expected: u64, lost: u64) {
         let (expected_before, lost_before) = std::mem::replace(&mut self.counted, (expected, lost));
         self.expected = self.expected * Self::KEPT + expected.saturating_sub(expected_before) as f64;
         self.lost = self.lost * Self::KEPT + lost.saturating_sub(lost_before) as f64;
     }
 
-    /// Returns ρ or ρ′: from zero to one.
+    /// Returns the fraction ρ or ρ′, between zero and one.
     pub(super) fn share(&self) -> f64 {
         if self.expected > 0.0 { (self.lost / self.expected).min(1.0) } else { 0.0 }
     }

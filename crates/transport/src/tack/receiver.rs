@@ -1,8 +1,8 @@
 //! The receiving half: arrived packets, and the acknowledgments that are due.
 //!
-//! Only packets are acknowledged, not streams: this half processes only PKT.SEQ. TACKs follow an
-//! [ACK policy](crate::ack). The policy receives every new packet as if it were in order, because
-//! IACKs report gaps.
+//! Acknowledgments concern packets, not streams, so this half processes only packet numbers
+//! (PKT.SEQ). An [ACK policy](crate::ack) decides when TACKs are sent. The policy receives every
+//! new packet as if it were in order, because IACKs report gaps.
 
 use super::lists::{self, Losses};
 use super::loss::LossDetector;
@@ -18,25 +18,25 @@ use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tack::{EcnCounts, PktSeq, Sync, Tack, Timestamp};
 use std::ops::Range;
 
-/// Maximum number of packets in flight: the maximum window, 1 GiB, in packets of 1 KiB. A number
-/// that is further ahead does not belong to this connection.
+/// Maximum number of packets in flight: the maximum window, 1 GiB, in packets of 1 KiB. A larger
+/// number than this belongs to another connection.
 const MAX_AHEAD: u64 = 1 << 20;
-/// Maximum number of ranges of numbers that are kept, in about 256 KiB (RFC 9000, §13.2.3). A
-/// flight of that many losses needs more than 32,768 packets.
+/// Maximum number of stored ranges of packet numbers, in about 256 KiB (RFC 9000, §13.2.3). To
+/// produce so many ranges, a flight needs more than 32,768 packets.
 const MAX_RANGES: usize = 1 << 14;
-/// ρ′ is reported as a multiple of one divided by this number.
+/// The unit of ρ′ in a report is one divided by this number.
 const SHARES: f64 = 65_536.0;
 
 /// A packet as it arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     pub(super) number: u64,
-    /// When it arrived, possibly before it is processed.
+    /// The arrival time. The processing time may be later.
     pub(super) at: Instant,
-    /// Its departure time and its arrival time, each by the clock of its end.
+    /// The departure time by the peer's clock, and the arrival time by the clock of this end.
     pub(super) departed: Timestamp,
     pub(super) arrived: Timestamp,
-    /// Bytes of streams in it.
+    /// Number of stream bytes in the packet.
     pub(super) payload: u64,
     pub(super) ecn: Ecn,
 }
@@ -46,9 +46,9 @@ pub(super) struct Arrived {
 pub(super) struct Counters {
     /// Ack-eliciting packets that arrived for the first time.
     pub(super) packets: u64,
-    /// Of those, packets that arrived after one that had left later.
+    /// Ack-eliciting packets that arrived for the first time, after a packet that was sent later.
     pub(super) reordered: u64,
-    /// Packets that arrived as ECT(0), and packets that arrived marked.
+    /// Packets that arrived as ECT(0), and packets that arrived with a CE mark.
     pub(super) ecn: EcnCounts,
     /// TACKs sent.
     pub(super) tacks: u64,
@@ -60,19 +60,19 @@ pub(super) struct Counters {
 pub(super) struct Receiver {
     settings: Settings,
     numbers: Ranges,
-    /// The lowest accepted number.
+    /// The lowest accepted packet number.
     floor: u64,
     pub(super) acknowledger: Acknowledger,
     loss: LossDetector,
     sweep: Sweep,
-    /// When a TACK last listed all permitted blocks.
+    /// The time of the last TACK that listed all permitted blocks.
     listed_at: Option<Instant>,
     delays: DelayFilter,
     rate: RateMeter,
     loss_rate: LossRate,
     /// RTTmin, as reported by the sender of data.
     rtt_min: Option<Duration>,
-    /// ρ′, as reported by the sender.
+    /// ρ′, the fraction of lost ACKs, as reported by the sender of data.
     ack_loss: f64,
     law: Law,
     /// `true` if the sender has requested a TACK.
@@ -110,7 +110,7 @@ impl Receiver {
         &self.loss
     }
 
-    /// Returns the full number of a packet, if it has not arrived before.
+    /// Returns the full number of a packet, or `None` if the packet has arrived before.
     #[inline]
     pub(super) fn check_number(&self, number: PktSeq) -> Result<u64, Refusal> {
         let end = self.numbers.end();
@@ -127,8 +127,8 @@ impl Receiver {
         self.insert(number);
     }
 
-    /// Records a number that has arrived. If there are too many ranges, the oldest is forgotten. If
-    /// a packet is not acknowledged, the sender retransmits its data.
+    /// Records a packet number that has arrived. If there are too many ranges, the oldest range is
+    /// removed. The sender then retransmits the data of the packets in that range.
     #[inline]
     fn insert(&mut self, number: u64) {
         let _ = self.numbers.insert(number..number + 1);
@@ -137,7 +137,7 @@ impl Receiver {
         }
     }
 
-    /// Sets the packet of the handshake that the first TACK times.
+    /// Sets the packet of the handshake to which the times in the first TACK refer.
     pub(super) fn time_handshake(&mut self, departed: Timestamp, arrived: Timestamp) {
         self.delays.on_arrival(departed, arrived);
     }
@@ -159,11 +159,11 @@ impl Receiver {
         self.acknowledger.enter(at, Packet::numbered(number, payload).stamped(Some(departed.0)));
         self.acknowledger.measure_delivery(at);
         self.acknowledger.decide(now, Arrival::InOrder, self.numbers.held(true));
-        // A policy may set the due time of an ACK to this instant.
+        // The policy may schedule an ACK for the present time.
         self.acknowledger.wake(now);
     }
 
-    /// Records `sample`, the round-trip time of the handshake, from this end to the peer and back.
+    /// Records `sample`, the round-trip time that this end measured in the handshake.
     pub(super) fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.rtt_min.get_or_insert(sample);
         if let Some(round_trip) = self.acknowledger.round_trip() {
@@ -171,8 +171,8 @@ impl Receiver {
         }
     }
 
-    /// Records a round-trip time. It replaces that of the handshake, which is not measured if the
-    /// Accept was repeated.
+    /// Records a round-trip time, which replaces the sample of the handshake. The handshake has no
+    /// sample if the Accept was repeated.
     #[inline]
     pub(super) fn time_connection(&mut self, now: Instant, sample: Duration) {
         if self.rtt_min.is_none() {
@@ -201,8 +201,8 @@ impl Receiver {
         self.acknowledger.demand(now, Reason::Asked);
     }
 
-    /// Handles a Forget frame: the sender no longer waits for numbers below `below`. Its packet has
-    /// this `number`.
+    /// Handles a Forget frame in the packet `number`: the sender no longer waits for
+    /// acknowledgments of packet numbers below `below`.
     pub(super) fn on_forget(&mut self, below: PktSeq, number: u64) -> Result<(), Refusal> {
         let below = below.near(number);
         if below > number {
@@ -213,14 +213,14 @@ impl Receiver {
         Ok(())
     }
 
-    /// Returns the numbers of expected and lost packets of the peer, derived from their packet
-    /// numbers. The sender of data uses them to count TACKs.
+    /// Returns the numbers of expected and of lost packets of the peer, derived from their packet
+    /// numbers. The sender of data uses them to compute ρ′.
     pub(super) fn expected_and_lost(&self) -> (u64, u64) {
         let (expected, received) = (self.numbers.end(), self.numbers.received());
         (expected, expected.saturating_sub(received))
     }
 
-    /// Returns when to wake the receiver.
+    /// Returns when the next timer of the receiver expires.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         Instant::earliest(Instant::earliest(self.acknowledger.deadline(), self.loss.deadline()), self.sweep.deadline())
@@ -235,21 +235,21 @@ impl Receiver {
         }
     }
 
-    /// Returns the next loss that an IACK reports.
+    /// Returns the next loss that an IACK reports, and counts the IACK.
     pub(super) fn take_loss(&mut self) -> Option<Range<u64>> {
         let range = self.loss.take_unreported();
         self.counters.loss_iacks += u64::from(range.is_some());
         range
     }
 
-    /// Returns the number of consecutive numbers that have arrived from `number` on.
+    /// Returns how many consecutive packet numbers have arrived, counted from `number`.
     pub(super) fn arrived_from(&self, number: u64) -> u32 {
         let missing = self.numbers.held(true).first_missing_from(number);
         u32::try_from(missing - number).unwrap_or(u32::MAX)
     }
 
-    /// Returns a TACK that leaves now, with lists of at most `room` bytes. If the sender requested
-    /// it, it lists as much as fits, because the sender has no better information.
+    /// Returns the TACK that is sent now, with lists of at most `room` bytes. A TACK that the
+    /// sender requested lists as many blocks as fit, because the sender has no better information.
     pub(super) fn tack(&mut self, now: Instant, stamp: Timestamp, room: u64) -> Tack {
         self.counters.tacks += 1;
         let next = self.numbers.next();
@@ -268,7 +268,7 @@ impl Receiver {
         tack
     }
 
-    /// Lists the numbers beyond the first missing one.
+    /// Adds the lists of packet numbers beyond the first missing packet to the TACK.
     #[inline(never)]
     fn list(&mut self, now: Instant, next: u64, room: u64, tack: &mut Tack) {
         let arrived = self.counters.packets;
@@ -286,7 +286,8 @@ impl Receiver {
             self.sweep.restart(arrived);
         }
         let most = if is_asked { usize::MAX } else { self.settings.lists.blocks(&self.losses(tack)) };
-        // The room of both lists, minus the growth of a first skip.
+        // The bytes for each of the two lists, minus the bytes by which a first run may become
+        // longer.
         let room = room.saturating_sub(lists::GROWTH) / 2;
         let newest = if self.sweep.is_quiet(arrived) { 0 } else { room / 2 };
         let from = self.sweep.from(next);
@@ -298,8 +299,8 @@ impl Receiver {
         };
         tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);
         tack.acked = acked.runs;
-        // A limited number of blocks are those of the lowest numbers. Lists without a limit take
-        // turns with the acked list.
+        // With a limit Q, the unacked list starts at the lowest number. Without a limit, both lists
+        // start at the same number, so that they cover the range together.
         let lost_from = if most == usize::MAX && acked.unlisted > 0 { from } else { next };
         let lost = self.loss.lost(&self.numbers, lost_from);
         let (lost, left_from) = lists::lost(next, lost, most, room);
@@ -313,9 +314,9 @@ impl Receiver {
         self.sweep.on_part(now, upto, arrived, self.rtt_min.map_or(LONGEST_DELAY, |_| period));
     }
 
-    /// Lists the first gap, and the acked block of the largest numbers, in a TACK that leaves
-    /// before the period of the law: in Startup, or by another policy. Repeating all blocks in each
-    /// TACK would fill a narrow return path.
+    /// Lists only the first gap and the acked block with the largest numbers. This applies to a
+    /// TACK that is sent before the period of TACK's law has passed, in Startup or by another
+    /// policy. All blocks in each TACK would fill a narrow return path.
     fn list_ends(&self, next: u64, room: u64, tack: &mut Tack) {
         let acked = lists::last_acked(next, self.numbers.beyond());
         tack.unlisted = u32::try_from(acked.unlisted).unwrap_or(u32::MAX);
@@ -338,7 +339,7 @@ impl Receiver {
     }
 }
 
-/// Returns ρ′ as encoded in a Sync frame.
+/// Returns ρ′ as a Sync frame encodes it.
 pub(super) fn share_of(loss: f64) -> u16 {
     (loss * SHARES).min(f64::from(u16::MAX)) as u16
 }
@@ -347,7 +348,7 @@ pub(super) fn share_of(loss: f64) -> u16 {
 mod tests {
     use super::*;
 
-    /// Every second number arrives, so that each forms its own range.
+    /// Every second packet arrives, so that each packet number forms a separate range.
     #[test]
     fn the_oldest_of_too_many_ranges_is_forgotten() {
         let settings = Settings::default();

@@ -3,36 +3,37 @@
 use crate::streams::Violation;
 use acklab_base::Fate;
 
-/// Why a packet or a frame is refused. A refusal has no effect except this count.
+/// The reason why a packet or a frame is refused. A refusal changes nothing except its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
-    /// The packet belongs to no connection of this end.
+    /// The packet belongs to another connection.
     Connection,
-    /// Its number has arrived before, or is too old to distinguish.
+    /// The packet number has arrived before, or is so old that repetitions are no longer recorded.
     Replayed,
-    /// Its number is further ahead than anything that can be in flight.
+    /// The packet number is larger than any number that can be in flight.
     Ahead,
     /// The frame is not permitted in this phase of the connection.
     Phase,
-    /// It acknowledges a packet that was never sent.
+    /// The frame acknowledges a packet that was never sent.
     NeverSent,
-    /// It reports a time in the future, or a round trip that ended before it began.
+    /// The frame reports a time in the future, or a round trip that ended before it started.
     Time,
-    /// It reports a rate of zero or infinity, or more data than were ever sent.
+    /// The frame reports a rate of zero or infinity, or more data than were ever sent.
     Rate,
-    /// It counts fewer packets by codepoint than an earlier frame.
+    /// The frame reports smaller ECN counts than an earlier frame.
     Counts,
-    /// It carries data beyond the window of their stream.
+    /// The frame carries data beyond the window of their stream.
     Window,
-    /// It contradicts an earlier frame about the end of a stream.
+    /// The frame contradicts an earlier frame about the end of a stream.
     End,
-    /// It names a stream that this end has not opened, or that the peer may not open.
+    /// The frame contains the ID of a stream that this end has not opened, or that the peer may not
+    /// open.
     Stream,
-    /// It acknowledges a skipped number, which an honest receiver never does.
+    /// The frame acknowledges a skipped number. Correct receivers never do so.
     Skipped,
-    /// It opens a connection and is smaller than the minimum for it.
+    /// The packet opens a connection and is smaller than the minimum size for an Open.
     Small,
-    /// It leaves more gaps in a stream than are kept.
+    /// The frame would produce more gaps in a stream than the receiver stores.
     Gaps,
 }
 

@@ -1,4 +1,4 @@
-//! The sending half: outstanding packets, and all state that decides when more may leave.
+//! The sending half: outstanding packets, and the state that determines when packets may be sent.
 
 mod feedback;
 
@@ -20,43 +20,44 @@ use crate::streams::Piece;
 use acklab_base::{Duration, Ecn, Event, Instant, Rate};
 use acklab_wire::tack::{EcnCounts, Frame, PktSeq, Sync, Tack};
 
-/// The content of a packet that must arrive, or be retransmitted in a packet with a new number.
+/// The content of a packet that must arrive. Lost content is retransmitted in a packet with a new
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) piece: Option<Piece>,
     pub(super) control: Option<Control>,
 }
 
-/// The content of a packet besides data of a stream. A packet carries at most one of these.
+/// The content of a packet apart from stream data. A packet carries at most one control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// A handshake frame, which its timer repeats.
+    /// A handshake frame. The probe timeout repeats it.
     Handshake,
     Sync,
-    /// The reset of a stream.
+    /// The reset of the stream with this ID.
     Reset(u32),
-    /// A request that the peer reset a stream.
+    /// A request that the peer reset the stream with this ID.
     Stop(u32),
-    /// A request for the window of a stream, which its timer repeats.
+    /// A request for the window of a stream. The persist timer repeats it.
     Blocked,
     /// The number of streams that the peer may open.
     Streams,
-    /// A probe of whether the path carries packets of this size.
+    /// A probe of the MTU: a packet of this size in bytes.
     Mtu(u64),
-    /// A probe of whether the path carries packets in both directions.
+    /// A probe that validates the path in both directions.
     Challenge,
     /// A request for a TACK.
     Ping,
 }
 
-/// Counts of one sender; bytes are those of streams.
+/// Counts of one sender. Bytes are bytes of stream data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counters {
-    /// Packets with data of streams.
+    /// Packets with stream data.
     pub(super) packets: u64,
-    /// Bytes of streams.
+    /// Bytes of stream data.
     pub(super) bytes: u64,
-    /// Packets that the receiver has reported as marked.
+    /// Packets that the receiver has reported with a CE mark.
     pub(super) marked: u64,
     /// Packets with retransmitted data.
     pub(super) retransmissions: u64,
@@ -64,44 +65,46 @@ pub(super) struct Counters {
     pub(super) acks: u64,
     /// The number of times that the path stopped carrying packets of the size in use.
     pub(super) black_holes: u64,
-    /// Bytes in packets that were listed as arrived.
+    /// Bytes of stream data in packets that reports have listed as arrived.
     listed: u64,
 }
 
-/// The only packet number space.
+/// The packet number space: TACK uses only one.
 const SPACE: usize = 0;
 
 #[derive(Debug)]
 pub(super) struct Sender {
     settings: Settings,
-    /// Bytes of a stream in a full packet.
+    /// Bytes of stream data in a full packet.
     mss: u64,
     recovery: Manager<Content, RoundTrips, Congestion, 1>,
     synced: Synced,
     probe: Probe,
     ecn: Validation,
-    /// Bytes of arrived packets that the last TACK had no room to list.
+    /// Bytes of stream data that have arrived, but for which the last TACK had no room.
     unlisted: u64,
     /// `true` if the last TACK listed all arrived packets.
     lists_all: bool,
-    /// Bytes that count as delivered, listed or not.
+    /// Bytes of stream data that are assumed to be delivered, whether listed or not.
     believed: u64,
-    /// The number of the newest packet whose TACK was processed.
+    /// The number of the packet with the newest TACK that was processed.
     newest_tack: Option<u64>,
-    /// The packet that left last among those that IACKs have acknowledged since that TACK.
+    /// The packet that was sent last among the packets that IACKs have acknowledged since the
+    /// newest TACK.
     newest_listed: Option<(Newest, Stamp)>,
-    /// `true` if a Forget frame is due: the receiver waits for numbers that this end has settled.
+    /// `true` if a Forget frame is due, because the receiver still waits for packets that this end
+    /// has declared acknowledged or lost.
     owes_forget: bool,
-    /// `true` if the Forget frame may leave in a packet without data.
+    /// `true` if the Forget frame may be sent in a packet without data.
     may_forget_alone: bool,
-    /// The number in the last Forget frame, below which the receiver waits for nothing, and its
-    /// departure.
+    /// The packet number in the last Forget frame, and the departure time of that frame. The
+    /// receiver waits for no packet below that number.
     forgotten: (u64, Instant),
     /// Packets reported lost that arrived later, as counted by the receiver.
     late: u32,
     /// The last delivery rate that the receiver reported, in bytes per second.
     reported_rate: Option<u64>,
-    /// The maximum time for feedback: after the timeouts so far, and before any timeout.
+    /// The probe timeout: with the backoff of the timeouts so far, and without backoff.
     timeout: Duration,
     base_timeout: Duration,
     counters: Counters,
@@ -138,14 +141,14 @@ impl Sender {
         sender
     }
 
-    /// Sets the law by which the peer sends its TACKs from now on.
+    /// Sets TACK's law, the formula for the frequency of the peer's TACKs.
     pub(super) fn set_law(&mut self, law: Law) {
         self.synced.set_law(law);
         self.recovery.congestion.on_frequency(law);
     }
 
-    /// Returns the bytes in flight: sent and neither acknowledged nor lost, minus those that have
-    /// arrived but are not listed.
+    /// Returns the bytes in flight: sent and neither acknowledged nor lost, minus unlisted bytes
+    /// that have arrived.
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
         self.recovery.in_flight()
@@ -157,13 +160,13 @@ impl Sender {
         self.recovery.space(SPACE).next_number()
     }
 
-    /// Skips the next number.
+    /// Skips the next packet number.
     pub(super) fn skip_number(&mut self) {
         self.recovery.space_mut(SPACE).skip();
     }
 
-    /// Returns the bytes of a stream that a probe repeats: the oldest that are outstanding, and for
-    /// a second probe the oldest after them.
+    /// Returns the stream data that a probe retransmits: the oldest outstanding data. A second
+    /// probe retransmits the data that follow.
     pub(super) fn piece_for_probe(&self) -> Option<Piece> {
         let mut pieces = self.recovery.space(SPACE).outstanding().filter_map(|(_, packet)| packet.content.piece);
         let oldest = pieces.next()?;
@@ -172,12 +175,12 @@ impl Sender {
         Some(other.unwrap_or(oldest))
     }
 
-    /// Assigns a number to a packet that elicits no acknowledgment. Returns the number.
+    /// Assigns a packet number to a packet that elicits no acknowledgment. Returns the number.
     pub(super) fn pass(&mut self) -> u64 {
         self.recovery.space_mut(SPACE).pass()
     }
 
-    /// Records that an ack-eliciting packet leaves. Returns its number.
+    /// Records that an ack-eliciting packet is sent. Returns its number.
     #[inline]
     pub(super) fn send(&mut self, now: Instant, content: Content) -> u64 {
         let octets = content.piece.map_or(0, |piece| u64::from(piece.length));
@@ -196,8 +199,8 @@ impl Sender {
         self.recovery.abandon(SPACE);
     }
 
-    /// Marks all packets as acknowledged: the peer has accepted the connection, or all packets that
-    /// opened it are void.
+    /// Marks all packets as acknowledged. Either the peer has accepted the connection, or all
+    /// packets that opened the connection are void.
     pub(super) fn acknowledge_all(&mut self, now: Instant) {
         self.recovery.acknowledge_all(now, SPACE);
         self.on_progress();
@@ -208,7 +211,7 @@ impl Sender {
         self.probe.on_progress();
     }
 
-    /// Resets the state of the path after a change.
+    /// Resets the state of the path after a change of the path.
     pub(super) fn on_path_change(&mut self, now: Instant, controller: Controller) {
         let Self { settings, recovery, synced, .. } = self;
         *recovery.round_trips_at(now) = RoundTrips::new(settings.rtt_window);
@@ -219,13 +222,13 @@ impl Sender {
         self.refresh_timeout();
     }
 
-    /// Sets the bytes of a stream in a full packet.
+    /// Sets the bytes of stream data in a full packet.
     pub(super) const fn set_mss(&mut self, mss: u64) {
         self.mss = mss;
         self.recovery.congestion.set_packet_size(mss);
     }
 
-    /// Returns the bytes of a stream in a full packet.
+    /// Returns the bytes of stream data in a full packet.
     pub(super) const fn mss(&self) -> u64 {
         self.mss
     }
@@ -243,43 +246,46 @@ impl Sender {
         self.recovery.congestion.window()
     }
 
-    /// Returns `true` if the window has room for a full packet beside those in flight.
+    /// Returns `true` if the congestion window has room for a full packet in addition to the bytes
+    /// in flight.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         self.has_room_beside(self.in_flight())
     }
 
-    /// Returns `true` if the window has room for a full packet beside `in_flight` bytes.
+    /// Returns `true` if the congestion window has room for a full packet in addition to
+    /// `in_flight` bytes.
     #[inline]
     pub(super) fn has_room_beside(&self, in_flight: u64) -> bool {
         self.recovery.congestion.has_room(in_flight, self.mss)
     }
 
-    /// Returns when pacing permits the next packet, if not now.
+    /// Returns when pacing permits the next packet, or `None` if pacing permits it now.
     #[inline]
     pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.recovery.congestion.holds_until(now)
     }
 
-    /// Returns when the controller has to be woken.
+    /// Returns when the next timer of the controller expires.
     #[inline]
     pub(super) fn controller_at(&self) -> Option<Instant> {
         self.recovery.congestion.deadline()
     }
 
-    /// Wakes the controller if it is due.
+    /// Runs the controller's timer if it has expired.
     pub(super) fn wake_controller(&mut self, now: Instant) {
         let in_flight = self.in_flight();
         self.recovery.congestion.wake(now, in_flight);
     }
 
-    /// Records that nothing leaves for now, with `delayed` bytes that only pacing delays.
+    /// Records that no packet can be sent now. Pacing alone delays `delayed` bytes.
     pub(super) fn note_limit(&mut self, delayed: u64) {
         let in_flight = self.in_flight();
         self.recovery.congestion.note_limit(in_flight, self.mss, delayed);
     }
 
-    /// Records that the application has no more data to send, although the window has room.
+    /// Records that the application has no more data to send, although the congestion window has
+    /// room.
     pub(super) fn on_app_limited(&mut self) {
         let in_flight = self.in_flight();
         self.recovery.congestion.on_app_limited(in_flight);
@@ -300,7 +306,7 @@ impl Sender {
         self.recovery.counters().mark_reductions
     }
 
-    /// Returns the probe timeouts so far.
+    /// Returns the counts of probe timeouts.
     pub(super) const fn expiries(&self) -> &Expiries {
         &self.recovery.expiries
     }
@@ -309,7 +315,7 @@ impl Sender {
         &self.counters
     }
 
-    /// Counts a path that stopped carrying packets of the size in use.
+    /// Increments the count of black holes: the path stopped carrying packets of the size in use.
     pub(super) const fn count_black_hole(&mut self) {
         self.counters.black_holes += 1;
     }
@@ -335,35 +341,35 @@ impl Sender {
         self.recovery.round_trips_at(now).take(now, sample);
     }
 
-    /// Returns the law by which the peer sends its TACKs.
+    /// Returns TACK's law, the formula for the frequency of the peer's TACKs.
     pub(super) const fn law(&self) -> Law {
         self.synced.law()
     }
 
-    /// Returns ρ′.
+    /// Returns ρ′, the fraction of lost ACKs.
     pub(super) fn ack_loss(&self) -> f64 {
         self.synced.ack_loss()
     }
 
-    /// Handles the newest TACK, with these counts of the peer's packets that were expected and
-    /// lost.
+    /// Handles the newest TACK. `expected_and_lost` counts the peer's packets that were expected
+    /// and lost.
     pub(super) fn on_packets_of_peer(&mut self, now: Instant, expected_and_lost: (u64, u64)) {
         let rtt_min = self.rtt_min();
         self.synced.on_tack(now, rtt_min, expected_and_lost);
     }
 
-    /// Returns the Sync frame with RTTmin, the law and ρ′, if it is due.
+    /// Returns the Sync frame with RTTmin, L, β and ρ′, or `None` if no Sync frame is due.
     pub(super) fn take_sync(&mut self, now: Instant) -> Option<Sync> {
         let rtt_min = self.rtt_min();
         self.synced.take(now, rtt_min)
     }
 
-    /// Reads the peer's counts of marks.
+    /// Reads the peer's ECN counts.
     pub(super) fn read_counts(&mut self, counts: EcnCounts) -> Result<(), Refusal> {
         self.ecn.read(counts)
     }
 
-    /// Records that a packet with data of a stream leaves. Returns its codepoint.
+    /// Records that a packet with stream data is sent. Returns its codepoint.
     #[inline]
     pub(super) fn mark_capable(&mut self) -> Ecn {
         self.ecn.on_sent()
@@ -386,12 +392,13 @@ impl Sender {
         tack_delay(&self.settings, self.synced.law(), self.reported_rate, self.rtt_min())
     }
 
-    /// Records the bytes that have arrived but that a TACK does not list. The TACK lists packets
-    /// beyond `next`, and reports how many others have arrived.
+    /// Records the bytes that have arrived but that the TACK had no room to list. The TACK lists
+    /// packets beyond `next`, and reports the number of unlisted packets that have arrived.
     ///
-    /// Of these others, two kinds do not count: those that an earlier TACK listed, and those below
-    /// the lowest number that this end tracks, which are not in flight. The receiver counts losses
-    /// there as arrived until it receives a Forget frame for them.
+    /// Two kinds of unlisted packets are subtracted. Packets that an earlier TACK listed are
+    /// already acknowledged. Packets below the lowest number that this end tracks are not in
+    /// flight. Until a Forget frame arrives, the receiver includes losses below that number in its
+    /// count of arrived packets.
     fn note_unlisted(&mut self, next: u64, tack: &Tack) {
         (self.unlisted, self.lists_all) = (0, tack.unlisted == 0);
         if tack.unlisted > 0 {
@@ -408,46 +415,48 @@ impl Sender {
         self.recovery.set_arrived(self.unlisted);
     }
 
-    /// Subtracts the bytes that an IACK reports as arrived, which the last TACK may have omitted.
+    /// Subtracts bytes that an IACK reports as arrived. The last TACK may have omitted them.
     const fn note_listed(&mut self, octets: u64) {
         self.unlisted = self.unlisted.saturating_sub(octets);
         self.recovery.set_arrived(self.unlisted);
     }
 
-    /// Returns the bytes in packets that have arrived, each packet counted once, whether or not
-    /// they were listed.
+    /// Returns the bytes of stream data that have arrived, whether listed or not.
     fn arrived(&self) -> u64 {
-        // Unlisted bytes are computed from a number of packets, not all of which are full.
+        // Unlisted bytes are the number of packets times the full size, so they may exceed the
+        // bytes sent.
         (self.counters.listed + self.unlisted).min(self.counters.bytes)
     }
 
-    /// Records that `listed` bytes of packets are newly listed. Returns how many were not yet
-    /// counted as arrived.
+    /// Records `listed` bytes of newly listed packets. Returns the number of bytes that were not
+    /// yet included in the delivered bytes.
     fn count_delivered(&mut self, listed: u64) -> u64 {
         self.counters.listed += listed;
         let arrived = self.arrived();
         let delivered = arrived.saturating_sub(self.believed);
-        // The number of unlisted packets also contains those whose fate this end has settled, so
-        // the count may be too high. The excess must not reduce the count of later arrivals.
+        // The number of unlisted packets also includes packets that this end has declared
+        // acknowledged or lost. The count of delivered bytes may therefore be too high. The excess
+        // must not reduce the count of later arrivals.
         self.believed = if self.lists_all { arrived } else { self.believed + delivered };
         delivered
     }
 
-    /// Returns a Forget frame: the number below which the receiver need not wait.
+    /// Returns a Forget frame, with the number below which the receiver must not wait for packets.
     pub(super) fn forget(&mut self, now: Instant) -> Frame {
         let below = self.recovery.space(SPACE).lowest_remembered();
         (self.owes_forget, self.forgotten) = (false, (below, now));
         Frame::Forget { below: PktSeq::of(below) }
     }
 
-    /// Handles a report that the receiver waits for `next`. A Forget frame is due if it need not
-    /// wait, and due again after a round trip.
+    /// Handles a report that the receiver waits for the packet `next`. If this end no longer tracks
+    /// that packet, a Forget frame is due, and due again after a round trip.
     pub(super) fn note_wait(&mut self, now: Instant, next: u64) {
         let (below, at) = self.forgotten;
         let lowest = self.recovery.space(SPACE).lowest_remembered();
         let was_told = lowest <= below && now < at + self.srtt().unwrap_or_default();
         self.owes_forget |= lowest > next && !was_told;
-        // Forget frames are at most as frequent as TACKs by the law, whatever the losses.
+        // Forget frames without data are at most as frequent as TACKs by TACK's law, whatever the
+        // losses.
         self.may_forget_alone = now >= at + self.synced.law().period(self.rtt_min());
     }
 
@@ -462,19 +471,19 @@ impl Sender {
         self.owes_forget = true;
     }
 
-    /// Returns `true` if a Forget frame may be sent without new data: the receiver may have more of
-    /// the outstanding data than it had room to report.
+    /// Returns `true` if a Forget frame may be sent without new data. The receiver may have
+    /// received more of the outstanding data than its reports had room for.
     #[inline]
     pub(super) const fn may_forget_alone(&self) -> bool {
         self.owes_forget && self.may_forget_alone && self.unlisted > 0
     }
 
-    /// Returns the maximum time for feedback.
+    /// Returns the probe timeout, with backoff.
     pub(super) const fn probe_timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Returns the maximum time for feedback before any timeout.
+    /// Returns the probe timeout, without backoff.
     pub(super) const fn base_timeout(&self) -> Duration {
         self.base_timeout
     }
@@ -486,8 +495,8 @@ impl Sender {
         self.refresh_timeout();
     }
 
-    /// Returns the event of the last probe timeout. `is_open`: the handshake is over; `repeats`:
-    /// the probe has no new data to carry.
+    /// Returns the event of the last probe timeout. `is_open` is `true` if the handshake is
+    /// complete. `repeats` is `true` if the probe carries no new data.
     pub(super) const fn timeout_event(&self, is_open: bool, repeats: bool) -> Event {
         self.recovery.expiries.event(is_open, repeats)
     }
@@ -500,8 +509,8 @@ impl Sender {
         self.base_timeout = self.timeout_after(0, delay);
         self.timeout = match self.recovery.expiries.in_a_row() {
             0 => self.base_timeout,
-            // Probes request an immediate TACK, and max_ack_delay is the time by which a receiver
-            // may delay one (RFC 9002, §6.2.1).
+            // A probe requests an immediate TACK, so no TACK delay is added. max_ack_delay only
+            // limits intentional delays (RFC 9002, §6.2.1).
             expiries => self.timeout_after(expiries.min(MAX_DOUBLINGS), Duration::ZERO),
         };
     }
@@ -510,7 +519,7 @@ impl Sender {
         probe_timeout(self.round_trips().estimator(), Thresholds::RFC.initial_rtt, tack_delay, doublings)
     }
 
-    /// Returns when to probe.
+    /// Returns when the probe timeout expires.
     #[inline]
     pub(super) fn probe_at(&self) -> Option<Instant> {
         self.recovery.space(SPACE).probe_at(self.timeout)
@@ -539,7 +548,7 @@ mod tests {
         assert_eq!((delivered, sender.arrived()), ([0, 5000], 20_000), "the TACK after it lists all");
     }
 
-    /// A packet that left at 1 ms waits for 10 ms at the receiver, whose TACK arrives at 51 ms.
+    /// A packet is sent at 1 ms and waits for 10 ms at the receiver, whose TACK arrives at 51 ms.
     #[test]
     fn a_round_trip_is_without_the_time_that_its_packet_waited() {
         let mut sender = sender();
@@ -549,8 +558,8 @@ mod tests {
         assert_eq!((progress.rtt, progress.waited), (Some(Duration::from_millis(40)), Duration::from_millis(10)));
     }
 
-    /// Of ten packets, number 3 is lost. An IACK reports the packets after it, and TACKs have no
-    /// list.
+    /// Packet 3 of ten packets is lost. An IACK reports the packets after the loss, and the TACKs
+    /// contain no list.
     #[test]
     fn a_rate_is_of_the_newest_packet_that_iacks_have_acknowledged() {
         let mut sender = sender();

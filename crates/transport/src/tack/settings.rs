@@ -1,4 +1,4 @@
-//! The settings of a connection, in scenarios and in the connection itself.
+//! The settings of a connection, used in scenarios and by the connection.
 
 use super::amplification::MIN_PACKET;
 use super::lists::Lists;
@@ -23,59 +23,61 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 pub struct Settings {
     /// Congestion controller.
     pub congestion: cc::ControllerConfig,
-    /// The policy that decides when TACKs are sent. The transport itself sends IACKs.
+    /// The policy that decides when TACKs are sent. IACKs are independent of the policy.
     pub ack: ack::PolicyConfig,
-    /// Maximum size of an IP packet, headers included: at least 1228 bytes over IPv4 and 1248 over
-    /// IPv6 (RFC 9000, §14: datagrams of 1200).
+    /// Maximum size of an IP packet, including headers. The minimum is 1228 bytes over IPv4 and
+    /// 1248 over IPv6, because datagrams have 1200 bytes (RFC 9000, §14).
     #[schemars(example = "1500B")]
     pub packet: Bytes,
-    /// Begin with packets of the minimum size, which the handshake validates, and search for the
-    /// largest up to `packet` (RFC 8899).
+    /// Start with packets of the minimum size, which the handshake validates. Search for the
+    /// largest size that the path carries, up to `packet` (RFC 8899).
     pub mtu_discovery: bool,
-    /// Initial window (RFC 6928).
+    /// Initial congestion window (RFC 6928).
     pub initial_window: Segments,
-    /// Maximum data of a stream that are written but not acknowledged.
+    /// Send buffer: maximum data of a stream that are written but not acknowledged.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
-    /// Maximum data of a stream that the peer may send ahead of the reader, at most 1 GiB.
+    /// Receive buffer: maximum data of a stream that the peer may send before the application reads
+    /// them, at most 1 GiB.
     #[schemars(example = "4MiB")]
     pub receive_buffer: Bytes,
-    /// Maximum number of streams, besides stream 0, that the peer may have open at a time.
+    /// Maximum number of streams that the peer may have open at a time, in addition to stream 0.
     #[schemars(range(min = 1))]
     pub streams: u32,
     /// The number of blocks in the unacked list of a TACK.
     pub lists: Lists,
-    /// The packet that a TACK times.
+    /// The packet to which the times in a TACK refer.
     pub timing: Timing,
-    /// The end that measures the delivery rate for controllers.
+    /// The end that measures the delivery rate for congestion control.
     pub rate: RateSource,
-    /// The settling time before a gap counts as a loss, as a share of RTTmin: a quarter (Li et al.,
-    /// SIGCOMM 2020, §7; RFC 8985, §6.2).
+    /// The settling time before a gap is declared lost, relative to RTTmin. The default is a
+    /// quarter (Li et al., SIGCOMM 2020, §7; RFC 8985, §6.2).
     #[schemars(range(min = 0.0, max = 8.0))]
     pub settling: f64,
-    /// Widen the settling time when a packet that was reported lost arrives later.
+    /// Widen the settling time when a packet arrives after it was reported lost.
     pub adaptive_settling: bool,
-    /// Report losses by IACKs at once. Without IACKs, the next TACK lists the losses (the
+    /// Report losses by IACKs immediately. Without IACKs, the next TACK lists the losses (the
     /// comparison of Li et al., SIGCOMM 2020, Figure 5).
     pub loss_iacks: bool,
     /// The burst that pacing permits, for senders with coarse timers or with many packets per call.
-    /// Without it, packets are spaced individually, as in the paper (Li et al., ToN 2021, §VI-D).
+    /// Without this setting, pacing spaces each packet, as in the paper (Li et al., ToN 2021,
+    /// §VI-D).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<pacing::Burst>,
-    /// Send data as ECN-capable, and reduce the window for a mark as for a loss, once per round
-    /// trip (RFC 9000, §13.4; RFC 9002, §7.1). A controller that counts marks always enables this.
+    /// Send data as ECN-capable, and react to a mark as to a loss, once per round trip (RFC 9000,
+    /// §13.4; RFC 9002, §7.1). A controller that requires marks always enables this.
     pub ecn: bool,
     /// The time for which a minimum round-trip time is valid: τ, at most 10 s (Li et al., SIGCOMM
     /// 2020, §5.4).
     #[schemars(example = "10s")]
     pub rtt_window: Duration,
-    /// Idle timeout: the silence of the peer after which the connection ends; 0 s disables it (RFC
-    /// 9000, §10.1). Middleboxes should keep the state of a flow for five minutes (RFC 4787,
-    /// REQ-5).
+    /// Idle timeout: the connection ends if no packet of the peer arrives for this time; 0 s
+    /// disables it (RFC 9000, §10.1). Middleboxes should keep the state of a flow for five minutes
+    /// (RFC 4787, REQ-5).
     #[schemars(example = "30s")]
     pub idle_timeout: Duration,
-    /// Silence of the peer after which this end sends a keep-alive; 0 s disables it (RFC 9000,
-    /// §10.1.2).
+    /// Keep-alive: this end sends a keep-alive if no packet of the peer arrives for this time; 0 s
+    /// disables it (RFC 9000, §10.1.2).
     #[schemars(example = "15s")]
     pub keep_alive: Duration,
     /// Skip some packet numbers to detect a receiver that acknowledges packets before they arrive
@@ -87,7 +89,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             congestion: cc::ControllerConfig::BbrTack(cc::bbr_tack::Config::PUBLISHED),
-            // Per-packet ACKs in start-up: Li et al., ToN 2021, §VI-D.
+            // Per-packet ACKs in Startup: Li et al., ToN 2021, §VI-D.
             ack: ack::PolicyConfig::Tack(ack::tack::Tack { per_packet_startup: true, ..ack::tack::Tack::default() }),
             packet: Bytes(1500),
             mtu_discovery: false,
@@ -112,7 +114,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the bytes of a stream in a full-sized packet.
+    /// Returns the bytes of stream data in a full-sized packet.
     #[must_use]
     pub const fn mss(&self) -> u64 {
         self.packet.get() - self.headers()
@@ -125,19 +127,19 @@ impl Settings {
         OVERHEAD + Frame::stream_header(0)
     }
 
-    /// Returns the size of packets that are known to arrive when the connection opens.
+    /// Returns the packet size that the handshake validates.
     pub(super) fn base_packet(&self) -> u64 {
         if self.mtu_discovery { MIN_PACKET } else { self.packet.get() }
     }
 
-    /// Returns these settings for packets whose IP header is `longer` bytes longer than that of
-    /// IPv4, with the same maximum packet size.
+    /// Returns these settings for an IP header that is `longer` bytes longer than an IPv4 header.
+    /// The maximum packet size does not change.
     #[must_use]
     pub const fn behind(self, longer: u64) -> Self {
         Self { packet: Bytes(self.packet.get().saturating_sub(longer)), ..self }
     }
 
-    /// Returns L and β.
+    /// Returns the parameters of TACK's law: L and β.
     #[must_use]
     pub fn law(&self) -> Law {
         match self.ack {
@@ -160,14 +162,14 @@ impl Settings {
         self.check_behind(0)
     }
 
-    /// Checks the settings [behind](Self::behind) a longer header of IP.
+    /// Checks the settings for an IP header that is `longer` bytes longer than an IPv4 header.
     ///
     /// # Errors
     /// Returns the first invalid setting.
     pub fn check_behind(&self, longer: u64) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
         if self.congestion.is_scalable() {
-            // The counts of a TACK are those of ECT(0) and CE.
+            // A TACK counts ECT(0) and CE, but not ECT(1).
             let found = self.congestion.name();
             return Err(Fault::misplaced("congestion", format!("\"{found}\" is for L4S, and TACK sends no ECT(1)")));
         }
@@ -191,13 +193,14 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns the inputs of the controller of the flow `flow`.
+    /// Returns the inputs of the controller for the flow `flow`.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         cc::Start {
             mss: self.mss(),
             initial_window: u64::from(self.initial_window.0) * self.mss(),
-            // A TACK acknowledges many packets, and pacing spreads the packets that it permits.
+            // A TACK acknowledges many packets. The window therefore grows per segment, and pacing
+            // prevents a burst.
             growth: cc::Growth::PerSegment,
             slow_start: cc::SlowStart::standard(&self.congestion),
             dialect: cc::Dialect::Reference,
@@ -207,7 +210,7 @@ impl Settings {
         }
     }
 
-    /// Returns the inputs of the ACK policy of the flow `flow`.
+    /// Returns the inputs of the ACK policy for the flow `flow`.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss(), random: seed.stream(&format!("flow/{flow}/ack")) }
@@ -229,7 +232,7 @@ mod tests {
         );
     }
 
-    /// The rule is that of Linux's `tcp_ca_needs_ecn`, and of TCP and QUIC here.
+    /// The rule is the same as in Linux (`tcp_ca_needs_ecn`), and as for TCP and QUIC here.
     #[test]
     fn a_controller_that_counts_marks_asks_for_them() {
         let congestion = cc::ControllerConfig::named("dctcp").expect("it is built in");

@@ -1,17 +1,18 @@
 //! Skips packet numbers to detect a receiver that acknowledges packets before they arrive (RFC
 //! 9000, §21.4).
 //!
-//! Such a receiver makes its sender too fast for the path. It cannot detect which numbers are
-//! skipped, so it acknowledges one of them, and the connection ends. An honest receiver reports a
-//! skipped number lost, and nothing is retransmitted for it. Each such report is an IACK, so the
-//! distances double: a million packets skip some fifteen numbers.
+//! With premature ACKs, a receiver makes its sender exceed the rate of the path. The receiver
+//! cannot detect which numbers are skipped. It therefore acknowledges a skipped number, and the
+//! connection ends. A correct receiver reports a skipped number lost, and no data are
+//! retransmitted. Each report is an IACK, so the distances between skipped numbers double. In a
+//! million packets, some fifteen numbers are skipped.
 
 use acklab_base::random::Stream;
 
-/// Bits of the first distance. In quinn-proto's `PacketNumberFilter` the first distance is also
-/// uniform in 2⁶.
+/// Bits of the first distance between skipped numbers. quinn-proto's `PacketNumberFilter` also
+/// draws the first distance from 2⁶ values.
 const FIRST_BITS: u32 = 6;
-/// Maximum number of bits of a distance: half the space in which feedback is unambiguous.
+/// Maximum number of bits of a distance: half the number space in which feedback is unambiguous.
 const MAX_BITS: u32 = 30;
 
 /// Chooses the numbers that are skipped.
@@ -24,7 +25,7 @@ pub(super) struct Skip {
 }
 
 impl Skip {
-    /// Creates a generator. Without `random`, it skips nothing.
+    /// Creates the generator of skipped numbers. Without `random`, no number is skipped.
     pub(super) fn new(random: Option<Stream>) -> Self {
         let mut skip = Self { random, next: u64::MAX, bits: FIRST_BITS };
         skip.choose(0);
@@ -39,7 +40,7 @@ impl Skip {
         }
     }
 
-    /// Returns `true` if `number`, the next one, should be skipped.
+    /// Returns `true` if `number`, the next packet number, should be skipped.
     #[inline]
     pub(super) fn takes(&mut self, number: u64) -> bool {
         if number < self.next {

@@ -1,10 +1,10 @@
 //! The streams of a TACK connection.
 //!
-//! A stream is bidirectional. The client opens streams of even IDs, the server those of odd IDs. A
-//! message is a stream with a lifetime, which is removed once it has ended. Stream 0 exists from
-//! the start. Each end limits how many other streams the peer has open at a time. It announces how
-//! many the peer may open in total, and raises the limit once half of them have ended (RFC 9000,
-//! §4.6).
+//! A stream is bidirectional. The client opens streams with even IDs, the server with odd IDs. A
+//! message is a stream with a lifetime. The stream is removed once it has ended. Stream 0 is open
+//! from the start. Each end limits the number of other streams that the peer has open at a time. It
+//! announces the total number of streams that the peer may open, and raises this limit once half of
+//! them have ended (RFC 9000, §4.6).
 
 use super::refusal::Refusal;
 use super::settings::Settings;
@@ -16,9 +16,9 @@ use acklab_wire::tack::frame;
 /// The state of a stream that may carry a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Message {
-    /// Bytes whose arrival was reported to the application.
+    /// Number of bytes whose arrival was reported to the application.
     told: u64,
-    /// Set once the stream is no longer read.
+    /// The request to stop sending, if the application no longer reads the stream.
     stop: Option<Stop>,
 }
 
@@ -26,13 +26,13 @@ pub(crate) struct Message {
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     code: u32,
-    /// The request is due, for the first time or as a repetition.
+    /// `true` if the request must be sent, for the first time or after a loss.
     is_due: bool,
 }
 
 type Stream = crate::streams::Stream<Message>;
 
-/// Returns the index of a stream among those that its side opens, without stream 0.
+/// Returns the position of a stream among the streams that the same side opens, without stream 0.
 const fn rank(id: u32) -> u64 {
     id as u64 / 2 - (id > 0 && id.is_multiple_of(2)) as u64
 }
@@ -41,25 +41,25 @@ const fn rank(id: u32) -> u64 {
 #[derive(Debug)]
 pub(super) struct Streams {
     pub(super) table: Table<Message>,
-    /// The number of streams that the peer may have open at a time, the total number that it was
-    /// permitted to open, and whether this total must be announced.
+    /// The maximum number of open streams of the peer, the announced total number, and whether the
+    /// total must be announced.
     concurrent: u32,
     offered: u64,
     owes_offer: bool,
-    /// The number of streams that the peer has opened: the largest rank plus one.
+    /// The total number of streams that the peer has opened, derived from the largest position.
     opened_by_peer: u64,
     /// `true` if a request that the peer stop sending on a stream may be due.
     owes_stop: bool,
-    /// How many streams in total the peer permits this end to open.
+    /// The total number of streams that the peer permits this end to open.
     allowed: u64,
     /// The ID of the next stream that this end opens.
     next_id: u32,
-    /// The streams of messages that have ended and were removed, by [`rank`]: those that this end
-    /// opened, and those of the peer.
+    /// Removed streams of messages, by [`rank`]: streams opened by this end, and streams opened by
+    /// the peer.
     over: [Ranges; 2],
     /// Bytes written to streams that were removed.
     written_before: u64,
-    /// Whether streams carry messages.
+    /// `true` if streams carry messages.
     has_messages: bool,
 }
 
@@ -86,25 +86,25 @@ impl Streams {
         self.table.side.opens(id as u64)
     }
 
-    /// Applies the limits that the peer announces in the handshake.
+    /// Applies the limits that the peer announced in the handshake.
     pub(super) fn on_parameters(&mut self, window: u64, streams: u32) {
         self.allowed = self.allowed.max(streams.into());
         self.table.set_first_window(window);
     }
 
-    /// Raises to `limit` the total number of streams that this end may open.
+    /// Raises the total number of streams that this end may open to `limit`.
     pub(super) fn on_limit(&mut self, limit: u32) {
         self.allowed = self.allowed.max(limit.into());
     }
 
-    /// `true` if the new limits must be announced.
+    /// Raises the limits of the peer. Returns `true` if the limits must be announced.
     pub(super) fn raise(&mut self, streams: u32, receive_buffer: u64) {
         self.owes_offer |= streams > self.concurrent;
         self.concurrent = self.concurrent.max(streams);
         self.table.raise_receive_buffer(receive_buffer);
     }
 
-    /// Returns the number of streams that the peer may open in total, if it must be announced.
+    /// Returns the total number of streams that the peer may open, if the number must be announced.
     pub(super) fn take_offer(&mut self) -> Option<u32> {
         if !self.owes_offer() {
             return None;
@@ -114,17 +114,18 @@ impl Streams {
         u32::try_from(self.offered).ok()
     }
 
-    /// Schedules the announcement again after its loss.
+    /// Schedules the announcement again because it was lost.
     pub(super) const fn owe_offer(&mut self) {
         self.owes_offer = true;
     }
 
-    /// Returns `true` if a new limit of streams should be announced to the peer: half of the
-    /// permitted streams have ended.
+    /// Returns `true` if a new limit of streams should be announced to the peer, because half of
+    /// the permitted streams have ended.
     #[inline]
     pub(super) fn owes_offer(&self) -> bool {
         let half = u64::from(self.concurrent.div_ceil(2));
-        // While the peer may open more than half, no count is necessary.
+        // While the peer may still open more than half of its streams, the ended streams need not
+        // be counted.
         self.owes_offer || (self.offered - self.opened_by_peer <= half && self.limit() - self.offered >= half)
     }
 
@@ -158,8 +159,8 @@ impl Streams {
         self.table.get_mut(id).map(|stream| &mut stream.outgoing)
     }
 
-    /// Returns the next message of the peer with data whose arrival was not reported to the
-    /// application.
+    /// Returns the number of the next message of the peer with unreported data, and the number of
+    /// those bytes.
     pub(super) fn take_arrival(&mut self) -> Option<Arrival> {
         self.has_messages = true;
         let side = self.table.side;
@@ -175,7 +176,7 @@ impl Streams {
         None
     }
 
-    /// Removes a stream that has ended. Returns `false` if it has not.
+    /// Removes a stream that has ended. Returns `false` if the stream has not ended.
     pub(super) fn discard(&mut self, id: u32) -> bool {
         let is_over = |stream: &Stream| stream.incoming.is_at_end() && stream.outgoing.is_finished();
         let is_known = id > 0 && self.table.get(id).is_some_and(is_over);
@@ -200,14 +201,14 @@ impl Streams {
         });
     }
 
-    /// Returns whether this stream carried a message and was removed.
+    /// Returns `true` if the stream with this ID carried a message and was removed.
     fn is_over(&self, id: u32) -> bool {
         let over = &self.over[usize::from(!self.opens(id))];
         over.first_duplicate(rank(id)..rank(id) + 1).is_some()
     }
 
-    /// Checks that a frame of the peer may contain this stream. Returns the stream if it is open;
-    /// never opens one.
+    /// Checks that the peer may use the stream ID `id`. Returns the stream if it is open. Never
+    /// opens a stream.
     pub(super) fn check_id(&self, id: u32) -> Result<Option<&Stream>, Refusal> {
         match self.table.get(id) {
             Some(stream) => Ok(Some(stream)),
@@ -227,14 +228,15 @@ impl Streams {
         }
     }
 
-    /// Returns `true` if reading has released enough of the window to announce it at once.
+    /// Returns `true` if reading has released so much of a window that it must be announced
+    /// immediately.
     #[inline]
     pub(super) fn has_released(&self, id: u32, mss: u64) -> bool {
         self.table.get(id).is_some_and(|stream| stream.incoming.has_released(mss))
     }
 
-    /// Returns the stream of this ID, which was [checked](Self::check_id). Opens it for the peer if
-    /// it is new. Returns `None` if it has ended.
+    /// Returns the stream with this ID, which was [checked](Self::check_id). Opens the stream if it
+    /// is new. Returns `None` if it has ended.
     fn of_peer(&mut self, id: u32) -> Option<&mut Stream> {
         if self.table.get(id).is_none() {
             if self.is_over(id) {
@@ -247,7 +249,7 @@ impl Streams {
         self.table.get_mut(id)
     }
 
-    /// Inserts bytes that have arrived and were checked. Returns how many of them are new.
+    /// Inserts bytes that have arrived and were checked. Returns the number of new bytes.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
         let Some(stream) = self.of_peer(id) else { return 0 };
@@ -257,15 +259,15 @@ impl Streams {
         self.table.on_arrived(id, start, end, is_end)
     }
 
-    /// Handles the peer's reset of a stream that was checked.
+    /// Handles the peer's reset of a stream. The stream ID was checked.
     pub(super) fn on_reset(&mut self, id: u32, size: u64, code: u32) {
         if self.of_peer(id).is_some() {
             self.table.on_reset(id, size, code);
         }
     }
 
-    /// Schedules a request that the peer stop sending on a stream that is no longer read, unless
-    /// the peer has sent all of it.
+    /// Schedules a request that the peer stop sending on a stream that is no longer read. No
+    /// request is necessary if all data have arrived.
     pub(super) fn stop(&mut self, id: u32, code: u32) {
         if let Some(stream) = self.table.get_mut(id).filter(|stream| !stream.incoming.is_finished()) {
             stream.own.stop.get_or_insert(Stop { code, is_due: true });
@@ -279,7 +281,7 @@ impl Streams {
         self.owes_stop
     }
 
-    /// Returns the next stream for which such a request is due, and the code.
+    /// Returns the ID of the next stream with a due request to stop sending, and its code.
     #[inline]
     pub(super) fn take_stop(&mut self) -> Option<(u32, u32)> {
         if !self.owes_stop {
@@ -297,7 +299,7 @@ impl Streams {
         None
     }
 
-    /// Schedules the request again after its loss.
+    /// Schedules the request to stop sending again because it was lost.
     pub(super) fn on_stop_lost(&mut self, id: u32) {
         if let Some(stop) = self.table.get_mut(id).and_then(|stream| stream.own.stop.as_mut()) {
             stop.is_due = true;
@@ -305,8 +307,8 @@ impl Streams {
         }
     }
 
-    /// Handles the peer's request to stop sending on a stream that was checked: the stream is reset
-    /// with the peer's code (RFC 9000, §3.5).
+    /// Handles the peer's request to stop sending on a stream. The stream ID was checked. The
+    /// stream is reset with the peer's code (RFC 9000, §3.5).
     pub(super) fn on_stop(&mut self, id: u32, code: u32) {
         let Some(stream) = self.of_peer(id) else { return };
         if !stream.outgoing.is_finished() && !stream.outgoing.is_reset() {
@@ -315,14 +317,14 @@ impl Streams {
         }
     }
 
-    /// Handles the peer's request for the window of a stream that was checked.
+    /// Handles the peer's request for the window of a stream. The stream ID was checked.
     pub(super) fn require_window_update(&mut self, id: u32) {
         if let Some(stream) = self.of_peer(id) {
             stream.incoming.require_window_update();
         }
     }
 
-    /// Applies the window of a stream that the peer announces.
+    /// Applies the window of a stream that the peer has announced.
     pub(super) fn on_window(&mut self, id: u32, limit: u64) -> Result<(), Refusal> {
         if let Some(stream) = self.table.get_mut(id) {
             stream.outgoing.on_window(limit);
@@ -332,12 +334,12 @@ impl Streams {
         Ok(())
     }
 
-    /// Returns the bytes written to all streams.
+    /// Returns the total of bytes written to streams.
     pub(super) fn written(&self) -> u64 {
         self.written_before + self.table.iter().map(|stream| stream.outgoing.written()).sum::<u64>()
     }
 
-    /// Returns whether streams carry messages, so that bytes have no order.
+    /// Returns `true` if streams carry messages. Then the bytes of the connection have no order.
     pub(super) const fn has_messages(&self) -> bool {
         self.has_messages
     }
@@ -348,24 +350,24 @@ impl Streams {
         self.table.have_due(u64::MAX)
     }
 
-    /// Returns the number of bytes that may be sent, counted up to `enough`.
+    /// Returns the number of bytes that may be sent. Stops counting at `enough`.
     pub(super) fn due_octets(&self, enough: u64) -> u64 {
         self.table.due_octets(u64::MAX, enough)
     }
 
-    /// Returns `true` if the stream whose turn it is has data to retransmit.
+    /// Returns `true` if the next stream in turn has data to retransmit.
     #[inline]
     pub(super) fn repeat_next(&self) -> bool {
         self.table.peek_due(u64::MAX).is_some_and(|stream| stream.outgoing.repeats())
     }
 
-    /// Returns when the first lifetime ends.
+    /// Returns when the first lifetime of a stream ends.
     #[inline]
     pub(super) fn expires_at(&self) -> Option<Instant> {
         self.table.iter().filter_map(|stream| stream.outgoing.expires_at()).min()
     }
 
-    /// Abandons the streams whose lifetime has ended.
+    /// Abandons streams whose lifetime has ended.
     pub(super) fn expire(&mut self, now: Instant) {
         for stream in self.table.iter_mut() {
             if stream.outgoing.expires_at().is_some_and(|at| at <= now) {
@@ -374,22 +376,22 @@ impl Streams {
         }
     }
 
-    /// Returns the next reset that is due: its stream, size and code.
+    /// Returns the next reset that is due: stream ID, size and code.
     pub(super) fn due_reset(&self) -> Option<(u32, u64, ResetCode)> {
         self.table.iter().find_map(|stream| Some((stream.id(), stream.outgoing.sent(), stream.outgoing.due_reset()?)))
     }
 
-    /// Returns `true` if only windows block the data that are written.
+    /// Returns `true` if data are written, and windows block all of them.
     pub(super) fn are_blocked(&self) -> bool {
         !self.have_due() && self.table.iter().any(|stream| stream.outgoing.is_blocked())
     }
 
-    /// Returns `true` if a stream waits for a window that no feedback will report.
+    /// Returns `true` if a stream waits for a window, and no feedback will report that window.
     pub(super) fn await_windows(&self) -> bool {
         self.table.iter().any(|stream| stream.outgoing.awaits_window())
     }
 
-    /// Requests the windows of all streams that wait for one that no feedback will report.
+    /// Requests the window of each stream that waits for a window which no feedback will report.
     pub(super) fn ask_for_windows(&mut self) {
         for stream in self.table.iter_mut().filter(|stream| stream.outgoing.awaits_window()) {
             stream.outgoing.ask_for_window();
@@ -406,7 +408,7 @@ impl Streams {
         self.table.iter().any(|stream| stream.outgoing.has_question())
     }
 
-    /// Returns the next stream whose window should be announced, and the window.
+    /// Returns the ID of the next stream whose window should be announced, and the window.
     pub(super) fn take_window(&mut self) -> Option<(u32, u64)> {
         self.table.iter_mut().find_map(|stream| Some((stream.id(), stream.incoming.take_window()?)))
     }
@@ -426,7 +428,7 @@ mod tests {
     }
 
     fn checked(streams: &Streams, id: u32, length: u64, is_end: bool) -> Result<(), Refusal> {
-        // All pieces end where they would extend the stream to.
+        // Each piece ends at the offset `length`.
         let length16 = length.min(1000) as u16;
         streams.check(&frame::Stream { id, offset: length - u64::from(length16), length: length16, is_end })
     }
@@ -500,8 +502,8 @@ mod tests {
         let told: Vec<_> = std::iter::from_fn(|| server.take_window()).collect();
         assert_eq!(told, [(0, 1 << 20), (2, 1 << 20)], "nothing was read");
         assert_eq!(checked(&server, 2, 1 << 20, false), Ok(()));
-        // The peer begins other streams with the window of the handshake, and receives the new one
-        // at once.
+        // New streams of the peer start with the window of the handshake. The new window is
+        // announced immediately.
         assert_eq!(
             (checked(&server, 4, 2000, false), checked(&server, 4, 2001, false)),
             (Ok(()), Err(Refusal::Window))

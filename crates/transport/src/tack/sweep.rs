@@ -1,35 +1,37 @@
-//! Spreads lists that do not fit over several TACKs.
+//! Spreads lists that are too long for one TACK over several TACKs.
 //!
-//! A TACK has room for about 350 runs per list, and an overshoot on a fast long path leaves
-//! thousands. So each TACK continues where the previous one ended, from the oldest packets on, and
-//! restarts after the last. TACKs normally follow arrivals, but a sender whose window is full of
-//! packets of unknown fate sends nothing. So, while lists do not fit, TACKs continue at β/RTTmin,
-//! which the law permits (Li et al., SIGCOMM 2020, §4.1). They stop once everything has been listed
-//! since the last arrival. If some of these TACKs were lost, the sender requests another.
+//! A TACK has room for about 350 runs per list. An overshoot on a fast path with a long round-trip
+//! time causes thousands of runs. Each TACK therefore continues where the previous TACK ended,
+//! starting with the oldest packets, and restarts after the last packets. TACKs normally follow
+//! arrivals. A sender whose window is full of packets with unknown fate sends no packets, so no
+//! packets arrive. While the lists do not fit, further TACKs are therefore sent at the frequency
+//! β/RTTmin, which TACK's law permits (Li et al., SIGCOMM 2020, §4.1). They end once all blocks
+//! have been listed since the last arrival. If some of these TACKs were lost, the sender requests
+//! another TACK.
 
 use crate::recovery::alarm::Alarm;
 use acklab_base::{Duration, Instant};
 
-/// The start of the next TACK's lists, and its time of departure if nothing arrives.
+/// The start of the next TACK's lists, and the departure time of that TACK if no packet arrives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sweep {
-    /// The number below which all have been listed.
+    /// The number below which all packets have been listed.
     from: u64,
-    /// The number of packets that had arrived when the lists restarted, and when the last TACK
-    /// left.
+    /// The number of packets that had arrived when the lists restarted, and the same number at the
+    /// last TACK.
     begun_with: u64,
     told: u64,
     goes_on: Alarm,
 }
 
 impl Sweep {
-    /// Returns the start of the lists of a TACK that expects `next`.
+    /// Returns the number at which the lists of a TACK start, if the receiver waits for `next`.
     pub(super) fn from(&self, next: u64) -> u64 {
         self.from.max(next)
     }
 
-    /// Returns `true` if nothing has arrived since the last TACK. `arrived` counts all packets that
-    /// have.
+    /// Returns `true` if no packet has arrived since the last TACK. `arrived` is the total number
+    /// of packets that have arrived.
     pub(super) const fn is_quiet(&self, arrived: u64) -> bool {
         self.told == arrived
     }
@@ -46,8 +48,9 @@ impl Sweep {
         self.goes_on = Alarm::NEVER;
     }
 
-    /// Records a TACK that leaves now with incomplete lists. Its contiguous part ends at `upto`, or
-    /// at the end if that is `None`. Without an arrival, the next TACK leaves after `period`.
+    /// Records a TACK that is sent now with incomplete lists. The lists are complete up to `upto`,
+    /// or up to the last packet if `upto` is `None`. If no packet arrives, the next TACK is sent
+    /// after `period`.
     pub(super) fn on_part(&mut self, now: Instant, upto: Option<u64>, arrived: u64, period: Duration) {
         self.told = arrived;
         let mut is_over = false;
@@ -61,19 +64,19 @@ impl Sweep {
         self.goes_on.set((!is_over).then(|| now + period));
     }
 
-    /// Records a TACK that lists only the ends. Without an arrival, a TACK with all permitted
-    /// blocks leaves at `due`.
+    /// Records a TACK that lists only the first gap and the last block. If no packet arrives, a
+    /// TACK with all permitted blocks is sent at `due`.
     pub(super) fn on_ends(&mut self, due: Instant) {
         self.goes_on.set(Instant::earliest(self.goes_on.at(), Some(due)));
     }
 
-    /// Returns when a TACK leaves without an arrival.
+    /// Returns when a TACK is due if no packet arrives.
     #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.goes_on.at()
     }
 
-    /// Returns `true` if a TACK is due although nothing has arrived.
+    /// Returns `true` if a TACK is due although no packet has arrived.
     pub(super) fn expire(&mut self, now: Instant) -> bool {
         self.goes_on.expire(now)
     }
@@ -89,7 +92,8 @@ mod tests {
     fn everything_is_listed_once_after_the_last_arrival() {
         let mut sweep = Sweep::default();
         let at = |ms| Instant::ZERO + MS * ms;
-        // Two TACKs reach the end. The third packet arrives before the second of them.
+        // The second and the fourth TACK reach the end. The third packet arrives before the second
+        // TACK.
         let parts = [(0, Some(50), 2), (10, None, 3), (20, Some(50), 3), (30, None, 3)];
         let listed = parts.map(|(ms, upto, arrived)| {
             let from = sweep.from(7);

@@ -1,12 +1,13 @@
-//! Parameters that the sender of data reports to the receiver, so that both use the same (Li et
-//! al., SIGCOMM 2020, §4.4, §5.4; ToN 2021, §VI).
+//! Parameters that the sender of data reports to the receiver, so that both ends use the same
+//! values (Li et al., SIGCOMM 2020, §4.4, §5.4; ToN 2021, §VI).
 //!
-//! RTTmin is reported when it is first known and when it changes by an eighth, which changes the
-//! frequency by as much. L and β are reported when they change. ρ′ is reported with either of
-//! these, and when it changes by a half. A due report leaves with the next data.
+//! RTTmin is reported when it is first measured, and when it changes by an eighth, which changes
+//! the TACK frequency by an eighth too. L and β are reported when they change. ρ′ is reported
+//! together with the other parameters, and when it changes by a half. A due report is sent with the
+//! next data.
 //!
-//! The paper's sender derives the TACKs that it expects from the frequency. Here every packet has a
-//! number, so the sender counts the missing numbers of the receiver.
+//! In the paper, the sender derives the number of expected TACKs from the TACK frequency. Here,
+//! every packet has a number, so the sender counts the missing packet numbers of the receiver.
 
 use super::rate::LossRate;
 use super::receiver::share_of;
@@ -14,16 +15,16 @@ use crate::ack::tack::Law;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::{Sync, time::micros};
 
-/// RTTmin is reported again once it has changed by more than an eighth of itself.
+/// RTTmin is reported again once it has changed by more than RTTmin divided by this number.
 const RTT_CHANGE: u32 = 8;
-/// ρ′ is reported again if it has changed by a half, and by at least a hundredth.
+/// Minimum change of ρ′ that is reported: one hundredth. The change must also be at least a half.
 const MIN_LOSS_CHANGE: u16 = 655;
 
 #[derive(Debug)]
 pub(super) struct Synced {
     law: Law,
     ack_loss: LossRate,
-    /// The last report, and its departure.
+    /// The last report, and its departure time.
     told: Option<(Sync, Instant)>,
     is_due: bool,
 }
@@ -37,18 +38,18 @@ impl Synced {
         self.law
     }
 
-    /// Returns ρ′.
+    /// Returns ρ′, the fraction of lost ACKs.
     pub(super) fn ack_loss(&self) -> f64 {
         self.ack_loss.share()
     }
 
-    /// Sets the law by which the peer sends its TACKs from now on.
+    /// Sets TACK's law, the formula for the frequency of the peer's TACKs.
     pub(super) const fn set_law(&mut self, law: Law) {
         self.law = law;
         self.is_due = true;
     }
 
-    /// Handles a TACK, with the counts of the peer's packets that were expected and lost.
+    /// Handles a TACK. `expected` and `lost` count the peer's packets.
     #[inline]
     pub(super) fn on_tack(&mut self, now: Instant, rtt_min: Option<Duration>, (expected, lost): (u64, u64)) {
         self.ack_loss.on_interval(expected, lost);
@@ -62,13 +63,13 @@ impl Synced {
         let loss = share_of(self.ack_loss.share());
         let loss_change = loss.abs_diff(told.ack_loss);
         let has_lost = loss_change > MIN_LOSS_CHANGE.max(told.ack_loss / 2);
-        // At most once per round trip: a report in flight has not arrived yet.
+        // Reports are sent at most once per round trip, because the last report may be in flight.
         if (has_moved || has_lost) && now.since(*at) >= rtt_min {
             self.is_due = true;
         }
     }
 
-    /// Returns the report that is due now, if any.
+    /// Returns the report that is due now, or `None`.
     pub(super) fn take(&mut self, now: Instant, rtt_min: Option<Duration>) -> Option<Sync> {
         if !self.is_due {
             return None;
@@ -83,7 +84,7 @@ impl Synced {
         Some(sync)
     }
 
-    /// Schedules the report again after its loss.
+    /// Schedules the report again because it was lost.
     pub(super) const fn on_lost(&mut self) {
         self.is_due = true;
     }

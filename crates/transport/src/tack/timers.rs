@@ -34,7 +34,8 @@ impl Connection {
         self.output.note_change();
     }
 
-    /// Returns when to probe. A server at its limit for unvalidated addresses waits for its client.
+    /// Returns when the probe timeout expires. A server at its limit for unvalidated addresses
+    /// sends no probe.
     #[inline]
     fn probe_at(&self) -> Option<Instant> {
         let is_held = self.phase == Phase::Accepting && !self.amplification.lets(MIN_PACKET);
@@ -70,7 +71,8 @@ impl Connection {
         }
     }
 
-    /// Returns when pacing permits the next packet, if there is one and the window has room.
+    /// Returns when pacing permits the next packet, if a packet is due and the congestion window
+    /// has room.
     #[inline]
     fn departs_at(&self) -> Option<Instant> {
         let sender = &self.sender;

@@ -1,12 +1,13 @@
 //! Round-trip timing (Li et al., SIGCOMM 2020, §5.2; ToN 2021, §VI).
 //!
-//! A TACK acknowledges many packets and can time one. The receiver measures the one-way delay of
-//! each packet with two unsynchronised clocks. It chooses the packet with the minimum delay since
-//! the last TACK. The TACK echoes that packet's departure time t0* and reports Δt*, the time since
-//! its arrival. The sender's sample is t1 − t0* − Δt*, and RTTmin is the minimum sample within τ.
+//! A TACK acknowledges many packets, but can report the times of only one packet. The receiver
+//! measures the one-way delay of each packet with two unsynchronised clocks. It selects the packet
+//! with the minimum delay since the last TACK. The TACK contains that packet's departure time t0*,
+//! and Δt*, the time since its arrival. The sender's sample is t1 − t0* − Δt*. RTTmin is the
+//! minimum sample within τ.
 //!
 //! The alternative estimator uses the newest packet, as a timestamp echo or an ACK frame does. It
-//! misses the round-trip times before the TACK, so the minimum sample is larger (Figure 6).
+//! ignores the other packets since the last TACK, so its minimum sample is larger (Figure 6).
 
 use super::refusal::Refusal;
 use crate::recovery::rtt::{Estimator, RoundTripTimes};
@@ -17,11 +18,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Maximum rounding error of a sample in microseconds, by which it may be negative: it is computed
-/// from three times in whole microseconds.
+/// Maximum rounding error of a sample in microseconds. A sample is computed from three times in
+/// whole microseconds, so it may be negative by this amount.
 const ROUNDING: i64 = 3;
 
-/// Which packet a TACK times.
+/// The packet to which the times in a TACK refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timing {
@@ -39,19 +40,19 @@ struct Timed {
 }
 
 impl Timed {
-    /// Returns the one-way delay in microseconds, plus the offset of the two clocks.
+    /// Returns the one-way delay in microseconds, plus the offset between the two clocks.
     const fn delay(&self) -> i32 {
         self.arrived.micros_since(self.departed)
     }
 }
 
-/// The receiver's state: the packet that the next TACK times.
+/// The receiver's state: the packet to which the times in the next TACK refer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayFilter {
     timing: Timing,
-    /// The packet chosen since the last TACK.
+    /// The packet selected since the last TACK.
     chosen: Option<Timed>,
-    /// The packet that the last TACK timed.
+    /// The packet to which the times in the last TACK refer.
     timed: Timed,
 }
 
@@ -72,8 +73,8 @@ impl DelayFilter {
         }
     }
 
-    /// Returns t0* and Δt* for a TACK that leaves. Without an arrival since the last TACK, it times
-    /// the same packet again.
+    /// Returns t0* and Δt* for a TACK that is sent now. If no packet has arrived since the last
+    /// TACK, the times refer to the same packet again.
     pub(super) fn on_tack(&mut self, now: Timestamp) -> (Timestamp, u32) {
         self.timed = self.chosen.take().unwrap_or(self.timed);
         let Timed { departed, arrived } = self.timed;
@@ -90,7 +91,7 @@ pub(super) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Creates an estimator. RTTmin is the minimum of the last `window`: τ.
+    /// Creates an estimator. RTTmin is the minimum sample within `window`, which is τ.
     pub(super) fn new(window: Duration) -> Self {
         Self { window, estimator: Estimator::default(), least: WindowedMax::default() }
     }
@@ -105,8 +106,8 @@ impl RoundTrips {
         self.least.get().map(|Reverse(least)| least)
     }
 
-    /// Returns the sample of a packet that left at `echo` and arrived `delay` microseconds before
-    /// the answer left.
+    /// Returns the sample of a packet that was sent at `echo`. The packet arrived `delay`
+    /// microseconds before the answer was sent.
     pub(super) fn sample_of(now: Timestamp, echo: Timestamp, delay: u32) -> Result<Duration, Refusal> {
         let elapsed = i64::from(now.micros_since(echo));
         let sample = elapsed - i64::from(delay);
@@ -143,13 +144,13 @@ impl RoundTripTimes for RoundTrips {
 mod tests {
     use super::*;
 
-    /// Packets that left 10 ms apart by a clock that is about to wrap, with one-way delays of 40,
-    /// 30 and 35 ms.
+    /// Packets sent at intervals of 10 ms, with one-way delays of 40, 30 and 35 ms. The sender's
+    /// clock is about to wrap.
     fn filter(timing: Timing) -> (Timestamp, u32) {
         let mut filter = DelayFilter::new(timing);
         for (index, under_way) in [40_000u32, 30_000, 35_000].into_iter().enumerate() {
             let left = 10_000 * index as u32;
-            // The clocks differ by u32::MAX − 15 ms.
+            // The offset between the clocks is u32::MAX − 15 ms.
             filter.on_arrival(Timestamp(left.wrapping_sub(15_000)), Timestamp(left + under_way));
         }
         filter.on_tack(Timestamp(60_000))

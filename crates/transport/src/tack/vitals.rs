@@ -1,4 +1,4 @@
-//! The connection as reported to observers: vitals, counters, events.
+//! The state that a connection reports to observers: vitals, counters and events.
 
 use super::connection::{Connection, Phase};
 use acklab_base::endpoint::counter;

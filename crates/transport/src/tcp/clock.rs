@@ -2,8 +2,8 @@
 
 use acklab_base::{Duration, Instant};
 
-/// Counts ticks since the start of the run. Most readings fall into the same tick as the previous
-/// one or into the next, which saves the division.
+/// Counts ticks since the start of the run. Usually, the tick is the tick of the previous reading
+/// or the next one, and no division is necessary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TickClock {
     tick: Duration,
@@ -21,14 +21,14 @@ impl TickClock {
         self.tick
     }
 
-    /// Returns the end of the tick in which this clock showed `echo`, or `None` if it has not shown
-    /// it yet.
+    /// Returns the end of the tick in which this clock had the value `echo`, or `None` if the clock
+    /// has not had that value yet.
     pub(super) fn end_of(&mut self, now: Instant, echo: u32) -> Option<Instant> {
         let age = u64::from(self.read(now).wrapping_sub(echo));
         Some(Instant::ZERO + self.tick * (self.ticks.checked_sub(age)? + 1))
     }
 
-    /// Returns the ticks that have passed, modulo 2³². `now` never runs backwards.
+    /// Returns the number of ticks that have passed, modulo 2³². `now` must not decrease.
     pub(super) fn read(&mut self, now: Instant) -> u32 {
         if now >= self.ends {
             let next_ends = self.ends + self.tick;

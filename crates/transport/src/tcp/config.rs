@@ -1,8 +1,8 @@
-//! The differences between stacks.
+//! The differences between TCP stacks.
 //!
-//! All of them change results in the literature without being named there, so they are explicit
-//! here. A [`Preset`] is a whole stack; each value has its source. [`settings`](super::settings)
-//! lists the settings.
+//! The literature does not name these differences, but they change its results. They are therefore
+//! explicit settings. A [`Preset`] is a set of values for one stack, and each value has its source.
+//! [`settings`](super::settings) lists the settings.
 
 pub use super::settings::TcpConfig;
 
@@ -18,16 +18,16 @@ use recovery::{prr, rack, rto};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A whole stack.
+/// A TCP stack, whose values all settings have by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Linux 6.x.
     Linux,
-    /// ns-3.37's `TcpSocketBase` with its defaults, except a segment of 1448 bytes and buffers of 4
-    /// MiB.
+    /// The defaults of ns-3.37's `TcpSocketBase`, except that a segment has 1448 bytes and each
+    /// buffer 4 MiB.
     Ns3,
-    /// The values of the RFCs, where they state one.
+    /// The values of the RFCs, where an RFC specifies a value.
     Rfc,
 }
 
@@ -45,13 +45,13 @@ pub enum RttClock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// The RFC's.
+    /// The variant of the RFC.
     Rfc,
-    /// Linux 6.18's. [`Rules::LINUX`](super::Rules::LINUX) lists each departure from the RFC, with
-    /// its function in the kernel.
+    /// The variant of Linux 6.18. [`Rules::LINUX`](super::Rules::LINUX) lists each departure from
+    /// the RFC, with the function of the kernel.
     Linux,
-    /// ns-3.37's. [`Rules::NS3`](super::Rules::NS3) lists each departure from the RFC, with its
-    /// function in ns-3.
+    /// The variant of ns-3.37. [`Rules::NS3`](super::Rules::NS3) lists each departure from the RFC,
+    /// with the function of ns-3.
     Ns3,
 }
 
@@ -62,7 +62,7 @@ impl TcpConfig {
         self.receive_window == ReceiveWindow::Autotuned
     }
 
-    /// Returns the inputs of the controller of the flow `flow`.
+    /// Returns the inputs of the controller for the flow `flow`.
     #[must_use]
     pub fn controller_start(&self, seed: Seed, flow: &str) -> cc::Start {
         let mss = self.mss.get();
@@ -78,7 +78,7 @@ impl TcpConfig {
         }
     }
 
-    /// Returns the inputs of the ACK policy of the flow `flow`.
+    /// Returns the inputs of the ACK policy for the flow `flow`.
     #[must_use]
     pub fn policy_start(&self, seed: Seed, flow: &str) -> ack::Start {
         ack::Start { mss: self.mss.get(), random: seed.stream(&format!("flow/{flow}/ack")) }
@@ -86,7 +86,7 @@ impl TcpConfig {
 }
 
 impl Preset {
-    /// Returns its name in scenarios.
+    /// Returns the preset's name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,8 +106,9 @@ impl Preset {
         }
     }
 
-    /// Returns the algorithm that ends slow start with this controller: the
-    /// [standard](cc::SlowStart::standard), except if `HyStart` is a part of CUBIC.
+    /// Returns the algorithm that ends slow start with this controller. It is the
+    /// [standard](cc::SlowStart::standard) algorithm, unless `HyStart` is a part of CUBIC in this
+    /// stack.
     #[must_use]
     pub const fn slow_start(self, congestion: &cc::ControllerConfig) -> cc::SlowStart {
         match (self, congestion) {
@@ -118,7 +119,8 @@ impl Preset {
     }
 }
 
-/// RFC 9293 and the RFCs that it names; the RFC of each value stands at its field.
+/// The values of RFC 9293 and of the RFCs that it references. The comment on each setting names its
+/// RFC.
 const RFC: TcpConfig = TcpConfig {
     mss: Bytes(1448),
     // RFC 6928, §2.
@@ -151,8 +153,8 @@ const RFC: TcpConfig = TcpConfig {
     undo: true,
     limited_transmit: true,
     dialect: Dialect::Rfc,
-    // RFC 3168 and RFC 9768 leave this to the host. Linux accepts ECN but does not request it
-    // (tcp_ecn = 2); in ns-3, UseEcn is off.
+    // RFC 3168 and RFC 9768 specify no default. Linux accepts ECN but does not request it (tcp_ecn
+    // = 2). In ns-3, UseEcn is off.
     ecn: ecn::EcnConfig::Off,
     // RFC 9768, §3.2.3: recommended.
     ecn_option: true,
@@ -169,9 +171,9 @@ const RFC: TcpConfig = TcpConfig {
 
 /// Linux: `net/ipv4/tcp_input.c`, `tcp_cong.c`, `tcp_timer.c`, `include/net/tcp.h`.
 const LINUX: TcpConfig = TcpConfig {
-    // tcp_wmem[2] is 4 MiB, and tcp_sndbuf_expand grows sk_sndbuf up to it.
+    // tcp_wmem[2] is 4 MiB, and tcp_sndbuf_expand increases sk_sndbuf up to that value.
     send_buffer_limit: SendBufferLimit::Memory,
-    // tcp_rcv_space_adjust grows sk_rcvbuf up to tcp_rmem[2], with tcp_moderate_rcvbuf = 1.
+    // tcp_rcv_space_adjust increases sk_rcvbuf up to tcp_rmem[2], with tcp_moderate_rcvbuf = 1.
     receive_buffer: Kernel::V6_18.largest_receive_buffer(),
     receive_window: ReceiveWindow::Autotuned,
     rtt_clock: RttClock::SendTimes,
@@ -230,7 +232,8 @@ const NS3: TcpConfig = TcpConfig {
         // NewAck(ackNumber, m_isFirstPartialAck).
         restart: rto::Restart::FirstPartialAck,
     },
-    // SetDelAckMaxCount initialises the count so that the first segment is acknowledged at once.
+    // SetDelAckMaxCount initialises the count so that the first segment is acknowledged
+    // immediately.
     ack: ack::PolicyConfig::Delayed(ack::delayed::Delayed { segments: 2, timer: Duration::from_millis(200), quick: 1 }),
     ..RFC
 };

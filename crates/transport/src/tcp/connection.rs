@@ -1,23 +1,24 @@
-//! One end of a connection that carries data in both directions: it opens or accepts the
-//! connection, sends and receives.
+//! One end of a connection that carries data in both directions. The end opens or accepts the
+//! connection, sends data and receives data.
 //!
-//! A [`Sender`] and a [`Receiver`] are its halves. Each segment of either half also carries the
-//! state of the other half: data carry the acknowledgment of arrived data (RFC 9293, §3.8.6.3). An
-//! acknowledgment without data is a segment of its own, with the next sequence number.
+//! The halves of an end are a [`Sender`] and a [`Receiver`]. Each segment of one half also carries
+//! the state of the other half: data segments carry the acknowledgment of arrived data (RFC 9293,
+//! §3.8.6.3). An acknowledgment without data is a separate segment, with the next sequence number.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `handshake` | SYN, SYN-ACK and its ACK, at the opening and at the accepting end |
-//! | `input` | an arriving segment: its acknowledgment goes to the sending half, its data and FIN to the receiving half |
-//! | `output` | the next segment, and the acknowledgment that it carries |
-//! | `port` | the interface on which the application writes and reads |
+//! | `handshake` | SYN, SYN-ACK and the ACK of the SYN-ACK, at both ends |
+//! | `input` | an arriving segment: the sending half processes its acknowledgment, the receiving
+//! half its data and FIN |
+//! | `output` | the next segment, with an acknowledgment |
+//! | `port` | the interface through which the application writes and reads |
 //! | `reset` | RST: sent for segments that belong to no connection, and received |
 //! | `challenge` | the limit of challenge ACKs |
 //! | `state` | the states of RFC 9293 |
 //! | `endpoint` | vitals, counters and events |
 //! | `watch` | changes of the stream, for a driver that stores its bytes |
 //!
-//! A connection with data in one direction needs one half at each end: a [`Sender`] at one and a
+//! If only one end sends data, one half suffices at each end: a [`Sender`] at one end and a
 //! [`Receiver`] at the other.
 
 mod challenge;
@@ -49,31 +50,31 @@ use challenge::Challenges;
 pub struct Connection {
     sending: Sender,
     receiving: Receiver,
-    /// The direction of the segment that was last accepted or polled.
+    /// The kind of the segment that was last accepted or polled.
     last: Way,
-    /// `true` if the peer's FIN arrived before this end sent its own.
+    /// `true` if the peer's FIN arrived before this end sent its FIN.
     is_closed_by_peer: bool,
     /// `true` if the application has closed both directions.
     is_released: bool,
     challenges: Challenges,
-    /// The RST that leaves next.
+    /// The RST that is sent next.
     reset: Option<Segment>,
     stream_events: StreamEvents,
 }
 
-/// The direction of a segment.
+/// The direction of a segment, and the half that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Arrived.
+    /// The segment has arrived.
     In,
-    /// Sent by the sending half.
+    /// The sending half has sent the segment.
     Out,
-    /// Sent by the receiving half.
+    /// The receiving half has sent the segment.
     OutAck,
 }
 
 impl Connection {
-    /// Creates the end that opens the connection. `name` names its random streams.
+    /// Creates the end that opens the connection. `name` identifies its random streams.
     #[must_use]
     pub fn active(config: TcpConfig, controller: Controller, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = initial(seed, name, "isn");
@@ -102,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// Sets how the application reads. Call it before the connection opens.
+    /// Sets when the application reads. Call before opening.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.receiving = self.receiving.with_reading(reading);
@@ -121,14 +122,14 @@ impl Connection {
         &self.receiving
     }
 
-    /// Drains the events of the data that this end sends.
+    /// Drains the events of the sending half.
     pub fn drain_events(&mut self) -> impl Iterator<Item = Event> + '_ {
         self.sending.drain_events()
     }
 }
 
-/// Returns an initial sequence number. The random stream of a sender is called `isn`, that of a
-/// receiver `receiver-isn`.
+/// Returns an initial sequence number. The name of the random stream is `isn` for a sender and
+/// `receiver-isn` for a receiver.
 fn initial(seed: Seed, name: &str, stream: &str) -> SeqNumber {
     SeqNumber(seed.stream(&format!("flow/{name}/{stream}")).below(1 << 32) as u32)
 }

@@ -1,9 +1,9 @@
-//! Negotiates ECN between both ends, by flags of the handshake.
+//! Negotiates ECN between both ends, with flags of the handshake.
 //!
 //! | `ecn` | the receiver echoes | source |
 //! |---|---|---|
-//! | `classic` | ECE on every ACK from a mark until the sender reports CWR | RFC 3168, §6.1.3 |
-//! | `dctcp` | ECE on the ACKs of marked packets, and on no others | RFC 8257, §3.2 |
+//! | `classic` | ECE on every ACK, from a mark until the sender sends CWR | RFC 3168, §6.1.3 |
+//! | `dctcp` | ECE only on the ACKs of marked packets | RFC 8257, §3.2 |
 //! | `accurate` | the number of marked packets, modulo 8 | RFC 9768, §3.2.2 |
 
 mod report;
@@ -15,25 +15,25 @@ use acklab_wire::tcp::{Flags, Segment};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The number of SYNs that request AccECN before a SYN without the request (RFC 9768, §3.1.4.1).
+/// The number of SYNs that request AccECN. Later SYNs do not (RFC 9768, §3.1.4.1).
 const ACCURATE_SYNS: u32 = 2;
 
 /// How a connection uses explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnConfig {
-    /// Not at all: neither end offers or accepts it.
+    /// Disabled: neither end offers or accepts ECN.
     Off,
     /// Echo a mark until the sender has reduced its window (RFC 3168, §6.1).
     Classic,
-    /// Echo marks exactly, with the handshake of RFC 3168 (RFC 8257, §3.2).
+    /// Echo each mark, with the handshake of RFC 3168 (RFC 8257, §3.2).
     Dctcp,
     /// Count marked packets in three bits of the header (RFC 9768).
     Accurate,
 }
 
 impl EcnConfig {
-    /// Returns its name in scenarios.
+    /// Returns the mode's name in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,14 +44,14 @@ impl EcnConfig {
         }
     }
 
-    /// Returns `true` if the echo reports the amount of marks, not only that there was one.
+    /// Returns `true` if the echo reports the number of marks, and not only their presence.
     #[must_use]
     pub const fn counts(self) -> bool {
         matches!(self, Self::Dctcp | Self::Accurate)
     }
 
-    /// Returns the codepoint of SYN and SYN-ACK: Not-ECT (RFC 3168, §6.1.1), except if a fabric
-    /// drops Not-ECT packets (RFC 8257, §3.6).
+    /// Returns the codepoint of SYN and SYN-ACK: Not-ECT (RFC 3168, §6.1.1). With `dctcp`, they are
+    /// ECN-capable, because data-centre fabrics may drop Not-ECT packets (RFC 8257, §3.6).
     pub(super) const fn handshake_codepoint(self) -> Ecn {
         match self {
             Self::Dctcp => Ecn::Ect0,
@@ -59,8 +59,8 @@ impl EcnConfig {
         }
     }
 
-    /// Returns the flags of a SYN that offers this mode, after `unanswered` earlier SYNs (RFC 3168,
-    /// §6.1.1; RFC 9768, §3.1.1).
+    /// Returns the flags of a SYN that offers this mode. `unanswered` is the number of earlier SYNs
+    /// (RFC 3168, §6.1.1; RFC 9768, §3.1.1).
     pub(super) fn offer(self, unanswered: u32) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -76,9 +76,9 @@ impl EcnConfig {
         match (self, offer.ace()) {
             (Self::Off, _) | (_, 0) => Self::Off,
             (Self::Accurate, flags) if flags == classic => Self::Classic,
-            // RFC 9768, §3.1.2: any other combination requests AccECN or an extension of it.
+            // Any other combination requests AccECN or an extension of AccECN (RFC 9768, §3.1.2).
             (Self::Accurate, _) => Self::Accurate,
-            // RFC 3168, §6.1.1, has no third flag.
+            // The handshake of RFC 3168, §6.1.1, does not use the third flag.
             (Self::Classic | Self::Dctcp, flags) => {
                 if flags & classic == classic {
                     self
@@ -89,8 +89,8 @@ impl EcnConfig {
         }
     }
 
-    /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, if the ends
-    /// have agreed on `self`.
+    /// Returns the flags of the SYN-ACK, if the ends have agreed on `self`. `syn` is the codepoint
+    /// with which the SYN arrived.
     pub(super) fn answer(self, syn: Ecn) -> Flags {
         match self {
             Self::Off => Flags::NONE,
@@ -99,16 +99,16 @@ impl EcnConfig {
         }
     }
 
-    /// Returns the mode that follows for a sender that has offered `self`, from the flags of the
+    /// Returns the mode of a sender that has offered `self`, as determined by the flags of the
     /// SYN-ACK (RFC 3168, §6.1.1; RFC 9768, Table 2).
     pub(super) fn conclude(self, answer: Flags) -> Self {
         match (self, answer.ace()) {
             (Self::Off, _) => Self::Off,
             (Self::Accurate, 0b000 | 0b111) => Self::Off,
             (Self::Accurate, 0b001) => Self::Classic,
-            // RFC 9768, §3.1.3: 0b101 is reserved, and confirms AccECN until it has a use.
+            // 0b101 is reserved. Until the value has a use, it confirms AccECN (RFC 9768, §3.1.3).
             (Self::Accurate, _) => Self::Accurate,
-            // ECE alone confirms ECN; with CWR it is a broken reflection of the SYN (RFC 3168,
+            // ECE alone confirms ECN. ECE with CWR is a broken reflection of the SYN (RFC 3168,
             // §6.1.1).
             (Self::Classic | Self::Dctcp, flags) => {
                 if flags & 0b011 == 0b001 {
@@ -121,7 +121,7 @@ impl EcnConfig {
     }
 }
 
-/// Returns the handshake encoding of the codepoint with which a SYN or a SYN-ACK arrived (RFC 9768,
+/// Returns the handshake encoding of a codepoint with which a SYN or a SYN-ACK arrived (RFC 9768,
 /// Tables 2 and 3).
 pub(super) fn reflect(codepoint: Ecn) -> Flags {
     Flags::from_ace(match codepoint {
@@ -132,24 +132,25 @@ pub(super) fn reflect(codepoint: Ecn) -> Flags {
     })
 }
 
-/// The state of the path, as AccECN feedback on a packet of the handshake shows it.
+/// The state of the path, derived from AccECN feedback on a packet of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// `true` if packets may leave ECN-capable.
+    /// `true` if packets may be sent as ECN-capable.
     pub(super) may_send_ect: bool,
-    /// `true` if the peer's feedback counts.
+    /// `true` if the peer's feedback is processed.
     pub(super) heeds_feedback: bool,
-    /// `true` if the packet arrived marked.
+    /// `true` if the packet of the handshake arrived with a CE mark.
     pub(super) is_marked: bool,
 }
 
 impl Verdict {
     const SOUND: Self = Self { may_send_ect: true, heeds_feedback: true, is_marked: false };
-    /// RFC 9768, §3.2.2.3: the packet left Not-ECT, so the path changes codepoints.
+    /// The path changes codepoints, because a packet sent as Not-ECT arrived as ECT (RFC 9768,
+    /// §3.2.2.3).
     const MANGLED: Self = Self { may_send_ect: false, ..Self::SOUND };
 
-    /// Returns the verdict on a `syn_ack` that agrees on AccECN (RFC 9768, Table 2). §3.1.3: 0b101
-    /// means an unchanged codepoint.
+    /// Returns the state of the path, from a `syn_ack` that agrees on AccECN (RFC 9768, Table 2).
+    /// 0b101 means an unchanged codepoint (§3.1.3).
     pub(super) fn of_syn_ack(syn_ack: &Segment) -> Self {
         match syn_ack.flags.ace() {
             0b010 | 0b101 => Self::SOUND,
@@ -157,8 +158,8 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on the first segment after the SYN-ACK (RFC 9768, Table 4). Only a pure
-    /// ACK without SACK has the handshake encoding.
+    /// Returns the state of the path, from the first segment after the SYN-ACK (RFC 9768, Table 4).
+    /// Only a pure ACK without SACK has the handshake encoding.
     pub(super) fn of_ack_of_syn_ack(ack: &Segment) -> Self {
         if !ack.is_pure_ack() || !ack.options.sack.is_empty() {
             return Self::SOUND;
@@ -167,7 +168,7 @@ impl Verdict {
             0b000 => Self { heeds_feedback: false, ..Self::MANGLED },
             0b011 | 0b100 => Self::MANGLED,
             0b110 => Self { is_marked: true, ..Self::MANGLED },
-            // 0b001, 0b101 and 0b111 are unused.
+            // 0b001, 0b101 and 0b111 have no meaning.
             _ => Self::SOUND,
         }
     }
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(EcnConfig::Accurate.conclude(Flags::from_ace(0b101)), EcnConfig::Accurate);
     }
 
-    /// RFC 9768, §3.1.4.1; a classic offer is repeated unchanged.
+    /// RFC 9768, §3.1.4.1. A classic offer is repeated unchanged.
     #[test]
     fn the_third_syn_does_not_ask_for_accurate() {
         let offers = [0, 1, 2, 3].map(|unanswered| EcnConfig::Accurate.offer(unanswered).ace());

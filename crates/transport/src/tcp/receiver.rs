@@ -28,14 +28,14 @@ use ecn::Echo;
 use std::ops::Range;
 use window::Window;
 
-/// The counters of one receiver; bytes are payload.
+/// The counters of one receiver. Bytes are bytes of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
     /// Data segments that arrived.
     pub data_segments: u64,
     /// Data segments without new data.
     pub duplicates: u64,
-    /// Data segments that arrived marked Congestion Experienced.
+    /// Data segments that arrived with a CE mark.
     pub marked: u64,
     /// ACKs sent, by the [index](Reason::index) of their reason.
     pub acks: [u64; Reason::COUNT],
@@ -48,14 +48,14 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Returns the number of ACKs sent without data, for any reason.
+    /// Returns the number of ACKs without data that were sent, for all reasons.
     #[must_use]
     pub fn acks_sent(&self) -> u64 {
         self.acks.iter().sum::<u64>() - self.acks[Reason::Piggyback.index()]
     }
 }
 
-/// One end of a connection: the end that accepts it and acknowledges.
+/// The end of a connection that accepts the connection and acknowledges data.
 #[derive(Debug)]
 pub struct Receiver {
     config: TcpConfig,
@@ -64,7 +64,7 @@ pub struct Receiver {
     /// The window scale that this end offers (RFC 7323, §2.3).
     window_shift: u8,
     window: Window,
-    /// `None` if the whole buffer is always offered.
+    /// The receive buffer, if it grows; `None` if the whole buffer is always offered.
     autotuning: Option<Autotuning>,
     clock: Option<TickClock>,
     agreed: Option<Agreed>,
@@ -72,26 +72,26 @@ pub struct Receiver {
     /// Last.ACK.sent (RFC 7323, §4.3).
     last_ack_sent: u64,
     fin: Option<u64>,
-    /// `true` if the application of this end may still send, so that its next segment could carry
-    /// an ACK.
+    /// `true` if the application of this end may still send, so that a data segment could carry an
+    /// ACK.
     may_send: bool,
     echo: Echo,
     /// The codepoint with which the newest SYN arrived.
     syn: Ecn,
     stream: Ranges,
-    /// Bytes that arrived twice, which the next ACK reports (RFC 2883).
+    /// Bytes that arrived twice. The next ACK reports them (RFC 2883).
     duplicate: Option<Range<u64>>,
     acknowledger: Acknowledger,
-    /// The bytes of the last segment, not counting its timestamps, if it was not full-sized
+    /// The size of the last segment, without its timestamps, if it was not full-sized
     /// (`icsk_ack.last_seg_size`).
     last_short: u64,
-    /// An ACK that was built before the newest segment counted. It leaves before any other.
+    /// An ACK that was built before the newest segment was processed. It is sent first.
     split: Option<Segment>,
     syn_ack_due: bool,
-    /// Expiries of the SYN-ACK's timer.
+    /// Number of expiries of the SYN-ACK's timer.
     syn_ack_timeouts: u32,
-    /// The departure of the SYN-ACK, if it left once and nothing has arrived since. At the opening
-    /// end: the departure of the SYN.
+    /// The departure time of the SYN-ACK, if it was sent once and nothing has arrived since. At the
+    /// opening end, the departure time of the SYN.
     syn_sent_at: Option<Instant>,
     counters: Counters,
     /// `true` if the fast path is disabled.
@@ -99,14 +99,14 @@ pub struct Receiver {
     takes_long_way: bool,
 }
 
-/// The features negotiated by the peer's first SYN.
+/// The features that the peer's first SYN has negotiated.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
     first: SeqNumber,
     has_sack: bool,
     has_timestamps: bool,
     has_scaling: bool,
-    /// The requests for ACKs that the sender may make.
+    /// The kinds of ACK requests that the sender may send.
     requests: Offer,
 }
 
@@ -124,7 +124,7 @@ pub struct Agreement {
 }
 
 impl Receiver {
-    /// Creates a listening receiver. `name` names its random streams.
+    /// Creates a listening receiver. `name` identifies its random streams.
     #[must_use]
     pub fn new(config: TcpConfig, policy: Policy, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/receiver-isn")).below(1 << 32) as u32;
@@ -165,8 +165,8 @@ impl Receiver {
         }
     }
 
-    /// Returns the distinct bytes of the stream that have arrived, in order or not. The FIN, which
-    /// has the last sequence number, does not count.
+    /// Returns the number of distinct stream bytes that have arrived, in order or not. The FIN,
+    /// which has the last sequence number, is not included.
     #[must_use]
     pub fn received(&self) -> u64 {
         let is_fin_received = self.fin.is_some_and(|fin| self.stream.end() > fin);
@@ -184,7 +184,7 @@ impl Receiver {
         })
     }
 
-    /// Returns the counters since the connection began.
+    /// Returns the counters of the connection.
     #[must_use]
     pub const fn counters(&self) -> Counters {
         Counters { acks: *self.acknowledger.counts(), ..self.counters }
@@ -196,21 +196,21 @@ impl Receiver {
         self.acknowledger.newest_reported()
     }
 
-    /// Returns the arrival time of the last data, if any.
+    /// Returns the arrival time of the last data, or `None` if no data have arrived.
     #[must_use]
     pub fn last_arrival(&self) -> Option<Instant> {
         let ledger = self.acknowledger.ledger();
         (ledger.total.octets > 0).then_some(ledger.newest)
     }
 
-    /// Returns the payload of a full-sized segment of the peer, as this end has announced it, minus
-    /// timestamps if they are used.
+    /// Returns the payload of a full-sized segment of the peer: the MSS that this end has
+    /// announced, minus timestamps.
     #[must_use]
     pub fn announced_payload(&self) -> u64 {
         u64::from(announced_mss(&self.config)) - self.len_of_timestamps()
     }
 
-    /// Returns the bytes of timestamps in each segment.
+    /// Returns the size of the timestamps in each segment, in bytes.
     fn len_of_timestamps(&self) -> u64 {
         let has_timestamps = self.agreed.is_some_and(|agreed| agreed.has_timestamps);
         len_of(has_timestamps.then_some(Timestamps { value: 0, echo: 0 }))
@@ -222,7 +222,7 @@ impl Receiver {
         self.acknowledger.due().is_some() || self.split.is_some() || self.syn_ack_due
     }
 
-    /// Reports to the policy an event that only TCP has.
+    /// Reports an event that only TCP has to the policy.
     fn tell_policy<T>(&mut self, event: impl FnOnce(&mut dyn TcpEvents) -> T) -> Option<T> {
         self.acknowledger.tcp_events().map(event)
     }

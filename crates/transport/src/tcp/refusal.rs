@@ -1,19 +1,21 @@
-//! Reasons for which a segment has no effect.
+//! The reasons why a segment has no effect.
 
 use acklab_base::Fate;
 
-/// The reason. TACK uses the same names.
+/// The reason why a segment has no effect. TACK uses the same names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It belongs to no connection, or to an earlier one: a RST answers it (RFC 9293, §3.10.7.1).
+    /// The segment belongs to no connection, or to an earlier connection. A RST answers it (RFC
+    /// 9293, §3.10.7.1).
     Connection,
-    /// It is not permitted in this phase of the connection.
+    /// The segment is not permitted in this phase of the connection.
     Phase,
-    /// It acknowledges nothing, or data that were never sent (RFC 9293, §3.10.7.4; RFC 5961, §5.2).
+    /// The segment acknowledges nothing, or data that were never sent (RFC 9293, §3.10.7.4; RFC
+    /// 5961, §5.2).
     NeverSent,
-    /// It lies outside the receive window.
+    /// The segment lies outside the receive window.
     Window,
-    /// A SYN or a RST that an attacker may have sent (RFC 5961, §3.2 and §4.2).
+    /// The segment is a SYN or a RST that an attacker may have sent (RFC 5961, §3.2 and §4.2).
     Suspicious,
 }
 

@@ -1,24 +1,24 @@
-//! Departures of stacks from the RFCs in loss recovery and ECN feedback, as data: one field per
-//! rule, and one value per variant with its source.
+//! Departures of TCP stacks from the RFCs in loss recovery and ECN feedback, as data. Each field is
+//! one rule, and each value of a rule has its source.
 //!
-//! A state machine reads rules; it never branches on the name of a stack. A [`Dialect`] selects a
-//! whole table. Differences that scenarios may combine are separate settings in
+//! The state machines read rules and never branch on the name of a stack. A [`Dialect`] selects a
+//! whole table of rules. Differences that scenarios may combine are separate settings in
 //! [`TcpConfig`](super::TcpConfig).
 
 use super::config::Dialect;
 use crate::recovery::scoreboard::SackedRetransmission;
 
-/// The rules of loss recovery and AccECN. ns-3's functions are in 3.37's `tcp-socket-base.cc`,
-/// Linux's in 6.18's `tcp_input.c`, unless another file or version is named.
+/// The rules of loss recovery and AccECN. Functions of ns-3 are in `tcp-socket-base.cc` of 3.37,
+/// and functions of Linux in `tcp_input.c` of 6.18, unless a comment names another file or version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether a retransmission that SACK acknowledges is still in flight.
+    /// Whether a retransmission is still in flight once SACK acknowledges its segment.
     pub sacked_retransmission: SackedRetransmission,
     /// The data that a partial ACK may send beyond the window.
     pub partial_ack: PartialAck,
-    /// The number of times that PRR counts the delivery of a partial ACK with SACK news.
+    /// How often PRR counts the delivery of a partial ACK with new SACK information.
     pub prr_delivery: PrrDelivery,
-    /// The effect of an ACK with SACK news outside a recovery.
+    /// The effect of an ACK with new SACK information outside a recovery.
     pub disorder: Disorder,
     /// The growth of the window by the ACK that ends a recovery.
     pub exit_growth: ExitGrowth,
@@ -26,9 +26,9 @@ pub struct Rules {
     pub reduction_end: ReductionEnd,
     /// The timeouts that lower the slow-start threshold.
     pub timeout_threshold: TimeoutThreshold,
-    /// The event that ends the count of duplicate ACKs.
+    /// The event that resets the count of duplicate ACKs.
     pub duplicate_count: DuplicateCount,
-    /// The data sent regardless of the window if nothing lost waits for its retransmission.
+    /// The data that are sent regardless of the window if no lost data wait for retransmission.
     pub forced_retransmission: ForcedRetransmission,
     /// The event that ends the backoff of the retransmission timer.
     pub backoff_end: BackoffEnd,
@@ -38,19 +38,19 @@ pub struct Rules {
     pub remaining_loss: RemainingLoss,
     /// The ACKs on which RACK looks for losses.
     pub rack_scan: RackScan,
-    /// The D-SACKs that report a retransmission.
+    /// The D-SACKs that are taken as reports of a retransmission.
     pub dsack_match: DsackMatch,
-    /// The D-SACKs of a retransmission that widen RACK's reordering window.
+    /// The D-SACKs that widen RACK's reordering window.
     pub dsack_widening: DsackWidening,
-    /// Whether bytes that D-SACK reports count as delivered.
+    /// Whether bytes that a D-SACK reports are counted as delivered.
     pub dsack_delivery: DsackDelivery,
-    /// When a tail loss probe may follow another.
+    /// When a tail loss probe may follow another tail loss probe.
     pub repeated_probe: RepeatedProbe,
     /// When a reneging receiver is detected.
     pub reneging: Reneging,
     /// Whether a timeout is tested for being spurious.
     pub spurious_timeout: SpuriousTimeout,
-    /// The use of the window that permits its growth, if it is validated.
+    /// The use of the window that is required for its growth, if the window is validated.
     pub window_validation: WindowValidation,
     /// The segments that carry PSH.
     pub push: Push,
@@ -59,9 +59,9 @@ pub struct Rules {
     /// The effect of a partial ACK elicited by an original transmission while retransmissions are
     /// in flight.
     pub late_hole: LateHole,
-    /// Whether the SACK blocks of an old ACK count for the window.
+    /// Whether the SACK blocks of an old ACK affect the window.
     pub old_ack: OldAck,
-    /// The data that count as delivered without SACK.
+    /// The data that are counted as delivered without SACK.
     pub plain_delivery: PlainDelivery,
     /// When a recovery without SACK ends.
     pub plain_exit: PlainExit,
@@ -71,13 +71,13 @@ pub struct Rules {
     pub window_update: WindowUpdate,
     /// When the timer of an unanswered SYN begins to back off.
     pub syn_backoff: SynBackoff,
-    /// The ECN-capable packets of an AccECN connection.
+    /// The packets of an AccECN connection that are ECN-capable.
     pub ect_packets: EctPackets,
     /// The interpretation of an ACE field that may have wrapped.
     pub ace_ambiguity: AceAmbiguity,
     /// Whether the opening end of an AccECN connection tests for a path that clears the ACE field.
     pub zeroed_ace: ZeroedAce,
-    /// The marks of an AccECN connection that are acknowledged at once.
+    /// The marks of an AccECN connection that are acknowledged immediately.
     pub mark_acks: MarkAcks,
     /// The counters that the AccECN option carries.
     pub option_fields: OptionFields,
@@ -107,7 +107,7 @@ pub enum PartialAck {
     SendsHead,
 }
 
-/// The number of times that PRR counts the delivery of a partial ACK with SACK news.
+/// How often PRR counts the delivery of a partial ACK with new SACK information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrrDelivery {
     /// Once (RFC 9937, §6).
@@ -116,27 +116,29 @@ pub enum PrrDelivery {
     Twice,
 }
 
-/// The effect of an ACK with SACK news outside a recovery, if it advances snd.una.
+/// The effect of an ACK with new SACK information outside a recovery, if the ACK advances snd.una.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disorder {
-    /// It grows the window (RFC 5681, §3.1) and restarts the timer (RFC 6298, §5.3), as any ACK of
-    /// new data.
+    /// The ACK increases the window (RFC 5681, §3.1) and restarts the timer (RFC 6298, §5.3), as
+    /// any ACK of new data does.
     GrowsAndRestarts,
-    /// Neither (ns-3's `ProcessAck` in `CA_DISORDER`).
+    /// The ACK does neither (ns-3's `ProcessAck` in `CA_DISORDER`).
     Holds,
 }
 
 /// The growth of the window by the ACK that ends a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitGrowth {
-    /// None after a fast recovery: the window is the threshold (RFC 5681, §3.2, step 6). After a
-    /// timeout, all data that it acknowledges: slow start continues (RFC 5681, §3.1).
+    /// After a fast recovery, no growth: the window is set to the threshold (RFC 5681, §3.2, step
+    /// 6). After a timeout, growth by all data that the ACK acknowledges, because slow start
+    /// continues (RFC 5681, §3.1).
     Deflates,
-    /// All data that it delivers, after either: the state is Open before the window grows (Linux's
-    /// `tcp_cong_control`, which `tcp_ack` calls after `tcp_fastretrans_alert`).
+    /// Growth by all data that the ACK delivers, after a fast recovery or a timeout. The state is
+    /// Open before the window grows (Linux's `tcp_cong_control`, which `tcp_ack` calls after
+    /// `tcp_fastretrans_alert`).
     Grows,
-    /// After a fast recovery, all data that it acknowledges; after a timeout, the data beyond the
-    /// recovery point (ns-3's `ProcessAck`).
+    /// After a fast recovery, growth by all data that the ACK acknowledges. After a timeout, growth
+    /// by the data beyond the recovery point (ns-3's `ProcessAck`).
     GrowsBeyondRecovery,
 }
 
@@ -144,49 +146,50 @@ pub enum ExitGrowth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionEnd {
     /// The ACK of all data that had been sent when the reduction began: a window of data (RFC 3168,
-    /// §6.1.2). It does not increase the window.
+    /// §6.1.2). The ACK does not increase the window.
     Acknowledged,
-    /// The first ACK of data sent later, so that the CWR flag has reached the receiver. It is then
-    /// processed as in the state Open (Linux's `tcp_fastretrans_alert`).
+    /// The first ACK of data sent later, so that the CWR flag has reached the receiver. The ACK is
+    /// processed in the state Open (Linux's `tcp_fastretrans_alert`).
     BeyondAcknowledged,
 }
 
 /// The timeouts that lower the slow-start threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutThreshold {
-    /// The first timeout for a window of losses. Repeated timeouts (RFC 5681, §3.1), and timeouts
-    /// in a recovery that has lowered the threshold, do not (Linux's `tcp_enter_loss`).
+    /// The first timeout for a window of losses. Repeated timeouts do not lower the threshold (RFC
+    /// 5681, §3.1). Timeouts in a recovery that has lowered the threshold do not either (Linux's
+    /// `tcp_enter_loss`).
     First,
     /// Each timeout (ns-3's `ReTxTimeout`).
     Each,
 }
 
-/// The event that ends the count of duplicate ACKs.
+/// The event that resets the count of duplicate ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateCount {
-    /// Any ACK that advances snd.una, also one with SACK news (RFC 6675, §5: a cumulative ACK
-    /// resets `DupAcks`).
+    /// Any ACK that advances snd.una, even with new SACK information (RFC 6675, §5: a cumulative
+    /// ACK resets `DupAcks`).
     EndsWithAnyAdvance,
-    /// Only an ACK without SACK news (ns-3's `ProcessAck`).
+    /// Only an ACK without new SACK information (ns-3's `ProcessAck`).
     EndsWithoutSackNews,
 }
 
-/// The data sent regardless of the window if nothing lost waits for its retransmission.
+/// The data that are sent regardless of the window if no lost data wait for retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForcedRetransmission {
-    /// None: all lost data have already been retransmitted (RFC 6675, §5, step 4.3, retransmits
-    /// what is presumed lost).
+    /// No data, because all lost data have already been retransmitted. RFC 6675, §5, step 4.3,
+    /// retransmits only data presumed lost.
     OnlyLost,
-    /// New data if there are any, otherwise the head once more (ns-3's `EnterRecovery` calls
-    /// `DoRetransmit`).
+    /// New data if the application has any, otherwise the head once more (ns-3's `EnterRecovery`
+    /// calls `DoRetransmit`).
     AtLeastHead,
 }
 
 /// The event that ends the backoff of the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackoffEnd {
-    /// A new round-trip time (RFC 6298, §5, last paragraph; Linux's `tcp_ack_update_rtt`). An ACK
-    /// of a retransmission yields none (Karn).
+    /// A new round-trip sample (RFC 6298, §5, last paragraph; Linux's `tcp_ack_update_rtt`). An ACK
+    /// of a retransmission yields no sample (Karn's algorithm).
     Measurement,
     /// Any ACK that restarts the timer (ns-3's `NewAck`).
     NewAck,
@@ -195,21 +198,21 @@ pub enum BackoffEnd {
 /// Whether SACKs alone restart the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRestart {
-    /// No: only an ACK that advances snd.una does (RFC 6298, §5.3).
+    /// No: only an ACK that advances snd.una restarts the timer (RFC 6298, §5.3).
     Never,
-    /// SACKs whose round-trip time exceeds the age of the head's last transmission restart the
-    /// timer, with the resulting timeout (Linux's `tcp_clean_rtx_queue`). Data that left before the
-    /// head was retransmitted do not show that the head is lost.
+    /// Yes, if the round-trip time of the SACKs exceeds the age of the head's last transmission.
+    /// The timer then uses the resulting timeout (Linux's `tcp_clean_rtx_queue`). The SACKed data
+    /// were sent before the head was retransmitted, so they do not imply that the head is lost.
     BeforeHead,
 }
 
 /// The treatment of losses that remain when a recovery ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemainingLoss {
-    /// The next ACK begins a recovery (RFC 6675, §5: on receipt of a duplicate ACK).
+    /// The next duplicate ACK starts a recovery (RFC 6675, §5).
     NextAck,
-    /// The ACK that ends one recovery begins the next (Linux's `tcp_fastretrans_alert`, which
-    /// continues with the state Open).
+    /// The ACK that ends one recovery starts the next recovery (Linux's `tcp_fastretrans_alert`,
+    /// which continues with the state Open).
     SameAck,
 }
 
@@ -223,13 +226,14 @@ pub enum RackScan {
     Advanced,
 }
 
-/// The D-SACKs that report a retransmission. Others report copies made by the network.
+/// The D-SACKs that are taken as reports of a retransmission. Other D-SACKs report copies made by
+/// the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsackMatch {
     /// D-SACKs of retransmitted segments, once per retransmission (RFC 3708, §3).
     Retransmitted,
-    /// Above snd.una, D-SACKs of retransmitted segments. Below snd.una, every D-SACK, since Linux
-    /// has dropped the segment (`tcp_sacktag_one`, `tcp_check_dsack`).
+    /// Above snd.una, D-SACKs of retransmitted segments. Below snd.una, every D-SACK, because Linux
+    /// has already freed the segment (`tcp_sacktag_one`, `tcp_check_dsack`).
     BelowUna,
 }
 
@@ -243,21 +247,21 @@ pub enum DsackWidening {
     AfterReordering,
 }
 
-/// Whether bytes that D-SACK reports count as delivered, for PRR and for growth.
+/// Whether bytes that a D-SACK reports are counted as delivered, for PRR and for window growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DsackDelivery {
     /// No (RFC 9937, §6: DeliveredData is newly acknowledged data).
     Ignored,
-    /// Yes: a spurious retransmission has left the network (Linux's `tcp_dsack_seen`).
+    /// Yes: a spurious retransmission is no longer in the network (Linux's `tcp_dsack_seen`).
     Counted,
 }
 
-/// When a tail loss probe may follow an acknowledged one.
+/// When a tail loss probe may follow an acknowledged tail loss probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepeatedProbe {
     /// After a measurement of the round-trip time (RFC 8985, §7.3).
     AfterMeasurement,
-    /// At once (Linux's `tcp_send_loss_probe` in `tcp_output.c` tests only `tlp_high_seq`).
+    /// Immediately (Linux's `tcp_send_loss_probe` in `tcp_output.c` tests only `tlp_high_seq`).
     AtOnce,
 }
 
@@ -271,37 +275,38 @@ pub enum Reneging {
     Suspected,
 }
 
-/// Whether a timeout is tested for being spurious, beyond the evidence of timestamps and D-SACK.
+/// Whether a timeout is tested for being spurious, in addition to timestamps and D-SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpuriousTimeout {
     /// No (RFC 6298 has no such test).
     Untested,
-    /// F-RTO with SACK (RFC 5682, §3.1; Linux's `tcp_process_loss`): the first ACK that advances
-    /// snd.una is answered with new data instead of retransmissions. If an ACK then delivers data
-    /// that were sent once, before the timeout, the timeout was spurious.
+    /// Yes, by F-RTO with SACK (RFC 5682, §3.1; Linux's `tcp_process_loss`). The first ACK that
+    /// advances snd.una triggers new data instead of retransmissions. If the next ACK delivers data
+    /// that were sent only once, before the timeout, the timeout was spurious.
     ForwardRecovery,
 }
 
-/// The use of the window that permits its growth, if it is validated.
+/// The use of the window that is required for its growth, if the window is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowValidation {
-    /// The flight before the ACK fills the window, or would without the delay of pacing (RFC 9002,
-    /// §7.8, the only RFC that covers pacing). In slow start, half of the window suffices (RFC
-    /// 7661, §4.3).
+    /// The data in flight before the ACK filled the window, or would have without the delay of
+    /// pacing (RFC 9002, §7.8, the only RFC that covers pacing). In slow start, half of the window
+    /// suffices (RFC 7661, §4.3).
     PresentFlight,
-    /// The maximum flight since the last full window was acknowledged (Linux's `tcp_cwnd_validate`
-    /// and `tcp_is_cwnd_limited`). A window that is unused for a retransmission timeout shrinks
-    /// (`tcp_cwnd_application_limited`).
+    /// The maximum data in flight since the last full window was acknowledged (Linux's
+    /// `tcp_cwnd_validate` and `tcp_is_cwnd_limited`). A window that is unused for a retransmission
+    /// timeout is reduced (`tcp_cwnd_application_limited`).
     LastWindow,
 }
 
 /// The segments that carry PSH (RFC 9293, §3.9.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Push {
-    /// The last segment, when no more data are queued: the minimum that the RFC requires (MUST-61).
+    /// The last segment, when no more data are queued. This is the minimum that the RFC requires
+    /// (MUST-61).
     LastQueued,
-    /// The segment that ends a write, and within a write one per half of the largest window that
-    /// the peer has offered (Linux's `tcp_push` and `forced_push` in `tcp.c`).
+    /// The segment that ends a write. Within a write, also one segment per half of the largest
+    /// window that the peer has offered (Linux's `tcp_push` and `forced_push` in `tcp.c`).
     EachWrite,
 }
 
@@ -310,60 +315,63 @@ pub enum Push {
 pub enum ReorderingDegree {
     /// Fixed: `DupThresh` is three (RFC 6675, §2; RFC 5681, §3.2).
     Fixed,
-    /// Measured: the maximum displacement so far. Without SACK, this many duplicate ACKs indicate a
-    /// loss, limited to one less than the outstanding segments (`tcp_newreno_mark_lost` in Linux's
-    /// `tcp_recovery.c`). Above three, the window grows by the SACKed data (`tcp_may_raise_cwnd`;
-    /// `tcp_check_sack_reordering`, `tcp_check_reno_reordering`).
+    /// Measured: the maximum displacement in the connection. Without SACK, this number of duplicate
+    /// ACKs implies a loss, limited to one less than the outstanding segments
+    /// (`tcp_newreno_mark_lost` in Linux's `tcp_recovery.c`). Above three, the SACKed data increase
+    /// the window (`tcp_may_raise_cwnd`; `tcp_check_sack_reordering`, `tcp_check_reno_reordering`).
     Measured,
 }
 
-/// The effect of a partial ACK elicited by an original transmission, as its echoed timestamp shows,
-/// while retransmissions are in flight.
+/// The effect of a partial ACK that an original transmission elicited, while retransmissions are in
+/// flight. The echoed timestamp identifies the transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateHole {
     /// The recovery continues (RFC 6675, §5).
     Repairs,
-    /// Nothing more is marked lost or retransmitted until the next ACK, and new data may leave
+    /// No data are marked lost or retransmitted until the next ACK, and new data may be sent
     /// (Linux's `tcp_try_undo_partial`).
     HoldsBack,
 }
 
-/// Whether the SACK blocks of an ACK below snd.una count for the window. The blocks always enter
-/// the scoreboard (RFC 6675, §5: any ACK with SACK information does).
+/// Whether the SACK blocks of an ACK below snd.una affect the window. The scoreboard always
+/// processes the blocks (RFC 6675, §5: any ACK with SACK information).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OldAck {
-    /// Yes: PRR processes them (RFC 9937, §6: DeliveredData is what an ACK newly reports).
+    /// Yes: PRR processes the blocks (RFC 9937, §6: DeliveredData is the data that an ACK newly
+    /// reports).
     Counts,
-    /// No: the window is unchanged, and data that have left the network make room in it (Linux's
-    /// `tcp_ack`, `old_ack`, does not reach `tcp_cong_control`).
+    /// No: the window does not change. The SACKed data leave the pipe, so new data may be sent (in
+    /// Linux's `tcp_ack`, the path `old_ack` does not call `tcp_cong_control`).
     Spared,
 }
 
-/// The data that count as delivered without SACK, for the delivery rate and for growth. PRR counts
-/// by RFC 9937, §6, in both cases.
+/// The data that are counted as delivered without SACK, for the delivery rate and for window
+/// growth. PRR always counts by RFC 9937, §6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainDelivery {
-    /// Each byte once: the acknowledged data, and a segment per duplicate ACK if their sum exceeds
-    /// the count so far (draft-ietf-ccwg-bbr, §4.1.1.1: C.delivered is the amount of data
+    /// Each byte once. The acknowledged data, plus a segment per duplicate ACK, if this sum exceeds
+    /// the previous count (draft-ietf-ccwg-bbr, §4.1.1.1: C.delivered is the amount of data
     /// delivered).
     Once,
-    /// A segment per duplicate ACK, and each acknowledged segment that the present count of
-    /// duplicates does not represent. Forgotten duplicates count twice (`tp->delivered` in Linux's
-    /// `tcp_add_reno_sack`, `tcp_remove_reno_sacks` and `tcp_reset_reno_sack`).
+    /// A segment per duplicate ACK, plus each acknowledged segment that no counted duplicate
+    /// represents. If the count of duplicates was reset, their segments are counted twice
+    /// (`tp->delivered` in Linux's `tcp_add_reno_sack`, `tcp_remove_reno_sacks` and
+    /// `tcp_reset_reno_sack`).
     EachDuplicate,
 }
 
 /// When a recovery without SACK ends, after a fast retransmit or a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainExit {
-    /// With the ACK of all data sent when it began (RFC 6582, §3.2, step 3).
+    /// With the ACK of all data sent when the recovery began (RFC 6582, §3.2, step 3).
     Acknowledged,
-    /// With the first ACK of data sent later (Linux's `tcp_is_non_sack_preventing_reopen`).
+    /// With the first ACK of data sent after the recovery began (Linux's
+    /// `tcp_is_non_sack_preventing_reopen`).
     BeyondAcknowledged,
 }
 
-/// Whether duplicate ACKs at the recovery point of the last recovery indicate a loss. Its own
-/// retransmissions may have elicited them.
+/// Whether duplicate ACKs at the recovery point of the last recovery imply a loss. Retransmissions
+/// of that recovery may have elicited them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicatesAtExit {
     /// No, without SACK: the ACK must cover more than `recover` (RFC 6582, §3.2, step 2).
@@ -376,12 +384,12 @@ pub enum DuplicatesAtExit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowUpdate {
     /// Segments that are not older than the last update, by their sequence and acknowledgment
-    /// numbers (RFC 9293, §3.10.7.4). So a window may shrink.
+    /// numbers (RFC 9293, §3.10.7.4). A window may therefore shrink.
     Newer,
-    /// Segments with a later acknowledgment or sequence number; also others that widen or close the
-    /// window (Linux's `tcp_may_update_window`).
+    /// Segments with a later acknowledgment or sequence number, and segments that widen or close
+    /// the window (Linux's `tcp_may_update_window`).
     NewerWiderOrShut,
-    /// Segments with a later acknowledgment or sequence number; also others that widen the window
+    /// Segments with a later acknowledgment or sequence number, and segments that widen the window
     /// (ns-3's `UpdateWindowSize`).
     NewerOrWider,
 }
@@ -409,75 +417,79 @@ pub enum EctPackets {
 /// accepting end always tests the ACK of its SYN-ACK (RFC 9768, §3.2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroedAce {
-    /// Yes. Zero shows that the path clears the field: then no packet is ECN-capable, and feedback
-    /// does not count (RFC 9768, §3.2.2.4).
+    /// Yes. A zero implies that the path clears the field. Then no packet is ECN-capable, and
+    /// feedback is ignored (RFC 9768, §3.2.2.4).
     Tested,
-    /// No, as §3.2.2.4 permits (Linux).
+    /// No. §3.2.2.4 permits this (Linux).
     NotTested,
 }
 
-/// The interpretation of an ACE field that may have wrapped, on an ACK for more than seven packets
+/// The interpretation of an ACE field that may have wrapped, on an ACK of more than seven packets
 /// without an AccECN option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AceAmbiguity {
-    /// The maximum number of marks that the packets permit (RFC 9768, §3.2.2.5.2: the safest likely
-    /// case).
+    /// The maximum number of marks that is consistent with the field and the number of packets (RFC
+    /// 9768, §3.2.2.5.2: the safest likely case).
     SafestLikely,
-    /// The same, unless ACKs have covered more than four packets on average. Then it is the
-    /// minimum, because thin ACKs are the rule and not a sign of losses (`pkts_acked_ewma` in
-    /// Linux's `__tcp_accecn_process`, since 7.0).
+    /// The maximum, or the minimum if ACKs have covered more than four packets on average. With
+    /// such an average, an ACK of many packets does not imply that ACKs were lost
+    /// (`pkts_acked_ewma` in Linux's `__tcp_accecn_process`, since 7.0).
     TrustedIfThin,
 }
 
-/// The marks of an AccECN connection that are acknowledged at once.
+/// The marks of an AccECN connection that are acknowledged immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkAcks {
     /// The first mark after an unmarked packet, and every second mark (RFC 9768, §3.2.2.5.1).
     FirstAndEverySecond,
-    /// Every change of the codepoint, including changes between the ECTs and back from CE, and the
-    /// sixth mark (Linux's `tcp_ecn_received_counters` and `TCP_ACCECN_ACE_MAX_DELTA`).
+    /// Every change of the codepoint, including changes between ECT(0) and ECT(1) and changes from
+    /// CE, and every sixth mark (Linux's `tcp_ecn_received_counters` and
+    /// `TCP_ACCECN_ACE_MAX_DELTA`).
     EachChange,
 }
 
-/// The counters that the AccECN option carries if there is room.
+/// The counters that the AccECN option carries if all of them fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionFields {
-    /// CE and the counters that have changed during the connection, ECT(0) first if it is among
-    /// them (RFC 9768, §3.2.3.3: recommended scheme).
+    /// CE and the counters that have changed during the connection. ECT(0) is first if it has
+    /// changed (RFC 9768, §3.2.3.3: recommended scheme).
     Changed,
-    /// All three, ECT(1) first. If none has changed, an empty option may fill the padding (Linux's
-    /// `tcp_options_fit_accecn` and `tcp_options_write`).
+    /// All three counters, ECT(1) first. If no counter has changed, an empty option may use the
+    /// padding (Linux's `tcp_options_fit_accecn` and `tcp_options_write`).
     All,
 }
 
 /// When the AccECN option is omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionUse {
-    /// Never (RFC 9768, §3.2.3.2.3: an absent option shows nothing about the other direction).
+    /// Never (RFC 9768, §3.2.3.2.3: an absent option implies nothing about the other direction).
     Always,
-    /// Until the peer's option has arrived, and after the second spurious retransmission of data
+    /// Until the peer's option has arrived. Also after the second spurious retransmission of data
     /// whose ACK carried the option (`saw_accecn_opt` in Linux's `tcp_established_options`,
     /// `TCP_ACCECN_OPT_FAIL_SEND` in `tcp_rcv_spurious_retrans`).
     AsPathAllows,
 }
 
-/// Whether full-sized segments leave room for the AccECN option.
+/// Whether full-sized segments have less payload, so that the AccECN option fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionRoom {
-    /// No: they omit the option (RFC 9768, §3.2.3.2.1: it may be omitted if there is no room).
+    /// No: they omit the option (RFC 9768, §3.2.3.2.1: the option may be omitted if it does not
+    /// fit).
     Leftover,
     /// Yes (Linux's `tcp_current_mss`).
     Reserved,
 }
 
-/// Whether data segments leave room for SACK blocks, if this end has blocks to report.
+/// Whether data segments have less payload, so that SACK blocks fit, if this end has blocks to
+/// report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackRoom {
-    /// No. While data are missing, ACKs are sent without data, because only an ACK without data
-    /// counts as a duplicate (RFC 5681, §2).
+    /// No. While data are missing, ACKs are sent without data, because only an ACK without data is
+    /// a duplicate ACK (RFC 5681, §2).
     Leftover,
-    /// New segments leave room, and carry the ACK (Linux's `tcp_current_mss`,
-    /// `tcp_established_options`). Retransmissions are unchanged; the kernel splits them.
+    /// Yes: new segments carry the ACK with its blocks (Linux's `tcp_current_mss`,
+    /// `tcp_established_options`). Retransmissions have the original payload here, whereas the
+    /// kernel splits them.
     Made,
 }
 
@@ -486,30 +498,32 @@ pub enum SackRoom {
 pub enum FullSize {
     /// The longest segment so far.
     Longest,
-    /// The length of the last two segments, if they were equally long including their options. SACK
-    /// blocks shorten a segment and do not end a write (Linux's `tcp_measure_rcv_mss`).
+    /// The length of the last two segments, if their lengths including options were equal. SACK
+    /// blocks shorten the payload of a segment, but such a segment does not end a write (Linux's
+    /// `tcp_measure_rcv_mss`).
     LastTwo,
 }
 
 /// The limit of challenge ACKs (RFC 5961).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChallengeLimit {
-    /// Ten in five seconds (RFC 5961, §7: the RFC's example).
+    /// Ten in five seconds (RFC 5961, §7: the example of the RFC).
     TenInFiveSeconds,
-    /// One in half a second (`tcp_invalid_ratelimit`), including ACKs that answer segments without
-    /// data from beyond the window (`tcp_oow_rate_limited`; one connection does not reach the
-    /// host's `tcp_challenge_ack_limit`).
+    /// One in half a second (`tcp_invalid_ratelimit`). ACKs that answer segments without data from
+    /// outside the window are included (`tcp_oow_rate_limited`). A single connection does not reach
+    /// the host's `tcp_challenge_ack_limit`.
     OneInHalfASecond,
 }
 
 /// The treatment of data beyond the receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondWindow {
-    /// They are cut off (RFC 9293, §3.10.7.4, first: only data within the window are processed).
+    /// Such data are discarded (RFC 9293, §3.10.7.4, first: only data within the window are
+    /// processed).
     CutOff,
-    /// The whole segment is accepted if it begins within the window and the application has read
-    /// all earlier data. Otherwise it is answered and dropped (Linux's `tcp_sequence` and
-    /// `tcp_data_queue`, since 6.17).
+    /// The whole segment is accepted if it starts within the window and the application has read
+    /// all earlier data. Otherwise, the segment is dropped and an ACK is sent (Linux's
+    /// `tcp_sequence` and `tcp_data_queue`, since 6.17).
     TakenWhole,
 }
 
@@ -568,7 +582,7 @@ impl Rules {
         report_at_fin: ReportAtFin::Reported,
     };
 
-    /// The rules of Linux 6.18 that differ from the RFCs.
+    /// The rules of Linux 6.18. The comments of the rules list the differences from the RFCs.
     pub const LINUX: Self = Self {
         exit_growth: ExitGrowth::Grows,
         reduction_end: ReductionEnd::BeyondAcknowledged,
@@ -605,7 +619,7 @@ impl Rules {
         ..Self::RFC
     };
 
-    /// The rules of ns-3.37. Each of them changes ns-3's results.
+    /// The rules of ns-3.37. Each departure from the RFCs changes results of ns-3.
     pub const NS3: Self = Self {
         sacked_retransmission: SackedRetransmission::StaysInFlight,
         partial_ack: PartialAck::SendsHead,
@@ -638,7 +652,7 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    /// A rule with the same value in all tables is no rule.
+    /// A rule that has the same value in all tables would be superfluous.
     #[test]
     fn each_rule_is_read_differently_by_some_table() {
         let (rfc, linux, ns3) = (Dialect::Rfc.rules(), Dialect::Linux.rules(), Dialect::Ns3.rules());

@@ -1,24 +1,25 @@
-//! The TCP sender: opens the connection, sends the data that the application writes, and finishes.
+//! The TCP sender: opens the connection, sends the data that the application writes, and closes the
+//! connection.
 //!
-//! The state is divided into parts that change together, the methods by the events that trigger
-//! them:
+//! The first table lists the parts of the state, which change together. The second table lists the
+//! methods by the events that trigger them.
 //!
 //! | state | contents |
 //! |---|---|
 //! | [`SendBuffer`] | the bytes that the application has written |
-//! | `send_memory` | their memory in Linux |
+//! | `send_memory` | the memory of those bytes in Linux |
 //! | `push` | the ends of writes |
 //! | `records` | the ends of records |
-//! | `hold` | data held until more follow |
+//! | `hold` | data held until the application writes more |
 //! | `connection` | phase, sequence numbers, clock; builds segments |
 //! | `peer_window` | the peer's receive window |
 //! | [`Scoreboard`] | outstanding segments |
 //! | `congestion` | window, controller, state of congestion control |
 //! | `loss` | duplicate ACKs, RACK, tail loss probe |
-//! | `transmission` | delays of transmissions besides the windows, and forced transmissions |
+//! | `transmission` | delays of transmissions other than by windows, and forced transmissions |
 //! | `timing` | round-trip times and the retransmission timer |
 //! | `user_timeout` | the time after which the connection is aborted |
-//! | `validation` | whether the window is used, which permits its growth |
+//! | `validation` | whether the sender uses the whole window, which permits the window to grow |
 //! | `chronograph` | the times for which each condition limited the sender |
 //! | `ecn` | echoed marks and CWR |
 //! | `ack_request` | requests for ACKs: `ack_ratio` (RFC 5690), `ack_rate` (TARR) |
@@ -26,9 +27,10 @@
 //! | method | triggered by |
 //! |---|---|
 //! | `input` | an ACK. `detect` finds losses; `react` drives congestion control, with a file per state: `fast_recovery`, `loss_recovery` (after a timeout), `cwr`; `in_order` is the fast path without gaps; `inform` reports to the controller |
-//! | `passive` | the peer's SYN, at the end that listens |
-//! | `timers` | time |
-//! | `output` | room to send; `probe` and `idle` when ACKs or the application are idle; `device` if the host refuses packets |
+//! | `passive` | the peer's SYN, at the listening end |
+//! | `timers` | the expiry of a timer |
+//! | `output` | room in the windows; `probe` and `idle` if no ACKs or no data arrive; `device` if
+//! the host refuses packets |
 
 mod ack_rate;
 mod ack_ratio;
@@ -105,18 +107,18 @@ use transmission::Transmission;
 use user_timeout::UserTimeout;
 use validation::Usage;
 
-/// The counters of one sender; bytes are payload.
+/// The counters of one sender. Bytes are bytes of payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Data segments, including retransmissions.
     pub data_segments: u64,
-    /// Bytes of those.
+    /// Bytes of data segments, including retransmissions.
     pub data_bytes: u64,
     /// Retransmitted segments, including those that carry only a FIN.
     pub retransmissions: u64,
     /// Retransmitted segments with data.
     pub data_retransmissions: u64,
-    /// Retransmission timeouts with data outstanding.
+    /// Retransmission timeouts while data were outstanding.
     pub timeouts: u64,
     /// Tail loss probes (RFC 8985, §7.3).
     pub tail_loss_probes: u64,
@@ -124,28 +126,29 @@ pub struct Counters {
     pub undone: u64,
     /// ACKs that arrived.
     pub acks: u64,
-    /// Distinct bytes acknowledged, cumulatively or by SACK, without the FIN.
+    /// Distinct bytes that were acknowledged, cumulatively or by SACK, without the FIN.
     pub acknowledged: u64,
-    /// Bytes that count as delivered for congestion control. Without SACK, duplicate ACKs count
-    /// too, by the rule [`PlainDelivery`](super::rules::PlainDelivery).
+    /// Bytes that congestion control counts as delivered. Without SACK, duplicate ACKs are included
+    /// by the rule [`PlainDelivery`](super::rules::PlainDelivery).
     pub delivered: u64,
     /// Recoveries that ended, after a fast retransmit or a timeout.
     pub recoveries: u64,
-    /// Time spent in them, from the first sign of loss on.
+    /// Total duration of these recoveries, from the first indication of loss.
     pub recovery_time: Duration,
     /// Reductions of the window for an echoed mark.
     pub mark_reductions: u64,
-    /// Bytes that the receiver reported as marked, if its echo counts them.
+    /// Bytes that the receiver reported with a CE mark, if its echo counts bytes.
     pub marked_bytes: u64,
 }
 
-/// One end of a connection: the end that opens it and sends.
+/// The end of a connection that opens the connection and sends data.
 #[derive(Debug)]
 pub struct Sender {
     config: TcpConfig,
     rules: Rules,
     buffer: SendBuffer,
-    /// The memory of the buffer, if memory limits it, once the connection is established.
+    /// The memory of the send buffer, if memory limits the buffer. Set once the connection is
+    /// established.
     memory: Option<SendMemory>,
     pushes: Pushes,
     records: Records,
@@ -157,8 +160,8 @@ pub struct Sender {
     loss: LossDetection,
     marks: Marks,
     transmission: Transmission,
-    /// The use of the window, if [`WindowValidation::LastWindow`](super::rules::WindowValidation)
-    /// requires it.
+    /// The use of the congestion window, if
+    /// [`WindowValidation::LastWindow`](super::rules::WindowValidation) requires this record.
     usage: Usage,
     chronograph: Chronograph,
     timing: Timing,
@@ -174,7 +177,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Creates a sender that its application has not opened. `name` names its random streams.
+    /// Creates a sender, which the application opens later. `name` identifies its random streams.
     #[must_use]
     pub fn new(config: TcpConfig, controller: Controller, seed: Seed, name: &str) -> Self {
         let initial = seed.stream(&format!("flow/{name}/isn")).below(1 << 32) as u32;
@@ -182,7 +185,8 @@ impl Sender {
         Self { peer_window: sender.peer_window.of_silent_peer(), ..sender }
     }
 
-    /// Creates a sender with this initial sequence number, which opens the connection or listens.
+    /// Creates a sender with this initial sequence number. By `phase`, it opens the connection or
+    /// listens.
     fn numbered(config: TcpConfig, controller: Controller, initial: SeqNumber, phase: Phase) -> Self {
         let rules = config.dialect.rules();
         Self {
@@ -227,7 +231,7 @@ impl Sender {
         self.congestion.state
     }
 
-    /// Returns the congestion window and the threshold.
+    /// Returns the congestion window and the slow-start threshold.
     #[must_use]
     pub const fn window(&self) -> &Window {
         &self.congestion.control.window
@@ -245,20 +249,20 @@ impl Sender {
         &self.board
     }
 
-    /// Returns the segments per ACK that the receiver was requested to use, if both ends support
+    /// Returns the number of segments per ACK that the sender has requested, if both ends support
     /// RFC 5690 or TARR.
     #[must_use]
     pub fn ack_ratio(&self) -> Option<u64> {
         self.ack_request.as_ref().map(AckRequest::in_use)
     }
 
-    /// Returns the round-trip times.
+    /// Returns the estimator of round-trip times.
     #[must_use]
     pub const fn rtt(&self) -> &Estimator {
         &self.timing.rtt
     }
 
-    /// Returns the bytes that the application has written.
+    /// Returns the number of bytes that the application has written.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.buffer.written()
@@ -276,7 +280,7 @@ impl Sender {
         self.loss.reordering.degree()
     }
 
-    /// Returns the counters since the connection began.
+    /// Returns the counters of the connection.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters

@@ -1,9 +1,9 @@
-//! The settings of a connection, each written once.
+//! The settings of a connection, with one definition per setting.
 //!
-//! One list generates two types: [`Settings`], in which a scenario names a preset and overrides of
-//! it, and [`TcpConfig`], which holds every value of a connection. To add a setting, add a line to
+//! One list generates two types. In [`Settings`], a scenario names a preset and overrides some of
+//! its values. [`TcpConfig`] contains every value of a connection. To add a setting, add a row to
 //! `shared` below and a value to the presets of [`config`](super::config). The scenario language,
-//! its schema and its canonical form follow from these.
+//! its schema and its canonical form are derived from these.
 
 mod check;
 
@@ -19,8 +19,8 @@ use recovery::{prr, rack, rto};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The tick of the timestamp clock if timestamps are requested and the preset has none (RFC 7323,
-/// §5.4: 1 ms to 1 s).
+/// The tick of the timestamp clock, if a scenario requests timestamps and the preset has no tick
+/// (RFC 7323, §5.4: 1 ms to 1 s).
 const TIMESTAMP_TICK: Duration = Duration::from_millis(1);
 
 /// Generates [`TcpConfig`] and [`Settings`] from four lists:
@@ -63,14 +63,14 @@ macro_rules! settings {
                 Self { preset, $($name: None,)+ $($part: None,)+ $($said: None,)+ }
             }
 
-            /// Returns `defaults` with the values that are stated here.
+            /// Returns `defaults`, with the values that this scenario overrides.
             fn over(&self, mut defaults: TcpConfig) -> TcpConfig {
                 $(if let Some(value) = self.$name { defaults.$name = value; })+
                 $(if let Some(value) = self.$part { defaults.$group.$member = value; })+
                 defaults
             }
 
-            /// Returns all values of `config` that are keys of a scenario.
+            /// Returns all values of `config` as keys of a scenario.
             const fn spelled(preset: Preset, config: &TcpConfig) -> Self {
                 Self {
                     $($name: Some(config.$name),)+
@@ -90,27 +90,28 @@ settings! {
         growth: cc::Growth,
         /// The algorithm that ends slow start before a loss.
         slow_start: cc::SlowStart,
-        /// The stack whose version of the controller is used.
+        /// The stack whose variant of the controller is used.
         congestion_dialect: cc::Dialect,
         /// The controllers that are paced.
         pacing: pacing::PacingConfig,
-        /// The algorithm that governs the window in a recovery.
+        /// The algorithm that controls the window in a recovery.
         recovery: recovery::Algorithm,
         /// Payload of a full-sized segment, without TCP options.
         #[schemars(example = "1448B")]
         mss: Bytes,
-        /// Initial window (RFC 6928).
+        /// Initial congestion window (RFC 6928).
         initial_window: Segments,
-        /// The data that the application may write ahead of acknowledgement.
+        /// Send buffer: the data that are written but not acknowledged.
         #[schemars(example = "4MiB")]
         send_buffer: Bytes,
         /// The quantity that `send_buffer` limits.
         send_buffer_limit: SendBufferLimit,
         /// The receive buffer, at most 1 GiB (RFC 7323, §2.2). `receive_window` determines the
-        /// window that it offers.
+        /// offered window.
         #[schemars(example = "4MiB")]
         receive_buffer: Bytes,
-        /// The part of `receive_buffer` that the receiver offers, independent of its ACK policy.
+        /// The part of `receive_buffer` that the receiver offers. The ACK policy does not affect
+        /// it.
         receive_window: ReceiveWindow,
         /// Selective acknowledgement (RFC 2018).
         sack: bool,
@@ -120,28 +121,28 @@ settings! {
         window_scaling: bool,
         /// The source of round-trip times.
         rtt_clock: RttClock,
-        /// Grow the window only while it limits sending (RFC 9293 has no rule; RFC 7661, §4;
-        /// Linux's `tcp_is_cwnd_limited`).
+        /// Grow the window only while the window limits sending (RFC 9293 has no rule; RFC 7661,
+        /// §4; Linux's `tcp_is_cwnd_limited`).
         validate_window: bool,
         /// The window after an idle period longer than the retransmission timeout.
         after_idle: AfterIdle,
         /// The quantity that a loss halves.
         halves: cc::FlightMeasure,
-        /// PRR: the flight to which the reduction is proportional.
+        /// PRR: the amount of data in flight to which the reduction is proportional.
         prr_basis: prr::Basis,
-        /// PRR: the bound on catching up.
+        /// PRR: the bound on the data that PRR may send to reach the threshold.
         prr_bound: prr::Bound,
-        /// The condition under which a segment counts as lost.
+        /// The condition under which a segment is declared lost.
         detection: recovery::Detection,
-        /// RACK: the segment whose round trip counts.
+        /// RACK: the segment whose round-trip time is used.
         rack_rtt: rack::RoundTrip,
         /// Probes of the tail of a flight (RFC 8985, §7).
         tail_loss_probe: bool,
-        /// The additional wait of the reordering timer and the probe timeout, for the granularity
-        /// of a clock.
+        /// The additional delay of the reordering timer and the probe timeout, which allows for the
+        /// granularity of a clock.
         #[schemars(example = "8ms")]
         timer_slack: Duration,
-        /// Undo a spurious reduction, as D-SACK (RFC 3708) or timestamps (RFC 3522) show it.
+        /// Undo a spurious reduction that D-SACK (RFC 3708) or timestamps (RFC 3522) reveal.
         undo: bool,
         /// Send new segments on the first two duplicate ACKs (RFC 3042).
         limited_transmit: bool,
@@ -152,7 +153,7 @@ settings! {
         ecn: ecn::EcnConfig,
         /// With `accurate`: also report marked bytes in an option of each ACK (RFC 9768, §3.2.3).
         ecn_option: bool,
-        /// The policy that decides when the receiver acknowledges.
+        /// The policy that decides when the receiver sends ACKs.
         ack: ack::PolicyConfig,
     }
     parts {
@@ -165,7 +166,7 @@ settings! {
         /// Upper bound of the retransmission timeout (RFC 6298, §2.5).
         #[schemars(example = "60s")]
         max_rto: Duration => rto.max,
-        /// The quantity that the lower bound applies to.
+        /// The quantity to which the lower bound applies.
         rto_floor: rto::Floor => rto.floor,
         /// Clock granularity G of the retransmission timer (RFC 6298, §2.3).
         #[schemars(example = "1ms")]
@@ -174,8 +175,8 @@ settings! {
         rto_restart: rto::Restart => rto.restart,
     }
     said {
-        /// With `receive_window = "autotuned"`: the version of Linux whose buffer grows. It
-        /// determines the default of `receive_buffer` as well.
+        /// With `receive_window = "autotuned"`: the version of Linux whose receive buffer is
+        /// modelled. The version also determines the default of `receive_buffer`.
         kernel: Kernel,
         /// Send timestamps in every segment (RFC 7323, §3).
         timestamps: bool,
@@ -184,23 +185,24 @@ settings! {
         timestamp_tick: Duration,
     }
     held {
-        /// The version of Linux whose receive buffer grows.
+        /// The version of Linux whose receive buffer is modelled.
         kernel: Kernel,
         /// Retransmission timer.
         rto: rto::RtoConfig,
-        /// Timestamps (RFC 7323, §3): the tick of the clock, if they are used.
+        /// The tick of the timestamp clock (RFC 7323, §3), or `None` without timestamps.
         timestamps: Option<Duration>,
     }
 }
 
 impl Settings {
-    /// Returns the settings of the connection: those of the preset, with the values stated here.
+    /// Returns the settings of the connection: the values of the preset, with the values that this
+    /// scenario overrides.
     #[must_use]
     pub fn config(&self) -> TcpConfig {
         self.over(self.defaults())
     }
 
-    /// Returns the settings of the preset, adapted to stated values that they depend on.
+    /// Returns the settings of the preset. Values that depend on overridden values are adapted.
     fn defaults(&self) -> TcpConfig {
         let preset = self.preset.config();
         let congestion = self.congestion.unwrap_or(preset.congestion);
@@ -230,7 +232,7 @@ impl Settings {
         }
     }
 
-    /// Returns the same settings with every value written out.
+    /// Returns the same settings with every value explicit.
     #[must_use]
     pub fn in_full(&self) -> Self {
         let config = self.config();

@@ -2,8 +2,8 @@
 //! loses ACKs.
 //!
 //! The sender of data detects lost ACKs as gaps in the peer's packet numbers. In a round trip with
-//! a loss it doubles the number of packets per ACK. In a round trip without a loss it decreases the
-//! number by one (RFC 5690, §4.3). The minimum is two ACKs per window (§4.2).
+//! a lost ACK, the sender doubles the number of packets per ACK. In a round trip without a loss, it
+//! decreases the number by one (RFC 5690, §4.3). At least two ACKs per window are requested (§4.2).
 
 use super::{Path, Request};
 use acklab_base::Instant;
@@ -23,7 +23,7 @@ pub struct AckCongestion {
 }
 
 impl Default for AckCongestion {
-    /// RFC 9000, §13.2.2.
+    /// The default is two packets per ACK (RFC 9000, §13.2.2).
     fn default() -> Self {
         Self { packets: 2 }
     }
@@ -34,7 +34,8 @@ pub(super) struct State {
     least: u64,
     /// Packets per ACK.
     ratio: u64,
-    /// The end of the present round trip, and the number of ACKs lost before it.
+    /// The end of the present round trip, and the number of ACKs that were lost before the round
+    /// trip.
     round: Option<(Instant, u64)>,
 }
 

@@ -1,11 +1,12 @@
 //! Requests for BBR, by its phase (draft-ietf-ccwg-bbr, section "Impact of changing ACK frequency",
 //! editors' copy of August 2026).
 //!
-//! While BBR probes for bandwidth, and with controllers without phases: four ACKs per round trip.
-//! While it cruises: an ACK per quarter of the window or after half a round trip. In `ProbeRTT` the
-//! last packet that fits into the window carries `IMMEDIATE_ACK`.
+//! While BBR probes for bandwidth, four ACKs per round trip are requested. The same applies to
+//! controllers without phases. While BBR cruises, an ACK is requested per quarter of the window or
+//! after half a round trip. In `ProbeRTT`, the last packet that fits into the window carries
+//! `IMMEDIATE_ACK`.
 //!
-//! Not modelled: more ACKs if the window is often exhausted before the next ACK, because the draft
+//! More ACKs, if the window is often exhausted before the next ACK, are not modelled. The draft
 //! gives no number.
 
 use super::round_trip::RoundTrip;
@@ -21,11 +22,12 @@ pub struct Bbr {
     /// ACKs per round trip while the controller probes.
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// The divisor of the window that yields the bytes per ACK, while the controller cruises.
+    /// The number of bytes per ACK is the window divided by this number, while the controller
+    /// cruises.
     #[schemars(range(min = 1))]
     pub window_divisor: u32,
-    /// The divisor of the smoothed round-trip time that yields the delay of an ACK, while the
-    /// controller cruises.
+    /// The maximum delay of an ACK is the smoothed round-trip time divided by this number, while
+    /// the controller cruises.
     #[schemars(range(min = 1))]
     pub rtt_divisor: u32,
 }

@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 pub struct Fixed {
     /// The peer acknowledges when more than this number of packets are unacknowledged.
     pub ack_eliciting_threshold: u32,
-    /// The peer acknowledges at the latest after this time.
+    /// The peer acknowledges a packet at the latest after this time.
     pub max_ack_delay: Duration,
-    /// The distance in packets at which a gap is reported at once; 0 disables it.
+    /// The distance in packets at which a gap is reported immediately; 0 disables such reports.
     pub reordering_threshold: u32,
 }
 
 impl Default for Fixed {
-    /// Every tenth packet within 25 ms: the experiment of Custura, Jones and Fairhurst (IETF 106,
-    /// PANRG).
+    /// Every tenth packet within 25 ms, as in the experiment of Custura, Jones and Fairhurst (IETF
+    /// 106, PANRG).
     fn default() -> Self {
         Self { ack_eliciting_threshold: 9, max_ack_delay: Duration::from_millis(25), reordering_threshold: 1 }
     }

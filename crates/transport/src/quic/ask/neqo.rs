@@ -1,7 +1,8 @@
 //! Firefox: a fixed number of ACKs per round trip (neqo, `neqo-transport/src/ackrate.rs`).
 //!
-//! An ACK leaves after a share of the window, 2 to 256 packets, or after the same share of the
-//! round-trip time, at most 50 ms. A gap is reported at once.
+//! The peer acknowledges each fraction of the window, 2 to 256 packets. It acknowledges at the
+//! latest after the same fraction of the round-trip time, at most 50 ms. A gap is reported
+//! immediately.
 
 use super::{Path, Request};
 use acklab_base::Duration;

@@ -1,8 +1,9 @@
 //! picoquic: four ACKs per round trip, with bounds that depend on rate and round-trip time
 //! (`frames.c`, `picoquic_compute_ack_gap` and `picoquic_compute_ack_delay_max`).
 //!
-//! The correction for a smoothed round-trip time above 1.5 times the minimum is not modelled. It
-//! needs the rate of the return path, which a receiver that sends no data cannot measure.
+//! If the smoothed round-trip time is above 1.5 times the minimum, picoquic corrects its request.
+//! The correction is not modelled. It needs the rate of the return path, which a receiver that
+//! sends no data cannot measure.
 
 use super::{Path, Request};
 use acklab_base::Duration;
@@ -17,16 +18,16 @@ const MAX_DELAY: Duration = Duration::from_millis(10);
 const MEDIUM_RATE: u64 = 2_000_000;
 /// `PICOQUIC_TARGET_RENO_RTT`.
 const RENO_RTT: Duration = Duration::from_millis(100);
-/// `PICOQUIC_ACK_DELAY_MIN`: more than four ACKs per millisecond are useless, so shorter paths
-/// count as having a larger window.
+/// `PICOQUIC_ACK_DELAY_MIN`. On short paths, four ACKs per round trip would be more frequent than
+/// this delay permits, so the window is enlarged in the computation.
 const MIN_DELAY: Duration = Duration::from_millis(1);
 /// Maximum number of packets per ACK, for Reno and on short paths.
 const MAX_PACKETS: u64 = 32;
-/// Maximum number of packets per ACK for other controllers, for which an eighth of the excess over
-/// four times [`MAX_PACKETS`] is added.
+/// Maximum number of packets per ACK for other controllers. Their limit is [`MAX_PACKETS`] plus an
+/// eighth of the packets beyond four times [`MAX_PACKETS`].
 const MAX_PACKETS_OTHERS: u64 = 64;
 
-/// The settings, of which there are none.
+/// The rule has no settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Picoquic {}
@@ -52,7 +53,7 @@ impl State {
 
 /// `picoquic_compute_ack_gap`.
 fn gap(path: &Path) -> u64 {
-    // In slow start, the window is half of its next value.
+    // In slow start, picoquic computes with half of the window.
     let packets = if path.in_slow_start { path.packets() / 2 } else { path.packets() };
     let packets = packets * times_larger(path.min_rtt);
     let least = match path.rate {
@@ -60,7 +61,7 @@ fn gap(path: &Path) -> u64 {
         Some(rate) if rate > MEDIUM_RATE => 4,
         _ => 2,
     };
-    // On such a short path, the delay exceeds a quarter of the round trip.
+    // On such a short path, the minimum delay exceeds a quarter of the round trip.
     let is_short = path.min_rtt < MIN_DELAY * ACKS;
     let most = if path.is_reno || is_short {
         MAX_PACKETS
@@ -70,8 +71,8 @@ fn gap(path: &Path) -> u64 {
     packets.div_ceil(ACKS).clamp(least, most)
 }
 
-/// Returns the factor that enlarges the window on a path whose round-trip time is less than four
-/// delays.
+/// Returns the factor by which the window is enlarged, if the round-trip time is less than four
+/// times the minimum delay.
 fn times_larger(min_rtt: Duration) -> u64 {
     let four = MIN_DELAY * ACKS;
     if min_rtt >= four {
@@ -91,12 +92,12 @@ mod tests {
     #[test]
     fn the_window_of_a_short_path_counts_as_larger() {
         let gap = |cwnd, rtt| gap(&path(cwnd, rtt));
-        // A quarter of 30, of twice 30, of four times 30.
+        // A quarter of 30, of 2 · 30, and of 4 · 30.
         assert_eq!([gap(30, 4), gap(30, 2), gap(30, 1)], [8, 15, 30]);
     }
 
-    /// 256 packets yield 32 plus an eighth of 128. 512 yield 64, not 80; on a path of 3 ms the
-    /// limit is that of Reno.
+    /// 256 packets yield 32 plus an eighth of 128. 512 packets yield 64, not 80. On a path of 3 ms,
+    /// the limit is the limit for Reno.
     #[test]
     fn other_controllers_than_reno_get_more_packets_an_ack() {
         let gap = |cwnd, rtt| {
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn the_least_number_of_packets_depends_on_rate_and_round_trip() {
         let gap = |cwnd, rtt| gap(&path(cwnd, rtt));
-        // 10 packets of 1000 bytes in 100 ms are 0.8 Mbps; 12 in 5 ms 19 Mbps.
+        // 10 packets of 1000 bytes in 100 ms are 0.8 Mbps. 12 packets in 5 ms are 19 Mbps.
         assert_eq!([gap(4, 100), gap(12, 5), gap(30, 5), gap(4000, 600)], [2, 4, 8, 32]);
         assert_eq!(gap(30, 14), 8);
         assert_eq!(State::new().request(&path(10, 600)).max_ack_delay, MAX_DELAY);

@@ -1,36 +1,36 @@
-//! quicly: an ACK per share of the window, once the connection has had some losses (`quicly.c`,
-//! `do_send` and `QUICLY_MAX_PACKET_TOLERANCE`).
+//! quicly: an ACK per fraction of the window, after several losses (`quicly.c`, `do_send` and
+//! `QUICLY_MAX_PACKET_TOLERANCE`).
 //!
-//! No request leaves before the fourth recovery, or while the share is less than three packets.
+//! No request is sent before the fourth recovery, or while the fraction is less than three packets.
 
 use super::{Path, Request};
 use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The recoveries before the first request.
+/// The number of recoveries before the first request.
 const RECOVERIES: u64 = 4;
-/// The minimum share, in packets.
+/// The minimum fraction of the window, in packets.
 const MIN_PACKETS: u64 = 3;
-/// The share of the window is a multiple of one divided by this number.
+/// The unit of the fraction of the window is one divided by this number.
 const SHARES: u64 = 1024;
 
 /// The settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quicly {
-    /// The share of the window, in 1024ths.
+    /// The fraction of the window, in 1024ths.
     #[schemars(range(min = 1, max = 1024))]
     pub fraction: u32,
     /// Maximum number of packets per ACK: `QUICLY_MAX_PACKET_TOLERANCE`.
     #[schemars(range(min = 2))]
     pub most_packets: u32,
-    /// The requested delay: quicly's own.
+    /// The requested delay. The default is quicly's delay.
     pub max_ack_delay: Duration,
 }
 
 impl Default for Quicly {
-    /// An eighth of the window: `QUICLY_ACK_FREQUENCY_CWND_FRACTION`.
+    /// The default is an eighth of the window: `QUICLY_ACK_FREQUENCY_CWND_FRACTION`.
     fn default() -> Self {
         Self { fraction: 128, most_packets: 10, max_ack_delay: Duration::from_millis(25) }
     }

@@ -1,5 +1,5 @@
-//! Requests n ACKs per round trip: an ACK is sent for each 1/n of the congestion window, at the
-//! latest after 1/n of the round-trip time. Neither has a bound.
+//! Requests n ACKs per round trip: an ACK for each 1/n of the congestion window, at the latest
+//! after 1/n of the round-trip time. Neither quantity has a bound.
 
 use super::{Path, Request};
 use schemars::JsonSchema;

@@ -1,11 +1,12 @@
-//! The law of TACK, requested by the sender of data: f = min{bw/(L·MSS), β/RTTmin} (Li et al.,
-//! SIGCOMM 2020, §4.1, eq. 3).
+//! TACK's law, the formula for the frequency of ACKs: f = min{bw/(L·MSS), β/RTTmin} (Li et al.,
+//! SIGCOMM 2020, §4.1, eq. 3). The sender of data requests this frequency.
 //!
-//! A frame contains a number of packets and a time. The earlier of both applies; in the law, it is
-//! the later. So while the path holds fewer than β·L packets, the request is for L packets and a
-//! delay of one smoothed round-trip time. That delay bounds the wait of a lone packet (the draft
-//! requires an ACK per round trip). Otherwise the delay is RTTmin/β, and the number of packets is
-//! the whole window, which is never reached first.
+//! A request contains a number of packets and a time. The peer sends an ACK when either limit is
+//! reached, but in TACK's law both limits must be reached. While the path contains fewer than β·L
+//! packets, L packets and a delay of one smoothed round-trip time are therefore requested. That
+//! delay bounds the delay of a single packet, because the draft requires an ACK per round trip.
+//! Otherwise, a delay of RTTmin/β and the whole window are requested, so that the delay always ends
+//! first.
 
 use super::{Path, Request};
 use crate::ack::tack::Law;
@@ -16,10 +17,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tack {
-    /// L: full-sized packets per ACK, when byte counting governs.
+    /// L: full-sized packets per ACK, if the number of bytes determines the frequency.
     #[schemars(range(min = 1))]
     pub packets: u32,
-    /// β: ACKs per minimum round-trip time, when time governs.
+    /// β: ACKs per minimum round-trip time, if time determines the frequency.
     #[schemars(range(min = 2))]
     pub beta: u32,
 }

@@ -1,5 +1,5 @@
-//! Control frames, which are retransmitted with their present values if their packet is lost (RFC
-//! 9000, §13.3).
+//! Control frames. If the packet of a control frame is lost, the frame is retransmitted with its
+//! present value (RFC 9000, §13.3).
 
 use super::Data;
 use crate::quic::ask::Requester;
@@ -23,7 +23,7 @@ pub(in crate::quic) enum Control {
 }
 
 impl Control {
-    /// Handles the acknowledgment of the packet with this frame.
+    /// Handles the acknowledgment of the packet with this control frame.
     pub(in crate::quic) fn acknowledge(self, data: &mut Data, requester: &mut Requester) {
         match self {
             Self::AckFrequency { sequence } => requester.on_acked(sequence),
@@ -36,8 +36,8 @@ impl Control {
         }
     }
 
-    /// Handles the loss of the packet with this frame: the frame is due again, with its present
-    /// values.
+    /// Handles the loss of the packet with this control frame. The frame is due again, with its
+    /// present value.
     pub(in crate::quic) fn lose(self, data: &mut Data, requester: &mut Requester) {
         match self {
             Self::HandshakeDone => data.due.handshake_done = true,
@@ -70,7 +70,7 @@ impl Control {
     }
 }
 
-/// Control frames that are due, besides those of streams.
+/// Control frames of the connection that are due.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     handshake_done: bool,
@@ -101,7 +101,8 @@ impl Data {
             || self.streams.have_control()
     }
 
-    /// Returns the next control frame that fits into `room`, and the record of it.
+    /// Returns the next control frame that fits into `room` bytes, and its record for
+    /// retransmission.
     pub(in crate::quic) fn next_control(
         &mut self,
         now: Instant,
@@ -109,7 +110,7 @@ impl Data {
         srtt: Option<Duration>,
         requester: &mut Requester,
     ) -> Option<(Frame, Option<Control>)> {
-        // Maximum size of a frame below.
+        // Maximum size of the frames below, in bytes.
         const MOST: u64 = 1 + 8 + 8 + 8;
         if room < MOST {
             return None;
@@ -163,7 +164,7 @@ fn stream_control(streams: &mut Streams, now: Instant, srtt: Option<Duration>) -
         if let Some(limit) = stream.incoming.take_window() {
             return Some((Frame::MaxStreamData { stream: id.into(), limit }, Control::MaxStreamData(id)));
         }
-        // The end of the stream has arrived meanwhile.
+        // All data of the stream have arrived meanwhile, so no request to stop is necessary.
         return stream_control(streams, now, srtt);
     }
     let limit = stream.outgoing.limit();

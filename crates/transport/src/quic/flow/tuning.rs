@@ -1,40 +1,41 @@
-//! Decides when an end announces its windows again, and how they grow in the stacks that tune them.
+//! Decides when an end announces its windows again, and how much the windows grow.
 
 use acklab_base::{Duration, Instant, mul_div};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Quiche: a window doubles if it is announced again within this number of round trips.
+/// quiche: a window doubles if it is announced again within this number of round trips.
 const ROUND_TRIPS: u64 = 2;
-/// neqo's `WINDOW_UPDATE_FRACTION`: a window is announced again after this share of it.
+/// neqo's `WINDOW_UPDATE_FRACTION`: a window is announced again once the window divided by this
+/// number has been read.
 const NEQO_FRACTION: u64 = 4;
 /// neqo's `WINDOW_INCREASE_MULTIPLIER`.
 const NEQO_MULTIPLIER: u64 = 4;
-/// quic-go: four round trips per window, that is, half a window within two.
+/// quic-go: a window doubles if it is read at a rate of more than a window per four round trips.
 const QUIC_GO_ROUND_TRIPS: u64 = 4;
 /// msquic's `QUIC_RECV_BUFFER_DRAIN_RATIO`.
 const MSQUIC_RATIO: u64 = 4;
 /// picoquic: an update triples the limit.
 const PICOQUIC_FACTOR: u64 = 3;
 
-/// The growth of windows.
+/// The growth rules of windows, by the implementation that uses them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// Twice the size if the window is announced again within two round trips (Google's quiche,
+    /// The window doubles if it is announced again within two round trips (Google's quiche,
     /// `QuicFlowController::MaybeIncreaseMaxWindowSize`).
     #[default]
     Quiche,
-    /// Plus four times the bytes read in excess of three quarters of the window per round trip
-    /// (neqo, `fc.rs`, `auto_tune_inner`).
+    /// The window grows by four times the excess: the bytes read beyond three quarters of the
+    /// window per round trip (neqo, `fc.rs`, `auto_tune_inner`).
     Neqo,
-    /// Twice the size if at least half of the window was read in less than two round trips per half
-    /// (quic-go, `flow_controller_base.go`, `maybeAdjustWindowSize`).
+    /// The window doubles if at least half of it was read, at a rate of more than half a window per
+    /// two round trips (quic-go, `flow_controller_base.go`, `maybeAdjustWindowSize`).
     QuicGo,
-    /// Twice the size if the quarter announced again was read within a round trip (msquic,
-    /// `stream_recv.c`, `QuicStreamOnBytesDelivered`).
+    /// The window doubles if the quarter that is announced again was read within a round trip
+    /// (msquic, `stream_recv.c`, `QuicStreamOnBytesDelivered`).
     Msquic,
-    /// Three times the limit at each announcement (picoquic, `cc_common.c`,
+    /// Each announcement triples the limit (picoquic, `cc_common.c`,
     /// `picoquic_cc_increased_window`, for round-trip times up to 100 ms).
     Picoquic,
 }
@@ -44,7 +45,7 @@ impl Growth {
     pub const ALL: [Self; 5] = [Self::Quiche, Self::Neqo, Self::QuicGo, Self::Msquic, Self::Picoquic];
 }
 
-/// An announced window, in bytes.
+/// The use of an announced window, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::quic) struct Window {
     pub(in crate::quic) size: u64,
@@ -57,14 +58,14 @@ pub(in crate::quic) struct Window {
 /// Decides when a window is announced, and when it grows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::quic) struct Tuning {
-    /// The divisor of the window that yields the bytes read per announcement.
+    /// A window is announced again once the window divided by this number has been read.
     updates: u64,
-    /// The growth rule of the window, and its maximum.
+    /// The growth rule of the window, or `None` for a window of fixed size.
     growth: Option<Growth>,
     largest: u64,
-    /// Start of the present period: the first bytes read, or the last announcement.
+    /// Start of the present measurement: the first bytes read, or the last announcement.
     began: Option<Instant>,
-    /// quic-go: bytes read before that.
+    /// quic-go: bytes read before the present measurement.
     read: u64,
 }
 
@@ -73,15 +74,15 @@ impl Tuning {
         Self { updates, growth, largest, began: None, read: 0 }
     }
 
-    /// Records that bytes were read. All stacks except neqo count the first read as an
-    /// announcement: the initial window is used from then on.
+    /// Records that bytes were read. Except in neqo, the first read starts the measurement of the
+    /// initial window.
     pub(in crate::quic) fn begin(&mut self, now: Instant) {
         if self.growth != Some(Growth::Neqo) {
             self.began.get_or_insert(now);
         }
     }
 
-    /// Returns `true` if enough of a window has been released to announce it.
+    /// Returns `true` if enough bytes of a window have been read to announce the window again.
     pub(in crate::quic) const fn is_worth_telling(&self, released: u64, size: u64) -> bool {
         released > 0 && released.saturating_mul(self.updates) >= size
     }
@@ -98,7 +99,7 @@ impl Tuning {
                 grown(growth, size, Use { time: now.since(began), released, read }, srtt)
             }),
         };
-        // quic-go continues the measurement until half of the window was read.
+        // quic-go continues the measurement until half of the window has been read.
         if self.growth != Some(Growth::QuicGo) || read - self.read > size / 2 {
             (self.began, self.read) = (Some(now), read);
         }
@@ -106,19 +107,19 @@ impl Tuning {
     }
 }
 
-/// The use of a window since the present period began.
+/// The use of a window in the present measurement.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     time: Duration,
     /// Bytes read since the last announcement.
     released: u64,
-    /// Bytes read since the period began.
+    /// Bytes read in the present measurement.
     read: u64,
 }
 
 /// Returns the size to which a window of `size` should grow.
 fn grown(growth: Growth, size: u64, used: Use, srtt: Duration) -> u64 {
-    // Returns the share of `octets` per round trip within the measured time.
+    // Converts `octets` bytes per round trip to bytes in the measured time.
     let in_time = |octets| mul_div(octets, used.time.as_nanos(), srtt.as_nanos().max(1));
     let is_fast = match growth {
         Growth::Quiche => used.time < srtt.saturating_mul(ROUND_TRIPS),
@@ -140,8 +141,8 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
     const SRTT: Option<Duration> = Some(Duration::from_millis(50));
 
-    /// Returns the sizes of a window of 1000 bytes at each announcement, of which there are
-    /// `updates` per window; 100 bytes are read at intervals of `every`.
+    /// Returns the sizes of a window of 1000 bytes after each announcement. The window is announced
+    /// `updates` times per window read. 100 bytes are read at intervals of `every`.
     fn sizes(growth: Growth, updates: u64, every: Duration, times: usize) -> Vec<u64> {
         let mut tuning = Tuning::new(updates, Some(growth), 8000);
         let (mut now, mut size, mut read, mut told, mut sizes) = (Instant::ZERO, 1000, 0, 0, Vec::new());
@@ -160,29 +161,30 @@ mod tests {
 
     #[test]
     fn quiche_doubles_a_window_that_is_told_within_two_round_trips() {
-        // 500 bytes in 4 · 20 ms, counted from the first read; then 1000 in 200 ms.
+        // 500 bytes are read in 4 · 20 ms, measured from the first read. Then 1000 bytes are read
+        // in 200 ms.
         assert_eq!(sizes(Growth::Quiche, 2, MS * 20, 3), [2000, 2000, 2000]);
         assert_eq!(sizes(Growth::Quiche, 2, MS, 4), [2000, 4000, 8000, 8000], "up to the most");
         assert_eq!(sizes(Growth::Quiche, 2, MS * 26, 2), [1000, 1000]);
     }
 
-    /// 300 bytes are announced. In 30 ms of a round trip of 50 ms, three quarters of 1000 permit
-    /// 450 bytes; in 15 ms they permit 225, so 75 are in excess.
+    /// An announcement follows 300 bytes. In 30 ms of a round trip of 50 ms, three quarters of 1000
+    /// bytes permit 450 bytes. In 15 ms they permit 225 bytes, so the excess is 75 bytes.
     #[test]
     fn neqo_adds_four_times_what_is_too_fast() {
         assert_eq!(sizes(Growth::Neqo, 4, MS * 10, 3), [1000, 1000, 1000]);
         assert_eq!(sizes(Growth::Neqo, 4, MS * 5, 2), [1000, 1300], "the first time nothing is measured");
     }
 
-    /// A quarter is announced. The window grows once more than half was read, in less than four
-    /// round trips times the share read.
+    /// Each quarter of the window triggers an announcement. The window grows once more than half of
+    /// it was read, at a rate of more than a window per four round trips.
     #[test]
     fn quic_go_measures_until_half_of_the_window_is_read() {
         assert_eq!(sizes(Growth::QuicGo, 4, MS * 20, 2), [1000, 2000], "600 in 100 ms, for 120 are allowed");
         assert_eq!(sizes(Growth::QuicGo, 4, MS * 30, 2), [1000, 1000], "600 in 150 ms");
     }
 
-    /// A quarter within a round trip, and more in proportion: 300 within 60 ms.
+    /// The limit is a quarter of the window per round trip: 300 bytes within 60 ms.
     #[test]
     fn msquic_doubles_if_a_quarter_takes_a_round_trip() {
         assert_eq!(sizes(Growth::Msquic, 4, MS * 20, 1), [2000], "300 in 40 ms, from the first octets on");
@@ -191,7 +193,7 @@ mod tests {
 
     #[test]
     fn picoquic_triples_the_limit() {
-        // Half of 1000 is read: a limit of 3000, of which 2500 are left.
+        // Half of 1000 bytes is read. The new limit is 3000, so the window is 2500 bytes.
         assert_eq!(sizes(Growth::Picoquic, 2, MS * 1000, 1), [2500]);
     }
 

@@ -20,9 +20,9 @@ pub(in crate::quic) struct Owners<'a> {
 }
 
 impl Sender {
-    /// Handles newly acknowledged packets of a space, or the expiry of its loss timer. `marks`
-    /// packets are newly reported as marked. Before these changes, `prior_in_flight` bytes were in
-    /// flight.
+    /// Handles newly acknowledged packets of a space, or the expiry of its loss timer. The peer
+    /// newly reports `marks` packets with a CE mark. `prior_in_flight` is the number of bytes in
+    /// flight before.
     pub(in crate::quic) fn settle(
         &mut self,
         now: Instant,
@@ -52,7 +52,7 @@ impl Sender {
         let mut contents = Contents { is_application, owners, counters: &mut self.counters, has_ended: false };
         let is_persistent = self.recovery.settle(now, id as usize, &report, &mut contents);
         if contents.has_ended {
-            // A stream of the peer ends once the peer has the complete answer.
+            // The end of a stream may permit the peer to open another stream.
             contents.owners.data.note_stream_end();
         }
         if is_application {
@@ -72,8 +72,8 @@ impl Sender {
         }
     }
 
-    /// Forgets losses that can no longer be part of persistent congestion, or were already reported
-    /// as such.
+    /// Removes losses that can no longer be part of persistent congestion, and losses already
+    /// reported as persistent congestion.
     fn forget_lost(&mut self, now: Instant, max_ack_delay: Duration, is_persistent: bool) {
         let before = match self.recovery.persistent_duration(max_ack_delay) {
             Some(longest) if !is_persistent => now.as_nanos().saturating_sub(2 * longest.as_nanos()),

@@ -36,7 +36,7 @@ fn sender() -> Sender {
     Sender::new(&Settings::default().config(), controller)
 }
 
-/// Handles the ACK of these ranges. Returns the result.
+/// Handles an ACK of these ranges. Returns the result.
 fn acknowledge(sender: &mut Sender, now: Instant, ranges: &AckRanges) -> String {
     let prior_in_flight = sender.in_flight();
     let progress = sender.acknowledge(now, ID, ranges).unwrap();
@@ -51,8 +51,8 @@ fn acknowledge(sender: &mut Sender, now: Instant, ranges: &AckRanges) -> String 
 }
 
 proptest! {
-    /// Skipping a list that equals that of the last frame has no effect. Packets and frames are
-    /// lost, late or out of order.
+    /// The sender skips ranges that equal the ranges of the last frame. Skipping has no effect on
+    /// the result, whether packets and frames are lost, late or out of order.
     #[test]
     fn ranges_that_are_repeated_bring_nothing(fates in vec(0u8..16, 1..200), most in 1usize..6) {
         let (mut one, mut other, mut arrived) = (sender(), sender(), Arrived::default());

@@ -1,8 +1,8 @@
 //! Processes TACKs and IACKs in the sender.
 //!
-//! Feedback is validated as a whole before any of it counts. It must not acknowledge or declare
-//! lost a packet that was never sent, or let time run backwards. Its rate must not be zero,
-//! infinite or more than was sent.
+//! Feedback is validated as a whole before it changes any state. It must not acknowledge, or report
+//! lost, a packet that was never sent. Its times must not run backwards. Its rate must not be zero,
+//! infinite or larger than the amount of sent data.
 
 use super::{Content, Control, SPACE, Sender};
 use crate::events::Events;
@@ -29,24 +29,24 @@ struct Checked {
     rate: Option<(u64, Duration)>,
 }
 
-/// The results of feedback for parts other than the sender.
+/// The results of feedback that other parts of the connection use.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tack) struct Outcome {
     /// The pending report for recovery and congestion control.
     pub(in crate::tack) report: Report,
-    /// The receiver has all numbers below; zero if the feedback does not contain it.
+    /// The number below which the receiver has all packets; zero for an IACK.
     pub(in crate::tack) next: u64,
     /// The round-trip time, if this is the newest TACK.
     pub(in crate::tack) rtt: Option<Duration>,
 }
 
 impl Sender {
-    /// Handles a TACK in the packet of this `number`, which arrived at `arrived` by the clock of
-    /// this end.
+    /// Handles a TACK. `number` is the number of its packet, and `arrived` is the arrival time by
+    /// the clock of this end.
     ///
     /// # Errors
-    /// [`Refusal::Skipped`] if the peer acknowledges a packet that it has not received; another
-    /// refusal if the TACK is impossible.
+    /// Returns [`Refusal::Skipped`] if the peer acknowledges a skipped number, and another refusal
+    /// if the TACK is impossible.
     pub(in crate::tack) fn on_tack(
         &mut self,
         now: Instant,
@@ -55,7 +55,7 @@ impl Sender {
         tack: &Tack,
     ) -> Result<Outcome, Refusal> {
         let Checked { next, rtt, rate } = self.check(arrived, tack)?;
-        // Times, rates and marks of a TACK that was overtaken are obsolete.
+        // Times, rates and ECN counts of an older TACK are obsolete.
         let is_newest = self.newest_tack.is_none_or(|newest| number > newest);
         let marked = if is_newest { self.ecn.on_tack()? } else { 0 };
         self.counters.acks += 1;
@@ -100,9 +100,8 @@ impl Sender {
 
     /// Handles a loss-event-driven IACK.
     ///
-    /// # Errors
-    /// [`Refusal::Skipped`] if the peer acknowledges a packet that it has not received; another
-    /// refusal if the IACK is impossible.
+    /// Returns [`Refusal::Skipped`] if the peer acknowledges a skipped number, and another refusal
+    /// if the IACK is impossible.
     pub(in crate::tack) fn on_loss(&mut self, now: Instant, loss: &Loss) -> Result<Outcome, Refusal> {
         let sent = self.next_number();
         let range = PktSeq(loss.after.0.wrapping_add(1)).near(sent)..loss.before.near(sent);
@@ -117,9 +116,9 @@ impl Sender {
         self.recovery.lose(SPACE, range);
         self.recovery.space_mut(SPACE).settle();
         self.note_listed(progress.octets);
-        // An IACK carries no time, and rates come from TACKs. Packets that an IACK acknowledged are
-        // missing in the next TACK. So its sample ends with the newest packet acknowledged since
-        // the last TACK.
+        // An IACK carries no time, and only TACKs yield rates. The next TACK does not newly
+        // acknowledge packets that an IACK acknowledged. The TACK's sample therefore ends with the
+        // newest packet acknowledged since the last TACK.
         self.newest_listed = newer(progress.newest, self.newest_listed);
         let progress = Progress { rtt: None, newest: None, spuriously_lost: 0, ..progress };
         Ok(Outcome { report: self.report(progress, prior_in_flight, 0, None), next: 0, rtt: None })
@@ -146,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// Notifies streams and congestion control of `report`.
+    /// Passes `report` to the streams and to congestion control.
     pub(in crate::tack) fn settle(
         &mut self,
         now: Instant,
@@ -161,13 +160,13 @@ impl Sender {
         if self.settings.mtu_discovery {
             self.set_mss(mtu.size() - self.settings.headers());
         }
-        // The receiver counts late arrivals, so lost packets need not be tracked.
+        // The receiver counts late arrivals, so the sender need not track lost packets.
         self.recovery.space_mut(SPACE).forget_lost(Instant::FAR_FUTURE);
         self.refresh_timeout();
     }
 }
 
-/// Returns the packet that left last among those acknowledged by two reports.
+/// Returns the packet that was sent last among the packets that two reports acknowledge.
 fn newer(one: Option<(Newest, Stamp)>, other: Option<(Newest, Stamp)>) -> Option<(Newest, Stamp)> {
     one.into_iter().chain(other).max_by_key(|(newest, _)| newest.number)
 }

@@ -1,8 +1,8 @@
 //! Challenge ACKs (RFC 5961, §3 to §5; §7 for their limit).
 //!
-//! A segment that may be forged, or from an earlier connection, is answered with an ACK. A peer
-//! that has lost its state answers that ACK with a RST, whose sequence number only the peer can
-//! have.
+//! A segment that may be forged, or may belong to an earlier connection, is answered with an ACK. A
+//! peer that has lost its state answers that ACK with a RST. The RST has a sequence number that
+//! only the peer can know.
 
 use super::super::rules::ChallengeLimit;
 use acklab_base::{Duration, Instant};
@@ -20,7 +20,7 @@ impl Challenges {
         Self { rule, interval: None }
     }
 
-    /// Returns the maximum number of challenges per interval, and the length of the interval.
+    /// Returns the maximum number of challenge ACKs per interval, and the length of the interval.
     const fn limit(&self) -> (u32, Duration) {
         match self.rule {
             ChallengeLimit::TenInFiveSeconds => (10, Duration::from_secs(5)),
@@ -28,7 +28,7 @@ impl Challenges {
         }
     }
 
-    /// Returns `true` and counts a challenge if one more may leave now.
+    /// Returns `true`, and counts a challenge ACK, if the limit permits another.
     pub(super) fn admit(&mut self, now: Instant) -> bool {
         let (most, length) = self.limit();
         let (began, sent) = self.interval.filter(|(began, _)| now.since(*began) < length).unwrap_or((now, 0));
@@ -38,8 +38,8 @@ impl Challenges {
         sent < most
     }
 
-    /// Returns `true` if the limit also covers ACKs that answer segments without data from beyond
-    /// the window.
+    /// Returns `true` if the limit includes ACKs that answer segments without data from outside the
+    /// window.
     pub(super) fn covers_unacceptable(&self) -> bool {
         self.rule == ChallengeLimit::OneInHalfASecond
     }
@@ -49,7 +49,7 @@ impl Challenges {
 mod tests {
     use super::*;
 
-    /// Returns the number of challenges that leave if they are due at these instants.
+    /// Returns the number of challenge ACKs that are sent, if they are due at these times.
     fn admitted(rule: ChallengeLimit, millis: impl Iterator<Item = u64>) -> usize {
         let mut challenges = Challenges::new(rule);
         millis.filter(|at| challenges.admit(Instant::ZERO + Duration::from_millis(*at))).count()

@@ -1,5 +1,5 @@
-//! Vitals, counters and events of a connection: those of sent data come from its sending half,
-//! those of received data from its receiving half.
+//! Vitals, counters and events of a connection. The sending half reports sent data, and the
+//! receiving half received data.
 
 use super::{Connection, Way};
 use crate::tcp::report_octets;

@@ -7,8 +7,8 @@ use acklab_base::{Fate, Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// SYN-SENT: processes `segment` if it is the SYN-ACK to this end's SYN. A segment that
-    /// acknowledges anything else belongs to another connection (RFC 9293, §3.10.7.3, first).
+    /// SYN-SENT: processes `segment` if it is the SYN-ACK to this end's SYN. A segment with another
+    /// acknowledgment number belongs to another connection (RFC 9293, §3.10.7.3, first).
     pub(super) fn take_syn_ack(&mut self, now: Instant, segment: &Segment) -> Fate {
         if segment.flags.contains(Flags::ACK) && !self.sending.is_synchronized_by(segment) {
             return self.refuse(segment);
@@ -44,8 +44,8 @@ impl Connection {
         Fate::Taken
     }
 
-    /// SYN-RECEIVED: processes `segment` if it acknowledges this end's SYN-ACK; it may carry data.
-    /// Any other ACK belongs to an earlier connection (RFC 9293, §3.10.7.4, fifth).
+    /// SYN-RECEIVED: processes `segment`, which may carry data, if it acknowledges this end's
+    /// SYN-ACK. Any other ACK belongs to an earlier connection (RFC 9293, §3.10.7.4, fifth).
     pub(super) fn take_ack_of_syn(&mut self, now: Instant, segment: &Segment) -> Fate {
         if self.sending.take_ack_of_syn(now, segment, self.receiving.syn_ack_sent_at()) {
             self.take(now, segment)
@@ -56,8 +56,8 @@ impl Connection {
         }
     }
 
-    /// Answers a SYN with any number in a synchronized state with a challenge ACK (RFC 5961, §4.2).
-    /// In response to a repeated SYN-ACK, this is also the ACK that the peer did not receive.
+    /// Answers a SYN in a synchronized state with a challenge ACK, whatever its sequence number
+    /// (RFC 5961, §4.2). If the peer repeats its SYN-ACK, the challenge ACK replaces the lost ACK.
     pub(super) fn take_repeated_syn(&mut self, now: Instant, segment: &Segment) -> Fate {
         let is_answer = segment.flags.contains(Flags::ACK);
         if is_answer && self.challenges.admit(now) {
@@ -70,7 +70,7 @@ impl Connection {
     }
 
     /// Processes a repeated SYN in SYN-RECEIVED: the peer did not receive the SYN-ACK. After a
-    /// simultaneous open, it is the peer's SYN-ACK, which acknowledges this end's SYN.
+    /// simultaneous open, `segment` is the peer's SYN-ACK, which acknowledges this end's SYN.
     pub(super) fn take_syn_in_handshake(&mut self, now: Instant, segment: &Segment) -> Fate {
         if !segment.flags.contains(Flags::ACK) {
             self.sending.note_repeated_syn(segment);

@@ -44,8 +44,8 @@ impl Connection {
         if !self.receiving.is_acceptable(segment) {
             return self.answer_unacceptable(now, segment);
         }
-        // RFC 5961, §5.2: the ACK covers data that were never sent, or is older than any possible
-        // ACK of this connection.
+        // RFC 5961, §5.2: the ACK acknowledges data that were never sent, or is too old for this
+        // connection.
         if self.sending.never_sent(segment) || self.sending.is_too_old(segment) {
             self.challenge(now);
             return Refusal::NeverSent.into();

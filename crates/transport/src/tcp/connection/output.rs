@@ -6,8 +6,8 @@ use acklab_base::{Instant, Machine};
 use acklab_wire::tcp::{Flags, Segment};
 
 impl Connection {
-    /// Returns the next segment, in this order: a RST, an acknowledgment that cannot be
-    /// piggybacked, a segment of the sending half with the acknowledgment of the receiving half, or
+    /// Returns the next segment. A RST is first, then an acknowledgment that must have no data.
+    /// Then follow segments of the sending half, with the acknowledgment of the receiving half, and
     /// a pure ACK that is due.
     pub(super) fn next_segment(&mut self, now: Instant) -> Option<Segment> {
         if self.reset.is_some() || self.is_aborted() {
@@ -36,7 +36,7 @@ impl Connection {
         Some(segment)
     }
 
-    /// Returns the SYN-ACK, or an ACK that carries nothing else.
+    /// Returns the SYN-ACK, or an ACK without data.
     fn acknowledgment(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = self.receiving.poll(now)?;
         if segment.flags.contains(Flags::SYN) {

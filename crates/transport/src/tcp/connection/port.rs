@@ -1,5 +1,5 @@
-//! The application's port: writes go to the sending half, reads to the receiving half. Socket
-//! operations that [`StreamPort`] lacks are methods of the connection.
+//! The application's port. The sending half processes writes, and the receiving half reads. Socket
+//! operations that are not part of [`StreamPort`] are methods of the connection.
 
 use super::super::sender::SendFlags;
 use super::Connection;
@@ -13,39 +13,39 @@ impl Connection {
         self.sending.send(now, octets, flags)
     }
 
-    /// Sets whether a partial last segment is held (`TCP_CORK`). It leaves when it is full, or
-    /// after a retransmission timeout with nothing outstanding.
+    /// Sets whether a partial last segment is held (`TCP_CORK`). A held segment is sent when it is
+    /// full, or after a retransmission timeout with no outstanding data.
     pub const fn set_corked(&mut self, is_corked: bool) {
         self.sending.set_corked(is_corked);
     }
 
-    /// Sets the size of the send buffer (Linux, `SO_SNDBUF`) to twice `size` of memory, in which
-    /// the packets of offload count.
+    /// Sets the size of the send buffer (Linux, `SO_SNDBUF`). The memory is twice `size`, and
+    /// limits the packets of segmentation offload.
     pub fn set_send_buffer(&mut self, size: u64) {
         self.sending.set_send_buffer(size);
     }
 
-    /// Sets the time, since the retransmission timer first expired, after which the connection is
-    /// abandoned (Linux, `TCP_USER_TIMEOUT`). It applies if nothing is acknowledged, or no window
-    /// opens, within it. `None` disables it.
+    /// Sets the user timeout (Linux, `TCP_USER_TIMEOUT`). It starts when the retransmission timer
+    /// first expires. The connection is aborted if no data are acknowledged, or no window opens,
+    /// within `limit`. `None` disables the timeout.
     pub fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.sending.set_user_timeout(limit);
     }
 
     /// Sets whether the host's device refuses data and probes (Linux's local congestion).
-    /// Meanwhile, the driver discards the ACKs that it polls.
+    /// Meanwhile, the driver must discard the ACKs that it polls.
     pub const fn set_refused(&mut self, is_refused: bool) {
         self.sending.set_refused(is_refused);
     }
 
-    /// Releases held data. A cork still applies to later writes (Linux, `TCP_NODELAY`).
+    /// Releases held data. `TCP_CORK` still applies to later writes (Linux, `TCP_NODELAY`).
     pub fn release_held(&mut self) {
         self.sending.release_held();
     }
 }
 
 impl StreamPort for Connection {
-    /// A listening end waits for its peer.
+    /// Opens the connection. A listening end waits for its peer instead.
     fn open(&mut self, now: Instant) {
         self.sending.open(now);
     }

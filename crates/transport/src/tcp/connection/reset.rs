@@ -1,5 +1,5 @@
-//! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3): the answer to a segment without a
-//! connection, and the end of a connection by one end alone.
+//! RST (RFC 9293, §3.5.2, §3.5.3 and §3.10.7; RFC 5961, §3). A RST answers a segment without a
+//! connection, or ends a connection without the consent of the peer.
 
 use super::super::refusal::Refusal;
 use super::super::sender::Phase;
@@ -25,8 +25,8 @@ impl Connection {
         Some(Segment { ecn: Ecn::NotEct, seq, ack, flags, window: 0, options: Options::default(), payload: 0 })
     }
 
-    /// Closes both directions for the application. Unlike [`close`](StreamPort::close), it does not
-    /// read data that arrive later (RFC 9293, §3.6.1). If data are unread, or arrive later, a RST
+    /// Closes both directions for the application. Unlike [`close`](StreamPort::close), data that
+    /// arrive later are not read (RFC 9293, §3.6.1). If data are unread, or arrive later, a RST
     /// reports their loss to the peer (SHLD-3; RFC 2525, §2.17).
     pub fn release(&mut self, now: Instant) {
         match self.sending.phase() {
@@ -39,8 +39,8 @@ impl Connection {
         }
     }
 
-    /// Aborts the connection for the application (RFC 9293, §3.10.5). The peer receives a RST, if
-    /// it has state of the connection.
+    /// Aborts the connection for the application (RFC 9293, §3.10.5). The peer receives a RST,
+    /// unless the connection is in CLOSED, LISTEN, SYN-SENT or TIME-WAIT.
     pub fn abort(&mut self, now: Instant) {
         if !matches!(self.state(), State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             let mut reset = self.sending.bare(now);
@@ -51,8 +51,8 @@ impl Connection {
         self.end(now, Closing::Application);
     }
 
-    /// Returns `true` if the connection ended before both ends had sent and acknowledged
-    /// everything: by a RST, or because the application gave it up.
+    /// Returns `true` if the connection ended before both ends had sent and acknowledged all data
+    /// and FINs. Either a RST or the application ended the connection.
     #[must_use]
     pub fn is_aborted(&self) -> bool {
         self.sending.phase() == Phase::Aborted
@@ -62,7 +62,7 @@ impl Connection {
         self.sending.end(now, reason);
     }
 
-    /// Answers `segment`, which belongs to no connection or to another one.
+    /// Answers `segment`, which belongs to no connection or to another connection.
     pub(super) fn refuse(&mut self, segment: &Segment) -> Fate {
         self.reset = Self::refusal(segment).or(self.reset.take());
         Refusal::Connection.into()
@@ -74,16 +74,17 @@ impl Connection {
         self.refuse(segment)
     }
 
-    /// Returns the RST that leaves next, if there is one.
+    /// Returns the RST that is sent next, or `None`.
     pub(super) fn next_reset(&mut self) -> Option<Segment> {
         let reset = self.reset.take()?;
         self.last = Way::Out;
         Some(reset)
     }
 
-    /// Processes a RST. A RST with exactly the next sequence number ends the connection; another
-    /// RST within the window is challenged (RFC 5961, §3.2). No RST ends TIME-WAIT (RFC 1337, fix
-    /// F1). A listening end serves one connection and does not listen again.
+    /// Processes a RST. A RST with exactly the next sequence number ends the connection. Any other
+    /// RST within the window is answered with a challenge ACK (RFC 5961, §3.2). No RST ends
+    /// TIME-WAIT (RFC 1337, fix F1). A listening end serves one connection and does not listen
+    /// again.
     pub(super) fn take_reset(&mut self, now: Instant, reset: &Segment) -> Fate {
         match self.state() {
             State::SynSent if self.sending.is_synchronized_by(reset) => {}
@@ -112,7 +113,7 @@ impl Connection {
 mod tests {
     use super::*;
 
-    /// RFC 9293, §3.10.7.1: the RST is acceptable to the end that sent the segment.
+    /// RFC 9293, §3.10.7.1: the end that sent the segment accepts the RST.
     #[test]
     fn a_refusal_has_the_numbers_that_the_other_end_expects() {
         let segment = |flags, payload| Segment {

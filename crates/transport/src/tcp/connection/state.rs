@@ -1,7 +1,7 @@
 //! The state of the connection (RFC 9293, §3.3.2).
 //!
-//! The state follows from the halves: whether this end's FIN was sent and acknowledged, and whether
-//! the peer's FIN has arrived.
+//! The state is derived from both halves: whether this end's FIN was sent and acknowledged, and
+//! whether the peer's FIN has arrived.
 
 use super::super::sender::Phase;
 use super::Connection;
@@ -9,34 +9,34 @@ use super::Connection;
 /// The states of RFC 9293, §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Before the start, after both directions have finished at both ends, and after a RST.
+    /// Not opened yet, finished in both directions, or ended by a RST.
     Closed,
     /// Waits for a SYN.
     Listen,
-    /// The SYN has left.
+    /// The SYN has been sent.
     SynSent,
     /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged yet.
     SynReceived,
-    /// Data flow in both directions.
+    /// Data may be sent in both directions.
     Established,
-    /// The FIN has left.
+    /// This end's FIN has been sent.
     FinWait1,
-    /// The FIN is acknowledged; the peer may still send.
+    /// This end's FIN is acknowledged. The peer may still send.
     FinWait2,
-    /// The peer's FIN has arrived; this end may still send.
+    /// The peer's FIN has arrived. This end may still send.
     CloseWait,
-    /// Both FINs have crossed, and this end's FIN is not acknowledged.
+    /// Both ends have sent a FIN at the same time, and this end's FIN is not acknowledged.
     Closing,
-    /// The peer's FIN arrived first; this end's FIN has left.
+    /// The peer's FIN arrived first, and this end's FIN has been sent.
     LastAck,
-    /// Both FINs are acknowledged. The peer may lack the ACK: its FIN is acknowledged if it arrives
-    /// again. Connections are not reopened here, so this state lasts forever instead of two maximum
-    /// segment lifetimes.
+    /// Both FINs are acknowledged. If the last ACK is lost, the peer's FIN arrives again and is
+    /// acknowledged again. Connections are not reopened, so this state does not end after two
+    /// maximum segment lifetimes.
     TimeWait,
 }
 
 impl State {
-    /// Returns its name in RFC 9293.
+    /// Returns the state's name in RFC 9293.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if both directions have finished: everything, including the FINs, is sent,
+    /// Returns `true` if both directions have finished: all data and both FINs are sent,
     /// acknowledged and received.
     #[must_use]
     pub fn is_finished(&self) -> bool {

@@ -6,20 +6,20 @@ use acklab_base::{Endpoint as _, Fate, StreamEvent, StreamPort as _, StreamState
 use acklab_wire::tcp::Segment;
 use std::ops::Range;
 
-/// The number of the connection's one stream.
+/// The number of the connection's only stream.
 pub(in crate::tcp) const STREAM: u32 = 0;
 
-/// The stream before a segment is processed.
+/// The state of the stream before a segment is processed.
 #[derive(Clone, Debug)]
 pub(super) struct Before {
     state: StreamState,
     is_aborted: bool,
-    /// The bytes of the segment that are new.
+    /// The new bytes in the segment.
     missing: Vec<Range<u64>>,
 }
 
 impl Connection {
-    /// Records the state of the stream, if its changes are reported.
+    /// Records the state of the stream, if changes of the stream are reported.
     #[inline]
     pub(super) fn watch(&self, segment: &Segment) -> Option<Before> {
         self.stream_events.is_recording().then(|| self.before(segment))
@@ -39,7 +39,7 @@ impl Connection {
         StreamState {
             in_order: self.receiving.in_order(),
             has_all: self.receiving.has_all(),
-            // The FIN is not a byte.
+            // The FIN is not a stream byte.
             acknowledged: sending.acknowledged,
             is_full: self.sending.room() == 0,
             is_finished: self.sending.phase() == Phase::Finished,

@@ -1,18 +1,18 @@
-//! The AccECN option of an end: its counters, its place among the options, and the conditions under
-//! which it is omitted (RFC 9768, §3.2.3).
+//! The AccECN option of an end: its counters, its position among the options, and the conditions
+//! under which the option is omitted (RFC 9768, §3.2.3).
 
 use super::super::rules::{OptionFields, OptionRoom, OptionUse, Rules};
 use acklab_base::Ecn;
 use acklab_wire::tcp::{AccurateEcn, FieldOrder, Options, Segment};
 
-/// The bytes reserved for the option in a full-sized segment: three counters and their padding.
+/// The bytes that a full-sized segment reserves for the option: three counters and padding.
 const RESERVE: u64 = 12;
 
-/// The minimum number of SACK blocks that the option does not displace (RFC 9768, §3.2.3.3; Linux's
+/// The option displaces SACK blocks only beyond this number (RFC 9768, §3.2.3.3; Linux's
 /// `tcp_options_fit_accecn`).
 const MIN_BLOCKS: usize = 2;
 
-/// The bytes that have arrived by codepoint, and the option that reports them.
+/// The number of bytes that have arrived, by codepoint, and the option that reports these numbers.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct OctetReport {
     fields: OptionFields,
@@ -20,26 +20,27 @@ pub(in crate::tcp) struct OctetReport {
     room: OptionRoom,
     /// `true` if both ends use AccECN, and this end should send the option.
     is_agreed: bool,
-    /// `true` if segments carry the option now.
+    /// `true` if segments now carry the option.
     is_sent: bool,
-    /// r.e0b, r.e1b and r.ceb, by codepoint.
+    /// r.e0b, r.e1b and r.ceb, by codepoint, in bytes.
     octets: [u64; Ecn::ALL.len()],
-    /// The counters that have grown since the last option.
+    /// `true` for each counter that has increased since the last option.
     has_grown: [bool; Ecn::ALL.len()],
-    /// `true` if the peer's option has arrived.
+    /// `true` if an option of the peer has arrived.
     is_seen: bool,
-    /// `true` if ACKs with the option do not arrive.
+    /// `true` if ACKs with the option seem to be lost.
     is_blocked: bool,
-    /// The start of the D-SACK in the segment of the newest option.
+    /// The start of the D-SACK in the segment with the newest option.
     beside_duplicate: Option<u64>,
 }
 
 impl OctetReport {
-    /// Creates the report of a connection with these `rules`. `is_agreed`: both ends use AccECN,
-    /// and this end should send the option.
+    /// Creates the report of a connection with these `rules`. `is_agreed` is `true` if both ends
+    /// use AccECN and this end should send the option.
     pub(in crate::tcp) const fn new(rules: &Rules, is_agreed: bool) -> Self {
         let mut octets = [0; Ecn::ALL.len()];
-        // RFC 9768, §3.2.1: the initial value reveals a counter that the path sets to zero.
+        // RFC 9768, §3.2.1: with this initial value, a counter that the path sets to zero is
+        // detectable.
         octets[Ecn::Ect0 as usize] = 1;
         octets[Ecn::Ect1 as usize] = 1;
         let (fields, withheld, room) = (rules.option_fields, rules.option_use, rules.option_room);
@@ -81,8 +82,8 @@ impl OctetReport {
         self.has_grown[codepoint as usize] |= octets > 0;
     }
 
-    /// Processes a segment at `start` without new data. RFC 9768, §3.2.3.2.2: if the ACK of its
-    /// first arrival carried the option, that ACK was lost, perhaps because of the option.
+    /// Processes a segment at `start` without new data. If the ACK of its first arrival carried the
+    /// option, that ACK was lost, perhaps because of the option (RFC 9768, §3.2.3.2.2).
     pub(in crate::tcp) fn on_duplicate(&mut self, start: u64) {
         if self.withheld == OptionUse::AsPathAllows && self.beside_duplicate == Some(start) {
             self.block();
@@ -100,37 +101,37 @@ impl OctetReport {
         self.is_blocked
     }
 
-    /// Returns `true` if segments carry the option where it fits.
+    /// Returns `true` if segments carry the option if it fits.
     #[inline]
     pub(in crate::tcp) const fn is_sent(&self) -> bool {
         self.is_sent
     }
 
-    /// Returns the bytes that a full-sized segment reserves for the option.
+    /// Returns the number of bytes that a full-sized segment reserves for the option.
     #[inline]
     pub(in crate::tcp) const fn reserve(&self) -> u64 {
         if self.is_sent && matches!(self.room, OptionRoom::Reserved) { RESERVE } else { 0 }
     }
 
-    /// Returns the option of the SYN-ACK: all counters, to show the peer that the option passes
-    /// (RFC 9768, §3.2.3.2.1).
+    /// Returns the option of the SYN-ACK. It has all counters, so that the peer detects whether the
+    /// path carries the option (RFC 9768, §3.2.3.2.1).
     pub(in crate::tcp) fn of_syn_ack(&self) -> Option<AccurateEcn> {
         self.is_agreed.then(|| self.whole())
     }
 
-    /// Returns the option of the ACK of a SYN-ACK, if it is sent: all counters, for the same
-    /// reason.
+    /// Returns the option of the ACK of a SYN-ACK, if the option is sent. It has all counters, for
+    /// the same reason as the SYN-ACK.
     pub(in crate::tcp) fn of_ack_of_syn_ack(&self) -> Option<AccurateEcn> {
         self.is_sent.then(|| self.whole())
     }
 
-    /// Returns all counters.
+    /// Returns an option with all counters.
     fn whole(&self) -> AccurateEcn {
         let (order, codepoints, _) = self.layout();
         AccurateEcn::new(order, &codepoints.map(|codepoint| self.octets[codepoint as usize]))
     }
 
-    /// Returns the order of the counters, and the number that is sent if there is room.
+    /// Returns the order of the counters, and the number of counters to send if they fit.
     fn layout(&self) -> (FieldOrder, [Ecn; AccurateEcn::MAX], usize) {
         let ect0_first = (FieldOrder::Ect0First, [Ecn::Ect0, Ecn::Ce, Ecn::Ect1]);
         let ect1_first = (FieldOrder::Ect1First, [Ecn::Ect1, Ecn::Ce, Ecn::Ect0]);
@@ -144,9 +145,9 @@ impl OctetReport {
         (order, codepoints, count)
     }
 
-    /// Returns the minimum bytes by which `option` lengthens a header. Linux aligns every option
-    /// and saves at most the padding of SACK (`tcp_options_fit_accecn`). Otherwise options are
-    /// packed where they do not fit.
+    /// Returns the minimum number of bytes by which `option` lengthens a header. Linux aligns every
+    /// option, and saves at most the padding of SACK (`tcp_options_fit_accecn`). Other stacks omit
+    /// the padding if the options do not fit otherwise.
     const fn least_added(&self, option: &AccurateEcn, has_blocks: bool) -> u64 {
         let (len, spare) = (option.len(), if has_blocks { 2 } else { 0 });
         match self.fields {
@@ -156,10 +157,10 @@ impl OctetReport {
         }
     }
 
-    /// Inserts the option into `options`, which may take `room` bytes, if it is sent and fits. It
-    /// is cut down to the counters that have grown since the last option. It displaces SACK blocks
-    /// beyond the second (RFC 9768, §3.2.3.3). The first block is a D-SACK if it begins at
-    /// `duplicate`.
+    /// Inserts the option into `options`, which may have `room` bytes, if the option is sent and
+    /// fits. If necessary, the option is reduced to the counters that have increased since the last
+    /// option. It displaces SACK blocks beyond the second (RFC 9768, §3.2.3.3). The first block is
+    /// a D-SACK if it starts at `duplicate`.
     pub(in crate::tcp) fn fit(&mut self, options: &mut Options, room: u64, duplicate: Option<u64>) {
         self.beside_duplicate = None;
         if !self.is_sent {
@@ -210,8 +211,8 @@ mod tests {
         (fields, options.sack.as_slice().len())
     }
 
-    /// The cases of the table in the commit that added Linux's `tcp_options_fit_accecn`: with
-    /// timestamps, 8 bytes remain beside two blocks, and none beside three.
+    /// The cases of the table in the commit that added Linux's `tcp_options_fit_accecn`. With
+    /// timestamps, 8 bytes remain with two SACK blocks, and none with three.
     #[test]
     fn a_third_block_gives_way_to_counters_that_have_grown() {
         let mut report = OctetReport::new(&Rules { option_use: OptionUse::Always, ..Rules::LINUX }, true);

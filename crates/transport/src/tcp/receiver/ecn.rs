@@ -6,14 +6,14 @@ use crate::ack::Reason;
 use acklab_base::Ecn;
 use acklab_wire::tcp::{AccurateEcn, Flags, Segment};
 
-/// RFC 9768, §3.2.2.5.1: the maximum number of marks before an ACK while data are unacknowledged.
+/// RFC 9768, §3.2.2.5.1: the number of marks after which unacknowledged data are acknowledged.
 const MARKS_PER_ACK: u32 = 2;
 
 /// The same limit in Linux: `TCP_ACCECN_ACE_MAX_DELTA`.
 const LINUX_MARKS_PER_ACK: u32 = 6;
 
-/// The number of expiries of the SYN-ACK's timer before the SYN-ACK leaves without ECN (RFC 9768,
-/// §3.2.3.2.2).
+/// The number of expiries of the SYN-ACK's timer after which the SYN-ACK is sent without ECN (RFC
+/// 9768, §3.2.3.2.2).
 const ACCURATE_SYN_ACK_TIMEOUTS: u32 = 2;
 
 /// The ECN echo of one connection.
@@ -23,17 +23,17 @@ pub(super) struct Echo {
     mark_acks: MarkAcks,
     /// The codepoint of ACKs without data.
     codepoint: Ecn,
-    /// `classic`: `true` from a mark until the sender reports CWR. `dctcp`: DCTCP.CE.
+    /// `classic`: `true` from a mark until the sender sends CWR. `dctcp`: DCTCP.CE.
     is_marked: bool,
-    /// `accurate`, at the accepting end: `true` if nothing has arrived since the SYN.
+    /// `accurate`, at the accepting end: `true` if no segment has arrived since the SYN.
     awaits_ack_of_syn_ack: bool,
     /// `accurate`: the codepoint with which the newest packet arrived.
     newest: Ecn,
     /// `accurate`: `true` if a control packet has changed the codepoint since the last ACK.
     has_changed: bool,
-    /// r.cep of RFC 9768: marked packets that have arrived.
+    /// r.cep of RFC 9768: the number of marked packets that have arrived.
     count: u64,
-    /// The marked packets since the last ACK.
+    /// The number of marked packets since the last ACK.
     since_ack: u32,
     /// The bytes of payload that have arrived, by codepoint.
     pub(super) report: OctetReport,
@@ -42,11 +42,11 @@ pub(super) struct Echo {
 /// The consequences of a segment for the ECN echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
-    /// The reason to acknowledge it at once, if any.
+    /// The reason for an immediate acknowledgment of the segment, if any.
     pub(super) due: Option<Reason>,
-    /// `true` if it is the first marked segment since the sender last reported CWR.
+    /// `true` if the segment is the first marked segment since the sender last sent CWR.
     pub(super) first_mark: bool,
-    /// `true` if it reports that the sender has reduced its window.
+    /// `true` if the segment reports that the sender has reduced its window.
     pub(super) reduced: bool,
 }
 
@@ -98,9 +98,9 @@ impl Echo {
         }
     }
 
-    /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`, after the
-    /// timer of earlier ones has expired `timeouts` times. A server that sends a SYN-ACK without
-    /// ECN sends no ECN-capable packets (RFC 9768, §3.1.5).
+    /// Returns the flags of the SYN-ACK to a SYN that arrived with the codepoint `syn`. The timer
+    /// of earlier SYN-ACKs has expired `timeouts` times. A server that sends a SYN-ACK without ECN
+    /// sends no ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn answer(&mut self, syn: Ecn, timeouts: u32) -> Flags {
         if self.is_accurate() && timeouts >= ACCURATE_SYN_ACK_TIMEOUTS {
             self.codepoint = Ecn::NotEct;
@@ -118,15 +118,15 @@ impl Echo {
         }
     }
 
-    /// Returns `true` if unacknowledged data must be acknowledged before this segment counts. An
-    /// ACK then never covers both marked and unmarked data. This is the second of two ways that RFC
-    /// 8257, §3.2, permits (Linux's `dctcp_ece_ack_update`).
+    /// Returns `true` if unacknowledged data must be acknowledged before this segment is processed.
+    /// An ACK then never covers both marked and unmarked data. RFC 8257, §3.2, permits two methods,
+    /// and this is the second (Linux's `dctcp_ece_ack_update`).
     pub(super) fn splits(&self, codepoint: Ecn) -> bool {
         self.agreed == ecn::EcnConfig::Dctcp && (codepoint == Ecn::Ce) != self.is_marked
     }
 
-    /// Returns `true` if [`take`](Self::take) would have no effect for a segment in the window, and
-    /// the segment is not marked.
+    /// Returns `true` if [`take`](Self::take) would have no effect for a segment in the window that
+    /// is not marked.
     #[inline]
     pub(super) fn has_nothing_to_note(&self, segment: &Segment) -> bool {
         segment.ecn != Ecn::Ce
@@ -138,7 +138,8 @@ impl Echo {
             }
     }
 
-    /// Processes a segment with data or a FIN. `is_in_window`: part of it may be new.
+    /// Processes a segment with data or a FIN. `is_in_window` is `true` if part of the segment may
+    /// be new.
     pub(super) fn take(&mut self, segment: &Segment, is_in_window: bool) -> Notice {
         let is_ce = segment.ecn == Ecn::Ce;
         let was_marked = self.is_marked;
@@ -184,8 +185,8 @@ impl Echo {
         }
     }
 
-    /// Counts a packet with or without data (RFC 9768, §3.2). Returns `true` if data must be
-    /// acknowledged because the codepoint changed.
+    /// Counts a packet with or without data (RFC 9768, §3.2). Returns `true` if a change of the
+    /// codepoint requires an ACK of data.
     #[inline(never)]
     fn count_packet(&mut self, segment: &Segment) -> bool {
         self.report.watch(segment);
@@ -198,7 +199,7 @@ impl Echo {
         let before = std::mem::replace(&mut self.newest, segment.ecn);
         match self.mark_acks {
             MarkAcks::FirstAndEverySecond => is_ce && before != Ecn::Ce,
-            // Linux keeps ICSK_ACK_NOW until an ACK leaves.
+            // Linux keeps ICSK_ACK_NOW set until an ACK is sent.
             MarkAcks::EachChange => self.has_changed || before != segment.ecn,
         }
     }
@@ -208,7 +209,7 @@ impl Echo {
         self.report.of_syn_ack().filter(|_| !is_repeated)
     }
 
-    /// Returns the flags of an ACK that leaves now.
+    /// Returns the flags of an ACK that is sent now.
     pub(super) fn flags(&mut self) -> Flags {
         (self.since_ack, self.has_changed) = (0, false);
         if self.is_accurate() {
@@ -220,8 +221,8 @@ impl Echo {
         }
     }
 
-    /// Returns the flags of a data segment that leaves now with `flags`. With `accurate`, the count
-    /// of marks replaces the ECN flags in `flags`.
+    /// Returns the ECN flags of a data segment that is sent now with `flags`. With `accurate`, the
+    /// count of marks replaces the ECN flags in `flags`.
     pub(super) fn flags_beside(&mut self, flags: Flags) -> Flags {
         let field = Flags::AE | Flags::CWR | Flags::ECE;
         let kept = if self.is_accurate() { flags.bits() & !field.bits() } else { flags.bits() };
@@ -246,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Returns the echo after each of these arrivals: its flags, and the reason of an immediate
+    /// Returns the echo after each of these arrivals: the flags, and the reason for an immediate
     /// ACK.
     fn echoes(agreed: ecn::EcnConfig, arrivals: &[(Ecn, Flags)]) -> Vec<(Flags, Option<Reason>)> {
         let mut echo = Echo::new(agreed, true, &Rules::RFC);
@@ -304,7 +305,7 @@ mod tests {
         assert_eq!(reasons, [None, change, None, count, None, change], "no ACK for a change back");
     }
 
-    /// A control packet requires no ACK, but the next data segment is acknowledged at once.
+    /// A control packet requires no ACK. The next data segment is acknowledged immediately.
     #[test]
     fn linux_tells_every_change_and_the_sixth_mark() {
         let mut echo = Echo::new(ecn::EcnConfig::Accurate, true, &Rules::LINUX);

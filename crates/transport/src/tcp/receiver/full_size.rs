@@ -5,15 +5,15 @@ use super::super::rules::FullSize;
 use super::Receiver;
 use acklab_wire::tcp::{Flags, Segment};
 
-/// `TCP_MSS_DEFAULT`: the minimum size of a segment that is full-sized by its length alone
+/// `TCP_MSS_DEFAULT`: the minimum size of a segment whose length alone makes it full-sized
 /// (`tcp_initialize_rcv_mss`).
 pub(super) const SHORTEST_FULL_SIZE: u64 = 536;
 /// `TCP_MIN_MSS`: the minimum size of a full-sized segment.
 const MIN_MSS: u64 = 88;
 
 impl Receiver {
-    /// Returns `true` if the data segment `segment` ends a write of the peer's application: it has
-    /// PSH or is not full-sized.
+    /// Returns `true` if the data segment `segment` ends a write of the peer's application. Such a
+    /// segment has PSH or is not full-sized.
     #[inline]
     pub(super) fn ends_write(&mut self, segment: &Segment) -> bool {
         let last = std::mem::take(&mut self.last_short);
@@ -21,8 +21,8 @@ impl Receiver {
         if is_short { !self.is_full_with_options(segment, last) } else { segment.flags.contains(Flags::PSH) }
     }
 
-    /// Returns `true` if `segment` is as long as the previous one, which had `last` bytes besides
-    /// its timestamps. That length is then the full size. A short segment with PSH gives no
+    /// Returns `true` if `segment` is as long as the previous segment, which had `last` bytes
+    /// without timestamps. That length is then the full size. A short segment with PSH is no
     /// evidence (`tcp_measure_rcv_mss`).
     #[inline(never)]
     fn is_full_with_options(&mut self, segment: &Segment, last: u64) -> bool {
@@ -62,7 +62,7 @@ mod tests {
         receiver
     }
 
-    /// Returns a segment with this many SACK blocks beside its data.
+    /// Returns a segment with data and this number of SACK blocks.
     fn segment(payload: u32, blocks: usize) -> Segment {
         let block = SackBlock { start: SeqNumber(0), end: SeqNumber(1) };
         let sack: SackBlocks = std::iter::repeat_n(block, blocks).collect();
@@ -75,8 +75,8 @@ mod tests {
         (ends, receiver.acknowledger.ledger().full_size)
     }
 
-    /// In Linux, the first segment that SACK shortens looks like the end of a write; later ones do
-    /// not.
+    /// In Linux, the first segment that SACK shortens is taken as the end of a write. Later
+    /// segments are not.
     #[test]
     fn segments_that_blocks_shorten_are_full() {
         let segments = [(1000, 0), (988, 1), (988, 1), (980, 2), (1000, 0), (988, 1)];

@@ -1,6 +1,6 @@
-//! Processes segments in order: the next segment of a stream without gaps that carries only data.
-//! Most segments are of this kind and skip most of the processing (header prediction: Jacobson,
-//! 1990; the fast path of Linux's `tcp_rcv_established`).
+//! Processes segments in order. Such a segment is the next segment of a stream without gaps, and
+//! carries only data. Most segments are of this kind and skip most of the processing (header
+//! prediction: Jacobson, 1990; the fast path of Linux's `tcp_rcv_established`).
 
 use super::input::entry;
 use super::{Agreed, Receiver};
@@ -9,8 +9,8 @@ use acklab_base::{Fate, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
 impl Receiver {
-    /// Returns `true` if `segment` is the next one of the stream, nothing is missing, and it
-    /// carries only data.
+    /// Returns `true` if `segment` is the next segment of the stream, no data are missing, and the
+    /// segment carries only data.
     #[inline]
     pub(super) fn is_in_order(&self, segment: &Segment, agreed: &Agreed) -> bool {
         #[cfg(test)]
@@ -76,9 +76,9 @@ mod tests {
     }
 
     proptest! {
-        /// A receiver without the fast path sends the same and reaches the same state. This holds
-        /// for loss, delay, marks, truncation, requests for ACKs, and an application that reads
-        /// late.
+        /// Without the fast path, a receiver sends the same segments and has the same state. The
+        /// test covers loss, delay, marks, truncation, requests for ACKs, and an application that
+        /// reads late.
         #[test]
         fn the_short_way_leads_where_the_long_one_does(
             preset in select(vec![Preset::Rfc, Preset::Linux, Preset::Ns3]),

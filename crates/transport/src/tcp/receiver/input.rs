@@ -10,8 +10,8 @@ use acklab_base::{Ecn, Fate, Instant};
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::ops::Range;
 
-/// Returns the ledger's entry of `segment`, which carries the bytes `range` of the stream and
-/// advances rcv.nxt by `advanced`.
+/// Returns the ledger's entry for `segment`. The segment carries the stream bytes `range` and
+/// advances rcv.nxt by `advanced` bytes.
 pub(super) fn entry(segment: &Segment, range: Range<u64>, advanced: u64) -> Packet {
     Packet::of_stream(range, advanced)
         .pushed(segment.flags.contains(Flags::PSH))
@@ -40,7 +40,7 @@ impl Receiver {
         Fate::Taken
     }
 
-    /// Adopts the negotiation of the peer's SYN or SYN-ACK `segment`, with this use of ECN.
+    /// Applies the options of the peer's SYN or SYN-ACK `segment`. `ecn` is the agreed mode of ECN.
     pub(super) fn agree(&mut self, segment: &Segment, ecn: crate::tcp::ecn::EcnConfig) {
         let options = &segment.options;
         let has_scaling = self.config.window_scaling && options.window_scale.is_some();
@@ -56,7 +56,7 @@ impl Receiver {
         self.syn = segment.ecn;
     }
 
-    /// Opens the receive window, of which the handshake has `offered` so much.
+    /// Opens the receive window. The handshake has offered `offered` bytes.
     pub(super) fn open_window(&mut self, offered: u16) {
         let has_scaling = self.agreed.is_some_and(|agreed| agreed.has_scaling);
         let shift = if has_scaling { self.window_shift } else { 0 };
@@ -68,8 +68,8 @@ impl Receiver {
         self.select_window();
     }
 
-    /// Processes the end of the stream: everything including the FIN has arrived. An end that only
-    /// receives closes at once, so that its own FIN carries the ACK.
+    /// Processes the end of the stream: all data and the FIN have arrived. An end that only
+    /// receives closes immediately, so that its FIN carries the ACK.
     #[inline(never)]
     fn acknowledge_fin(&mut self, now: Instant, arrival: Arrival) {
         let rule = self.config.dialect.rules().report_at_fin;
@@ -102,8 +102,8 @@ impl Receiver {
         let length = segment.sequence_len();
         if length == 0 {
             self.echo.take_control(segment);
-            // RFC 9293, §3.10.7.4: a segment below the acknowledged data, such as a zero-window
-            // probe, is acknowledged.
+            // RFC 9293, §3.10.7.4: a segment below the acknowledged data is acknowledged. A
+            // zero-window probe is an example.
             if SeqNumber::at(agreed.first, self.last_ack_sent).is_after(segment.seq) {
                 self.acknowledger.demand(now, Reason::Duplicate);
             }
@@ -120,7 +120,8 @@ impl Receiver {
         if segment.ecn == Ecn::Ce {
             self.counters.marked += u64::from(segment.payload > 0);
         }
-        // RFC 7323, §4.3: the timestamp of the segment that the next ACK will acknowledge first.
+        // RFC 7323, §4.3: the receiver stores the timestamp of the first segment that the next ACK
+        // will acknowledge.
         if let Some(timestamps) = segment.options.timestamps
             && start <= self.last_ack_sent
         {
@@ -160,7 +161,7 @@ impl Receiver {
         } else {
             self.acknowledger.enter(now, entry(segment, data.clone(), advanced));
             if u64::from(segment.payload) > self.config.mss.get() {
-                // `tcp_measure_rcv_mss`
+                // As in `tcp_measure_rcv_mss`.
                 self.acknowledger.bound_full_size(self.announced_payload());
             }
             self.measure(now, segment, agreed, before);

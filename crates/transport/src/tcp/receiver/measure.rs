@@ -1,17 +1,17 @@
-//! Makes the receiver's measurements, if its policy or autotuning uses them.
+//! Measurements of the receiver, which the policy or autotuning uses.
 
 use super::{Agreed, Receiver};
 use crate::ack::{Echo, RoundTrip};
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
 
-/// Linux's `tcp_rtt_tsopt_us`: an echo older than this, in milliseconds, is not one of this end's
-/// timestamps.
+/// Linux's `tcp_rtt_tsopt_us`: the maximum age of an echo in milliseconds. An older echo is not a
+/// timestamp of this end.
 const OLDEST_ECHO: u32 = i32::MAX as u32 / 1000;
 
 impl Receiver {
-    /// Returns the estimates of round trips: those of the policy's ledger, or otherwise
-    /// autotuning's own.
+    /// Returns the estimates of round-trip times: the estimates of the policy's ledger or, without
+    /// these, the estimates of autotuning.
     fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         let own = self.autotuning.as_mut().and_then(|autotuning| autotuning.round_trip());
         self.acknowledger.round_trip().or(own)
@@ -22,7 +22,7 @@ impl Receiver {
         self.autotuning.is_none() && self.acknowledger.ledger().round_trip.is_none()
     }
 
-    /// Takes a round-trip sample from the first arrival after this end's SYN.
+    /// Records a round-trip sample on the first arrival after this end's SYN.
     pub(super) fn measure_handshake(&mut self, now: Instant) {
         if let Some(sent_at) = self.syn_sent_at.take()
             && let Some(round_trip) = self.round_trip()
@@ -31,8 +31,8 @@ impl Receiver {
         }
     }
 
-    /// Measures the data segment `segment`, which is in the ledger and in the stream. rcv.nxt was
-    /// `before`.
+    /// Measures the data segment `segment`, which is already in the ledger and in the stream.
+    /// `before` is the previous rcv.nxt.
     pub(super) fn measure(&mut self, now: Instant, segment: &Segment, agreed: Agreed, before: u64) {
         if self.round_trip().is_none() {
             return;
@@ -50,7 +50,7 @@ impl Receiver {
         if let Some(round_trip) = self.round_trip() {
             round_trip.on_data(now, next, window, echo);
         }
-        // The rate is measured over round trips.
+        // The delivery rate is measured over round-trip times.
         self.acknowledger.measure_delivery(now);
     }
 }

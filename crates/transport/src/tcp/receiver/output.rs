@@ -1,4 +1,4 @@
-//! Builds outgoing segments: the SYN-ACK or an ACK.
+//! Builds the segments that are sent: the SYN-ACK or an ACK.
 
 use super::super::sender::announced_mss;
 use super::{Agreed, Receiver};
@@ -7,8 +7,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber, Timestamps};
 
 impl Receiver {
-    /// Overwrites a segment with the next one: the SYN-ACK or an ACK. Returns `false` if none is
-    /// due.
+    /// Overwrites `place` with the next segment: the SYN-ACK or an ACK. Returns `false` if no
+    /// segment is due.
     #[inline]
     pub(super) fn write_next(&mut self, now: Instant, place: &mut Segment) -> bool {
         let Some(agreed) = self.agreed else { return false };
@@ -52,7 +52,7 @@ impl Receiver {
         segment.map(|segment| *place = segment).is_some()
     }
 
-    /// Acknowledges pending data before a segment with a different mark is counted.
+    /// Acknowledges pending data before a segment with a different mark is processed.
     #[cold]
     pub(super) fn acknowledge_apart(&mut self, now: Instant, agreed: Agreed) {
         let mut segment = Segment::default();
@@ -79,7 +79,7 @@ impl Receiver {
         }
     }
 
-    /// Adds SACK blocks and marks to the options of an ACK, beside its timestamps.
+    /// Adds SACK blocks and marks to an ACK, in addition to its timestamps.
     #[inline(never)]
     fn add_reports(&mut self, agreed: Agreed, options: &mut Options) {
         let duplicate = self.duplicate.as_ref().map(|duplicate| duplicate.start);

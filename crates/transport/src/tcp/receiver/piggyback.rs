@@ -1,4 +1,5 @@
-//! Adds acknowledgments to the segments of an end that also sends data, and to SYN and SYN-ACK.
+//! Adds acknowledgments to the segments that the sending half of a connection sends, and to SYN and
+//! SYN-ACK.
 
 use super::super::room_beside;
 use super::super::rules::SackRoom;
@@ -8,7 +9,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Options, SackBlocks, Segment, SeqNumber};
 use std::ops::Range;
 
-/// The bytes of SACK without blocks, and those of each block (RFC 2018, §3; two bytes of padding).
+/// The size of the SACK option without blocks, and of each block (RFC 2018, §3; with two bytes of
+/// padding).
 const SACK_HEADER: u64 = 4;
 const SACK_BLOCK: u64 = 8;
 
@@ -19,8 +21,8 @@ impl Receiver {
         syn.options.window_scale = self.config.window_scaling.then_some(self.window_shift);
     }
 
-    /// Processes the peer's `syn_ack`. `sent_at` is the departure of this end's SYN, if it left
-    /// once.
+    /// Processes the peer's `syn_ack`. `sent_at` is the departure time of this end's SYN, if it was
+    /// sent once.
     pub(in crate::tcp) fn open_by(&mut self, now: Instant, syn_ack: &Segment, sent_at: Option<Instant>) {
         let offered = self.initial_window();
         self.agree(syn_ack, self.config.ecn.conclude(syn_ack.flags));
@@ -30,12 +32,12 @@ impl Receiver {
         self.measure_handshake(now);
     }
 
-    /// Processes the peer's `syn_ack` after its SYN, in a simultaneous open.
+    /// Processes the peer's `syn_ack`, which follows the peer's SYN in a simultaneous open.
     pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
         self.echo.take_syn_ack(syn_ack);
     }
 
-    /// Schedules the SYN-ACK once more, because its timer has expired.
+    /// Schedules the SYN-ACK again, because its timer has expired.
     pub(in crate::tcp) const fn repeat_syn_ack(&mut self) {
         self.syn_ack_due = true;
         self.syn_ack_timeouts += 1;
@@ -46,12 +48,12 @@ impl Receiver {
         self.echo.report.is_blocked()
     }
 
-    /// Returns the departure of the SYN-ACK, if it left once.
+    /// Returns the departure time of the SYN-ACK, if it was sent once.
     pub(in crate::tcp) const fn syn_ack_sent_at(&self) -> Option<Instant> {
         self.syn_sent_at
     }
 
-    /// Returns `true` if the peer scales its window, as this end has agreed.
+    /// Returns `true` if both ends have agreed on window scaling.
     pub(in crate::tcp) fn has_scaling(&self) -> bool {
         self.agreed.is_some_and(|agreed| agreed.has_scaling)
     }
@@ -66,15 +68,14 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.stream.next() > fin)
     }
 
-    /// Returns `true` if an ACK is due that cannot be piggybacked. While data are missing, an ACK
-    /// is sent without data, unless data segments have [room for blocks](Self::room_for_blocks).
+    /// Returns `true` if an ACK without data is due. While data are missing, ACKs have no data,
+    /// unless data segments have [room for blocks](Self::room_for_blocks).
     pub(in crate::tcp) fn owes_apart(&self) -> bool {
         let is_apart = || self.acknowledger.due().is_some() && self.has_blocks() && !self.makes_room();
         self.syn_ack_due || self.split.is_some() || is_apart()
     }
 
-    /// Returns the bytes by which a full-sized segment of this end must be shorter, for the blocks
-    /// that it carries.
+    /// Returns the number of bytes by which SACK blocks shorten a full-sized segment of this end.
     #[inline]
     pub(in crate::tcp) fn room_for_blocks(&self) -> u64 {
         if self.has_blocks() && self.makes_room() { self.len_of_blocks() } else { 0 }
@@ -84,7 +85,8 @@ impl Receiver {
         self.config.dialect.rules().sack_room == SackRoom::Made && self.agreed.is_some_and(|agreed| agreed.has_sack)
     }
 
-    /// Returns the bytes of the option with all blocks, as far as there is room beside the others.
+    /// Returns the size of the SACK option with as many blocks as fit together with the other
+    /// options.
     #[inline(never)]
     fn len_of_blocks(&self) -> u64 {
         let room = Options::ROOM - self.len_of_timestamps() - self.echo.report.reserve() - SACK_HEADER;
@@ -92,20 +94,20 @@ impl Receiver {
         SACK_HEADER + SACK_BLOCK * (room / SACK_BLOCK).min(blocks as u64)
     }
 
-    /// Returns `false` if `segment` lies outside the receive window, so that neither its data nor
-    /// its acknowledgment counts (RFC 9293, §3.10.7.4, first; Linux's `tcp_sequence`).
+    /// Returns `false` if `segment` lies outside the receive window. Its data and its
+    /// acknowledgment are then ignored (RFC 9293, §3.10.7.4, first; Linux's `tcp_sequence`).
     pub(in crate::tcp) fn is_acceptable(&self, segment: &Segment) -> bool {
         let Some((start, limit)) = self.place(segment) else { return true };
         let end = start + u64::from(segment.payload);
         start <= limit && (end <= limit || self.window.cuts() || self.window.takes_whole(self.stream.next()))
     }
 
-    /// Returns `true` if `segment` has the next sequence number that is expected.
+    /// Returns `true` if `segment` has the next expected sequence number.
     pub(in crate::tcp) fn is_next(&self, segment: &Segment) -> bool {
         self.agreed.is_some_and(|agreed| segment.seq == SeqNumber::at(agreed.first, self.stream.next()))
     }
 
-    /// Returns `true` if `segment` begins within the receive window.
+    /// Returns `true` if `segment` starts within the receive window.
     pub(in crate::tcp) fn is_in_window(&self, segment: &Segment) -> bool {
         let is_old = |agreed: Agreed| SeqNumber::at(agreed.first, self.stream.next()).is_after(segment.seq);
         !self.agreed.is_some_and(is_old) && self.place(segment).is_some_and(|(start, limit)| start < limit)
@@ -136,7 +138,7 @@ impl Receiver {
         self.acknowledger.demand(now, Reason::Duplicate);
     }
 
-    /// Stores the timestamp of a segment without a place in the stream (RFC 7323, §4.3).
+    /// Stores the timestamp of a segment that carries no stream bytes (RFC 7323, §4.3).
     pub(in crate::tcp) fn note_timestamp(&mut self, segment: &Segment) {
         if let (Some(agreed), Some(timestamps)) = (self.agreed, segment.options.timestamps)
             && !segment.seq.is_after(SeqNumber::at(agreed.first, self.last_ack_sent))
@@ -145,8 +147,8 @@ impl Receiver {
         }
     }
 
-    /// Writes this end's window to `segment`, the ACK that ends the handshake, which the sending
-    /// half sends.
+    /// Writes this end's window to `segment`, the ACK that ends the handshake. The sending half
+    /// sends that ACK.
     pub(in crate::tcp) fn finish_handshake(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {
             self.number(segment, agreed);
@@ -155,8 +157,8 @@ impl Receiver {
         }
     }
 
-    /// Adds the acknowledgment to a `segment` of the sending half, as far as there is room.
-    /// Everything is then acknowledged (RFC 9293, §3.8.6.3), unless SACK blocks remain.
+    /// Adds the acknowledgment to a `segment` of the sending half, as far as options fit. All
+    /// arrived data are then acknowledged (RFC 9293, §3.8.6.3), unless SACK blocks remain.
     pub(in crate::tcp) fn ride_on(&mut self, now: Instant, segment: &mut Segment) {
         let Some(agreed) = self.agreed else { return };
         self.number(segment, agreed);
@@ -185,8 +187,8 @@ impl Receiver {
         }
     }
 
-    /// Writes the acknowledgment number and the window to `segment`, if there is anything to
-    /// acknowledge.
+    /// Writes the acknowledgment number and the window to `segment`, once the peer's SYN has
+    /// arrived.
     pub(in crate::tcp) fn acknowledge_on(&mut self, segment: &mut Segment) {
         if let Some(agreed) = self.agreed {
             self.number(segment, agreed);

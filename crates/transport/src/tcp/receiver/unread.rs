@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-/// The memory of a segment beside its payload, in the half pages into which drivers receive:
-/// headroom, headers and `struct skb_shared_info`. A `struct sk_buff` is additional. Other drivers
-/// differ.
+/// The memory of a segment in addition to its payload, in the half pages into which drivers
+/// receive: headroom, headers and `struct skb_shared_info`. A `struct sk_buff` is added. Some
+/// drivers differ.
 const OVERHEAD: u64 = 64 + 66 + 320;
 const HALF_PAGE: u64 = 2048;
 const SK_BUFF: u64 = 256;
 
-/// Returns `truesize` of a segment with `octets` bytes.
+/// Returns the memory (`truesize`) of a segment with `octets` bytes.
 pub(super) const fn memory_of(octets: u64) -> u64 {
     (octets + OVERHEAD).next_multiple_of(HALF_PAGE) + SK_BUFF
 }
@@ -26,7 +26,7 @@ pub(super) struct Unread {
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     octets: u64,
-    /// The bytes of it that were read. Their memory is held until all are read
+    /// The number of bytes that were read. Their memory is occupied until all bytes are read
     /// (`tcp_eat_recv_skb`).
     read: u64,
 }
@@ -36,23 +36,23 @@ impl Unread {
         Self { segments: VecDeque::new(), octets: 0, memory: 0 }
     }
 
-    /// Returns the unread bytes.
+    /// Returns the number of unread bytes.
     pub(super) const fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// Returns their memory.
+    /// Returns the memory of the unread segments.
     pub(super) const fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// Returns the unread bytes of the first segment.
+    /// Returns the number of unread bytes in the first segment.
     pub(super) fn first(&self) -> u64 {
         self.segments.front().map_or(0, |first| first.octets - first.read)
     }
 
-    /// Adds a segment of `octets` bytes. The stream advanced by `advanced` bytes, including
-    /// segments of `full_size` that were beyond a gap.
+    /// Adds a segment of `octets` bytes. The stream advanced by `advanced` bytes. These include
+    /// segments of `full_size` bytes that were beyond a gap.
     pub(super) fn queue(&mut self, advanced: u64, octets: u64, full_size: u64) {
         let (mut left, mut next) = (advanced, octets);
         while left > 0 {
@@ -63,7 +63,7 @@ impl Unread {
         }
     }
 
-    /// Adds a segment. A short one is appended to the last if its memory has room
+    /// Adds a segment. A short segment is appended to the last `struct sk_buff` if that has room
     /// (`skb_try_coalesce`).
     fn push(&mut self, octets: u64) {
         self.octets += octets;

@@ -1,4 +1,4 @@
-//! The receive window (RFC 9293, §3.8.6) and the application that opens it by reading.
+//! The receive window (RFC 9293, §3.8.6). The window opens as the application reads.
 
 use super::super::rules::BeyondWindow;
 use super::Receiver;
@@ -11,17 +11,17 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     reading: Reading,
-    /// The size of the buffer, up to the maximum of the window field.
+    /// The size of the buffer, at most the maximum that the window field can express.
     size: u64,
-    /// The selection of autotuning, if there is autotuning.
+    /// The window that autotuning selects, or `None` without autotuning.
     autotuned: Option<Selected>,
     shift: u8,
     /// Payload of a full-sized segment.
     mss: u64,
     rule: BeyondWindow,
-    /// `OnDemand`: the bytes that the application has read.
+    /// `OnDemand`: the total of bytes that the application has read.
     read: u64,
-    /// `OnDemand`, or with autotuning: the maximum right edge offered so far, rcv.nxt + rcv.wnd.
+    /// `OnDemand`, or with autotuning: the maximum right edge that was offered, rcv.nxt + rcv.wnd.
     edge: u64,
 }
 
@@ -31,19 +31,19 @@ impl Window {
         Self { reading: Reading::AtOnce, size: buffer, autotuned: None, shift: 0, mss, rule, read: 0, edge: 0 }
     }
 
-    /// Returns `true` if data beyond the window are cut off even if the application has read
-    /// everything.
+    /// Returns `true` if data beyond the window are discarded even if the application has read all
+    /// earlier data.
     pub(super) fn cuts(&self) -> bool {
         self.rule == BeyondWindow::CutOff
     }
 
-    /// Returns `true` if a segment that begins within the window may end beyond it. This requires
-    /// that the application has read everything below rcv.nxt, which is `next`.
+    /// Returns `true` if a segment that starts within the window may end beyond the window. The
+    /// application must have read all data below rcv.nxt, which is `next`.
     pub(super) fn takes_whole(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && !self.has_unread(next)
     }
 
-    /// Adopts the unit of the window field, 2^`shift` bytes, and the window that the handshake has
+    /// Applies the unit of the window field, 2^`shift` bytes, and the window that the handshake has
     /// offered.
     pub(super) fn agree(self, buffer: u64, shift: u8, offered: u16) -> Self {
         let size = (buffer >> shift).min(u64::from(u16::MAX)) << shift;
@@ -61,31 +61,31 @@ impl Window {
         self.is_read_at_once() && self.autotuned.is_none()
     }
 
-    /// Returns `true` if the window certainly holds the next `octets` bytes of the stream, and does
-    /// not change when they arrive.
+    /// Returns `true` if the window certainly has room for the next `octets` bytes of the stream
+    /// and does not change when they arrive.
     pub(super) fn takes_at_once(&self, octets: u32) -> bool {
         self.is_constant() && u64::from(octets) <= self.size
     }
 
-    /// Returns `true` if the application reads arriving data at once.
+    /// Returns `true` if the application reads arriving data immediately.
     pub(super) fn is_read_at_once(&self) -> bool {
         self.reading == Reading::AtOnce
     }
 
-    /// Returns the bytes that the sender may send from `next` on, by the last offered window.
+    /// Returns the number of bytes from `next` on that the last offered window permits.
     pub(super) fn left(&self, next: u64) -> u64 {
         if self.is_constant() { self.size } else { self.edge.saturating_sub(next) }
     }
 
-    /// Returns `true` if unread data leave no window, with rcv.nxt at `next`, after a FIN that
-    /// Linux accepted nevertheless.
+    /// Returns `true` if unread data exceed the buffer, with rcv.nxt at `next`. Linux may accept a
+    /// FIN even then.
     pub(super) fn is_overrun(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole && self.reading == Reading::OnDemand && self.left(next) == 0
     }
 
-    /// Returns `true` if unread data need more memory than there is, with rcv.nxt at `next`. Memory
-    /// is twice the size of the buffer (`SO_RCVBUF`). A segment that exceeds it holds many
-    /// segments, so headers are a small part of it.
+    /// Returns `true` if unread data need more memory than the buffer has, with rcv.nxt at `next`.
+    /// The memory is twice the size of the buffer (`SO_RCVBUF`). A packet that exceeds the memory
+    /// contains many segments, so headers are a small part of it.
     pub(super) fn is_out_of_memory(&self, next: u64) -> bool {
         self.rule == BeyondWindow::TakenWhole
             && self.reading == Reading::OnDemand
@@ -93,24 +93,24 @@ impl Window {
     }
 
     /// Returns the end of the accepted part of a segment from `start` to `end`, with rcv.nxt at
-    /// `next`. The part beyond the window is cut off (RFC 9293, §3.10.7.4).
+    /// `next`. The part beyond the window is discarded (RFC 9293, §3.10.7.4).
     pub(super) fn cut(&self, next: u64, start: u64, end: u64, has_fin: bool) -> u64 {
         let limit = next + self.left(next);
         if self.takes_whole(next) && start < limit && next < limit {
             return end;
         }
-        // A FIN has a sequence number and needs no room. Linux accepts it even if the window is
-        // closed (`tcp_data_queue`).
+        // A FIN has a sequence number but occupies no memory. Linux accepts a FIN even if the
+        // window is closed (`tcp_data_queue`).
         let fin = u64::from(has_fin && self.reading == Reading::OnDemand && end == limit + 1);
         end.min(limit + fin)
     }
 
-    /// Returns the window after the application's reads, in whole units of the field.
+    /// Returns the window that follows from the application's reads, in whole units of the field.
     fn open(&self, next: u64) -> u64 {
         let free = self.free(next);
         let window = match self.autotuned {
-            // Rounded up, so that scaling does not reduce it, unless the window equals the free
-            // memory (`__tcp_select_window`).
+            // The window is rounded up, so that scaling does not reduce it, unless it equals the
+            // free memory (`__tcp_select_window`).
             Some(Selected { window, is_short: false }) => window.next_multiple_of(1 << self.shift).min(free),
             Some(Selected { window, is_short: true }) => window.min(free),
             None => free,
@@ -118,15 +118,15 @@ impl Window {
         window >> self.shift << self.shift
     }
 
-    /// Returns the part of the buffer that unread data leave, with rcv.nxt at `next`.
+    /// Returns the bytes of the buffer without unread data, with rcv.nxt at `next`.
     fn free(&self, next: u64) -> u64 {
         let unread = if self.is_read_at_once() { 0 } else { next.saturating_sub(self.read) };
         self.size.saturating_sub(unread)
     }
 
-    /// Returns `true` if the right edge can move by half the buffer or a full-sized segment,
-    /// whichever is less. Until then, it stays (RFC 9293, §3.8.6.2.2). Autotuning closes a window
-    /// that would be shorter, and moves the edge by less.
+    /// Returns `true` if the right edge can move by half the buffer or by a full-sized segment,
+    /// whichever is less. Until then, the edge does not move (RFC 9293, §3.8.6.2.2). Autotuning
+    /// moves the edge by less, and closes a window that would be smaller than a segment.
     fn can_move(&self, next: u64) -> bool {
         let step = if self.autotuned.is_some() { 1 } else { (self.size / 2).min(self.mss) };
         self.open(next) >= self.left(next) + step
@@ -137,8 +137,8 @@ impl Window {
         !self.is_read_at_once() && self.read < next
     }
 
-    /// Returns the room that unread data leave in the buffer, with rcv.nxt at `next` and the last
-    /// ACK at `acked`.
+    /// Returns the room in the buffer that unread data leave. rcv.nxt is `next`, and the last ACK
+    /// reported `acked`.
     fn room(&self, next: u64, acked: u64) -> Room {
         let free = self.free(next);
         let (window, is_short) =
@@ -148,7 +148,7 @@ impl Window {
     }
 
     /// Returns the window field of an ACK for `next`. The right edge never moves left. If the field
-    /// cannot express the edge exactly, it moves right by less than a unit (RFC 7323, §2.4;
+    /// cannot express the edge exactly, the edge moves right by less than a unit (RFC 7323, §2.4;
     /// `tcp_select_window`).
     pub(super) fn offer(&mut self, next: u64) -> u16 {
         if self.is_constant() {
@@ -162,7 +162,7 @@ impl Window {
 }
 
 impl Receiver {
-    /// Sets how the application reads. Call it before the connection opens.
+    /// Sets when the application reads. Call before opening.
     #[must_use]
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.window.reading = reading;
@@ -182,14 +182,14 @@ impl Receiver {
         u16::try_from(initial.unwrap_or(whole).min(whole)).unwrap_or(u16::MAX)
     }
 
-    /// Returns the window field of an ACK that leaves now.
+    /// Returns the window field of an ACK that is sent now.
     #[inline]
     pub(super) fn window_field(&mut self) -> u16 {
         self.select_window();
         self.window.offer(self.stream.next())
     }
 
-    /// Reports to the policy the room that unread data leave in the buffer, if any data are unread.
+    /// Reports the room in the buffer to the policy, if any data are unread.
     #[inline]
     pub(super) fn tell_room(&mut self) {
         let next = self.stream.next();
@@ -200,14 +200,14 @@ impl Receiver {
         }
     }
 
-    /// Returns the bytes that have arrived in order, read or unread.
+    /// Returns the number of bytes that have arrived in order, read or unread.
     #[inline]
     pub(in crate::tcp) fn in_order(&self) -> u64 {
         let next = self.stream.next();
         self.fin.map_or(next, |fin| next.min(fin))
     }
 
-    /// Returns the bytes passed to the application, in order.
+    /// Returns the number of bytes that were passed to the application.
     #[must_use]
     #[inline]
     pub fn delivered(&self) -> u64 {
@@ -217,7 +217,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the bytes that the application could read now.
+    /// Returns the number of bytes that the application could read now.
     #[must_use]
     pub fn readable(&self) -> u64 {
         self.in_order() - self.delivered()
@@ -226,8 +226,9 @@ impl Receiver {
     /// Reads at most `octets` of the available bytes for the application. Returns the number of
     /// bytes read.
     ///
-    /// If this at least doubles the window, an ACK that reports it is due. If nothing is left
-    /// unread, the ACK policy may request an ACK (`__tcp_cleanup_rbuf`). Poll for it afterwards.
+    /// If the read at least doubles the window, an ACK with the new window is due. If no data are
+    /// left unread, the ACK policy may request an ACK (`__tcp_cleanup_rbuf`). Poll for an ACK after
+    /// this call.
     pub fn read(&mut self, now: Instant, octets: u64) -> u64 {
         let octets = octets.min(self.readable());
         let next = self.stream.next();
@@ -246,7 +247,7 @@ impl Receiver {
         octets
     }
 
-    /// Consults the policy about pending data if the application's read empties the buffer.
+    /// Consults the policy about pending data if the application's read has emptied the buffer.
     fn acknowledge_emptied(&mut self, now: Instant) {
         let is_empty = self.fin.is_none() && self.readable() == 0 && self.stream.recent().is_empty();
         if is_empty

@@ -1,14 +1,13 @@
-//! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): chooses the rate.
+//! The sender's half of TARR (draft-ietf-tcpm-ack-rate-request): selects the rate R.
 //!
-//! * R is `segments`, reduced so that a window contains at least `acks_per_window` ACKs. This holds
-//!   for the congestion window and the peer's: with R above a window, the sender would wait for the
-//!   receiver's timer.
-//! * A smaller R than the present one is requested at once, and so is the maximum. Any other R is
-//!   requested once it is larger by a quarter, so that a growing window does not change it with
-//!   each ACK.
-//! * While the window is smaller than R segments, because it has just shrunk, the segment that
-//!   fills it requests an immediate ACK (R = 0). So does the last segment of the application's
-//!   data.
+//! * R is `segments`, reduced so that a window contains at least `acks_per_window` ACKs. This
+//!   applies to the congestion window and to the peer's window. With R larger than a window, the
+//!   sender would have to wait for the receiver's timer.
+//! * A smaller R is requested immediately, and so is the maximum. Any other R is requested once it
+//!   is a quarter larger than the present R. A growing window then does not change R with each ACK.
+//! * After a reduction, the window may be smaller than R segments. Meanwhile, the segment that
+//!   fills the window requests an immediate ACK (R = 0). The last segment of the application's data
+//!   does so too.
 
 use super::ack_request::{Requested, View};
 use crate::ack::ack_rate_request::{AckRateRequest, INITIAL_RATE};
@@ -38,7 +37,8 @@ impl AckRate {
         }
     }
 
-    /// Returns `true` if a window of `cwnd` bytes ends before the receiver acknowledges by itself.
+    /// Returns `true` if a window of `cwnd` bytes is full before the receiver sends an ACK without
+    /// a request.
     pub(super) fn outlasts(&self, cwnd: u64, mss: u64) -> bool {
         self.requests_at_once() && cwnd < self.requested.pending().unwrap_or(0).max(self.requested.in_use()) * mss
     }
@@ -58,7 +58,7 @@ mod tests {
         View { ack, una: ack, nxt: ack, cwnd: cwnd * mss, window: window * mss, mss, in_order: true }
     }
 
-    /// Returns the rate to request with these windows in segments, from a receiver that uses
+    /// Returns the rate to request. `cwnd` and `window` are in segments, and the receiver uses
     /// `in_use`.
     fn pending(in_use: u64, cwnd: u64, window: u64) -> Option<u64> {
         let mut rate = AckRate::new(AckRateRequest { segments: 16, acks_per_window: 4, ..AckRateRequest::default() });

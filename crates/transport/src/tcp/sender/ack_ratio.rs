@@ -1,25 +1,25 @@
 //! The sender's half of ACK congestion control (RFC 5690): detects lost ACKs, and sets the ACK
 //! Ratio R.
 //!
-//! * Without loss, an ACK covers at most R full-sized segments. An ACK that covers more suggests
-//!   that another ACK was lost or is late (§4.4). The missing ACK counts as lost when three others
-//!   have arrived, as with data (§5.4). ACKs are not examined while segments are missing, or during
-//!   a recovery (§4.4, §4.4.1).
-//! * R is doubled once per window of data with a lost ACK, and lowered by one after cwnd/(MSS·(R² −
-//!   R)) windows without. It stays between 2, the minimum that a sender may request, and
-//!   cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not lower it with the window (§4.5.1), except
-//!   for that bound; so after a timeout it is 2.
-//! * A new ratio travels on one segment of new data, and on its retransmission. It is in use once
-//!   that segment is acknowledged, and only then may the next follow (§4.2, §4.5). Meanwhile an ACK
-//!   may cover as many segments as either ratio permits.
+//! * Without loss, an ACK covers at most R full-sized segments. An ACK that covers more segments
+//!   suggests that another ACK was lost or is late (§4.4). That ACK is declared lost when three
+//!   other ACKs have arrived, as with data (§5.4). ACKs are not examined while segments are
+//!   missing, or during a recovery (§4.4, §4.4.1).
+//! * R is doubled once per window of data with a lost ACK. It is decreased by one after
+//!   cwnd/(MSS·(R² − R)) windows without a lost ACK. R is at least 2, the minimum that a sender may
+//!   request, and at most cwnd/(2·MSS), rounded up (§4.5). RFC 5690 does not decrease R with the
+//!   window (§4.5.1), except by that bound. After a timeout, R is therefore 2.
+//! * A new ratio is sent on one segment of new data, and on its retransmission. The ratio is in use
+//!   once that segment is acknowledged. Only then may the next ratio follow (§4.2, §4.5).
+//!   Meanwhile, an ACK may cover as many segments as either ratio permits.
 
 use super::ack_request::{Requested, View};
 
-/// §4.1: the initial ratio. It is also the minimum that the sender requests (§4.5).
+/// §4.1: the initial ratio, which is also the minimum that the sender requests (§4.5).
 const INITIAL_RATIO: u64 = 2;
 /// §4.5, rule (2): K, the ACKs per window.
 const ACKS_PER_WINDOW: u64 = 2;
-/// §5.4: the threshold is that of duplicate ACKs.
+/// §5.4: the threshold is the same as for duplicate ACKs of data.
 const REORDERED_ACKS: u32 = 3;
 
 /// The ratio that the sender requests from the receiver.
@@ -29,18 +29,19 @@ pub(super) struct AckRatio {
     suspect: Option<Suspect>,
     /// The end of the data sent before the ratio was last doubled, which happens once per window.
     doubled_for: u64,
-    /// Bytes acknowledged since the last lost ACK or change of the ratio.
+    /// Bytes acknowledged since the last lost ACK or the last change of the ratio.
     acked_without_loss: u64,
-    /// The number of these bytes after which the ratio is lowered.
+    /// The value of `acked_without_loss` at which the ratio is decreased.
     lower_after: u64,
 }
 
-/// An ACK that covers more segments than expected: another may be missing between these offsets.
+/// An ACK that covers more segments than expected. Another ACK may be missing between these
+/// offsets.
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     after: u64,
     before: u64,
-    /// The number of ACKs that have arrived since.
+    /// The number of later ACKs.
     later: u32,
 }
 
@@ -57,7 +58,7 @@ impl AckRatio {
 
     pub(super) fn on_ack(&mut self, view: View) {
         if view.ack < view.una {
-            // The missing ACK was only late.
+            // The missing ACK was late, not lost.
             if self.suspect.is_some_and(|suspect| suspect.after < view.ack && view.ack < suspect.before) {
                 self.suspect = None;
             }
@@ -82,7 +83,7 @@ impl AckRatio {
         self.requested.ask(wanted.clamp(INITIAL_RATIO, most));
     }
 
-    /// Returns `true` if this ACK shows that another was lost.
+    /// Returns `true` if this ACK implies that another ACK was lost.
     fn shows_lost_ack(&mut self, view: &View) -> bool {
         let is_lost = self.suspect.as_mut().is_some_and(|suspect| {
             suspect.later += 1;
@@ -121,7 +122,7 @@ fn lower_after(ratio: u64, view: &View) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns the view of ACKs of a window of `cwnd` segments of 1000 bytes.
+    /// Returns the view of an ACK, with a window of `cwnd` segments of 1000 bytes.
     fn view(una: u64, ack: u64, cwnd: u64) -> View {
         View {
             ack: ack * 1000,
@@ -138,7 +139,7 @@ mod tests {
         acks.requested.pending()
     }
 
-    /// Processes ACKs for these numbers of segments in turn.
+    /// Processes consecutive ACKs that cover these numbers of segments.
     fn run(acks: &mut AckRatio, mut una: u64, cwnd: u64, covers: &[u64]) -> u64 {
         for cover in covers {
             acks.on_ack(view(una, una + cover, cwnd));
@@ -173,7 +174,7 @@ mod tests {
         acks.requested.load(una * 1000);
         let una = run(&mut acks, una, 6, &[3]);
         assert_eq!((acks.requested.in_use(), pending(&acks)), (3, None));
-        // All of this was sent before the ratio doubled.
+        // All acknowledged data were sent before the ratio doubled.
         acks.doubled_for = u64::MAX;
         run(&mut acks, una, 100, &[6, 3, 3, 3]);
         assert_eq!(pending(&acks), None);

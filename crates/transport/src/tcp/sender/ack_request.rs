@@ -1,8 +1,8 @@
-//! The sender's requests for ACKs, in an option of a data segment: the ACK Ratio of RFC 5690 or the
-//! rate of TARR.
+//! The sender's requests for ACKs, in an option of a data segment. The option contains the ACK
+//! Ratio of RFC 5690 or the rate of TARR.
 //!
-//! A new number is sent on one segment of new data and on its retransmissions. It is in use once
-//! that segment is acknowledged, and only then may the next number follow (RFC 5690, §4.2 and
+//! A new number is sent on one segment of new data and on its retransmissions. The number is in use
+//! once that segment is acknowledged. Only then may the next number follow (RFC 5690, §4.2 and
 //! §4.5).
 
 use super::super::config::TcpConfig;
@@ -13,13 +13,13 @@ use crate::ack;
 use crate::recovery::CongestionState;
 use acklab_wire::tcp::{self, Options, Segment};
 
-/// The options that an end offers on its SYN. Its sender requests by them, and its receiver
-/// complies.
+/// The ACK requests that an end offers on its SYN. The sending half may send them, and the
+/// receiving half complies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp) struct Offer {
     /// ACK Congestion Control Permitted (RFC 5690, §4.1).
     pub(in crate::tcp) ack_congestion_control: bool,
-    /// TARR is supported.
+    /// The TARR option on the SYN, if this end supports TARR.
     pub(in crate::tcp) ack_rate: Option<tcp::AckRate>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Requests {
     pub(super) ack_rate: Option<tcp::AckRate>,
 }
 
-/// The length of either option in a segment without SACK.
+/// Size of each option, in bytes, in a segment without SACK.
 const OPTION_OCTETS: u64 = 8;
 
 /// A number that the sender requests from the receiver.
@@ -40,38 +40,38 @@ pub(super) struct Requested {
     pending: Option<Pending>,
 }
 
-/// A request whose segment is not acknowledged.
+/// A request whose segment is not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     number: u64,
-    /// The offset of the segment that carries it, once the segment has been sent.
+    /// The offset of the segment with the request, once the segment has been sent.
     at: Option<u64>,
 }
 
 impl Requested {
-    /// Creates the requests to a receiver that begins with this number.
+    /// Creates the state for a receiver that starts with the number `initial`.
     pub(super) const fn new(initial: u64) -> Self {
         Self { in_use: initial, pending: None }
     }
 
-    /// Returns the number that the receiver is known to use.
+    /// Returns the number that is confirmed to be in use at the receiver.
     pub(super) const fn in_use(&self) -> u64 {
         self.in_use
     }
 
-    /// Returns the number that was sent and is not in use.
+    /// Returns the number that is requested but not confirmed to be in use.
     pub(super) fn pending(&self) -> Option<u64> {
         self.pending.map(|pending| pending.number)
     }
 
-    /// Requests this number, unless it is in use or another is pending.
+    /// Requests this number, unless the number is in use or another request is pending.
     pub(super) const fn ask(&mut self, number: u64) {
         if number != self.in_use && self.pending.is_none() {
             self.pending = Some(Pending { number, at: None });
         }
     }
 
-    /// Processes an ACK of all data below the offset `ack`. Returns `true` if it puts a new number
+    /// Processes an ACK of all data below the offset `ack`. Returns `true` if a new number is now
     /// in use.
     pub(super) fn confirm(&mut self, ack: u64) -> bool {
         let confirmed = self.pending.take_if(|pending| pending.at.is_some_and(|at| ack > at));
@@ -91,7 +91,7 @@ impl Requested {
         }
     }
 
-    /// Returns the number that the segment at this offset carries, in all its transmissions.
+    /// Returns the number on the segment at this offset, which is the same in all transmissions.
     fn carried(&self, start: u64) -> Option<u8> {
         self.pending.filter(|pending| pending.at == Some(start)).map(|pending| pending.number as u8)
     }
@@ -152,7 +152,8 @@ impl Offer {
         Self { ack_congestion_control, ack_rate }
     }
 
-    /// Returns the part of this that the peer's SYN or SYN-ACK with these options also offers.
+    /// Returns the requests in `self` that the peer's SYN or SYN-ACK with these options also
+    /// offers.
     pub(in crate::tcp) fn agreed(self, theirs: &Options) -> Self {
         Self {
             ack_congestion_control: self.ack_congestion_control && theirs.ack_congestion_control,
@@ -173,7 +174,7 @@ impl Sender {
         };
     }
 
-    /// Examines an ACK up to `ack`. Call this before the ACK is processed otherwise.
+    /// Examines an ACK of all data below `ack`. Call this before other processing of the ACK.
     pub(super) fn watch_acks(&mut self, ack: u64, segment: &Segment) {
         let (una, nxt) = (self.board.una(), self.board.nxt());
         if let Some(request) = self.ack_request.as_mut().filter(|_| ack <= nxt) {
@@ -188,8 +189,8 @@ impl Sender {
         }
     }
 
-    /// Returns the payload of a full-sized new segment. It is smaller if the segment carries a
-    /// request, the AccECN option or SACK blocks (RFC 6691, §3).
+    /// Returns the payload of a full-sized new segment. The payload is smaller if the segment
+    /// carries a request, the AccECN option or SACK blocks (RFC 6691, §3).
     #[inline]
     pub(super) fn full_payload(&self) -> u64 {
         let options = self.marks.report.reserve() + self.transmission.options_beside;
@@ -206,7 +207,7 @@ impl Sender {
         self.transmission.options_beside = octets;
     }
 
-    /// Returns the part of `payload` that an option of `request`, if it is due, leaves.
+    /// Returns the part of `payload` that remains if the segment carries a due `request`.
     #[inline(never)]
     fn payload_beside(&self, request: &AckRequest, payload: u64) -> u64 {
         let window = &self.congestion.control.window;
@@ -215,15 +216,15 @@ impl Sender {
         if is_due { payload.saturating_sub(OPTION_OCTETS).max(1) } else { payload }
     }
 
-    /// Adds the request to the segment of new data at `start`, if one is due.
+    /// Adds the due request, if any, to the segment of new data at `start`.
     pub(super) fn load_request(&mut self, start: u64) {
         if let Some(request) = &mut self.ack_request {
             request.requested_mut().load(start);
         }
     }
 
-    /// Returns the request on the segment at `start` with this payload. `is_new` is `true` if the
-    /// segment is sent for the first time.
+    /// Returns the request on the segment at `start` with `payload` bytes. `is_new` is `true` if
+    /// the segment is sent for the first time.
     #[inline]
     pub(super) fn requests(&self, start: u64, payload: u64, is_new: bool) -> Requests {
         match &self.ack_request {

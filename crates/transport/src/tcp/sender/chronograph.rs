@@ -6,26 +6,28 @@ use super::send_memory::SendMemory;
 use super::{Phase, Sender};
 use acklab_base::{Duration, Instant};
 
-/// The time for which the sender had unacknowledged data, and its parts in which each condition
-/// limited the sender.
+/// The time in which the sender had unacknowledged data, and the parts of that time in which each
+/// condition limited the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitedTimes {
-    /// The time with data, unsent or outstanding (`tcpi_busy_time`). The other two are parts of it.
+    /// The time with unsent or outstanding data (`tcpi_busy_time`). The two other times are parts
+    /// of this time.
     pub busy: Duration,
     /// The time in which the peer's window, but not the congestion window, blocked the next segment
     /// (`tcpi_rwnd_limited`).
     pub by_peer_window: Duration,
-    /// The time in which the application waited for room in the send buffer while all its data were
-    /// sent and the congestion window was not full (`tcpi_sndbuf_limited`). Counted if the buffer
-    /// counts memory ([`SendBufferLimit::Memory`](super::SendBufferLimit)).
+    /// The time in which the application waited until the send buffer had room
+    /// (`tcpi_sndbuf_limited`). Meanwhile, all its data were sent, and the congestion window was
+    /// not full. Measured if memory limits the buffer
+    /// ([`SendBufferLimit::Memory`](super::SendBufferLimit)).
     pub by_send_buffer: Duration,
 }
 
-/// The condition that the chronograph measures (`enum tcp_chrono`). If several hold, it measures
-/// the last in this order.
+/// The condition that the chronograph measures (`enum tcp_chrono`). If several conditions are true,
+/// the last of them in this order is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Condition {
-    /// Nothing: there are no data.
+    /// No condition, because no data are unsent or outstanding.
     #[default]
     Idle,
     Busy,
@@ -38,7 +40,7 @@ pub(super) enum Condition {
 pub(super) struct Chronograph {
     condition: Condition,
     since: Instant,
-    /// The times of conditions that have ended. Here `busy` is the time without a limit.
+    /// The durations of conditions that have ended. Here, `busy` is the time without another limit.
     times: LimitedTimes,
 }
 
@@ -51,7 +53,8 @@ impl Chronograph {
         }
     }
 
-    /// Stops `condition` (`tcp_chrono_stop`). `has_data`: data are unsent or outstanding.
+    /// Stops `condition` (`tcp_chrono_stop`). `has_data` is `true` if data are unsent or
+    /// outstanding.
     #[inline]
     pub(super) fn stop(&mut self, now: Instant, condition: Condition, has_data: bool) {
         if !has_data {
@@ -81,7 +84,8 @@ impl Chronograph {
         times
     }
 
-    /// Returns the times of `tcp_get_info_chrono_stats`: the sender counts as busy while limited.
+    /// Returns the times as `tcp_get_info_chrono_stats` does: the sender is also busy while a
+    /// window or the send buffer limits it.
     fn read(&self, now: Instant) -> LimitedTimes {
         let times = self.with_present(now);
         LimitedTimes { busy: times.busy + times.by_peer_window + times.by_send_buffer, ..times }
@@ -95,8 +99,8 @@ impl Sender {
         self.chronograph.read(now)
     }
 
-    /// Records that the application has written or closed, or that the connection is established
-    /// with earlier writes.
+    /// Records the start of the busy time. The application has written or closed, or the connection
+    /// is established after earlier writes.
     #[inline]
     pub(super) fn note_busy(&mut self, now: Instant) {
         if self.connection.phase == Phase::Established && self.has_data() {
@@ -104,7 +108,7 @@ impl Sender {
         }
     }
 
-    /// Records that all data sent are acknowledged.
+    /// Records that all sent data are acknowledged.
     pub(super) fn note_not_busy(&mut self, now: Instant) {
         let has_data = self.has_data();
         self.chronograph.stop(now, Condition::Busy, has_data);
@@ -129,7 +133,8 @@ impl Sender {
         }
     }
 
-    /// Records that the application no longer waits for room (`tcp_check_space`).
+    /// Records that the application no longer waits until the send buffer has room
+    /// (`tcp_check_space`).
     pub(super) fn note_room_in_send_buffer(&mut self, now: Instant) {
         let has_data = self.has_data();
         self.chronograph.stop(now, Condition::SendBuffer, has_data);

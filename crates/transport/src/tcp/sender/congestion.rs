@@ -14,7 +14,7 @@ use acklab_base::Instant;
 pub(super) struct Congestion {
     pub(super) control: ControlledWindow,
     pub(super) state: CongestionState,
-    /// The recovery point, whose acknowledgment ends a recovery, fast or after a timeout.
+    /// The recovery point. Its acknowledgment ends a recovery after a fast retransmit or a timeout.
     pub(super) recover: u64,
     pub(super) recovery_began: Instant,
     pub(super) seen_partial_ack: bool,
@@ -39,14 +39,14 @@ impl Congestion {
         }
     }
 
-    /// Adopts `mss` bytes as the payload of a full-sized segment, and sets the initial window in
-    /// units of it.
+    /// Sets `mss` bytes as the payload of a full-sized segment, and sets the initial window to a
+    /// multiple of `mss`.
     pub(super) fn adopt_mss(&mut self, config: &TcpConfig, mss: u64) {
         (self.control.window.mss, self.control.window.cwnd) = (mss, u64::from(config.initial_window.0) * mss);
         self.prr = Prr::new(config.prr_bound, mss, 0);
     }
 
-    /// Returns the bytes that may be sent beyond `pipe`.
+    /// Returns the number of bytes that the window permits beyond `pipe`.
     #[inline]
     pub(super) const fn room(&self, pipe: u64) -> u64 {
         self.control.window.cwnd.saturating_sub(pipe)
@@ -63,7 +63,8 @@ impl Congestion {
         Before { cwnd: self.control.window.cwnd, ssthresh: self.control.window.ssthresh, una }
     }
 
-    /// Returns the flight that is reduced, on an ACK that advances by `advance` bytes.
+    /// Returns the flight that is the basis of a reduction, on an ACK that advances snd.una by
+    /// `advance` bytes.
     pub(super) fn flight_to_reduce(&self, config: &TcpConfig, board: &Scoreboard, advance: u64) -> u64 {
         match config.halves {
             FlightMeasure::FlightSize => board.flight_size() + advance,
@@ -72,12 +73,12 @@ impl Congestion {
         }
     }
 
-    /// Lowers the threshold to the controller's result for `flight`.
+    /// Lowers the threshold to the value that the controller computes for `flight`.
     pub(super) fn lower_threshold(&mut self, now: Instant, flight: u64, signal: Signal) {
         self.control.lower_threshold(now, flight, signal);
     }
 
-    /// Lowers the threshold, and begins to reduce the window towards it.
+    /// Lowers the threshold, and begins to reduce the window to the threshold.
     pub(super) fn begin_reduction(
         &mut self,
         now: Instant,
@@ -96,7 +97,7 @@ impl Congestion {
         self.prr = if config.prr_basis == prr::Basis::Window { prr.in_segments() } else { prr };
     }
 
-    /// Sets the window on an ACK of a reduction. PRR counts the delivery of the ACK `deliveries`
+    /// Sets the window on an ACK in a reduction. PRR counts the delivery of the ACK `deliveries`
     /// times.
     pub(super) fn reduce(&mut self, algorithm: recovery::Algorithm, pipe: u64, summary: &AckSummary, deliveries: u32) {
         if self.control.controller.governs_window() {
@@ -128,27 +129,27 @@ impl Congestion {
         self.control.fall_to_threshold();
     }
 
-    /// Returns `true` if D-SACK, or the timestamp `echo` of an ACK that fills the hole, shows the
-    /// reduction to be spurious.
+    /// Returns `true` if the reduction was spurious, by D-SACK or by the timestamp `echo` of an ACK
+    /// that fills the hole.
     pub(super) fn is_refuted(&self, echo: Option<u32>) -> bool {
         self.undo.is_refuted_by_dsack() || self.undo.is_refuted_by_echo(echo)
     }
 
-    /// Restores the window and the threshold from before the last reduction. Returns `false` if
-    /// there is none to undo.
+    /// Restores the window and the threshold before the last reduction. Returns `false` if no
+    /// reduction can be undone.
     pub(super) fn undo_reduction(&mut self, now: Instant) -> bool {
         let Some(before) = self.undo.take() else { return false };
         self.control.restore(now, before.cwnd, before.ssthresh);
         true
     }
 
-    /// Returns the bytes and full-sized segments that count for growth, for an ACK that delivers
-    /// `delivered` bytes and may grow the window by `growth`. The remainder of a segment is carried
-    /// over to the next ACK.
+    /// Returns the bytes and full-sized segments that are used for window growth. The ACK delivers
+    /// `delivered` bytes and may increase the window by `growth`. The remainder of a segment is
+    /// carried over to the next ACK.
     #[inline]
     pub(super) fn count(&mut self, rule: Growth, growth: u64, delivered: u64) -> Acked {
-        // Linux's tcp_cong_control counts all data newly delivered by an advancing ACK, including
-        // those of SACK (acked_sacked).
+        // If an ACK advances snd.una, Linux's tcp_cong_control uses all data that it newly
+        // delivers, including data that SACK acknowledges (acked_sacked).
         let counts_delivery = growth > 0 && rule == Growth::PerSegment;
         self.control.count(if counts_delivery { delivered } else { growth })
     }

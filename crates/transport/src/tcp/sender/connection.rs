@@ -1,5 +1,5 @@
-//! The phase of the connection, its sequence numbers and its clock, and the segments that carry
-//! them.
+//! The phase of the connection, its sequence numbers and its clock. Also creates the segments with
+//! these numbers.
 
 use super::super::clock::TickClock;
 use super::super::config::{RttClock, TcpConfig};
@@ -7,29 +7,30 @@ use super::ack_request::{Offer, Requests};
 use acklab_base::{Duration, Ecn, Instant};
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber, Timestamps};
 
-/// RFC 9293, §3.7.1: the MSS of a peer that announces none, over IPv4.
+/// RFC 9293, §3.7.1: the MSS over IPv4 if the peer announces no MSS.
 const DEFAULT_SEND_MSS: u16 = 536;
-/// Linux's `TCP_MIN_SND_MSS`: the minimum of the MSS; a smaller one is replaced by it.
+/// Linux's `TCP_MIN_SND_MSS`: the minimum MSS, which replaces a smaller MSS.
 const MIN_SEND_MSS: u16 = 48;
-/// The bytes of timestamps in each segment (RFC 7323, Appendix A).
+/// The size of timestamps in each segment, in bytes (RFC 7323, Appendix A).
 const TIMESTAMPS_OCTETS: u64 = 12;
 
-/// The state of the connection (RFC 9293, §3.3.2), as far as a sender of data needs it.
+/// The state of the connection (RFC 9293, §3.3.2), with the distinctions that a sender of data
+/// needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Before the start.
+    /// The connection is not opened yet.
     Closed,
-    /// Before the peer's SYN.
+    /// Waits for the peer's SYN.
     Listen,
-    /// The SYN has left.
+    /// The SYN has been sent.
     SynSent,
     /// The peer's SYN has arrived, and the SYN-ACK is not acknowledged.
     SynReceived,
-    /// Data flow.
+    /// Data may be sent.
     Established,
-    /// Everything is acknowledged, including the FIN.
+    /// All data and the FIN are acknowledged.
     Finished,
-    /// The connection ended before that, by a RST or by the application.
+    /// The connection ended early, by a RST or by the application.
     Aborted,
 }
 
@@ -39,19 +40,19 @@ pub(super) struct Connection {
     pub(super) phase: Phase,
     /// The sequence number of the first byte of data.
     first: SeqNumber,
-    /// The next byte that the peer sends, for the acknowledgment field.
+    /// The sequence number of the next byte from the peer, for the acknowledgment field.
     peer_next: SeqNumber,
-    /// When the connection was opened.
+    /// The time at which the connection was opened.
     opened_at: Instant,
     pub(super) syn_sent_at: Instant,
     pub(super) syn_due: bool,
-    /// The number of SYNs that have left.
+    /// The number of SYNs that were sent.
     syns: u32,
     pub(super) ack_due: bool,
     /// `true` if both ends support SACK.
     pub(super) has_sack: bool,
     rtt_clock: RttClock,
-    /// The clock of timestamps, if they are used.
+    /// The clock of timestamps, or `None` without timestamps.
     clock: Option<TickClock>,
     timestamp_to_echo: u32,
 }
@@ -79,7 +80,8 @@ impl Connection {
         (self.phase, self.syn_due, self.opened_at) = (Phase::SynSent, true, now);
     }
 
-    /// Adopts the negotiation of the SYN-ACK. Returns `false` if it does not acknowledge the SYN.
+    /// Applies the options of the SYN-ACK. Returns `false` if the SYN-ACK does not acknowledge the
+    /// SYN.
     pub(super) fn establish(&mut self, syn_ack: &Segment) -> bool {
         if !syn_ack.flags.contains(Flags::SYN) || !self.is_synchronized_by(syn_ack) {
             return false;
@@ -90,7 +92,7 @@ impl Connection {
         true
     }
 
-    /// Adopts the negotiation of the response to the peer's `syn`.
+    /// Applies the options of the peer's `syn` for the response.
     pub(super) fn synchronize(&mut self, now: Instant, syn: &Segment) {
         if self.phase == Phase::Listen {
             self.opened_at = now;
@@ -99,7 +101,7 @@ impl Connection {
         self.adopt(syn);
     }
 
-    /// Adopts the peer's sequence number and options from its SYN or SYN-ACK.
+    /// Applies the peer's sequence number and options in its SYN or SYN-ACK.
     fn adopt(&mut self, syn: &Segment) {
         self.peer_next = SeqNumber::at(syn.seq, 1);
         if syn.options.timestamps.is_none() {
@@ -109,8 +111,8 @@ impl Connection {
         let _ = self.note_timestamp(syn);
     }
 
-    /// Returns the payload of a full-sized segment to the peer, which announced `mss`, if this end
-    /// could send `own` (RFC 9293, §3.7.1). Options take their room from either value (RFC 6691).
+    /// Returns the payload of a full-sized segment. The peer announced `mss`, and this end can send
+    /// at most `own` (RFC 9293, §3.7.1). Options reduce the payload (RFC 6691).
     pub(super) fn full_size(&self, mss: Option<u16>, own: u16) -> u64 {
         let announced = mss.unwrap_or(DEFAULT_SEND_MSS).max(MIN_SEND_MSS).min(own);
         u64::from(announced).saturating_sub(if self.clock.is_some() { TIMESTAMPS_OCTETS } else { 0 }).max(1)
@@ -133,7 +135,8 @@ impl Connection {
         seq.offset_near(self.first, near)
     }
 
-    /// Returns `true` if the timestamp of `segment` is newer than that of the previous segment.
+    /// Returns `true` if the timestamp of `segment` is newer than the timestamp of the previous
+    /// segment.
     #[inline]
     pub(super) fn note_timestamp(&mut self, segment: &Segment) -> bool {
         let Some(timestamps) = segment.options.timestamps else { return false };
@@ -147,39 +150,40 @@ impl Connection {
         Some(Timestamps { value, echo: self.timestamp_to_echo })
     }
 
-    /// Returns the time since the data left that `segment` acknowledges.
+    /// Returns the time since the departure of the data that `segment` acknowledges.
     #[inline]
     pub(super) fn measure(&mut self, now: Instant, sent_at: Instant, segment: &Segment) -> Duration {
         let by_echo = if self.rtt_clock == RttClock::Timestamps { self.age_of_echo(now, segment) } else { None };
         by_echo.unwrap_or_else(|| now.since(sent_at))
     }
 
-    /// Returns the unit of round-trip measurements, if it is coarser than the clock of the run.
+    /// Returns the unit of round-trip samples, if the unit is coarser than the clock of the run.
     #[inline]
     pub(super) fn rtt_granularity(&self) -> Duration {
         let clock = self.clock.as_ref().filter(|_| self.rtt_clock == RttClock::Timestamps);
         clock.map_or(Duration::ZERO, TickClock::tick)
     }
 
-    /// Returns the age of the timestamp that `segment` echoes. An echo that this connection's clock
-    /// has never shown is ignored.
+    /// Returns the age of the timestamp that `segment` echoes. An echo of a timestamp that was
+    /// never sent is ignored.
     #[inline]
     pub(super) fn age_of_echo(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let (timestamps, clock) = (segment.options.timestamps?, self.clock.as_mut()?);
         let ticks = u64::from(clock.read(now).wrapping_sub(timestamps.echo));
         let is_known = clock.tick().saturating_mul(ticks) <= now.since(self.opened_at) + clock.tick();
-        // Less than a tick does not count as zero.
+        // An age of less than a tick must not be zero.
         is_known.then(|| (clock.tick() * ticks).max(Duration::from_micros(1)))
     }
 
-    /// Returns an upper bound of the departure of the packet that elicited `segment`, from the
-    /// timestamp that it echoes.
+    /// Returns an upper bound of the departure time of the packet that elicited `segment`, derived
+    /// from the echoed timestamp.
     pub(super) fn echoed_before(&mut self, now: Instant, segment: &Segment) -> Option<Instant> {
         let echo = segment.options.timestamps?.echo;
         self.clock.as_mut()?.end_of(now, echo)
     }
 
-    /// Returns a segment at `seq` without data, only with an acknowledgment and timestamps.
+    /// Returns a segment with the sequence number `seq`, an acknowledgment and timestamps, and
+    /// without data.
     pub(super) fn bare(&mut self, now: Instant, seq: SeqNumber) -> Segment {
         Segment {
             ecn: Ecn::NotEct,
@@ -234,7 +238,7 @@ impl Connection {
     }
 }
 
-/// The fields of data segments only.
+/// The fields that only data segments have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     pub(super) payload: u32,
@@ -243,9 +247,9 @@ pub(super) struct Data {
     pub(super) requests: Requests,
 }
 
-/// Returns the MSS that this end announces. It excludes options, so a segment with timestamps
-/// carries 12 bytes less (RFC 6691). It is the payload that this end can receive before any
-/// negotiation.
+/// Returns the MSS that this end announces: the payload that it can receive before options are
+/// negotiated. The MSS excludes options, so a segment with timestamps carries 12 bytes less (RFC
+/// 6691).
 pub(in crate::tcp) fn announced_mss(config: &TcpConfig) -> u16 {
     let with_options = config.mss.get() + if config.timestamps.is_some() { TIMESTAMPS_OCTETS } else { 0 };
     u16::try_from(with_options).unwrap_or(u16::MAX)

@@ -1,5 +1,5 @@
-//! Congestion window reduced (CWR) without a loss to repair: after an echoed mark, or a loss that a
-//! probe has repaired.
+//! Congestion window reduced (CWR) without a loss to repair: after an echoed mark, or after a loss
+//! that a tail loss probe has repaired.
 
 use super::super::rules::ReductionEnd;
 use super::Sender;
@@ -9,14 +9,14 @@ use crate::recovery::CongestionState;
 use acklab_base::{Event, Instant};
 
 impl Sender {
-    /// Begins to reduce the window as in a fast recovery.
+    /// Starts to reduce the window, with the same steps as a fast recovery.
     #[inline(never)]
     pub(super) fn enter_reduced(&mut self, now: Instant, summary: &AckSummary, signal: Signal) {
         self.remember_window();
         self.begin_reduction(now, summary, signal);
         self.congestion.enter(now, CongestionState::Reduced);
         self.congestion.recover = self.board.nxt();
-        // An ACK that is newer only by its timestamp delivers nothing.
+        // An ACK that is newer only by its timestamp delivers no data.
         if summary.delivered > 0 {
             self.reduce(summary);
         }
@@ -32,8 +32,8 @@ impl Sender {
         }
     }
 
-    /// Ends CWR: sets the window to the threshold. Returns the acknowledged bytes by which it may
-    /// grow.
+    /// Ends CWR: sets the window to the threshold. Returns the acknowledged bytes by which the
+    /// window may grow.
     #[inline(never)]
     pub(super) fn exit_reduced(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.rules.reduction_end == ReductionEnd::BeyondAcknowledged {
@@ -77,8 +77,8 @@ impl Sender {
         }
     }
 
-    /// Reduces the window at once after a tail loss probe has repaired a loss that had no other
-    /// sign (RFC 8985, §7.4).
+    /// Reduces the window immediately after a tail loss probe has repaired a loss without other
+    /// evidence (RFC 8985, §7.4).
     #[inline(never)]
     pub(super) fn reduce_for_repaired_loss(&mut self, now: Instant) {
         let congestion = &mut self.congestion;

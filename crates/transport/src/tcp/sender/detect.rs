@@ -8,13 +8,13 @@ use crate::recovery::{CongestionState, Detection};
 use acklab_base::Instant;
 
 impl Sender {
-    /// Returns `true` if loss is detected by time (RFC 8985), which requires SACK.
+    /// Returns `true` if losses are detected by time (RFC 8985), which requires SACK.
     #[inline]
     pub(super) const fn detects_by_time(&self) -> bool {
         matches!(self.config.detection, Detection::Rack) && self.connection.has_sack
     }
 
-    /// Marks the losses that the scoreboard now shows.
+    /// Marks the losses that follow from the scoreboard.
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Instant, summary: &mut AckSummary) {
         if self.detects_by_time() {
@@ -26,8 +26,8 @@ impl Sender {
         }
     }
 
-    /// Updates RACK with the delivery of the ACK (RFC 8985, §6.2). Returns `true` if RACK must look
-    /// for losses.
+    /// Updates RACK with the delivery of the ACK (RFC 8985, §6.2). Returns `true` if RACK must
+    /// search for losses.
     #[inline]
     pub(super) fn note_delivery(&mut self, now: Instant) -> bool {
         let has_advanced = self.loss.on_delivery(now, self.board.delivery(), self.config.rack_rtt);
@@ -41,8 +41,8 @@ impl Sender {
         }
     }
 
-    /// Returns the number of the last delivered transmission, if an outstanding one may have left
-    /// before it. Otherwise the reordering timer is not needed.
+    /// Returns the number of the last delivered transmission, if an outstanding transmission may be
+    /// older. Otherwise, the reordering timer is not necessary.
     #[inline]
     pub(super) fn overtaken_by(&mut self) -> Option<u64> {
         let rack = &mut self.loss.rack;
@@ -54,15 +54,14 @@ impl Sender {
         Some(newest)
     }
 
-    /// Returns `true` if detection by time may find a loss, now or after more data are delivered in
-    /// order.
+    /// Returns `true` if detection by time may find a loss, now or after more in-order deliveries.
     #[inline]
     pub(super) fn may_be_overtaken(&self) -> bool {
         self.detects_by_time() && self.loss.rack.newest().is_some_and(|newest| self.board.may_have_overtaken(newest))
     }
 
-    /// Marks lost the transmissions that left before number `newest` and have been outstanding for
-    /// too long.
+    /// Marks as lost all transmissions before number `newest` that have been outstanding for too
+    /// long.
     #[inline(never)]
     fn examine_overtaken(&mut self, now: Instant, newest: u64, summary: &mut AckSummary) {
         let rack = &mut self.loss.rack;

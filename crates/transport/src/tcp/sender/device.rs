@@ -1,7 +1,7 @@
 //! A device of the host that refuses packets because its queue is full (Linux: `tcp_transmit_skb`
 //! returns a positive error, "local congestion").
 //!
-//! Data then remain unsent. The timer of probes retries every half second, without a backoff
+//! The data remain unsent. The timer of probes retries every half second, without backoff
 //! (`tcp_write_wakeup`).
 
 use super::Sender;
@@ -11,14 +11,14 @@ use acklab_base::{Duration, Instant};
 const RETRY: Duration = Duration::from_millis(500);
 
 impl Sender {
-    /// Sets whether the device refuses data and probes. When it accepts them again, waiting
-    /// segments leave at the next poll.
+    /// Sets whether the device refuses data and probes. When the device no longer refuses segments,
+    /// waiting segments are sent at the next poll.
     pub(in crate::tcp) const fn set_refused(&mut self, is_refused: bool) {
         self.transmission.is_refused = is_refused;
     }
 
-    /// Returns the number of probes since the last ACK, whether they left or the device refused
-    /// them (`tcpi_probes`).
+    /// Returns the number of probes since the last ACK (`tcpi_probes`). Probes that the device
+    /// refused are included.
     #[must_use]
     pub const fn probes(&self) -> u32 {
         self.transmission.probes
@@ -31,7 +31,7 @@ impl Sender {
         self.timing.rto.backoff()
     }
 
-    /// Handles the refusal of data that would leave.
+    /// Handles the refusal of data by the device.
     #[cold]
     pub(super) fn wait_for_device(&mut self, now: Instant) {
         if self.board.is_empty() && self.has_unsent() {
@@ -41,7 +41,7 @@ impl Sender {
         }
     }
 
-    /// Handles the refusal of a probe.
+    /// Handles the refusal of a probe by the device.
     #[cold]
     pub(super) fn retry_probe(&mut self, now: Instant) {
         self.transmission.probes += 1;

@@ -1,4 +1,4 @@
-//! Measures the displacement of packets on the path, if the stack does so (Linux's
+//! Measures the displacement of packets on the path, if the rules of the stack require it (Linux's
 //! `tcp_check_sack_reordering`).
 
 use super::super::rules::ReorderingDegree;
@@ -7,7 +7,7 @@ use super::summary::AckSummary;
 use std::ops::Range;
 
 impl Sender {
-    /// Measures the displacement that the present ACK reveals.
+    /// Measures the displacement that follows from the present ACK.
     #[inline]
     pub(super) fn note_displacement(&mut self) {
         if let Some(from) = self.board.delivery().reordered_from {
@@ -15,7 +15,7 @@ impl Sender {
         }
     }
 
-    /// Measures data at `from` that arrived later than everything up to the highest acknowledged
+    /// Measures data at `from` that arrived later than all data up to the highest acknowledged
     /// byte.
     #[inline(never)]
     pub(super) fn measure_displacement(&mut self, from: u64) {
@@ -32,8 +32,8 @@ impl Sender {
         }
     }
 
-    /// Returns the bytes by which an ACK that does not advance snd.una grows the window: the SACKed
-    /// bytes if reordering is high (Linux's `tcp_may_raise_cwnd`).
+    /// Returns the bytes by which an ACK increases the window without advancing snd.una. With high
+    /// reordering, these are the SACKed bytes (Linux's `tcp_may_raise_cwnd`).
     pub(super) fn growth_out_of_order(&self, summary: &AckSummary) -> u64 {
         let grows = self.loss.reordering.is_high() && summary.advance.bytes == 0 && !summary.is_old;
         if grows { summary.newly_sacked } else { 0 }

@@ -1,4 +1,4 @@
-//! Processes D-SACK (RFC 2883), by which the receiver reports duplicate bytes.
+//! Processes D-SACK (RFC 2883), with which the receiver reports duplicate bytes.
 
 use super::super::rules::{DsackDelivery, DsackMatch, DsackWidening};
 use super::Sender;
@@ -10,16 +10,16 @@ use std::ops::Range;
 pub(super) struct Duplicate {
     /// The bytes that arrived twice.
     range: Range<u64>,
-    /// The retransmissions that it reports.
+    /// The number of retransmissions that the D-SACK reports.
     retransmissions: u64,
 }
 
 /// The consequences of a D-SACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Spurious {
-    /// The bytes that count as delivered by it.
+    /// The bytes of the D-SACK that are counted as delivered.
     pub(super) delivered: u64,
-    /// `true` if it reports the tail loss probe in flight (RFC 8985, §7.4.2).
+    /// `true` if the D-SACK reports the tail loss probe in flight (RFC 8985, §7.4.2).
     pub(super) is_probe: bool,
 }
 
@@ -55,16 +55,16 @@ impl Sender {
         (range.end - range.start).div_ceil(self.congestion.control.window.mss)
     }
 
-    /// Processes a spurious retransmission: the reordering window widens, and the reduction may be
-    /// undone. A D-SACK of a copy that the network made has no effect.
+    /// Processes a spurious retransmission. The reordering window widens, and the reduction of the
+    /// congestion window may be undone. A D-SACK of a copy that the network made has no effect.
     #[inline(never)]
     pub(super) fn note_dsack(&mut self, duplicate: &Duplicate) -> Spurious {
         let Duplicate { range, retransmissions } = duplicate;
         let (octets, segments) = (range.end - range.start, self.segments_of(range));
         self.loss.dsacked_segments += segments;
-        // This end did not cause more than a window of duplicates, or more duplicates than
-        // retransmissions (tcp_dsack_seen). RFC 3708, §3, rejects D-SACK if the network duplicates
-        // packets.
+        // The D-SACK is dubious if it reports more than a window of duplicates, or more duplicates
+        // than retransmissions. This end cannot have caused these duplicates (tcp_dsack_seen). RFC
+        // 3708, §3, rejects D-SACK if the network duplicates packets.
         let is_dubious =
             octets > self.peer_window.largest() || self.loss.dsacked_segments > self.counters.retransmissions;
         let is_of_network = self.rules.dsack_match == DsackMatch::Retransmitted && *retransmissions == 0;
@@ -88,8 +88,8 @@ impl Sender {
         Spurious { delivered, is_probe }
     }
 
-    /// Records that `segment` is retransmitted. A receiver reports a duplicate at once, and at most
-    /// a window of data is acknowledged in the meantime.
+    /// Records that `segment` is retransmitted. A receiver reports a duplicate immediately, and at
+    /// most a window of data is acknowledged in the meantime.
     #[inline]
     pub(super) fn remember_retransmission(&mut self, segment: Range<u64>) {
         if self.rules.dsack_match == DsackMatch::Retransmitted {

@@ -14,8 +14,9 @@ use acklab_wire::tcp::{AccurateEcn, FieldOrder, Flags, Segment};
 /// §3.2.2.5).
 const MAX_CERTAIN: u64 = 7;
 
-/// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`. The mean number of packets
-/// per ACK, in 1/64 packet, moves by 1/64 of the difference. ACKs count as thin above four packets.
+/// Linux's `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC` and `ACK_COMP_THRESH`. The moving average of
+/// packets per ACK has a unit of 1/64 packet and a weight of 1/64. ACKs that cover more than four
+/// packets on average are called thin.
 const COVER_WEIGHT: u32 = 6;
 const COVER_PRECISION: u32 = 6;
 const THIN_COVER: u64 = 4 << COVER_PRECISION;
@@ -26,55 +27,57 @@ pub(super) struct Marks {
     agreed: ecn::EcnConfig,
     ect_packets: EctPackets,
     ambiguity: AceAmbiguity,
-    /// The codepoint of new data, and that of other packets.
+    /// The codepoint of new data, and the codepoint of other packets.
     codepoint: Ecn,
     codepoint_of_others: Ecn,
     /// The codepoint with which the SYN-ACK arrived.
     syn_ack: Ecn,
-    /// `accurate`, at the accepting end: `true` if nothing has arrived since the SYN.
+    /// `accurate`, at the accepting end: `true` if no segment has arrived since the SYN.
     awaits_ack_of_syn_ack: bool,
-    /// `accurate`, at the opening end, if it tests for a zeroed field: `true` if no ACE field has
-    /// arrived since the SYN-ACK.
+    /// `accurate`, at the opening end: `true` if this end tests for a zeroed ACE field, and no ACE
+    /// field has arrived since the SYN-ACK.
     awaits_first_ace: bool,
-    /// `true` if the peer's feedback counts.
+    /// `true` if the peer's feedback is processed.
     heeds_feedback: bool,
-    /// The offset beyond which an acknowledgment makes an echo count: earlier marks have caused a
-    /// reaction.
+    /// The offset up to which echoes have already caused a reaction. An echo has an effect only if
+    /// its ACK exceeds this offset.
     settled_until: Option<u64>,
-    /// `true` if the next new data carry CWR.
+    /// `true` if the next segment with new data carries CWR.
     cwr_due: bool,
-    /// r.cep of RFC 9768: marked packets that have arrived.
+    /// r.cep of RFC 9768: the number of marked packets that have arrived.
     received: u64,
-    /// s.cep: marked packets that the receiver has reported.
+    /// s.cep: the number of marked packets that the receiver has reported.
     count: u64,
-    /// s.e0b, s.e1b and s.ceb by codepoint, without their initial values: the bytes that the option
-    /// has reported.
+    /// s.e0b, s.e1b and s.ceb by codepoint, without their initial values: the bytes that the AccECN
+    /// option has reported.
     octets: [u64; Ecn::ALL.len()],
-    /// The bytes considered marked that only the ACE count has reported so far.
+    /// The bytes that are assumed to be marked because of the ACE count, and that no option has
+    /// reported yet.
     ahead: u64,
-    /// The mean number of packets per ACK, in 1/64 packet; zero before the first.
+    /// The moving average of packets per ACK, in 1/64 packet; zero before the first ACK.
     cover: u64,
-    /// The option of outgoing segments. A sender that is not part of a connection receives no data.
+    /// The option of outgoing segments. A sender that is not part of a connection has no option,
+    /// because it receives no data.
     pub(super) report: OctetReport,
 }
 
-/// The part of an ACK that is needed to interpret its echo of marks.
+/// The contents of an ACK that are needed to interpret its echo of marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Acknowledged {
-    /// The bytes that it delivers.
+    /// The number of bytes that the ACK delivers.
     pub(super) octets: u64,
-    /// The packets that it delivers.
+    /// The number of packets that the ACK delivers.
     pub(super) packets: u64,
-    /// The bytes of a full-sized segment.
+    /// Payload of a full-sized segment, in bytes.
     pub(super) mss: u64,
-    /// `true` if its timestamp is newer than any before.
+    /// `true` if the timestamp of the ACK is newer than all earlier timestamps.
     pub(super) has_newer_timestamp: bool,
 }
 
 /// The marks that an ACK echoes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Echoed {
-    /// The marked bytes among those that it delivers, if the echo counts them.
+    /// The number of marked bytes among the delivered bytes, if the echo reports a number.
     pub(super) marked: u64,
     /// `true` if the ACK reports a mark.
     pub(super) is_congested: bool,
@@ -116,7 +119,7 @@ impl Marks {
         }
     }
 
-    /// Adopts the mode on which both ends have agreed.
+    /// Sets the mode on which both ends have agreed.
     fn agree(&mut self, agreed: ecn::EcnConfig, config: &TcpConfig, rules: &Rules) {
         let is_accurate = agreed == ecn::EcnConfig::Accurate;
         self.agreed = agreed;
@@ -128,12 +131,13 @@ impl Marks {
         self.codepoint_of_others = if others_are_capable { capable } else { Ecn::NotEct };
     }
 
-    /// Makes no packet ECN-capable from now on.
+    /// Stops sending ECN-capable packets.
     const fn withhold_ect(&mut self) {
         (self.codepoint, self.codepoint_of_others) = (Ecn::NotEct, Ecn::NotEct);
     }
 
-    /// Processes the SYN-ACK, after `config` had offered ECN in a SYN that was not ECN-capable.
+    /// Processes the SYN-ACK. By `config`, the SYN had offered ECN, and the SYN was not
+    /// ECN-capable.
     pub(super) fn conclude(&mut self, config: &TcpConfig, rules: &Rules, syn_ack: &Segment) {
         self.agree(config.ecn.conclude(syn_ack.flags), config, rules);
         self.syn_ack = syn_ack.ecn;
@@ -147,14 +151,15 @@ impl Marks {
         }
     }
 
-    /// Processes the peer's `syn`. The SYN-ACK accepts its offer as far as `config` permits.
+    /// Processes the peer's `syn`. The SYN-ACK accepts the offer of the SYN as far as `config`
+    /// permits.
     pub(super) fn accept(&mut self, config: &TcpConfig, rules: &Rules, syn: &Segment) {
         self.agree(config.ecn.accept(syn.flags), config, rules);
         self.awaits_ack_of_syn_ack = self.agreed == ecn::EcnConfig::Accurate;
     }
 
-    /// Records `packet`, a repeated SYN or SYN-ACK at the accepting end. If one is without ECN,
-    /// this end sends no ECN-capable packets (RFC 9768, §3.1.5).
+    /// Records `packet`, a repeated SYN or SYN-ACK, at the accepting end. If either packet is
+    /// without ECN, this end sends no ECN-capable packets (RFC 9768, §3.1.5).
     pub(super) fn note_handshake(&mut self, packet: &Segment) {
         if self.awaits_ack_of_syn_ack && packet.flags.ace() == 0 {
             self.withhold_ect();
@@ -171,7 +176,7 @@ impl Marks {
         if self.agreed == ecn::EcnConfig::Accurate { reflect(self.syn_ack) } else { Flags::NONE }
     }
 
-    /// Returns the flags of any other segment: its own count of marked packets.
+    /// Returns the flags of any other segment: the number of marked packets that have arrived.
     pub(super) fn flags(&self) -> Flags {
         match self.agreed {
             ecn::EcnConfig::Accurate => Flags::from_ace((self.received % 8) as u8),
@@ -232,8 +237,8 @@ impl Marks {
             self.heeds_feedback = false;
             self.withhold_ect();
         }
-        // RFC 9768, §3.2.2.2 and appendix A.1: an ACK without progress may be older than the last
-        // one, unless its timestamp is newer.
+        // RFC 9768, §3.2.2.2 and appendix A.1: an ACK that delivers no data may be older than the
+        // last ACK, unless its timestamp is newer.
         if !self.heeds_feedback || (delivered == 0 && !has_newer_timestamp) {
             return Echoed::default();
         }
@@ -244,8 +249,8 @@ impl Marks {
         let marks = self.marks_reported(ack.flags.ace(), acknowledged, reported);
         self.count += marks;
         let marked = match reported {
-            // RFC 9768, §3.2.3.1: the option is exact if the count is ambiguous, but it may repeat
-            // marks that the count has reported.
+            // RFC 9768, §3.2.3.1: if the count is ambiguous, the option is exact. The option may
+            // repeat marks that the count has already reported.
             Some(reported) => {
                 let marked = reported.saturating_sub(self.ahead).min(delivered);
                 self.ahead = self.ahead.saturating_sub(reported);
@@ -260,7 +265,7 @@ impl Marks {
         Echoed { marked, is_congested: marks > 0 || marked > 0 }
     }
 
-    /// Judges the path by the first segment after the SYN-ACK (RFC 9768, Table 4).
+    /// Derives the state of the path from the first segment after the SYN-ACK (RFC 9768, Table 4).
     fn judge_handshake(&mut self, ack: &Segment) {
         let verdict = Verdict::of_ack_of_syn_ack(ack);
         self.heeds_feedback = verdict.heeds_feedback;
@@ -270,15 +275,15 @@ impl Marks {
         }
     }
 
-    /// Updates Linux's `pkts_acked_ewma`.
+    /// Updates the moving average of packets per ACK (Linux's `pkts_acked_ewma`).
     fn average_cover(&mut self, packets: u64) {
         let newest = packets << COVER_PRECISION;
         let weighted = (self.cover << COVER_WEIGHT) - self.cover + newest;
         self.cover = if self.cover == 0 { newest } else { weighted >> COVER_WEIGHT };
     }
 
-    /// Processes the counters of an option. Returns the bytes that it newly reports as marked, if
-    /// that counter is present.
+    /// Processes the counters of an option. Returns the bytes that the option newly reports as
+    /// marked, or `None` without that counter.
     fn read_option(&mut self, option: &AccurateEcn) -> Option<u64> {
         let order = match option.order() {
             FieldOrder::Ect0First => [Ecn::Ect0, Ecn::Ce, Ecn::Ect1],
@@ -297,9 +302,10 @@ impl Marks {
         marked
     }
 
-    /// Returns the newly marked packets that the field reports. If the field may have wrapped, it
-    /// is assumed to have wrapped as often as the packets permit (RFC 9768, §3.2.2.5.2). The bytes
-    /// `reported` as marked may contradict that (appendix A.2.2; Linux's `__tcp_accecn_process`).
+    /// Returns the number of newly marked packets that the ACE field reports. If the field may have
+    /// wrapped, the maximum number of wraps is assumed that the number of packets permits (RFC
+    /// 9768, §3.2.2.5.2). The marked bytes in `reported` may contradict this assumption (appendix
+    /// A.2.2; Linux's `__tcp_accecn_process`).
     fn marks_reported(&self, ace: u8, acknowledged: Acknowledged, reported: Option<u64>) -> u64 {
         let Acknowledged { octets, packets, mss, .. } = acknowledged;
         let least = u64::from(ace).wrapping_sub(self.count) % 8;
@@ -312,27 +318,29 @@ impl Marks {
             None if is_thin => least,
             None => most,
             Some(0) => least,
-            // If the field may have wrapped more than once, the share of marked bytes shows how
-            // often.
+            // If the field may have wrapped more than once, the fraction of marked bytes determines
+            // the number of wraps.
             Some(marked) if packets >= 16 && marked < octets => {
                 most.min(least + (marked * packets).div_ceil(octets) / 8 * 8)
             }
             Some(_) if packets >= 16 => most,
             Some(marked) if marked > least * mss => most,
-            // SAFETY_FACTOR of the appendix: marked packets are at least half full.
+            // SAFETY_FACTOR of the appendix: the payload of marked packets is at least half of the
+            // full size.
             Some(marked) if marked < most * mss / 2 => least,
             Some(_) => most,
         }
     }
 
-    /// Records a reduction of the window for any reason. All data below `nxt` had been sent.
+    /// Records a reduction of the window for any reason. `nxt` is the end of the data that were
+    /// sent.
     pub(super) fn on_reduction(&mut self, nxt: u64) {
         self.settled_until = Some(nxt);
         self.cwr_due = matches!(self.agreed, ecn::EcnConfig::Classic | ecn::EcnConfig::Dctcp);
     }
 
-    /// Returns `true` if the marks that an echo reports have already caused a reaction, with all
-    /// data below `una` acknowledged.
+    /// Returns `true` if the marks of an echo have already caused a reaction. The ACK acknowledges
+    /// all data below `una`.
     fn is_settled(&self, una: u64) -> bool {
         self.settled_until.is_some_and(|until| una <= until)
     }
@@ -356,7 +364,7 @@ impl Sender {
         self.marks.report.block();
     }
 
-    /// Adds the AccECN option to `segment`, if segments of this size leave room for it.
+    /// Adds the AccECN option to `segment` if the option fits.
     #[inline(never)]
     pub(super) fn add_option(&mut self, segment: &mut Segment) {
         let room = room_beside(segment, self.congestion.control.window.mss);
@@ -364,7 +372,7 @@ impl Sender {
     }
 
     /// Reduces the window for an echoed mark, once per window of data (RFC 3168, §6.1.2). Returns
-    /// the part of `growth` by which it may grow.
+    /// the part of `growth` by which the window may still grow.
     #[inline]
     pub(super) fn react_to_marks(&mut self, now: Instant, summary: &AckSummary, growth: u64) -> u64 {
         let is_reducing = self.congestion.state.reduces();
@@ -386,7 +394,7 @@ mod tests {
         Marks { agreed: ecn::EcnConfig::Accurate, codepoint: Ecn::Ect0, ..Marks::new(&Rules::RFC) }
     }
 
-    /// Acknowledges this number of packets of 1000 bytes.
+    /// Returns the acknowledgment of this number of packets of 1000 bytes.
     const fn of_packets(packets: u64) -> Acknowledged {
         Acknowledged { octets: packets * 1000, packets, mss: 1000, has_newer_timestamp: false }
     }
@@ -407,8 +415,8 @@ mod tests {
         ack(Flags::from_ace((count % 8) as u8), None)
     }
 
-    /// Returns the marks that ACKs report. Each ACK is for a number of packets of 1000 bytes and of
-    /// marks among them.
+    /// Returns the number of marks that each ACK reports. An ACK has a number of packets of 1000
+    /// bytes, and a number of marks.
     fn reported(mut marks: Marks, acks: &[(u64, u64)]) -> Vec<u64> {
         let mut count = FIRST_COUNT;
         acks.iter()
@@ -424,7 +432,8 @@ mod tests {
         assert_eq!(reported(accurate(), &[(2, 1), (7, 7), (1, 0), (7, 6), (2, 2)]), [1, 7, 0, 6, 2]);
     }
 
-    /// Eight marks look like none, and one mark like nine: the safest likely case is the larger.
+    /// With three bits, eight marks equal zero marks, and one mark equals nine. The safest likely
+    /// case is the larger number.
     #[test]
     fn thinner_acks_count_the_safest_likely_case() {
         assert_eq!(reported(accurate(), &[(8, 8)]), [8]);
@@ -459,8 +468,8 @@ mod tests {
         assert_eq!(marks.on_ack(&counting(8), newer), Echoed { marked: 0, is_congested: true });
     }
 
-    /// Linux trusts the field once ACKs have been thin on average: the first covers ten packets. A
-    /// further ACK of one packet does not make them thin.
+    /// Linux trusts the field once ACKs have been thin on average. The first ACK covers ten
+    /// packets. A further ACK of one packet does not change the result.
     #[test]
     fn linux_trusts_the_count_if_acks_are_thin_throughout() {
         let linux = Marks { agreed: ecn::EcnConfig::Accurate, ..Marks::new(&Rules::LINUX) };

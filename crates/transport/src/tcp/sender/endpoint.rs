@@ -29,7 +29,7 @@ impl Endpoint for Sender {
             threshold: window.threshold(),
             in_flight: Some(self.in_flight()),
             written: self.written(),
-            // The FIN has the number after the last byte.
+            // The FIN has the sequence number after the last byte.
             acknowledged: self.board.una().min(self.buffer.sendable()),
             received: 0,
             read: Some(0),
@@ -84,7 +84,7 @@ impl Endpoint for Sender {
         Sender::pacing_rate(self)
     }
 
-    /// The limit that the last attempt to send found, which ended the drain.
+    /// Returns the limit that ended the last attempt to send.
     #[inline]
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         if self.connection.phase != Phase::Established {
@@ -100,7 +100,7 @@ impl Endpoint for Sender {
         } else if self.transmission.limit == Limit::Window {
             LimitingFactor::Window
         } else {
-            // A partial segment waits for more data.
+            // A partial segment is held until the application writes more data.
             LimitingFactor::Application
         })
     }

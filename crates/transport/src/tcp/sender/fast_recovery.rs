@@ -18,12 +18,12 @@ impl Sender {
             self.board.mark_head_lost();
         }
         if !self.connection.has_sack && !self.config.limited_transmit {
-            // RFC 5681, §3.2, step 3: the window grows by the duplicates that limited transmit did
-            // not use.
+            // RFC 5681, §3.2, step 3: the window grows by the duplicate ACKs that limited transmit
+            // did not use.
             self.board.duplicate_without_sack(u64::from(self.loss.duplicates) * self.congestion.control.window.mss);
         }
         self.remember_window();
-        // Continue a reduction that has begun, and do not repeat it (Linux's tcp_enter_recovery).
+        // A reduction that has begun is continued and not repeated (Linux's tcp_enter_recovery).
         if self.congestion.state != CongestionState::Reduced {
             self.begin_reduction(now, summary, Signal::Loss);
         }
@@ -36,9 +36,9 @@ impl Sender {
         self.loss.repaired_until = Some(self.board.nxt());
         self.congestion.seen_partial_ack = false;
         self.reduce(summary);
-        // RFC 6675, §5, (4.3): the first retransmission leaves at once. All lost data may already
-        // have been retransmitted, if they lay beyond the recovery point of a recovery that has
-        // just ended.
+        // RFC 6675, §5, (4.3): the first retransmission is sent immediately. All lost data may
+        // already have been retransmitted in a recovery that has just ended, if they lay beyond its
+        // recovery point.
         let sends_head = self.rules.forced_retransmission == ForcedRetransmission::AtLeastHead;
         self.transmission.forced = self.board.has_lost_unsent() || sends_head;
         self.transmission.only_new = false;
@@ -50,7 +50,7 @@ impl Sender {
         let is_partial = summary.advance.bytes > 0;
         let undo = &self.congestion.undo;
         if self.config.undo && is_partial && undo.is_refuted_by_echo(summary.echo) {
-            // The segment that filled the hole was only late (Linux's tcp_try_undo_partial).
+            // The segment that filled the hole was late, not lost (Linux's tcp_try_undo_partial).
             self.measure_displacement(self.board.una() - summary.advance.bytes);
             if !self.board.has_retransmissions() {
                 self.board.unmark_lost();
@@ -87,8 +87,8 @@ impl Sender {
         0
     }
 
-    /// Ends a spurious recovery and restores its previous window. If there is a loss nevertheless,
-    /// a new recovery begins.
+    /// Ends a spurious recovery and restores the previous window. If other data are lost
+    /// nevertheless, a new recovery begins.
     fn abandon_recovery(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         self.undo_reduction(now);
         self.end_recovery(now);
@@ -139,14 +139,15 @@ impl Sender {
         self.events.push_back(Event::RecoveryExited);
     }
 
-    /// Stores the window and the threshold before a reduction, which may turn out to be spurious.
+    /// Stores the window and the threshold before a reduction, which may later be undone as
+    /// spurious.
     pub(super) fn remember_window(&mut self) {
         let before = self.congestion.before_reduction(self.board.una());
         let retransmissions = self.board.retransmitted().div_ceil(self.congestion.control.window.mss);
         self.congestion.undo.begin(before, retransmissions);
     }
 
-    /// Lowers the threshold; the window follows with each [`reduce`](Self::reduce).
+    /// Lowers the threshold. Each [`reduce`](Self::reduce) then lowers the window.
     pub(super) fn begin_reduction(&mut self, now: Instant, summary: &AckSummary, signal: Signal) {
         self.congestion.begin_reduction(now, &self.config, &self.board, summary, signal);
         self.marks.on_reduction(self.board.nxt());
@@ -161,7 +162,7 @@ impl Sender {
         self.congestion.reduce(self.config.recovery, self.board.pipe(), summary, 1 + u32::from(counts_twice));
     }
 
-    /// Undoes a spurious reduction: restores window and threshold.
+    /// Undoes a spurious reduction: restores the window and the threshold.
     pub(super) fn undo_reduction(&mut self, now: Instant) {
         if self.congestion.undo_reduction(now) {
             self.counters.undone += 1;
@@ -169,8 +170,8 @@ impl Sender {
         }
     }
 
-    /// Undoes a reduction outside of a recovery: D-SACK has reported every retransmission (Linux's
-    /// `tcp_try_undo_dsack`).
+    /// Undoes a reduction outside of a recovery, because D-SACK has reported every retransmission
+    /// (Linux's `tcp_try_undo_dsack`).
     #[inline(never)]
     pub(super) fn undo_by_dsack(&mut self, now: Instant) {
         self.loss.rack.on_undone_by_dsack();

@@ -6,7 +6,7 @@ use acklab_base::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The window after an idle period longer than the retransmission timeout.
+/// The congestion window after an idle period longer than the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterIdle {
@@ -14,14 +14,14 @@ pub enum AfterIdle {
     Keep,
     /// At most the initial window (RFC 5681, §4.1).
     Restart,
-    /// Halved per timeout that has passed, but at least the initial window. The threshold is set to
-    /// three quarters of the old window (RFC 2861; Linux's `tcp_cwnd_restart`).
+    /// Halved for each timeout in the idle period, but at least the initial window. The threshold
+    /// is set to three quarters of the old window (RFC 2861; Linux's `tcp_cwnd_restart`).
     Decay,
 }
 
 impl Sender {
-    /// Adapts the window before new data leave with nothing outstanding. A controller that governs
-    /// its window handles idle periods itself.
+    /// Adapts the window before new data are sent while nothing is outstanding. A controller that
+    /// sets its window itself handles idle periods.
     #[inline(never)]
     pub(super) fn wake_from_idleness(&mut self, now: Instant) {
         if self.config.after_idle == AfterIdle::Keep || self.congestion.control.controller.governs_window() {

@@ -1,6 +1,6 @@
-//! Processes ACKs in order: nothing is missing, and the ACK only advances snd.una. Most ACKs are of
-//! this kind and skip most of the processing (header prediction: Jacobson, 1990; the fast path of
-//! Linux's `tcp_ack`).
+//! Processes ACKs in order: no data are missing, and the ACK only advances snd.una. Most ACKs are
+//! of this kind and skip most of the processing (header prediction: Jacobson, 1990; the fast path
+//! of Linux's `tcp_ack`).
 
 use super::Sender;
 use super::inform::AckReport;
@@ -9,8 +9,8 @@ use acklab_base::Instant;
 use acklab_wire::tcp::Segment;
 
 impl Sender {
-    /// Returns `true` if nothing is missing or ambiguous, and `segment` reports only that
-    /// everything below `ack` has arrived.
+    /// Returns `true` if no data are missing, and `segment` only reports that all data below `ack`
+    /// have arrived.
     #[inline]
     pub(super) fn is_in_order(&self, segment: &Segment, ack: u64) -> bool {
         #[cfg(test)]
@@ -61,8 +61,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    /// A path with a round trip of 20 ms on which segments and ACKs have these fates in turn: zero
-    /// is a loss, one a long delay.
+    /// A path with a round-trip time of 20 ms. Each value is the fate of the next segment or ACK:
+    /// zero is a loss, one a long delay.
     struct Path {
         fates: std::iter::Cycle<std::vec::IntoIter<u8>>,
         flying: Vec<(Instant, Segment)>,
@@ -89,8 +89,8 @@ mod tests {
     }
 
     proptest! {
-        /// A sender without the fast path sends the same and reaches the same state, for any loss
-        /// and reordering.
+        /// Without the fast path, a sender sends the same segments and has the same state, for any
+        /// loss and reordering.
         #[test]
         fn the_short_way_leads_where_the_long_one_does(
             preset in select(vec![Preset::Rfc, Preset::Linux, Preset::Ns3]),

@@ -7,18 +7,18 @@ use crate::pacing;
 use crate::recovery::scoreboard::Loss;
 use acklab_base::{Duration, Event, Instant, Rate};
 
-/// The report of an ACK to the controller, besides the sender's state after it.
+/// The report of an ACK to the controller, in addition to the sender's state after the ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckReport {
     /// The newly acknowledged bytes, cumulatively or selectively.
     pub(super) delivered: u64,
-    /// The part of them that the receiver reports as marked.
+    /// The number of newly acknowledged bytes that the receiver reports as marked.
     pub(super) marked: u64,
-    /// The bytes in flight before it.
+    /// The bytes in flight before the ACK.
     pub(super) prior_flight: u64,
-    /// The round-trip time that it measures.
+    /// The round-trip sample of the ACK.
     pub(super) rtt: Option<Duration>,
-    /// The bytes by which the window may grow if it limits sending.
+    /// The bytes by which the window may grow if the window limits sending.
     pub(super) growth: u64,
 }
 
@@ -63,7 +63,7 @@ impl Sender {
         self.board.clear_outcomes();
     }
 
-    /// Reports each transmission that was marked lost, and returns their bytes.
+    /// Reports each transmission that was marked lost. Returns the bytes of these transmissions.
     #[inline]
     pub(super) fn report_losses(&mut self, now: Instant) -> u64 {
         if self.board.has_losses() { self.drain_losses(now) } else { 0 }
@@ -82,7 +82,7 @@ impl Sender {
         sum
     }
 
-    /// Reports that `octets` bytes up to `end` have left.
+    /// Reports that `octets` bytes up to the offset `end` were sent.
     #[inline(always)]
     pub(super) fn tell_departure(&mut self, now: Instant, octets: u64, end: u64, is_retransmission: bool) {
         let sent = cc::Sent {

@@ -1,4 +1,4 @@
-//! Processing of an ACK.
+//! Processes an ACK.
 
 use super::super::refusal::Refusal;
 use super::dsack::{Duplicate, Spurious};
@@ -16,20 +16,21 @@ use acklab_wire::tcp::{Flags, Options, Segment};
 struct Sacked {
     /// The newly acknowledged bytes.
     newly: u64,
-    /// The departures of the first and the last of those segments that were never retransmitted.
+    /// The departure times of the first and the last of those segments that were never
+    /// retransmitted.
     sent: Option<(Instant, Instant)>,
     /// The report of a D-SACK.
     duplicate: Option<Duplicate>,
 }
 
-/// The contents of an ACK besides SACK and marks.
+/// The contents of an ACK other than SACK and marks.
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
-    /// The offset below which everything has arrived.
+    /// The offset below which all data have arrived.
     ack: u64,
-    /// `true` if it moved the peer's window.
+    /// `true` if the ACK moved the right edge of the peer's window.
     window_moved: bool,
-    /// `true` if its timestamp is newer than any before.
+    /// `true` if the timestamp of the ACK is newer than all earlier timestamps.
     has_newer_timestamp: bool,
 }
 
@@ -59,13 +60,14 @@ impl Sender {
         Fate::Taken
     }
 
-    /// Returns the departure of the SYN, if it left once.
+    /// Returns the departure time of the SYN, if the SYN was sent once.
     pub(in crate::tcp) fn syn_sent_at(&self) -> Option<Instant> {
         (!self.timing.rto.has_expired()).then_some(self.connection.syn_sent_at)
     }
 
-    /// Processes `segment`, which acknowledges this end's SYN or SYN-ACK. `sent_at` is its
-    /// departure, if it left once. A repeated SYN yields no sample (RFC 6298, §3).
+    /// Processes `segment`, which acknowledges this end's SYN or SYN-ACK. `sent_at` is the
+    /// departure time of that packet, if it was sent once. A repeated SYN yields no sample (RFC
+    /// 6298, §3).
     pub(super) fn begin(&mut self, now: Instant, segment: &Segment, sent_at: Option<Instant>) {
         if let Some(sent_at) = sent_at {
             let rtt = self.connection.measure(now, sent_at, segment);
@@ -118,7 +120,7 @@ impl Sender {
         Fate::Taken
     }
 
-    /// Processes an ACK of any kind, from snd.una or above.
+    /// Processes an ACK of any kind that is not below snd.una.
     #[inline(never)]
     fn take_in(&mut self, now: Instant, segment: &Segment, arrived: Arrived) -> AckReport {
         let Arrived { ack, window_moved, has_newer_timestamp } = arrived;
@@ -142,7 +144,7 @@ impl Sender {
         AckReport { rtt, delivered, ..summary.report(growth) }
     }
 
-    /// Counts the delivery of an ACK. Returns the bytes that congestion control counts.
+    /// Counts the delivery of an ACK. Returns the number of bytes that congestion control uses.
     fn note_delivered(&mut self, summary: &AckSummary) -> u64 {
         let delivered = self.newly_delivered(summary.delivered);
         self.counters.delivered += delivered - summary.delivered_twice;
@@ -150,7 +152,7 @@ impl Sender {
         delivered
     }
 
-    /// Counts the bytes acknowledged so far. Bytes that are acknowledged again after reneging count
+    /// Counts the acknowledged bytes. Bytes that are acknowledged again after reneging are counted
     /// once.
     #[inline]
     pub(super) fn note_acknowledged(&mut self) {
@@ -158,7 +160,7 @@ impl Sender {
         self.counters.acknowledged = self.counters.acknowledged.max(acknowledged);
     }
 
-    /// Processes an ACK below snd.una: only its SACK blocks can be new (RFC 6675, §5; Linux's
+    /// Processes an ACK below snd.una. Only its SACK blocks can be new (RFC 6675, §5; Linux's
     /// `tcp_ack`, `old_ack`).
     #[inline(never)]
     fn input_old_ack(&mut self, now: Instant, segment: &Segment, ack: u64) -> Fate {
@@ -183,12 +185,12 @@ impl Sender {
         }
     }
 
-    /// Adopts the peer's window. Returns `true` if its right edge moved.
+    /// Applies the peer's window. Returns `true` if the right edge of the window moved.
     #[inline]
     fn note_window(&mut self, ack: u64, segment: &Segment) -> bool {
         let moved = self.peer_window.update(ack, segment);
         if moved.forward && self.board.is_empty() {
-            // The window was too small to send, and the timer was probing it.
+            // The window was too small for a segment, and the timer scheduled probes of the window.
             self.timing.rto.reset();
         }
         moved.at_all
@@ -243,7 +245,7 @@ impl Sender {
         Sacked { newly, sent, duplicate }
     }
 
-    /// Passes to the scoreboard which retransmissions the ACK can acknowledge.
+    /// Reports to the scoreboard which retransmissions the ACK can acknowledge.
     #[inline]
     pub(super) fn begin_ack(&mut self, now: Instant, segment: &Segment) {
         let min_rtt = self.timing.rtt.min().unwrap_or_default();

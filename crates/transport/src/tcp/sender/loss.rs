@@ -1,5 +1,5 @@
-//! The state of loss detection besides the scoreboard: duplicate ACKs, RACK and the tail loss
-//! probe.
+//! The state of loss detection in addition to the scoreboard: duplicate ACKs, RACK and the tail
+//! loss probe.
 
 use crate::recovery::rack::{Rack, RoundTrip, TailLossProbe};
 use crate::recovery::reordering::Reordering;
@@ -16,16 +16,17 @@ pub(super) struct LossDetection {
     pub(super) duplicates: u32,
     /// `recover` of RFC 6582: the end of the data sent when the last recovery began.
     pub(super) repaired_until: Option<u64>,
-    /// The displacement of packets. It stays at `DupThresh` if the stack does not measure it.
+    /// The displacement of packets. It remains `DupThresh` if the stack does not measure
+    /// displacement.
     pub(super) reordering: Reordering,
     /// Retransmissions that D-SACK may still report.
     pub(super) retransmitted: Retransmitted,
-    /// Segments that D-SACK has reported.
+    /// The number of segments that D-SACK has reported.
     pub(super) dsacked_segments: u64,
 }
 
 impl LossDetection {
-    /// Processes a delivery (RFC 8985, §6.2, steps 2 and 3). Returns `false` if it contains no
+    /// Processes a delivery (RFC 8985, §6.2, steps 2 and 3). Returns `false` if the delivery is no
     /// evidence for RACK.
     #[inline]
     pub(super) fn on_delivery(&mut self, now: Instant, delivery: &Delivery, round_trip: RoundTrip) -> bool {

@@ -1,4 +1,4 @@
-//! Selects and writes the next segment, at its time.
+//! Selects and writes the next segment.
 
 use super::super::rules::ForcedRetransmission;
 use super::connection::Data;
@@ -11,7 +11,7 @@ use acklab_base::Instant;
 use acklab_wire::tcp::{Flags, Segment};
 use std::ops::Range;
 
-/// Outgoing bytes of the stream. They are selected and counted before their segment is written.
+/// Stream bytes that are sent next. They are selected and counted before their segment is written.
 #[derive(Clone, Debug)]
 pub(super) struct Leaving {
     range: Range<u64>,
@@ -19,8 +19,8 @@ pub(super) struct Leaving {
 }
 
 impl Sender {
-    /// Writes the next segment that leaves now in place of another one. Returns `false` if none
-    /// leaves.
+    /// Overwrites `place` with the next segment that is sent now. Returns `false` if no segment can
+    /// be sent.
     #[inline]
     pub(super) fn write_next(&mut self, now: Instant, place: &mut Segment) -> bool {
         match self.connection.phase {
@@ -52,7 +52,7 @@ impl Sender {
         self.connection.syn(now, &self.config)
     }
 
-    /// Writes a segment that leaves regardless of the congestion window.
+    /// Writes a segment that is sent regardless of the congestion window.
     #[inline(never)]
     fn write_of_its_own(&mut self, now: Instant, place: &mut Segment) -> bool {
         self.write_pure_ack(now, place) || self.write_window_probe(now, place) || self.write_tail_probe(now, place)
@@ -69,7 +69,7 @@ impl Sender {
         true
     }
 
-    /// Returns the next outgoing bytes of the stream, if any may leave.
+    /// Returns the stream bytes that are sent next, if any can be sent.
     #[inline]
     fn next_in_stream(&mut self, now: Instant) -> Option<Leaving> {
         let leaving = self.take_from_stream(now);
@@ -114,8 +114,8 @@ impl Sender {
         self.next_without_new(now, forced, room)
     }
 
-    /// Ends the attempt to send after new data have left, if nothing may follow. This is the usual
-    /// case, and saves a call without effect.
+    /// Ends the attempt to send after new data were sent, if no other segment can follow. This is
+    /// the usual case, and saves a call without effect.
     #[inline]
     fn look_ahead(&mut self, now: Instant) {
         if self.congestion.state != CongestionState::Open || self.board.has_lost_unsent() {
@@ -129,12 +129,12 @@ impl Sender {
         }
     }
 
-    /// Returns the bytes that leave if nothing lost waits for its retransmission and no new data
-    /// may leave.
+    /// Returns the bytes that are sent if no lost data wait for retransmission and no new data may
+    /// be sent.
     #[inline(never)]
     fn next_without_new(&mut self, now: Instant, forced: bool, room: u64) -> Option<Leaving> {
-        // RFC 6675, §4, NextSeg rule 3: without new data, retransmit a segment that may turn out to
-        // be lost.
+        // RFC 6675, §4, NextSeg rule 3: without new data, retransmit a segment that may later be
+        // declared lost.
         if self.congestion.state == CongestionState::Recovery
             && self.connection.has_sack
             && !self.detects_by_time()
@@ -151,16 +151,15 @@ impl Sender {
         self.transmission.forced = false;
         self.note_application_limit(room);
         if self.is_shut_out() {
-            // RFC 9293, §3.8.6.1: the first probe leaves after a retransmission timeout, the next
-            // ones at growing intervals.
+            // The first probe is sent after a retransmission timeout, and later probes at growing
+            // intervals (RFC 9293, §3.8.6.1).
             self.timing.start(now);
             self.time_hold();
         }
         None
     }
 
-    /// Marks the rate samples as application-limited if there is room in the window and no data to
-    /// fill it.
+    /// Marks the rate samples as application-limited if the window has room and no data fill it.
     fn note_application_limit(&mut self, room: u64) {
         let unsent = self.unsent_with_fin();
         if let Some(sampler) = &mut self.congestion.control.sampler
@@ -171,7 +170,7 @@ impl Sender {
         }
     }
 
-    /// Returns the new bytes that may be sent; the FIN counts as one.
+    /// Returns the number of new bytes that may be sent. The FIN is included as one byte.
     #[inline]
     pub(super) fn unsent_with_fin(&self) -> u64 {
         let sendable = self.buffer.sendable();
@@ -183,7 +182,7 @@ impl Sender {
         self.unsent_with_fin() > 0
     }
 
-    /// Returns the new bytes that may be sent, up to the end of the first record.
+    /// Returns the number of new bytes that may be sent, up to the end of the first record.
     #[inline]
     pub(super) fn unsent_of_record(&self) -> u64 {
         self.records.first_of(self.unsent_with_fin(), self.board.nxt(), self.buffer.sendable())
@@ -195,16 +194,17 @@ impl Sender {
         self.sendable_of(self.unsent_of_record(), self.full_payload())
     }
 
-    /// Returns the bytes of one new segment, given `unsent` bytes and at most `full` per segment.
+    /// Returns the size of one new segment, given `unsent` bytes and at most `full` bytes per
+    /// segment.
     #[inline]
     fn sendable_of(&self, unsent: u64, full: u64) -> u64 {
-        // A FIN takes a sequence number and no room (RFC 9293, §3.4), so a full segment can carry
-        // it (Linux's `tcp_send_fin`).
+        // A FIN has a sequence number but no payload (RFC 9293, §3.4), so a full segment can carry
+        // a FIN (Linux's `tcp_send_fin`).
         let with_fin = full + u64::from(unsent == full + 1 && self.buffer.end() == Some(self.buffer.sendable()));
         unsent.min(with_fin).min(self.peer_window.room(self.board.nxt()))
     }
 
-    /// Returns the size of the next new segment, unless it is held for a later write.
+    /// Returns the size of the next new segment, unless the segment is held for a later write.
     #[inline]
     pub(super) fn new_data(&self) -> Option<u64> {
         self.next_new().filter(|octets| !self.is_held(*octets))
@@ -212,9 +212,9 @@ impl Sender {
 
     /// Returns the size of the next new segment that the application and the peer's window permit.
     ///
-    /// A partial segment waits for more room. There are two exceptions (RFC 9293, §3.8.6.2.1): a
-    /// segment with all unsent data of its record, and, while nothing is outstanding, a segment
-    /// that fills half of the peer's largest window.
+    /// A partial segment is not sent until it is full, with two exceptions (RFC 9293, §3.8.6.2.1).
+    /// The first is a segment with all unsent data of its record. The second applies while nothing
+    /// is outstanding: a segment that fills half of the peer's largest window.
     #[inline]
     pub(super) fn next_new(&self) -> Option<u64> {
         let (unsent, full) = (self.unsent_of_record(), self.full_payload());
@@ -224,7 +224,7 @@ impl Sender {
         (octets > 0 && is_worth_it).then_some(octets)
     }
 
-    /// Counts `octets` bytes of new data as sent.
+    /// Records that `octets` bytes of new data are sent.
     #[inline]
     pub(super) fn transmit(&mut self, now: Instant, octets: u64) -> Leaving {
         let start = self.board.nxt();
@@ -238,8 +238,8 @@ impl Sender {
 
     #[inline(never)]
     fn retransmit_if_room(&mut self, now: Instant, segment: Range<u64>, room: u64) -> Option<Leaving> {
-        // A FIN takes no room, neither in this segment nor in one in flight, although the
-        // scoreboard counts it as a byte.
+        // A FIN has no payload, neither in this segment nor in a segment in flight. The scoreboard
+        // nevertheless counts it as a byte.
         let payload = segment.end - segment.start - u64::from(self.holds_fin(&segment));
         let octets = payload.min(self.congestion.control.window.mss);
         let fin_in_flight = u64::from(self.has_sent_fin() && self.board.is_tail_in_flight());
@@ -254,10 +254,11 @@ impl Sender {
 
     /// Returns `true` if the loss window of one segment is used.
     ///
-    /// After a timeout the earliest segment is retransmitted (RFC 6298, §5.4). The window of one
-    /// segment (RFC 5681, §3.1) is for that segment, however short: several together would overflow
-    /// the same queue repeatedly. Stacks merge data that fit into one segment (Linux's
-    /// `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count segments.
+    /// After a timeout, the earliest segment is retransmitted (RFC 6298, §5.4). The window of one
+    /// segment (RFC 5681, §3.1) is for that segment, even if it is short. Several short segments
+    /// would overflow the same queue repeatedly. Other stacks merge data that fit into one segment
+    /// (Linux's `tcp_retrans_try_collapse`, ns-3's `TcpTxBuffer::GetTransmittedSegment`), or count
+    /// segments.
     fn is_loss_window_used(&self, fin_in_flight: u64) -> bool {
         let window = &self.congestion.control.window;
         self.congestion.state == CongestionState::Loss && window.cwnd <= window.mss && self.board.pipe() > fin_in_flight
@@ -283,7 +284,7 @@ impl Sender {
         sampler.on_sent(now, in_flight + octets, in_flight == 0)
     }
 
-    /// The FIN has the number after the last byte.
+    /// The FIN has the sequence number after the last byte.
     #[inline]
     fn holds_fin(&self, range: &Range<u64>) -> bool {
         self.buffer.end().is_some_and(|end| range.end > end)
@@ -304,7 +305,7 @@ impl Sender {
         }
     }
 
-    /// Writes the segment with the outgoing bytes, for the first time or as a retransmission.
+    /// Writes the segment with these stream bytes, for the first time or as a retransmission.
     #[inline]
     pub(super) fn write_data(&mut self, now: Instant, Leaving { range, is_new }: Leaving, place: &mut Segment) {
         let has_fin = self.holds_fin(&range);

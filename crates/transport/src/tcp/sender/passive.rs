@@ -18,7 +18,7 @@ impl Sender {
         Self::numbered(config, controller, initial, Phase::Listen)
     }
 
-    /// Processes the peer's `syn`. `scales`: both ends scale their windows.
+    /// Processes the peer's `syn`. `scales` is `true` if both ends scale their windows.
     pub(in crate::tcp) fn take_syn(&mut self, now: Instant, syn: &Segment, scales: bool) {
         self.connection.synchronize(now, syn);
         self.negotiate_ack_request(syn);
@@ -37,7 +37,7 @@ impl Sender {
     }
 
     /// Establishes the connection if `segment` acknowledges the SYN-ACK. `sent_at` is the departure
-    /// of the SYN-ACK, if it left once.
+    /// time of the SYN-ACK, if it was sent once.
     pub(in crate::tcp) fn take_ack_of_syn(
         &mut self,
         now: Instant,
@@ -58,14 +58,14 @@ impl Sender {
         self.marks.note_handshake(syn);
     }
 
-    /// Processes the peer's `syn_ack` after its SYN, in a simultaneous open.
+    /// Processes the peer's `syn_ack`, which follows the peer's SYN in a simultaneous open.
     pub(in crate::tcp) fn note_crossed_syn_ack(&mut self, syn_ack: &Segment) {
         self.marks.repeat(syn_ack);
         self.connection.ack_due = true;
     }
 
-    /// Records that the `syn_ack` leaves now. It is retransmitted unless it is acknowledged in time
-    /// (RFC 9293, §3.8.1).
+    /// Records that the `syn_ack` is sent now. It is retransmitted unless an acknowledgment arrives
+    /// in time (RFC 9293, §3.8.1).
     pub(in crate::tcp) fn note_syn_ack(&mut self, now: Instant, syn_ack: &Segment) {
         self.marks.note_handshake(syn_ack);
         if self.connection.phase == Phase::SynReceived {
@@ -93,8 +93,9 @@ impl Sender {
         segment.ack.is_after(self.next_seq())
     }
 
-    /// Returns `true` if `segment` is older than any possible ACK of this connection: by more than
-    /// the largest window that the peer has offered (RFC 5961, §5.2).
+    /// Returns `true` if the acknowledgment number of `segment` is too old for this connection. It
+    /// is too old below snd.una minus the largest window that the peer has offered (RFC 5961,
+    /// §5.2).
     pub(in crate::tcp) fn is_too_old(&self, segment: &Segment) -> bool {
         let una = self.connection.seq_at(self.board.una());
         SeqNumber(una.0.wrapping_sub(self.peer_window.largest() as u32)).is_after(segment.ack)
@@ -110,7 +111,7 @@ impl Sender {
         self.connection.bare(now, self.next_seq())
     }
 
-    /// Ends the connection for this reason. Nothing more is sent, and unsent data are discarded
+    /// Ends the connection for `reason`. No more segments are sent, and unsent data are discarded
     /// (Linux's `tcp_write_queue_purge`).
     pub(in crate::tcp) fn end(&mut self, now: Instant, reason: Closing) {
         self.connection.phase = Phase::Aborted;
@@ -124,8 +125,8 @@ impl Sender {
         self.buffer.end().is_some_and(|end| self.board.nxt() > end)
     }
 
-    /// Returns `true` if the FIN, which has the last number, is acknowledged cumulatively or by
-    /// SACK.
+    /// Returns `true` if the FIN, which has the last sequence number, is acknowledged cumulatively
+    /// or by SACK.
     #[inline]
     pub(super) fn is_fin_acknowledged(&self) -> bool {
         self.has_sent_fin() && self.board.tail().is_none()

@@ -3,23 +3,23 @@
 use super::super::rules::WindowUpdate;
 use acklab_wire::tcp::{Segment, SeqNumber};
 
-/// RFC 7323, §2.3: a larger shift is used as 14.
+/// RFC 7323, §2.3: a larger shift is treated as 14.
 const MAX_SHIFT: u8 = 14;
 
 /// The receive window of the peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerWindow {
-    /// The right edge of the window: SND.UNA + SND.WND of the segment that updated the window last.
+    /// The right edge of the window: SND.UNA + SND.WND of the segment that last updated the window.
     end: u64,
-    /// That segment's acknowledgment number, as an offset (SND.WL2).
+    /// The acknowledgment number of that segment, as an offset (SND.WL2).
     acked: u64,
-    /// Its sequence number (SND.WL1). That of a SYN is one less than that of the first ACK after
-    /// it.
+    /// The sequence number of that segment (SND.WL1). The number of a SYN is one less than that of
+    /// the first ACK after the SYN.
     seq: SeqNumber,
     /// The sequence number of the SYN.
     syn: SeqNumber,
     rule: WindowUpdate,
-    /// `true` if the peer sends no data, so that all its segments have one sequence number.
+    /// `true` if the peer sends no data, so that all its segments have the same sequence number.
     is_silent: bool,
     shift: u8,
     /// Max(SND.WND): the largest window that the peer has offered (RFC 9293, §3.8.6.2.1).
@@ -29,15 +29,15 @@ pub(super) struct PeerWindow {
 /// The movement of the window's right edge on an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
-    /// `true` if it moved or, by Linux's rule, the segment updated the window. Without SACK, the
-    /// ACK is then not a duplicate.
+    /// `true` if the edge moved or, by Linux's rule, the segment updated the window. Without SACK,
+    /// the ACK is then not a duplicate.
     pub(super) at_all: bool,
-    /// `true` if it moved right.
+    /// `true` if the edge moved to the right.
     pub(super) forward: bool,
 }
 
 impl PeerWindow {
-    /// Creates the window before the peer has offered any. `rule` determines its updates.
+    /// Creates the window before the peer has offered a window. `rule` determines its updates.
     pub(super) const fn new(rule: WindowUpdate) -> Self {
         Self { end: 0, acked: 0, seq: SeqNumber(0), syn: SeqNumber(0), rule, is_silent: false, shift: 0, largest: 0 }
     }
@@ -47,20 +47,20 @@ impl PeerWindow {
         Self { is_silent: true, ..self }
     }
 
-    /// Returns the window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2), with the shift
-    /// of later windows.
+    /// Returns the window of a SYN or SYN-ACK, which is not scaled (RFC 7323, §2.2). Later windows
+    /// use the shift in `syn`.
     pub(super) fn establish(self, syn: &Segment) -> Self {
         let window = u64::from(syn.window);
         let shift = syn.options.window_scale.map_or(0, |shift| shift.min(MAX_SHIFT));
         Self { end: window, acked: 0, seq: syn.seq, syn: syn.seq, shift, largest: window, ..self }
     }
 
-    /// Returns this window without scaling, because this end does not offer it.
+    /// Returns this window without scaling, because this end does not offer window scaling.
     pub(super) fn unscaled(self) -> Self {
         Self { shift: 0, ..self }
     }
 
-    /// Processes `segment`, which acknowledges up to `ack`, at snd.una or above.
+    /// Processes `segment`, whose acknowledgment number `ack` is not below snd.una.
     #[inline]
     pub(super) fn update(&mut self, ack: u64, segment: &Segment) -> Moved {
         let window = u64::from(segment.window) << self.shift;
@@ -74,8 +74,8 @@ impl PeerWindow {
             WindowUpdate::NewerOrWider => moved.forward,
         };
         if self.rule == WindowUpdate::NewerWiderOrShut {
-            // `FLAG_WIN_UPDATE` is also set if only SND.WL1 changes, as by the first ACK after the
-            // SYN.
+            // `FLAG_WIN_UPDATE` is also set if only SND.WL1 changes. The first ACK after the SYN
+            // has that effect.
             moved.at_all = updates;
         }
         if updates {
@@ -85,7 +85,7 @@ impl PeerWindow {
         moved
     }
 
-    /// Returns the bytes that may be sent beyond `nxt`.
+    /// Returns the number of bytes that may be sent beyond `nxt`.
     #[inline]
     pub(super) const fn room(&self, nxt: u64) -> u64 {
         self.end.saturating_sub(nxt)
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(window.room(500), 100, "what was acknowledged was within the window");
     }
 
-    /// The same ACK repeated with a smaller window, with none, and with a larger one.
+    /// The same ACK, repeated with a smaller window, a window of zero, and a larger window.
     #[test]
     fn stacks_differ_on_what_shrinks_a_window() {
         let segment = |window| Segment {

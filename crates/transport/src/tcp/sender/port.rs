@@ -6,8 +6,8 @@ use acklab_base::{Instant, StreamPort};
 
 impl Sender {
     /// Writes `octets` bytes with `flags` (RFC 9293, §3.9.1.2; Linux's `tcp_sendmsg_locked`).
-    /// Returns the number accepted, as [`write`](StreamPort::write) does. If not all are accepted,
-    /// the flags have no effect yet, because the application writes the rest later.
+    /// Returns the number of accepted bytes, as [`write`](StreamPort::write) does. If not all bytes
+    /// are accepted, the flags have no effect, because the application writes the rest later.
     pub(in crate::tcp) fn send(&mut self, now: Instant, octets: u64, flags: SendFlags) -> u64 {
         if self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer) {
             return 0;

@@ -9,7 +9,7 @@ use acklab_base::{Event, Instant};
 use acklab_wire::tcp::{Segment, SeqNumber};
 
 impl Sender {
-    /// Schedules or cancels a probe after an ACK has moved snd.una, or data have left (RFC 8985,
+    /// Schedules or cancels a probe after an ACK has advanced snd.una, or data were sent (RFC 8985,
     /// §7.2).
     #[inline]
     pub(super) fn arm_probe_timeout(&mut self, now: Instant) {
@@ -30,16 +30,16 @@ impl Sender {
         self.loss.probe.schedule(now, &timing);
     }
 
-    /// Schedules new data if there are any, otherwise the last segment, regardless of the
-    /// congestion window (§7.3). Repeated probes would prevent the measurement of a longer round
-    /// trip, so the retransmission timer is left to expire.
+    /// Schedules a tail loss probe regardless of the congestion window: new data or, without new
+    /// data, the last segment (§7.3). The retransmission timer then runs, because repeated probes
+    /// would prevent the measurement of a longer round-trip time.
     pub(super) fn schedule_tail_probe(&mut self) {
         let must_wait =
             self.rules.repeated_probe == RepeatedProbe::AfterMeasurement && self.loss.probe.awaits_measurement;
         self.transmission.tail_probe_due = !must_wait && !self.board.is_empty();
     }
 
-    /// Writes the due probe. Returns `false` if none is due.
+    /// Writes the due probe. Returns `false` if no probe is due.
     pub(super) fn write_tail_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.tail_probe_due) || self.transmission.is_refused {
             return false;
@@ -54,15 +54,15 @@ impl Sender {
         self.loss.probe.timeout.set(None);
         self.loss.probe.episode = Some(Episode { until: self.board.nxt(), is_retransmission });
         self.loss.probe.awaits_measurement = true;
-        // §7.3: the probe has a whole timeout to be acknowledged.
+        // §7.3: the acknowledgment of the probe has a whole timeout to arrive.
         self.timing.rearm(now);
         self.counters.tail_loss_probes += 1;
         self.events.push_back(Event::TailLossProbe { is_retransmission });
         true
     }
 
-    /// Ends the probe's episode if the ACK decides it (§7.4). Reduces the window if the probe has
-    /// repaired a loss that had no other sign.
+    /// Ends the probe's episode if the ACK determines its result (§7.4). Reduces the window if the
+    /// probe has repaired a loss without other evidence.
     #[inline]
     pub(super) fn conclude_probe(&mut self, now: Instant, summary: &AckSummary) {
         let Some(Episode { until, is_retransmission }) = self.loss.probe.episode else { return };
@@ -80,8 +80,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the peer's window or the device prevents sending, and nothing is
-    /// outstanding whose ACK could open the window.
+    /// Returns `true` if the peer's window or the device prevents sending, and no outstanding data
+    /// could elicit an ACK that opens the window.
     pub(super) fn is_shut_out(&self) -> bool {
         self.connection.phase == Phase::Established
             && self.board.is_empty()
@@ -91,9 +91,9 @@ impl Sender {
 
     /// Writes a window probe (RFC 9293, §3.8.6.1) in Linux's form (`tcp_write_wakeup`).
     ///
-    /// It carries as much data as the window permits, as §3.8.6.2.1 requires after its timeout. If
-    /// the window permits none, the probe is a segment without data from below the window. The peer
-    /// must answer it with an ACK that shows its window.
+    /// The probe carries as much data as the window permits, as §3.8.6.2.1 requires after a
+    /// timeout. If the window permits no data, the probe is a segment without data, with a sequence
+    /// number below the window. The peer must answer with an ACK that reports its window.
     pub(super) fn write_window_probe(&mut self, now: Instant, place: &mut Segment) -> bool {
         if !std::mem::take(&mut self.transmission.window_probe_due) {
             return false;

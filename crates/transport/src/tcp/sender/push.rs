@@ -11,9 +11,10 @@ pub(super) struct Pushes {
     ends: VecDeque<u64>,
     /// The last offset that was pushed (`pushed_seq`).
     last: u64,
-    /// The number of them below the newest new segment.
+    /// The number of offsets below the newest new segment.
     passed: usize,
-    /// `true` if the end of the last write is not pushed, because more follows (`MSG_MORE`).
+    /// `true` if the end of the last write is not pushed, because the application announced more
+    /// data (`MSG_MORE`).
     leaves_end: bool,
 }
 
@@ -23,7 +24,7 @@ impl Pushes {
         (self.last, self.leaves_end) = (end, false);
     }
 
-    /// Returns `true` if `range`, which is retransmitted, contains pushed data.
+    /// Returns `true` if the retransmitted `range` contains pushed data.
     fn is_within(&self, range: &Range<u64>) -> bool {
         let next = self.ends.partition_point(|end| *end <= range.start);
         self.ends.get(next).is_some_and(|end| *end <= range.end)
@@ -41,7 +42,7 @@ impl Pushes {
         false
     }
 
-    /// Removes the ends below `una`, which is acknowledged.
+    /// Removes the offsets below `una`, which are acknowledged.
     #[inline]
     pub(super) fn forget(&mut self, una: u64) {
         while self.ends.pop_front_if(|end| *end <= una).is_some() {
@@ -51,8 +52,8 @@ impl Pushes {
 }
 
 impl Sender {
-    /// Records a write up to the present end of the buffer. `more`: the application is about to
-    /// write more.
+    /// Records a write up to the present end of the buffer. `more` is `true` if the application
+    /// announced more data.
     #[inline]
     pub(super) fn note_write(&mut self, more: bool) {
         if self.rules.push == Push::EachWrite {
@@ -60,12 +61,12 @@ impl Sender {
         }
     }
 
-    /// Pushes the end of a write unless more follows, and within the write each half of the peer's
-    /// window (Linux's `tcp_push` and `forced_push`).
+    /// Pushes the end of a write, unless more data are announced. Within a write, pushes data at
+    /// each half of the peer's window (Linux's `tcp_push` and `forced_push`).
     fn push_write(&mut self, more: bool) {
         let (written, nxt, full) = (self.buffer.written(), self.board.nxt(), self.full_payload());
         loop {
-            // Linux checks this at each full segment (`forced_push`).
+            // Linux makes this check at each full segment (`forced_push`).
             let beyond = (self.pushes.last + self.peer_window.largest() / 2).max(nxt);
             let end = nxt + (beyond + 1 - nxt).next_multiple_of(full);
             if end >= written {
@@ -80,8 +81,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the segment that contains `range` carries PSH; `is_new` if it leaves for
-    /// the first time.
+    /// Returns `true` if the segment that contains `range` carries PSH. `is_new` is `true` if the
+    /// segment is sent for the first time.
     #[inline]
     pub(super) fn is_pushed(&mut self, range: &Range<u64>, is_new: bool) -> bool {
         (range.end >= self.buffer.sendable() && !self.pushes.leaves_end)

@@ -6,12 +6,12 @@ use super::summary::AckSummary;
 use crate::recovery::{self, CongestionState};
 use acklab_base::{Duration, Instant};
 
-/// The minimum wait before Linux concludes that the receiver has reneged
+/// The minimum time before Linux concludes that the receiver has reneged
 /// (`tcp_check_sack_reneging`).
 const MIN_RENEGING_DELAY: Duration = Duration::from_millis(10);
 
 impl Sender {
-    /// Detects losses and updates congestion control. Returns the acknowledged octets by which the
+    /// Detects losses and updates congestion control. Returns the acknowledged bytes by which the
     /// window may grow.
     pub(super) fn react(&mut self, now: Instant, summary: &mut AckSummary) -> u64 {
         if self.suspects_reneging(now, summary) {
@@ -36,8 +36,9 @@ impl Sender {
         if is_reducing { growth } else { growth.max(self.growth_out_of_order(summary)) }
     }
 
-    /// Returns `true` if data are acknowledged beyond those sent when the last recovery began. Then
-    /// its retransmissions have not elicited the duplicates (RFC 6582, §3.2, step 2).
+    /// Returns `true` if the acknowledged data were sent after the last recovery began.
+    /// Retransmissions of that recovery have then not elicited the duplicate ACKs (RFC 6582, §3.2,
+    /// step 2).
     pub(super) fn is_beyond_last_recovery(&self) -> bool {
         let una = self.board.una();
         self.rules.duplicates_at_exit == DuplicatesAtExit::Counted
@@ -85,7 +86,7 @@ impl Sender {
         summary.advance.bytes
     }
 
-    /// Enters Open or Disorder, depending on the ACK.
+    /// Enters the state Open or Disorder, depending on the ACK.
     #[inline]
     pub(super) fn settle_order(&mut self, now: Instant, summary: &AckSummary) {
         let state = match (summary.is_duplicate, summary.advance.bytes > 0) {
@@ -99,7 +100,7 @@ impl Sender {
     }
 
     /// Returns `true` if the ACK advances to a SACKed segment (Linux's `tcp_check_sack_reneging`).
-    /// Unless another ACK arrives soon, the retransmission timer detects that the receiver has
+    /// If no other ACK arrives soon, the retransmission timer detects that the receiver has
     /// reneged.
     fn suspects_reneging(&mut self, now: Instant, summary: &AckSummary) -> bool {
         let suspects = self.rules.reneging == Reneging::Suspected

@@ -1,9 +1,9 @@
-//! The ends of records: a segment ends with its record (`MSG_EOR` of `sendmsg`). Linux's
-//! `tcp_skb_can_collapse_to` appends nothing to a `struct sk_buff` whose `eor` is set.
+//! The ends of records: a segment ends where its record ends (`MSG_EOR` of `sendmsg`). Linux's
+//! `tcp_skb_can_collapse_to` appends no data to a `struct sk_buff` whose `eor` is set.
 
 use std::collections::VecDeque;
 
-/// The ends of unsent records, as offsets after their last bytes, in order.
+/// The ends of unsent records: the offsets after their last bytes, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     ends: VecDeque<u64>,
@@ -15,15 +15,15 @@ impl Records {
         self.ends.push_back(end);
     }
 
-    /// Removes the ends below `nxt`, which have been sent.
+    /// Removes the ends of records below `nxt`, which have been sent.
     #[inline]
     pub(super) fn forget(&mut self, nxt: u64) {
         while self.ends.pop_front_if(|end| *end <= nxt).is_some() {}
     }
 
-    /// Returns the part of `unsent` bytes from `nxt` on that belongs to the first record.
-    /// `sendable` is the end of the data: a record that ends there leaves room for the FIN, which
-    /// counts as a byte (Linux's `tcp_send_fin` uses the last segment even if it ends a record).
+    /// Returns how many of the `unsent` bytes from `nxt` on belong to the first record. `sendable`
+    /// is the end of the data. A record that ends there may include the FIN, which is counted as a
+    /// byte (Linux's `tcp_send_fin` uses the last segment even if it ends a record).
     #[inline]
     pub(super) fn first_of(&self, unsent: u64, nxt: u64, sendable: u64) -> u64 {
         match self.ends.front() {
@@ -33,7 +33,7 @@ impl Records {
     }
 
     /// Returns the number of segments of at most `full` bytes from `nxt` to `written`, and the
-    /// bytes by which the last one can grow.
+    /// bytes by which the last segment can grow.
     pub(super) fn segments(&self, nxt: u64, written: u64, full: u64) -> (u64, u64) {
         let (mut start, mut segments) = (nxt, 0);
         for end in &self.ends {
@@ -70,8 +70,8 @@ mod tests {
         assert_eq!(records(&[400]).first_of(401, 0, 400), 401);
     }
 
-    /// The contents of a send buffer in segments of 1000 bytes: 2 + 1 of records, and 1 that can
-    /// grow by 800.
+    /// A send buffer in segments of 1000 bytes. The records have 2 segments and 1 segment. The last
+    /// segment can grow by 800 bytes.
     #[test]
     fn the_last_segment_grows_unless_it_ends_a_record() {
         assert_eq!(records(&[1400, 1800]).segments(0, 2000, 1000), (4, 800));

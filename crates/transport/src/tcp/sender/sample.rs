@@ -8,17 +8,18 @@ use crate::recovery::scoreboard::Advance;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::Segment;
 
-/// The measurement of an ACK.
+/// The round-trip samples of an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// The sample for SRTT and the retransmission timeout.
+    /// The sample for SRTT and for the retransmission timeout.
     rtt: Duration,
-    /// The sample for the minimum round trip, if it differs.
+    /// The sample for the minimum round-trip time, which may differ.
     least: Duration,
 }
 
 impl Sender {
-    /// Takes a sample, if the ACK yields one. Retransmitted segments yield none (Karn's algorithm).
+    /// Records a sample if the ACK yields a sample. Retransmitted segments yield no sample (Karn's
+    /// algorithm).
     #[inline(always)]
     pub(super) fn sample_rtt(
         &mut self,
@@ -41,11 +42,11 @@ impl Sender {
 
     /// Returns the sample of Linux's `tcp_clean_rtx_queue` and `tcp_ack_update_rtt`.
     ///
-    /// The sample is the age of the oldest segment that this ACK is the first to acknowledge,
-    /// unless any that it covers was retransmitted. Otherwise it is that of the oldest segment that
-    /// it SACKs. If there is none and the ACK advances, it is the age of the timestamp that it
-    /// echoes. The minimum round trip is measured with the youngest segment, which waited least for
-    /// the ACK.
+    /// If the ACK is the first to cover segments cumulatively, the sample is the age of the oldest
+    /// of them, unless any was retransmitted. Otherwise, the sample is the age of the oldest newly
+    /// SACKed segment. Without such a segment, an ACK that advances snd.una yields the age of its
+    /// echoed timestamp. The minimum round-trip time is measured with the youngest segment, whose
+    /// ACK was delayed least.
     #[inline]
     fn sample_of_send_times(
         &mut self,
@@ -65,8 +66,8 @@ impl Sender {
         Some(Sample { rtt, least: rtt })
     }
 
-    /// Returns `true` if an ACK that yields a sample restarts the timer although it does not
-    /// advance snd.una: it SACKs a segment that left before the head's last transmission.
+    /// Returns `true` if an ACK with a sample restarts the timer without advancing snd.una. Such an
+    /// ACK SACKs a segment that was sent before the head's last transmission.
     pub(super) fn restarts_timer(&self, summary: &AckSummary) -> bool {
         let sacked = summary.newly_sacked_sent.map(|(first, _)| first);
         self.rules.sack_restart == SackRestart::BeforeHead

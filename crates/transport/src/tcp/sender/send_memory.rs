@@ -1,13 +1,13 @@
-//! Counts the memory of a send buffer in Linux (6.18; `net/ipv4/tcp_input.c`, `tcp.c`,
+//! Counts the memory of a send buffer as Linux does (6.18; `net/ipv4/tcp_input.c`, `tcp.c`,
 //! `include/net/sock.h`; function names in parentheses).
 //!
 //! A segment needs more memory than its payload, and `tcp_wmem` limits the memory. The limit grows
 //! with the congestion window (`tcp_sndbuf_expand`). An application that has filled the buffer may
-//! write again when a third of it is free (`sk_stream_write_space`).
+//! write again when a third of the buffer is free (`sk_stream_write_space`).
 //!
-//! Segmentation offload combines many segments into one `struct sk_buff`. It is modelled only for a
-//! buffer whose size the application sets (`offload`). A small buffer holds few such structures, so
-//! their size determines its contents.
+//! Segmentation offload combines many segments into one `struct sk_buff`. Offload is modelled only
+//! for a buffer whose size the application sets (`offload`). A small buffer contains few such
+//! structures, so their size determines its contents.
 
 mod offload;
 
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SendBufferLimit {
-    /// The bytes that are written, but not acknowledged.
+    /// The bytes that are written but not acknowledged.
     Payload,
-    /// The memory that they take in Linux. The size is then the maximum to which the buffer grows
+    /// The memory of these bytes in Linux. The size is then the maximum to which the buffer grows
     /// (`tcp_wmem[2]`).
     Memory,
 }
@@ -34,13 +34,13 @@ const SK_BUFF: u64 = 256;
 const SHARED_INFO: u64 = 320;
 /// `MAX_TCP_HEADER` of a kernel without 802.11; with `CONFIG_WLAN` it is 320.
 const MAX_TCP_HEADER: u64 = 256;
-/// The memory of a segment besides its payload, which is in pages (`tcp_stream_alloc_skb`,
+/// The memory of a segment in addition to its payload, which is in pages (`tcp_stream_alloc_skb`,
 /// `SKB_TRUESIZE`): 832 bytes, as `SO_MEMINFO` confirms.
 const OVERHEAD: u64 = MAX_TCP_HEADER + SK_BUFF + SHARED_INFO;
-/// `TCP_INIT_CWND`: the minimum number of segments in the windows that the buffer holds.
+/// `TCP_INIT_CWND`: the buffer is sized for windows of at least this number of segments.
 const MIN_SEGMENTS: u64 = 10;
 
-/// The state of a send buffer that counts memory.
+/// The state of a send buffer that memory limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SendMemory {
     /// `sk_sndbuf`.
@@ -49,7 +49,7 @@ pub(super) struct SendMemory {
     largest: u64,
     /// The memory of a segment in `tcp_sndbuf_expand`: a head whose size is a power of two.
     per_segment: u64,
-    /// `true` if the application waits for room (`SOCK_NOSPACE`).
+    /// `true` if the application waits until the buffer has room (`SOCK_NOSPACE`).
     has_waiting_writer: bool,
     /// `true` if the application has set the limit (`SOCK_SNDBUF_LOCK`).
     is_fixed: bool,
@@ -62,7 +62,7 @@ pub(super) struct Held {
     pub(super) payload: u64,
     /// The number of `struct sk_buff`: segments, or the combinations of segments by offload.
     pub(super) segments: u64,
-    /// The bytes by which the last of them can still grow.
+    /// The bytes by which the last `struct sk_buff` can still grow.
     pub(super) space_in_last: u64,
 }
 
@@ -91,14 +91,14 @@ impl SendMemory {
         self.limit = self.limit.max(self.size_for(segments, windows));
     }
 
-    /// Returns `true` if the application waits for room.
+    /// Returns `true` if the application waits until the buffer has room.
     #[inline]
     pub(super) const fn has_waiting_writer(&self) -> bool {
         self.has_waiting_writer
     }
 
-    /// Returns the bytes that may be written in segments of `full_size` (`tcp_sendmsg_locked`): a
-    /// segment may begin while the limit is not reached.
+    /// Returns the bytes that may be written in segments of `full_size` (`tcp_sendmsg_locked`). A
+    /// segment may start until the limit is reached.
     pub(super) const fn room(&self, held: Held, full_size: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -107,7 +107,7 @@ impl SendMemory {
         held.space_in_last + free.div_ceil(full_size + OVERHEAD) * full_size
     }
 
-    /// Records that the application has used all the room, and waits for more.
+    /// Records that the application has filled the buffer and waits.
     pub(super) const fn note_full(&mut self) {
         self.has_waiting_writer = true;
     }
@@ -148,7 +148,7 @@ impl Sender {
     }
 
     /// Returns the contents of the send buffer. SACK merges adjacent segments
-    /// (`tcp_shift_skb_data`), so those count only by their payload.
+    /// (`tcp_shift_skb_data`), so that only the payload of merged segments is counted.
     pub(super) fn held(&self) -> Held {
         let full_size = self.congestion.control.window.mss;
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
@@ -157,12 +157,12 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent_segments, space_in_last }
     }
 
-    /// Checks the buffer after an ACK, before the data that it permits are sent.
+    /// Checks the buffer after an ACK, before the data that the ACK permits are sent.
     ///
     /// If the application waits and the congestion window is not full, the buffer grows
     /// (`tcp_should_expand_sndbuf`). The application may write once enough of the buffer is free.
-    /// Linux checks this after each new segment (`tcp_event_new_data_sent` calls
-    /// `tcp_check_space`). So the window counts as not full if it is not full after the first one.
+    /// Linux makes this check after each new segment (`tcp_event_new_data_sent` calls
+    /// `tcp_check_space`). The check therefore uses the window after the first new segment.
     pub(super) fn check_space(&mut self, now: Instant) {
         let Some(mut memory) = self.memory.filter(SendMemory::has_waiting_writer) else { return };
         if memory.is_fixed {
@@ -186,10 +186,10 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if the window of `segments` is full after one segment has left.
+    /// Returns `true` if the window of `segments` is full after one more segment.
     #[inline(never)]
     fn fills_window(&self, segments: u64) -> bool {
-        // With pacing, the first segment may have to wait.
+        // With pacing, the first segment may be delayed.
         let pushed = if self.pacing_rate().is_some() { 0 } else { self.sendable_octets() };
         (self.board.pipe() + pushed).div_ceil(self.congestion.control.window.mss) >= segments
     }
@@ -205,14 +205,14 @@ mod tests {
         Held { payload: segments * MSS, segments, space_in_last: 0 }
     }
 
-    /// A kernel of 6.18 shows `sk_sndbuf` 46,080 once the connection is established: 2 · 10
-    /// segments of 2048 + 256 bytes.
+    /// Linux 6.18 reports `sk_sndbuf` 46,080 once the connection is established: 2 · 10 segments of
+    /// 2048 + 256 bytes.
     #[test]
     fn the_first_size_holds_two_initial_windows() {
         let mut memory = SendMemory::new(4 << 20, 1460);
         memory.expand(10, 2);
         assert_eq!((memory.per_segment, memory.limit), (2304, 46_080));
-        // 20 segments of 2280 bytes leave 480, so one more may begin.
+        // 20 segments of 2280 bytes leave 480 bytes, so one more segment may start.
         assert_eq!(memory.room(segments(0), MSS), 21 * MSS);
         assert_eq!(memory.room(segments(20), MSS), MSS);
         assert_eq!(memory.room(segments(21), MSS), 0);
@@ -228,8 +228,8 @@ mod tests {
         assert_eq!(memory.limit, 4 << 20, "it does not shrink");
     }
 
-    /// Of 46,080 bytes, 13 segments take 29,640. The free 16,440 are more than half of those; at 14
-    /// segments they are less.
+    /// Of 46,080 bytes, 13 segments use 29,640. The free 16,440 bytes are more than half of that.
+    /// With 14 segments, the free bytes are less than half.
     #[test]
     fn a_waiting_application_writes_when_a_third_is_free() {
         let mut memory = SendMemory::new(4 << 20, 1460);

@@ -1,4 +1,4 @@
-//! The effect of one ACK, in the form that the parts of the sender need.
+//! The effect of one ACK, for the parts of the sender.
 
 use super::ecn::Echoed;
 use super::inform::AckReport;
@@ -9,34 +9,34 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckSummary {
     pub(super) advance: Advance,
-    /// The newly acknowledged bytes, cumulatively or selectively, and those delivered twice.
+    /// The newly acknowledged bytes, cumulatively or selectively, plus bytes delivered twice.
     pub(super) delivered: u64,
-    /// The send times of the first and the last newly SACKed segment. Retransmitted segments do not
-    /// count.
+    /// The departure times of the first and the last newly SACKed segment. Retransmitted segments
+    /// are ignored.
     pub(super) newly_sacked_sent: Option<(Instant, Instant)>,
-    /// `true` if it restarts the retransmission timer even without advancing snd.una.
+    /// `true` if the ACK restarts the retransmission timer even without advancing snd.una.
     pub(super) restarts_timer: bool,
-    /// Bytes that D-SACK reports as received twice, as far as they count as delivered.
+    /// Bytes that D-SACK reports as received twice, if they are counted as delivered.
     pub(super) delivered_twice: u64,
     /// Newly SACKed bytes.
     pub(super) newly_sacked: u64,
     /// Bytes newly marked lost.
     pub(super) lost: u64,
-    /// `true` if a retransmission is among them.
+    /// `true` if a retransmission was newly marked lost.
     pub(super) retransmissions_lost: bool,
-    /// `true` if it has new SACK information (RFC 6675, §2) or, without SACK, is a duplicate ACK
-    /// (RFC 5681, §2).
+    /// `true` if the ACK has new SACK information (RFC 6675, §2) or, without SACK, is a duplicate
+    /// ACK (RFC 5681, §2).
     pub(super) is_duplicate: bool,
-    /// `true` if it is below snd.una, so that only its SACK blocks count.
+    /// `true` if the ACK is below snd.una, so that only its SACK blocks are processed.
     pub(super) is_old: bool,
-    /// `true` if a D-SACK reports that the tail loss probe and the segment that it repeats both
+    /// `true` if a D-SACK reports that the tail loss probe and the original segment have both
     /// arrived.
     pub(super) reports_probe: bool,
-    /// The timestamp that it echoes.
+    /// The timestamp that the ACK echoes.
     pub(super) echo: Option<u32>,
-    /// Bytes in flight before it.
+    /// Bytes in flight before the ACK.
     pub(super) prior_flight: u64,
-    /// The marks that it echoes.
+    /// The marks that the ACK echoes.
     pub(super) echoed: Echoed,
 }
 
@@ -47,8 +47,8 @@ impl AckSummary {
         AckReport { delivered, marked: echoed.marked, prior_flight, rtt: None, growth }
     }
 
-    /// Returns `true` if it advances snd.una and has new SACK information. Without SACK, it never
-    /// does both.
+    /// Returns `true` if the ACK advances snd.una and has new SACK information. Without SACK,
+    /// always returns `false`.
     pub(super) const fn advances_with_sack(&self) -> bool {
         self.is_duplicate && self.advance.bytes > 0
     }

@@ -5,7 +5,7 @@ use crate::recovery::rto::{self, Timer};
 use crate::recovery::rtt::Estimator;
 use acklab_base::{Duration, Instant};
 
-/// The estimate and its timer.
+/// The round-trip estimator and the retransmission timer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     pub(super) rtt: Estimator,
@@ -18,7 +18,7 @@ impl Timing {
         Self { rtt: Estimator::new(config.deviation()), rto: Timer::new(config), backoff_end }
     }
 
-    /// Takes a sample of the round-trip time, and one for the minimum.
+    /// Records a sample of the round-trip time, and a sample for the minimum.
     #[inline]
     pub(super) fn sample(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
         self.rtt.sample_at(rtt, least, una, nxt);

@@ -1,4 +1,4 @@
-//! The state of transmission besides the windows: delays and forced transmissions.
+//! The state of transmission in addition to the windows: delays and forced transmissions.
 
 use crate::limit::Limit;
 use crate::pacing::Pacer;
@@ -9,14 +9,14 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Transmission {
     pub(super) pacer: Pacer,
-    /// When pacing permits the next segment, if only pacing delays it.
+    /// The time at which pacing permits the next segment, if only pacing delays the segment.
     pub(super) paced_until: Alarm,
-    /// When data left last.
+    /// The departure time of the last data.
     pub(super) last_sent: Option<Instant>,
-    /// `true` if a segment must be sent now, regardless of the window.
+    /// `true` if a segment must be sent now, regardless of the congestion window.
     pub(super) forced: bool,
-    /// `true` if only new data may leave, no retransmission, until the next ACK (RFC 5682, §3.1,
-    /// step 2).
+    /// `true` if no retransmission, but only new data may be sent until the next ACK (RFC 5682,
+    /// §3.1, step 2).
     pub(super) only_new: bool,
     pub(super) tail_probe_due: bool,
     pub(super) window_probe_due: bool,
@@ -24,19 +24,19 @@ pub(super) struct Transmission {
     pub(super) probes: u32,
     /// `true` if the host's device refuses outgoing packets.
     pub(super) is_refused: bool,
-    /// `true` if the last segment ended the attempt to send: the window or pacing blocks the next,
-    /// and nothing has arrived since.
+    /// `true` if the last segment ended the attempt to send, and nothing has arrived since. The
+    /// window or pacing blocks the next segment.
     pub(super) is_spent: bool,
     /// Bytes of options that the receiving half of the connection adds to a new segment.
     pub(super) options_beside: u64,
     /// The limit that ended the last attempt to send.
     pub(super) limit: Limit,
-    /// `true` if the peer's window blocked the next segment then.
+    /// `true` if the peer's window blocked the next segment in that attempt.
     pub(super) limited_by_peer: bool,
 }
 
 impl Transmission {
-    /// Returns `true` if pacing delays the next segment. The sender then wakes at the end of the
+    /// Returns `true` if pacing delays the next segment. A timer then expires at the end of the
     /// delay.
     #[inline]
     pub(super) fn is_paced(&mut self, now: Instant) -> bool {

@@ -1,10 +1,11 @@
 //! The time after which the connection is aborted (RFC 9293, §3.8.3; RFC 5482; Linux's
 //! `TCP_USER_TIMEOUT`).
 //!
-//! As in Linux, the time counts from the first expiry of the retransmission timer for the same data
-//! (`retrans_stamp`) or for the same shut window (`icsk_probes_tstamp`). No timer exceeds its end
-//! (`tcp_clamp_rto_to_user_timeout`, `tcp_clamp_probe0_to_user_timeout`). It applies once the
-//! connection is established.
+//! As in Linux, the time starts at the first expiry of the retransmission timer for the same data
+//! (`retrans_stamp`) or for the same closed window (`icsk_probes_tstamp`). No timer expires after
+//! the end of the user timeout (`tcp_clamp_rto_to_user_timeout`,
+//! `tcp_clamp_probe0_to_user_timeout`). The user timeout applies once the connection is
+//! established.
 
 use super::Sender;
 use crate::recovery::alarm::Alarm;
@@ -15,9 +16,9 @@ use acklab_base::{Duration, Instant};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UserTimeout {
     limit: Option<Duration>,
-    /// The stall for which the retransmission timer has last expired.
+    /// The stall for which the retransmission timer last expired.
     stalled: Option<Stall>,
-    /// When the connection is aborted, if it is still stalled.
+    /// The time at which the connection is aborted if it is still stalled.
     alarm: Alarm,
 }
 
@@ -25,7 +26,7 @@ pub(super) struct UserTimeout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stall {
     una: u64,
-    /// `true` if nothing is outstanding and probes wait for a window.
+    /// `true` if nothing is outstanding and zero-window probes are sent.
     is_probing: bool,
 }
 
@@ -38,8 +39,8 @@ impl UserTimeout {
 }
 
 impl Sender {
-    /// Aborts the connection if it has not advanced for `limit` since its retransmission timer
-    /// first expired; `None` disables this.
+    /// Sets the user timeout: aborts the connection if it does not advance for `limit` after the
+    /// first expiry of the retransmission timer. `None` disables the timeout.
     pub(in crate::tcp) fn set_user_timeout(&mut self, limit: Option<Duration>) {
         self.user_timeout = UserTimeout { limit, ..UserTimeout::default() };
     }
@@ -49,8 +50,8 @@ impl Sender {
         (!is_probing || self.has_unsent()).then_some(Stall { una: self.board.una(), is_probing })
     }
 
-    /// Starts the user timeout when the retransmission timer expires, unless it runs for the same
-    /// stall.
+    /// Starts the user timeout when the retransmission timer expires. A user timeout that runs for
+    /// the same stall continues.
     pub(super) fn note_stall(&mut self, now: Instant) {
         let Some(limit) = self.user_timeout.limit else { return };
         let stalled = self.stall();
@@ -59,8 +60,8 @@ impl Sender {
         }
     }
 
-    /// Ends the connection, without a RST (`tcp_write_err`), if the user timeout has passed.
-    /// Returns `true` if it does.
+    /// Ends the connection without a RST (`tcp_write_err`) if the user timeout has passed. Returns
+    /// `true` if the connection has ended.
     pub(super) fn give_up(&mut self, now: Instant) -> bool {
         let is_over = self.user_timeout.alarm.expire(now)
             && self.user_timeout.stalled.is_some()

@@ -1,4 +1,4 @@
-//! Congestion window validation: the window grows only if it is used.
+//! Congestion window validation: the window grows only if the sender uses the whole window.
 
 use super::super::rules::WindowValidation;
 use super::send_memory::SendMemory;
@@ -8,27 +8,28 @@ use crate::limit::Limit;
 use crate::recovery::CongestionState;
 use acklab_base::Instant;
 
-/// The use of the window by the last transmissions, as Linux tracks it (`net/ipv4/tcp_output.c`;
-/// its names in parentheses). Sizes are bytes; Linux counts segments.
+/// The use of the window by the last transmissions, as in Linux (`net/ipv4/tcp_output.c`; Linux's
+/// names in parentheses). Sizes are in bytes here, and in segments in Linux.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// `true` if the window was full (`is_cwnd_limited`).
     is_limited: bool,
-    /// Otherwise, the maximum outstanding (`max_packets_out`).
+    /// The maximum number of outstanding bytes, if the window was not full (`max_packets_out`).
     most: u64,
-    /// The position until whose acknowledgment both are valid (`cwnd_usage_seq`).
+    /// The offset whose acknowledgment ends the validity of the two fields above
+    /// (`cwnd_usage_seq`).
     until: u64,
-    /// The end of the data sent when the use was last checked.
+    /// The end of the data that had been sent at the last check.
     seen: u64,
-    /// The maximum outstanding since the window was last used (`snd_cwnd_used`).
+    /// The maximum number of outstanding bytes since the window was last used (`snd_cwnd_used`).
     used: u64,
-    /// When the window was last used, or an ACK last increased it (`snd_cwnd_stamp`).
+    /// The time at which the window was last used, or an ACK last increased it (`snd_cwnd_stamp`).
     since: Instant,
 }
 
 impl Usage {
-    /// Returns `true` if the window is used (`tcp_is_cwnd_limited`): in slow start, half a window
-    /// suffices.
+    /// Returns `true` if the window is used (`tcp_is_cwnd_limited`). In slow start, the use of half
+    /// the window suffices.
     #[inline]
     const fn limits(&self, window: &Window) -> bool {
         self.is_limited || (window.in_slow_start() && window.cwnd < 2 * self.most)
@@ -41,7 +42,7 @@ impl Usage {
 }
 
 impl Sender {
-    /// Records that nothing leaves now, with `room` bytes left in the window.
+    /// Records that no segment can be sent now. The window has `room` bytes left.
     #[inline]
     pub(super) fn note_limit(&mut self, now: Instant, room: u64) {
         let delayed = if self.transmission.paced_until.is_set() { self.delayed() } else { 0 };
@@ -52,8 +53,8 @@ impl Sender {
         }
     }
 
-    /// Returns the bytes that only pacing delays: lost bytes that are not retransmitted yet, and
-    /// new ones that the peer's window permits.
+    /// Returns the bytes that pacing alone delays: lost bytes that are not retransmitted yet, and
+    /// new bytes that the peer's window permits.
     fn delayed(&self) -> u64 {
         let board = &self.board;
         let new = self.unsent_with_fin().min(self.peer_window.room(board.nxt()));
@@ -70,15 +71,15 @@ impl Sender {
                 self.transmission.limit.uses_window() || (window.in_slow_start() && window.cwnd < 2 * prior_flight)
             }
             WindowValidation::LastWindow => {
-                // tcp_cong_avoid.
+                // As in `tcp_cong_avoid`.
                 self.usage.since = now;
                 self.usage.limits(window)
             }
         }
     }
 
-    /// Checks the use of the window at the end of Linux's `tcp_write_xmit`: if it has sent data, or
-    /// if the window blocks data.
+    /// Checks the use of the window at the end of Linux's `tcp_write_xmit`, if data were sent or
+    /// the window blocks data.
     #[inline]
     fn note_usage(&mut self, now: Instant) {
         let is_limited = self.transmission.limit == Limit::Window;
@@ -108,7 +109,7 @@ impl Sender {
         self.note_send_buffer_limit(now);
     }
 
-    /// Shrinks a window that was not used for a retransmission timeout
+    /// Reduces a window that was not used for a retransmission timeout
     /// (`tcp_cwnd_application_limited`; RFC 2861).
     #[inline(never)]
     fn shrink_unused_window(&mut self, now: Instant) {

@@ -1,4 +1,4 @@
-//! Checks the settings of a connection, alone and in combination.
+//! Checks each setting of a connection, and their combinations.
 
 use super::Settings;
 use crate::fault::{Fault, above_zero};
@@ -6,12 +6,12 @@ use crate::tcp::config::RttClock;
 use crate::tcp::ecn;
 use acklab_base::Bytes;
 
-/// The maximum payload of an IP packet of 65,535 bytes beside headers of 40 bytes and timestamps of
-/// 12.
+/// The maximum payload in an IP packet of 65,535 bytes, which also has headers of 40 bytes and
+/// timestamps of 12 bytes.
 const LARGEST_MSS: Bytes = Bytes(65_483);
-/// RFC 7323, §2.3: a window of 2¹⁶ shifted by 14.
+/// RFC 7323, §2.3: a window of 2¹⁶ with a shift of 14.
 const LARGEST_WINDOW: Bytes = Bytes(1 << 30);
-/// The maximum of a buffer: more memory than any machine has.
+/// The maximum size of a buffer: more memory than any machine has.
 const LARGEST_BUFFER: Bytes = Bytes(1 << 40);
 
 impl Settings {

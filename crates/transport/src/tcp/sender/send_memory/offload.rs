@@ -1,8 +1,9 @@
 //! A send buffer whose size the application sets (`SO_SNDBUF`), in a kernel with segmentation
 //! offload.
 //!
-//! A `struct sk_buff` holds as many segments as offload permits (`tcp_xmit_size_goal`). The limit
-//! is checked only before one begins, so the buffer may exceed its size by nearly one of them.
+//! A `struct sk_buff` contains as many segments as offload permits (`tcp_xmit_size_goal`). The
+//! limit is checked only before a new `struct sk_buff` is started. The buffer may therefore exceed
+//! its size by nearly one `struct sk_buff`.
 
 use super::{Held, OVERHEAD, SendMemory};
 use crate::tcp::sender::Sender;
@@ -13,20 +14,20 @@ const MOST: u64 = 4 << 20;
 const LEAST: u64 = 4608;
 /// `sk_gso_max_size`: `GSO_LEGACY_MAX_SIZE` minus `MAX_TCP_HEADER` minus one (`sk_setup_caps`).
 const OFFLOADED: u64 = 65_536 - super::MAX_TCP_HEADER - 1;
-/// `TCP_MSS_DEFAULT`: the maximum window of which half would be too little.
+/// `TCP_MSS_DEFAULT`: for windows up to this size, a segment may exceed half the window.
 const SMALL_WINDOW: u64 = 536;
 
 impl SendMemory {
-    /// Returns the buffer that an application requests. The kernel doubles the size, because it
-    /// counts memory (`__sock_set_sndbuf`).
+    /// Returns the buffer for a size that the application requests. The kernel doubles the size,
+    /// because the size limits memory (`__sock_set_sndbuf`).
     fn fixed(size: u64) -> Self {
         let limit = (2 * size.min(MOST)).max(LEAST);
         Self { limit, largest: limit, per_segment: 0, has_waiting_writer: false, is_fixed: true }
     }
 
-    /// Returns the bytes that may be written into buffers of `full_size`, if `leaving` bytes may
-    /// leave at once. Those make room in the buffer that is being filled, without another check of
-    /// the limit (`tcp_push_one`).
+    /// Returns the bytes that may be written into buffers of `full_size`. `leaving` bytes may be
+    /// sent immediately. They make room in the buffer that is being filled, without another check
+    /// of the limit (`tcp_push_one`).
     fn room_with_offload(&self, held: Held, full_size: u64, mut leaving: u64) -> u64 {
         if self.has_waiting_writer {
             return 0;
@@ -47,15 +48,15 @@ impl SendMemory {
 }
 
 impl Sender {
-    /// Sets the size of the send buffer in bytes of payload and overhead, half of the kernel's
-    /// count (`SO_SNDBUF`). The size no longer follows the congestion window.
+    /// Sets the size of the send buffer in bytes of payload and overhead: half of the kernel's
+    /// limit (`SO_SNDBUF`). The size no longer depends on the congestion window.
     pub(in crate::tcp) fn set_send_buffer(&mut self, size: u64) {
         let has_waiting_writer = self.memory.as_ref().is_some_and(SendMemory::has_waiting_writer);
         self.memory = Some(SendMemory { has_waiting_writer, ..SendMemory::fixed(size) });
     }
 
-    /// Returns the memory that the send buffer may use, if it counts memory (`sk_sndbuf`, which
-    /// `SO_SNDBUF` reads).
+    /// Returns the memory that the send buffer may use, if memory limits the buffer (`sk_sndbuf`,
+    /// which `SO_SNDBUF` reads).
     #[must_use]
     pub fn send_buffer(&self) -> Option<u64> {
         self.memory.as_ref().map(|memory| memory.limit)
@@ -65,15 +66,15 @@ impl Sender {
         memory.room_with_offload(self.held_with_offload(), self.offloaded_size(), self.leaving_at_once())
     }
 
-    /// Returns the size of an offloaded buffer (`tcp_xmit_size_goal`): whole segments, of at most
-    /// half the largest window that the peer has offered (`tcp_bound_to_half_wnd`).
+    /// Returns the size of a `struct sk_buff` with offload (`tcp_xmit_size_goal`): whole segments,
+    /// of at most half the largest window that the peer has offered (`tcp_bound_to_half_wnd`).
     fn offloaded_size(&self) -> u64 {
         let (mss, window) = (self.congestion.control.window.mss, self.peer_window.largest());
         let bound = if window > SMALL_WINDOW { window / 2 } else { window };
         (OFFLOADED.min(bound) / mss).max(1) * mss
     }
 
-    /// Returns the contents of the buffer, in the buffer sizes of offload.
+    /// Returns the contents of the buffer, in `struct sk_buff` of the size with offload.
     pub(super) fn held_with_offload(&self) -> Held {
         let full_size = self.offloaded_size();
         let (written, una, nxt) = (self.buffer.written(), self.board.una(), self.board.nxt());
@@ -82,8 +83,8 @@ impl Sender {
         Held { payload: written.saturating_sub(una), segments: outstanding + unsent, space_in_last }
     }
 
-    /// Returns the bytes in whole segments that both windows permit now, beyond the data written
-    /// already.
+    /// Returns the bytes in whole segments that both windows permit now, in addition to the written
+    /// data.
     fn leaving_at_once(&self) -> u64 {
         let room = self.congestion.room(self.board.pipe()).min(self.peer_window.room(self.board.nxt()));
         let mss = self.congestion.control.window.mss;
@@ -102,8 +103,8 @@ mod tests {
         assert_eq!([0, 10_000, 1 << 40].map(|size| SendMemory::fixed(size).limit), [LEAST, 20_000, 8 << 20]);
     }
 
-    /// 42,000 bytes of memory in buffers of 25,000: a second one begins at 25,832, and at 36,664 if
-    /// 10,000 left of the first.
+    /// 42,000 bytes of memory in `struct sk_buff` of 25,000 bytes. A second one starts at 25,832
+    /// bytes, or at 36,664 bytes if 10,000 bytes of the first were sent.
     #[test]
     fn what_leaves_while_it_is_written_makes_room() {
         let memory = SendMemory::fixed(21_000);
